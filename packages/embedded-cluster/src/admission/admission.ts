@@ -1,0 +1,31 @@
+/** The seam at which plug-ins and webhooks see a write before it is stored. */
+import type { UserInfo } from '../auth/user.ts'
+import type { JsonObject } from '../json.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+
+export interface AdmissionAttributes {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly resource: ResourceInfo
+  readonly subresource: string | undefined
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+  /** New state; absent for DELETE. */
+  readonly object: JsonObject | undefined
+  /** Stored state, in the request's version; absent for CREATE. */
+  readonly oldObject: JsonObject | undefined
+  readonly user: UserInfo
+  readonly dryRun: boolean
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
+  readonly options: JsonObject
+  /** Adds a `Warning` header to the response. */
+  readonly warn: (message: string) => void
+  readonly signal: AbortSignal
+}
+
+/** Throws a StatusError to refuse. */
+export interface AdmissionPlugin {
+  readonly name: string
+  /** Returns the object to go on with; the input is never changed in place. */
+  mutate?(attributes: AdmissionAttributes): Promise<JsonObject | undefined> | JsonObject | undefined
+  validate?(attributes: AdmissionAttributes): Promise<void> | void
+}

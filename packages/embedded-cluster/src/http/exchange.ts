@@ -1,0 +1,24 @@
+/**
+ * A request and its response without a socket. The TLS front turns HTTP into these, and tests or a simulation
+ * call the handler directly. Structurally the same as the client package's transport, on purpose: an in-process
+ * client needs no adapter, and neither package depends on the other.
+ */
+import type { UserInfo } from '../auth/user.ts'
+
+export interface ServerRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Absolute path with query string. */
+  readonly path: string
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  readonly signal?: AbortSignal
+  /** Set by the TLS front from the client certificate; in-process callers may set it to act as somebody. */
+  readonly user?: UserInfo
+}
+
+export interface ServerResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: AsyncIterable<Uint8Array>
+}

@@ -1,0 +1,50 @@
+/** Access to the cluster from inside the process, for the controllers that live next to the API server. */
+import type { JsonObject } from '../json.ts'
+
+/** An object after a committed write. `previous` is absent for ADDED; for DELETED `object` is the last state. */
+export interface ClusterEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  /** Such as `deployments.apps`. */
+  readonly resource: string
+  readonly object: JsonObject
+  readonly previous: JsonObject | undefined
+}
+
+/**
+ * Reads are synchronous and return frozen objects in their storage version; writes go through the same
+ * defaulting, admission, validation and conflict rules as a request over HTTP, made as the system user.
+ * `resource` is `plural` or `plural.group`.
+ */
+export interface ClusterApi {
+  get(resource: string, namespace: string | undefined, name: string): JsonObject | undefined
+  list(resource: string, options?: { namespace?: string; labelSelector?: string }): readonly JsonObject[]
+  create(resource: string, object: JsonObject): Promise<JsonObject>
+  /** Replaces the object, or with `subresource: 'status'` its status; conflicts reject with a StatusError 409. */
+  update(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject>
+  delete(
+    resource: string,
+    namespace: string | undefined,
+    name: string,
+    options?: {
+      propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+      gracePeriodSeconds?: number
+      preconditions?: { uid?: string; resourceVersion?: string }
+    },
+  ): Promise<void>
+  /** Every committed write, in order, after it is visible to reads. Returns the function that unsubscribes. */
+  subscribe(listener: (event: ClusterEvent) => void): () => void
+  /** All resources now served, as `plural.group`, with whether they are namespaced. */
+  resources(): readonly {
+    readonly resource: string
+    readonly namespaced: boolean
+    readonly kind: string
+    readonly group: string
+  }[]
+}
+
+/** A part of the cluster that runs beside the API server. `stop` resolves when it does nothing more. */
+export interface ClusterController {
+  readonly name: string
+  start(): void
+  stop(): Promise<void>
+}

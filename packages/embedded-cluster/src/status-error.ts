@@ -1,0 +1,49 @@
+/** Failures as the API answers them: a `Status` object with an HTTP code. */
+
+/** One problem with one field, in the vocabulary of API validation. */
+export interface FieldError {
+  /** Dotted path such as `spec.template.spec.containers[0].name`. */
+  readonly field: string
+  readonly reason:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueDuplicate'
+    | 'FieldValueNotSupported'
+    | 'FieldValueForbidden'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueTypeInvalid'
+    | 'FieldValueNotFound'
+  /** Without the field's path in front, such as `Required value: name is needed`. */
+  readonly message: string
+}
+
+export interface StatusCause {
+  readonly reason?: string
+  readonly message?: string
+  readonly field?: string
+}
+
+export interface StatusDetails {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+/** Thrown anywhere below the HTTP front; becomes the response. */
+export class StatusError extends Error {
+  readonly code: number
+  readonly reason: string
+  readonly details: StatusDetails | undefined
+
+  constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StatusError'
+    this.code = code
+    this.reason = reason
+    this.details = details
+  }
+}
