@@ -1,1 +1,3 @@
-export {}
+/** @module What tests of operators need: a simulated clock and repeatable chance. */
+export * from './seeded-random.ts'
+export * from './simulated-clock.ts'
