@@ -1,0 +1,25 @@
+/**
+ * A real Kubernetes control plane for tests: built from source once, started in seconds, gone without a trace.
+ *
+ * @example
+ * await using cluster = await startRealCluster()
+ * await using nodes = await startSimulatedNodes(cluster, { count: 3 })
+ *
+ * @module
+ */
+
+export { ApiClient, type ApiRequest } from './api-client.ts'
+export {
+  type Binaries,
+  type BinariesOptions,
+  type BinaryName,
+  binariesFolder,
+  ensureBinaries,
+  findBinaries,
+} from './binaries.ts'
+export type { ClientIdentity, KeyPair } from './certificates.ts'
+export * from './errors.ts'
+export { type BuildProgress, hasGo } from './go-build.ts'
+export { goModuleFolder } from './go-modules.ts'
+export { type Connection, readKubeconfig, renderKubeconfig } from './kubeconfig.ts'
+export { type RealCluster, type RealClusterOptions, startRealCluster } from './real-cluster.ts'

@@ -1,0 +1,242 @@
+/** Starts a control plane on loopback and takes it down again. */
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiClient } from './api-client.ts'
+import { type Binaries, ensureBinaries } from './binaries.ts'
+import {
+  type CertificateAuthority,
+  type ClientIdentity,
+  createCertificateAuthority,
+  createServiceAccountKeys,
+  type KeyPair,
+} from './certificates.ts'
+import {
+  API_SERVER_NAMES,
+  apiServerArguments,
+  controllerManagerArguments,
+  etcdArguments,
+  FILES,
+  type Ports,
+} from './component-arguments.ts'
+import { READY_POLL_INTERVAL_MS, START_ATTEMPTS, START_TIMEOUT_MS } from './defaults.ts'
+import { ComponentExitedError, NotReadyError } from './errors.ts'
+import { freePorts } from './free-ports.ts'
+import { type Connection, renderKubeconfig } from './kubeconfig.ts'
+import { Supervisor } from './supervisor.ts'
+
+export interface RealClusterOptions {
+  /**
+   * Executables to run.
+   * @default what `ensureBinaries()` finds or builds
+   */
+  readonly binaries?: Binaries
+  /**
+   * Controllers to run, as kube-controller-manager's `--controllers` takes them. An empty list starts no
+   * controller manager: an API server alone, as envtest gives.
+   * @default ['*']
+   */
+  readonly controllers?: readonly string[]
+  /** More flags for kube-apiserver, such as `--feature-gates=…`; the last one of a name wins. */
+  readonly apiServerArguments?: readonly string[]
+  /** More flags for kube-controller-manager. */
+  readonly controllerManagerArguments?: readonly string[]
+  /**
+   * Folder that keeps the components' logs after the end.
+   * @default the cluster's own folder, which is removed
+   */
+  readonly logFolder?: string
+  /**
+   * How long starting may take.
+   * @default 90_000
+   */
+  readonly startTimeoutMs?: number
+  /** Aborts the start; whatever runs by then is stopped. A started cluster is ended by `stop`. */
+  readonly signal?: AbortSignal
+}
+
+/** A running control plane, seen as its administrator. */
+export interface RealCluster extends Connection, AsyncDisposable {
+  /** Certificate of a member of `system:masters`. */
+  readonly cert: string
+  readonly key: string
+  /** A kubeconfig for the same identity. */
+  readonly kubeconfigPath: string
+  /** The folder with everything the cluster has on disk; gone after `stop`. */
+  readonly folder: string
+  /** Process ids of the supervisor and the components. */
+  readonly pids: readonly number[]
+  /** Rejects when a component ends by itself; never settles otherwise. */
+  readonly failed: Promise<never>
+  /** A client certificate for another user. */
+  issueClientCertificate(identity: ClientIdentity): Promise<KeyPair>
+  /** Ends all processes and removes the folder; resolves when both is done. May be called twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports: TLS, client certificates, RBAC, default
+ * admission plugins. No kubelet and no scheduler run; `startSimulatedNodes` stands in for them.
+ *
+ * Guarantees: when it resolves, `/readyz` is ok and the namespace `default` has its service account. When it throws,
+ * nothing runs and nothing is left on disk. The same holds after the calling process ends, even by SIGKILL.
+ *
+ * Errors: those of `ensureBinaries`, `ComponentExitedError`, `NotReadyError`, the signal's reason.
+ *
+ * @example
+ * await using cluster = await startRealCluster()
+ * console.log(cluster.kubeconfigPath)
+ */
+export async function startRealCluster(options: RealClusterOptions = {}): Promise<RealCluster> {
+  const binaries = options.binaries ?? (await ensureBinaries({ signal: options.signal }))
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(binaries, options)
+    } catch (error) {
+      const isPortTaken =
+        error instanceof ComponentExitedError && error.logTail.includes('bind: address already in use')
+      if (!isPortTaken || attempt === START_ATTEMPTS) throw error
+    }
+  }
+}
+
+async function startOnce(binaries: Binaries, options: RealClusterOptions): Promise<RealCluster> {
+  const { controllers = ['*'], startTimeoutMs = START_TIMEOUT_MS } = options
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-real-cluster-'))
+  const logFolder = options.logFolder ?? folder
+  // From here on the supervisor owns the folder.
+  const supervisor = new Supervisor(folder, logFolder)
+  try {
+    await mkdir(logFolder, { recursive: true })
+    const [etcdClient = 0, etcdPeer = 0, apiServer = 0] = await freePorts(3)
+    const ports: Ports = { etcdClient, etcdPeer, apiServer }
+    const file = (name: string) => join(folder, name)
+
+    const authority = await createCertificateAuthority('reeve-real-cluster')
+    const admin = await authority.issueClient({ user: 'reeve-admin', groups: ['system:masters'] })
+    const server = `https://127.0.0.1:${ports.apiServer}`
+    const connection = { server, ca: authority.pair.cert, ...admin }
+    await writeFiles(file, authority, connection)
+
+    supervisor.start('etcd', binaries.etcd, etcdArguments(file, ports))
+    supervisor.start('kube-apiserver', binaries['kube-apiserver'], [
+      ...apiServerArguments(file, ports),
+      ...(options.apiServerArguments ?? []),
+    ])
+    const ready = new ReadinessPoll(connection, supervisor, startTimeoutMs, options.signal)
+    try {
+      await ready.wait('kube-apiserver', '/readyz')
+      if (controllers.length > 0) {
+        supervisor.start('kube-controller-manager', binaries['kube-controller-manager'], [
+          ...controllerManagerArguments(file, controllers),
+          ...(options.controllerManagerArguments ?? []),
+        ])
+        if (controllers.includes('*')) {
+          await ready.wait('kube-controller-manager', '/api/v1/namespaces/default/serviceaccounts/default')
+        }
+      }
+    } finally {
+      await ready.close()
+    }
+
+    const stop = () => supervisor.stop()
+    return {
+      ...connection,
+      kubeconfigPath: file(FILES.adminKubeconfig),
+      folder,
+      get pids() {
+        return supervisor.pids
+      },
+      failed: supervisor.failed,
+      issueClientCertificate: (identity) => authority.issueClient(identity),
+      stop,
+      [Symbol.asyncDispose]: stop,
+    }
+  } catch (error) {
+    await supervisor.stop()
+    throw error
+  }
+}
+
+async function writeFiles(
+  file: (name: string) => string,
+  authority: CertificateAuthority,
+  admin: Connection,
+): Promise<void> {
+  const etcd = await authority.issueServer('etcd', ['localhost', '127.0.0.1'])
+  const apiServer = await authority.issueServer('kube-apiserver', API_SERVER_NAMES)
+  const kubeletClient = await authority.issueClient({
+    user: 'kube-apiserver-kubelet-client',
+    groups: ['system:masters'],
+  })
+  const controllerManager = await authority.issueClient({ user: 'system:kube-controller-manager' })
+  const serviceAccount = createServiceAccountKeys()
+  const contents: Readonly<Record<keyof typeof FILES, string>> = {
+    ca: authority.pair.cert,
+    caKey: authority.pair.key,
+    etcdCert: etcd.cert,
+    etcdKey: etcd.key,
+    apiServerCert: apiServer.cert,
+    apiServerKey: apiServer.key,
+    kubeletClientCert: kubeletClient.cert,
+    kubeletClientKey: kubeletClient.key,
+    serviceAccountKey: serviceAccount.privateKey,
+    serviceAccountPublicKey: serviceAccount.publicKey,
+    controllerManagerKubeconfig: renderKubeconfig({ ...admin, ...controllerManager }),
+    adminKubeconfig: renderKubeconfig(admin),
+  }
+  for (const [name, path] of Object.entries(FILES)) {
+    // Object.entries widens the keys that the type of `contents` names.
+    await writeFile(file(path), contents[name as keyof typeof FILES], { mode: 0o600 })
+  }
+}
+
+/** Asks until the answer is 200, a component ends, the time is over or the caller gives up. */
+class ReadinessPoll {
+  readonly #client: ApiClient
+  readonly #supervisor: Supervisor
+  readonly #timeoutMs: number
+  readonly #deadline: AbortSignal
+  readonly #closed = new AbortController()
+  readonly #signal: AbortSignal
+
+  constructor(connection: Connection, supervisor: Supervisor, timeoutMs: number, signal?: AbortSignal) {
+    this.#client = new ApiClient(connection)
+    this.#supervisor = supervisor
+    this.#timeoutMs = timeoutMs
+    this.#deadline = AbortSignal.timeout(timeoutMs)
+    this.#signal = AbortSignal.any([this.#deadline, this.#closed.signal, ...(signal === undefined ? [] : [signal])])
+  }
+
+  wait(component: string, path: string): Promise<void> {
+    return Promise.race([this.#poll(component, path), this.#supervisor.failed])
+  }
+
+  /** Also ends a poll that lost the race against the end of a component. */
+  close(): Promise<void> {
+    this.#closed.abort()
+    return this.#client.close()
+  }
+
+  async #poll(component: string, path: string): Promise<void> {
+    let lastAnswer = 'none'
+    try {
+      for (;;) {
+        try {
+          await this.#client.text({ method: 'GET', path, signal: this.#signal })
+          return
+        } catch (error) {
+          if (this.#signal.aborted) throw error
+          // Refused connections and failures are what a starting server answers.
+          lastAnswer = String(error)
+        }
+        await sleep(READY_POLL_INTERVAL_MS, undefined, { signal: this.#signal })
+      }
+    } catch (error) {
+      if (!this.#deadline.aborted) throw this.#signal.reason ?? error
+      const tail = await this.#supervisor.logTail(component)
+      throw new NotReadyError(`${component} does not answer ${path}`, this.#timeoutMs, lastAnswer, tail)
+    }
+  }
+}
