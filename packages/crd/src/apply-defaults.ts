@@ -1,0 +1,47 @@
+/** Fills in defaults the way the API server does, for objects that never went through one. */
+import type { StructuralSchema } from './structural-schema.ts'
+
+/**
+ * Returns `value` with the schema's defaults filled in. The input is not changed; parts that need nothing are
+ * shared with the result.
+ *
+ * *Guarantees*: idempotent; a `null` where the schema has a default and is not nullable counts as absent.
+ *
+ * @example
+ * applyDefaults(objectSchema(WebAppCrd, 'v1'), { apiVersion, kind, metadata, spec: { image: 'nginx:1.29' } })
+ */
+export function applyDefaults<T>(schema: StructuralSchema, value: T): T {
+  // The result has the input's shape plus optional fields that the schema declares.
+  return fill(schema, value) as T
+}
+
+function fill(schema: StructuralSchema, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return items === undefined ? value : mapShared(value, (item) => fill(items, item))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const source = value as Readonly<Record<string, unknown>>
+  const changes: Record<string, unknown> = {}
+  for (const [name, child] of Object.entries(schema.properties ?? {})) {
+    const present = source[name]
+    const isAbsent = present === undefined || (present === null && !child.nullable && child.default !== undefined)
+    if (isAbsent && child.default === undefined) continue
+    const filled = fill(child, isAbsent ? structuredClone(child.default) : present)
+    if (filled !== present) changes[name] = filled
+  }
+  const values = schema.additionalProperties
+  if (typeof values === 'object') {
+    for (const [name, present] of Object.entries(source)) {
+      if (schema.properties && name in schema.properties) continue
+      const filled = fill(values, present)
+      if (filled !== present) changes[name] = filled
+    }
+  }
+  return Object.keys(changes).length === 0 ? value : { ...source, ...changes }
+}
+
+function mapShared(items: readonly unknown[], fn: (item: unknown) => unknown): readonly unknown[] {
+  const mapped = items.map(fn)
+  return mapped.every((item, index) => item === items[index]) ? items : mapped
+}

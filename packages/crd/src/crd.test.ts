@@ -1,0 +1,277 @@
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { parse } from 'yaml'
+import {
+  anyValue,
+  applyDefaults,
+  CrdError,
+  crdManifest,
+  crdYaml,
+  defineConversion,
+  defineCrd,
+  intOrString,
+  listMap,
+  listSet,
+  type ObjectOf,
+  objectSchema,
+  oneOf,
+  openObject,
+  quantity,
+  toStructural,
+  validate,
+  withRules,
+} from './index.ts'
+
+const v1 = {
+  spec: Type.Object({
+    image: Type.String({ minLength: 1, description: 'What to run.' }),
+    replicas: Type.Integer({ minimum: 0, maximum: 10, default: 1 }),
+    kind: oneOf(['Fast', 'Slow'], { default: 'Fast' }),
+    port: Type.Optional(intOrString()),
+    limits: Type.Optional(Type.Record(Type.String(), quantity())),
+    tags: Type.Optional(listSet(Type.String())),
+    env: Type.Optional(listMap(Type.Object({ name: Type.String(), value: Type.String({ default: '' }) }), ['name'])),
+    extra: Type.Optional(openObject()),
+  }),
+  status: Type.Object({ ready: Type.Optional(Type.Integer()) }),
+  storage: true,
+  columns: [{ name: 'Image', type: 'string', jsonPath: '.spec.image' }],
+  scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' },
+} as const
+
+const v1beta1 = {
+  spec: Type.Object({ picture: Type.String(), replicas: Type.Integer({ default: 1 }) }),
+  deprecated: 'use v1',
+} as const
+
+const WidgetCrd = defineCrd({
+  group: 'example.com',
+  kind: 'Widget',
+  plural: 'widgets',
+  shortNames: ['wd'],
+  scope: 'Namespaced',
+  versions: { v1, v1beta1 },
+})
+
+type Widget = ObjectOf<typeof v1>
+
+const widget = (spec: Record<string, unknown>) => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'w' },
+  spec,
+})
+
+const schema = objectSchema(WidgetCrd, 'v1')
+const problemsOf = (spec: Record<string, unknown>) =>
+  validate(schema, widget(spec)).map((problem) => `${problem.field} ${problem.message}`)
+
+describe('a CRD definition', () => {
+  it('gives a resource that carries the type of its objects', () => {
+    const widgets = WidgetCrd.resource('v1')
+    expect(widgets).toMatchObject({ group: 'example.com', version: 'v1', plural: 'widgets', namespaced: true })
+    expectTypeOf<NonNullable<(typeof widgets)['$type']>['spec']['replicas']>().toEqualTypeOf<number>()
+    expectTypeOf<Widget['spec']['kind']>().toEqualTypeOf<'Fast' | 'Slow'>()
+  })
+
+  it('is refused when several versions are stored', () => {
+    const define = () => defineCrd({ ...WidgetCrd, versions: { v1, v2: { ...v1 } } })
+    expect(define).toThrow(/exactly one version must have storage: true, v1, v2 are/)
+  })
+
+  it('is refused when a version has a name that Kubernetes cannot order', () => {
+    expect(() => defineCrd({ ...WidgetCrd, versions: { first: v1 } })).toThrow(/"first" is not a version name/)
+  })
+
+  it('says which versions exist when asked for another', () => {
+    expect(() => objectSchema(WidgetCrd, 'v9')).toThrow(/no version "v9"; it has v1, v1beta1/)
+  })
+})
+
+describe('the manifest', () => {
+  it('lists names, columns, subresources and deprecation', () => {
+    expect(crdManifest(WidgetCrd)).toMatchObject({
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        names: { kind: 'Widget', listKind: 'WidgetList', singular: 'widget', shortNames: ['wd'] },
+        versions: [
+          { name: 'v1', served: true, storage: true, subresources: { status: {}, scale: v1.scale } },
+          { name: 'v1beta1', served: true, storage: false, deprecated: true, deprecationWarning: 'use v1' },
+        ],
+      },
+    })
+  })
+
+  it('names the conversion webhook when one is given', () => {
+    const service = { namespace: 'ops', name: 'hook', path: '/convert' }
+    expect(crdManifest(WidgetCrd, { conversion: { service } }).spec.conversion).toEqual({
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { service } },
+    })
+  })
+
+  it('survives the way through YAML', () => {
+    expect(parse(crdYaml(WidgetCrd))).toEqual(JSON.parse(JSON.stringify(crdManifest(WidgetCrd))))
+  })
+})
+
+describe('the structural schema', () => {
+  it('does not require a field that has a default', () => {
+    expect(schema.properties?.spec?.required).toEqual(['image'])
+  })
+
+  it('turns records, unions of literals, null and exclusive bounds into their Kubernetes form', () => {
+    const translated = toStructural(
+      Type.Object({
+        record: Type.Record(Type.String(), Type.Integer()),
+        literals: Type.Union([Type.Literal('a'), Type.Literal('b')]),
+        nullable: Type.Union([Type.String(), Type.Null()]),
+        positive: Type.Number({ exclusiveMinimum: 0 }),
+      }),
+    )
+    expect(translated.properties).toEqual({
+      record: { type: 'object', additionalProperties: { type: 'integer' } },
+      literals: { type: 'string', enum: ['a', 'b'] },
+      nullable: { type: 'string', nullable: true },
+      positive: { type: 'number', minimum: 0, exclusiveMinimum: true },
+    })
+  })
+
+  it('carries CEL rules', () => {
+    const rule = { rule: 'self.min <= self.max', message: 'min above max' }
+    const translated = toStructural(withRules(Type.Object({ min: Type.Integer(), max: Type.Integer() }), rule))
+    expect(translated['x-kubernetes-validations']).toEqual([rule])
+    expect(translated.properties?.min).toEqual({ type: 'integer' })
+  })
+
+  it.each([
+    ['a tuple', Type.Tuple([Type.String(), Type.Integer()])],
+    ['a field without a type', Type.Unknown()],
+    ['a reference', Type.Ref('Other')],
+    ['a mixed enumeration', Type.Union([Type.Literal('a'), Type.Literal(1)])],
+  ])('refuses %s and names the path', (_, field) => {
+    const translate = () => toStructural(Type.Object({ outer: Type.Object({ field }) }))
+    expect(translate).toThrow(CrdError)
+    expect(translate).toThrow(/outer\.field/)
+  })
+})
+
+describe('defaulting', () => {
+  it('fills in defaults at every level and leaves the input alone', () => {
+    const given = widget({ image: 'a:1', env: [{ name: 'A' }] })
+    expect(applyDefaults(schema, given).spec).toEqual({
+      image: 'a:1',
+      replicas: 1,
+      kind: 'Fast',
+      env: [{ name: 'A', value: '' }],
+    })
+    expect(given.spec).toEqual({ image: 'a:1', env: [{ name: 'A' }] })
+  })
+
+  it('replaces a null that the schema does not allow', () => {
+    expect(applyDefaults(schema, widget({ image: 'a:1', replicas: null })).spec).toMatchObject({ replicas: 1 })
+  })
+
+  it('changes nothing the second time', () => {
+    const spec = fc.record(
+      { image: fc.string(), replicas: fc.integer(), env: fc.array(fc.record({ name: fc.string() })) },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(spec, (generated) => {
+        const once = applyDefaults(schema, widget(generated))
+        expect(applyDefaults(schema, once)).toBe(once)
+      }),
+    )
+  })
+})
+
+describe('validation', () => {
+  it('accepts what the schema describes', () => {
+    const spec = { image: 'a:1', port: '80', limits: { cpu: '500m', memory: 1 }, tags: ['a', 'b'], extra: { any: [1] } }
+    expect(problemsOf(spec)).toEqual([])
+  })
+
+  it('reports every problem at once, each with its field and what would be right', () => {
+    const spec = {
+      image: '',
+      replicas: 11,
+      kind: 'Medium',
+      port: true,
+      limits: { cpu: 'lots' },
+      tags: ['a', 'a'],
+      env: [{ name: 'A' }, { name: 'A' }, { value: 1 }],
+      imagge: 'typo',
+    }
+    expect(problemsOf(spec)).toEqual([
+      'spec.image must not be empty',
+      'spec.replicas must be at most 10, not 11',
+      'spec.kind must be one of "Fast", "Slow", not "Medium"',
+      'spec.port must be an integer or string, not a boolean',
+      expect.stringMatching(/^spec\.limits\.cpu must match .*"lots" does not$/),
+      'spec.tags[1] repeats an earlier item',
+      'spec.env[2].name is required',
+      'spec.env[2].value must be a string, not a number',
+      'spec.env[1] repeats an earlier item (same name)',
+      expect.stringMatching(/^spec\.imagge is not a known field; known here are image, /),
+    ])
+  })
+
+  it('names the missing spec', () => {
+    expect(validate(schema, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: {} })).toEqual([
+      { field: 'spec', message: 'is required' },
+    ])
+  })
+
+  it('never throws, whatever it is given', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => void validate(schema, value)))
+  })
+
+  it('keeps any value where the schema says so', () => {
+    expect(validate(toStructural(Type.Object({ free: anyValue() })), { free: [{ a: null }] })).toEqual([])
+  })
+})
+
+describe('conversion', () => {
+  const convert = defineConversion(WidgetCrd, 'v1', {
+    v1beta1: {
+      toHub: ({ spec, ...rest }) => {
+        if (spec.picture === 'broken') throw new Error('no such picture')
+        return { ...rest, spec: { image: spec.picture, replicas: spec.replicas, kind: 'Fast' as const } }
+      },
+      fromHub: ({ spec, status: _, ...rest }) => ({ ...rest, spec: { picture: spec.image, replicas: spec.replicas } }),
+    },
+  })
+  const old = (picture: string) => ({
+    apiVersion: 'example.com/v1beta1',
+    kind: 'Widget',
+    metadata: { name: 'w', namespace: 'ns' },
+    spec: { picture, replicas: 2 },
+  })
+
+  it('goes through the hub and back without loss', () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((text) => text !== 'broken'),
+        (picture) => {
+          expect(convert(convert(old(picture), 'v1'), 'v1beta1')).toEqual(old(picture))
+        },
+      ),
+    )
+  })
+
+  it('returns an object that already has the version', () => {
+    const object = old('p')
+    expect(convert(object, 'v1beta1')).toBe(object)
+  })
+
+  it('names the object and keeps the cause when a conversion fails', () => {
+    expect(() => convert(old('broken'), 'v1')).toThrow(/Widget ns\/w cannot be converted from v1beta1 to v1/)
+  })
+
+  it('refuses objects of another group and versions it does not know', () => {
+    expect(() => convert({ ...old('p'), apiVersion: 'other.com/v1' }, 'v1')).toThrow(/not of the group example\.com/)
+    expect(() => convert(old('p'), 'v7')).toThrow(/no version "v7"/)
+  })
+})

@@ -1,0 +1,197 @@
+/** Translates what authors write in TypeBox into the subset of OpenAPI that Kubernetes calls structural. */
+import type { TSchema } from 'typebox'
+import { CrdError } from './crd-error.ts'
+import type { StructuralSchema } from './structural-schema.ts'
+
+type Node = Readonly<Record<string, unknown>>
+
+/** Keywords that mean the same in both worlds. */
+const COPIED = [
+  'description',
+  'format',
+  'nullable',
+  'default',
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const
+
+const SCALARS = new Set(['string', 'integer', 'number', 'boolean'])
+
+/** Keywords handled below by name, or without a meaning in a CRD (`title`, `examples`, …). */
+const HANDLED = new Set<string>([
+  ...COPIED,
+  'type',
+  'enum',
+  'const',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'items',
+  'required',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'title',
+  'examples',
+])
+
+/**
+ * Turns a TypeBox schema into a structural schema.
+ *
+ * - A union of literals becomes an `enum`; a union with `null` becomes `nullable`.
+ * - A record becomes `additionalProperties`.
+ * - A property with a default is not listed as required: the server fills it in before it checks.
+ *
+ * *Errors*: {@link CrdError} `UnsupportedSchema` for what has no structural form (tuples, references, a union of
+ * different shapes without a common type), naming the path.
+ *
+ * @example
+ * toStructural(Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }))
+ */
+export function toStructural(schema: TSchema, path = ''): StructuralSchema {
+  return translate(schema as Node, path)
+}
+
+function translate(node: Node, path: string): StructuralSchema {
+  const target: StructuralSchema = {}
+  for (const keyword of Object.keys(node)) {
+    if (keyword.startsWith('x-kubernetes-')) {
+      Object.assign(target, { [keyword]: node[keyword] })
+    } else if (!HANDLED.has(keyword) && !keyword.startsWith('~')) {
+      throw unsupported(path, `the keyword "${keyword}" has no place in a structural schema`)
+    }
+  }
+  for (const keyword of COPIED) {
+    if (node[keyword] !== undefined) Object.assign(target, { [keyword]: node[keyword] })
+  }
+  translateBounds(node, target)
+  translateType(node, target, path)
+  translateAlternatives(node, target, path)
+  translateObject(node, target, path)
+  if (isNode(node.items)) target.items = translate(node.items, `${path}[]`)
+  else if (Array.isArray(node.items)) throw unsupported(path, 'a tuple cannot be described; use a list of one type')
+  if (target.type === 'array' && target.items === undefined)
+    throw unsupported(path, 'a list needs the type of its items')
+  requireType(target, path)
+  return target
+}
+
+/** JSON Schema writes exclusive bounds as numbers, Kubernetes as flags beside the bound. */
+function translateBounds(node: Node, target: StructuralSchema): void {
+  if (typeof node.exclusiveMinimum === 'number') {
+    target.minimum = node.exclusiveMinimum
+    target.exclusiveMinimum = true
+  }
+  if (typeof node.exclusiveMaximum === 'number') {
+    target.maximum = node.exclusiveMaximum
+    target.exclusiveMaximum = true
+  }
+}
+
+function translateType(node: Node, target: StructuralSchema, path: string): void {
+  if (Array.isArray(node.enum)) {
+    target.enum = node.enum
+    target.type = scalarTypeOf(node.enum, path)
+  } else if (node.const !== undefined) {
+    target.enum = [node.const]
+    target.type = scalarTypeOf([node.const], path)
+  } else if (typeof node.type === 'string') {
+    if (node.type !== 'object' && node.type !== 'array' && !SCALARS.has(node.type)) {
+      throw unsupported(path, `"${node.type}" is not a type of structural schemas`)
+    }
+    // The check above admits exactly the members of the union.
+    target.type = node.type as NonNullable<StructuralSchema['type']>
+  }
+}
+
+function translateAlternatives(node: Node, target: StructuralSchema, path: string): void {
+  for (const keyword of ['oneOf', 'allOf'] as const) {
+    const branches = node[keyword]
+    if (Array.isArray(branches)) target[keyword] = branches.map((branch) => valueValidation(branch))
+  }
+  if (isNode(node.not)) target.not = valueValidation(node.not)
+  if (!Array.isArray(node.anyOf)) return
+  const branches = node.anyOf.filter((branch) => !(isNode(branch) && branch.type === 'null'))
+  if (branches.length < node.anyOf.length) target.nullable = true
+  const only = branches.length === 1 ? branches[0] : undefined
+  if (isNode(only)) {
+    Object.assign(target, { ...translate(only, path), ...target })
+  } else if (branches.every((branch) => isNode(branch) && branch.const !== undefined)) {
+    const values = branches.map((branch) => branch.const)
+    target.enum = values
+    target.type = scalarTypeOf(values, path)
+  } else {
+    target.anyOf = branches.map((branch) => valueValidation(branch))
+  }
+}
+
+/** Inside `anyOf` and friends only value checks may stand: no types, descriptions or defaults. */
+function valueValidation(branch: unknown): StructuralSchema {
+  if (!isNode(branch)) return {}
+  const target: StructuralSchema = {}
+  for (const [keyword, value] of Object.entries(branch)) {
+    if (['type', 'description', 'default', 'title', 'nullable'].includes(keyword)) continue
+    if (keyword === 'const') target.enum = [value]
+    else if (keyword === 'properties' && isNode(value)) {
+      target.properties = Object.fromEntries(
+        Object.entries(value).map(([name, child]) => [name, valueValidation(child)]),
+      )
+    } else if (keyword === 'items') target.items = valueValidation(value)
+    else if (!keyword.startsWith('~')) Object.assign(target, { [keyword]: value })
+  }
+  return target
+}
+
+function translateObject(node: Node, target: StructuralSchema, path: string): void {
+  if (isNode(node.properties)) {
+    const properties = Object.entries(node.properties)
+    target.properties = Object.fromEntries(
+      properties.map(([name, child]) => [name, translate(child as Node, path === '' ? name : `${path}.${name}`)]),
+    )
+    const listed = Array.isArray(node.required) ? (node.required as readonly string[]) : []
+    const required = listed.filter((name) => target.properties?.[name]?.default === undefined)
+    if (required.length > 0) target.required = required
+  }
+  if (isNode(node.patternProperties)) {
+    const values = Object.values(node.patternProperties)
+    const only = values[0]
+    if (values.length !== 1 || !isNode(only)) throw unsupported(path, 'a record has exactly one type of values')
+    target.additionalProperties = translate(only, `${path}.*`)
+  } else if (isNode(node.additionalProperties)) {
+    target.additionalProperties = translate(node.additionalProperties, `${path}.*`)
+  }
+}
+
+function scalarTypeOf(values: readonly unknown[], path: string): 'string' | 'integer' | 'number' | 'boolean' {
+  const kinds = new Set(values.map((value) => (Number.isInteger(value) ? 'integer' : typeof value)))
+  const [kind] = kinds
+  if (kinds.size === 1 && (kind === 'string' || kind === 'integer' || kind === 'number' || kind === 'boolean'))
+    return kind
+  throw unsupported(path, 'the values of an enumeration must be of one scalar type')
+}
+
+function requireType(target: StructuralSchema, path: string): void {
+  const open = target['x-kubernetes-int-or-string'] || target['x-kubernetes-preserve-unknown-fields']
+  if (target.type === undefined && !open) {
+    throw unsupported(path, 'no type can be told; use anyValue(), intOrString() or a union of literals')
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unsupported(path: string, why: string): CrdError {
+  return new CrdError('UnsupportedSchema', `${path === '' ? 'the schema' : path}: ${why}`)
+}
