@@ -3,7 +3,10 @@
 // Cache, queue and controllers.
 
 // The manager and what it runs around the controllers.
+export * from './conditions/condition.ts'
 export * from './logging/logger.ts'
 export * from './manager/runnable.ts'
 export * from './metrics/registry.ts'
+export * from './owner-references/owner-reference.ts'
 export * from './runtime-error.ts'
+export * from './timestamp.ts'
