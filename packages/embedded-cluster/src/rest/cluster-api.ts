@@ -18,8 +18,12 @@ export interface ClusterEvent {
 export interface ClusterApi {
   get(resource: string, namespace: string | undefined, name: string): JsonObject | undefined
   list(resource: string, options?: { namespace?: string; labelSelector?: string }): readonly JsonObject[]
-  create(resource: string, object: JsonObject): Promise<JsonObject>
-  /** Replaces the object, or with `subresource: 'status'` its status; conflicts reject with a StatusError 409. */
+  /** Creates the object, or posts it to a subresource: the scheduler posts a `Binding` to `binding` of `pods`. */
+  create(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject>
+  /**
+   * Replaces the object, or with `subresource: 'status'` its status, with `finalize` a namespace's
+   * `spec.finalizers`; conflicts reject with a StatusError 409.
+   */
   update(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject>
   delete(
     resource: string,
@@ -31,7 +35,10 @@ export interface ClusterApi {
       preconditions?: { uid?: string; resourceVersion?: string }
     },
   ): Promise<void>
-  /** Every committed write, in order, after it is visible to reads. Returns the function that unsubscribes. */
+  /**
+   * Every committed write, in order, after it is visible to reads and before the promise of the write resolves:
+   * who awaited a write has seen its event. Returns the function that unsubscribes.
+   */
   subscribe(listener: (event: ClusterEvent) => void): () => void
   /** All resources now served, as `plural.group`, with whether they are namespaced. */
   resources(): readonly {
