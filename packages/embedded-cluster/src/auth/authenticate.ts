@@ -1,0 +1,196 @@
+/** Finds out who makes a request: client certificate, bearer token, or nobody; then impersonation. */
+import { createHash } from 'node:crypto'
+import type { PeerCertificate } from 'node:tls'
+import { StatusError } from '../status-error.ts'
+import { type Authorizer, forbidden, type ResourceAccess } from './authorizer.ts'
+import {
+  AUTHENTICATED_GROUP,
+  anonymousUser,
+  authenticated,
+  parseServiceAccountUsername,
+  serviceAccountGroups,
+  UNAUTHENTICATED_GROUP,
+  type UserInfo,
+} from './user.ts'
+
+/** Checks a bearer token; `undefined` means "not one of mine". */
+export type TokenVerifier = (token: string) => UserInfo | undefined
+
+export interface AuthenticatorOptions {
+  /** Fixed tokens and whom they stand for. @default none */
+  readonly tokens?: ReadonlyMap<string, UserInfo>
+  /** Asked in order after the fixed tokens, such as `ServiceAccountTokens.verify`. @default none */
+  readonly verifiers?: readonly TokenVerifier[]
+  /** Whether requests without credentials go on as `system:anonymous`. @default true */
+  readonly allowAnonymous?: boolean
+}
+
+/** The parts of a request that say who makes it. */
+export interface Credentials {
+  /** Header names in lower case; repeated headers joined by a comma, as Node does. */
+  readonly headers: Readonly<Record<string, string>>
+  /** From the client certificate, or set by an in-process caller; wins over a token. */
+  readonly user?: UserInfo | undefined
+}
+
+/**
+ * Turns credentials into a user.
+ *
+ * @example
+ * const authenticator = new Authenticator({ verifiers: [(token) => serviceAccountTokens.verify(token)?.user] })
+ * const user = authenticator.authenticate(request)
+ */
+export class Authenticator {
+  // Tokens are kept as digests, so that a lookup takes the same time whatever prefix an attacker guesses.
+  readonly #tokens = new Map<string, UserInfo>()
+  readonly #verifiers: readonly TokenVerifier[]
+  readonly #allowAnonymous: boolean
+
+  constructor(options: AuthenticatorOptions = {}) {
+    for (const [token, user] of options.tokens ?? []) this.#tokens.set(digest(token), user)
+    this.#verifiers = options.verifiers ?? []
+    this.#allowAnonymous = options.allowAnonymous ?? true
+  }
+
+  /** Who makes the request. Throws a 401 for a bad token, and for no credentials where those are needed. */
+  authenticate(credentials: Credentials): UserInfo {
+    if (credentials.user !== undefined) return authenticated(credentials.user)
+    const token = bearerToken(credentials.headers.authorization)
+    if (token !== undefined) {
+      const user = this.verify(token)
+      if (user === undefined) throw unauthorized()
+      return authenticated(user)
+    }
+    if (!this.#allowAnonymous) throw unauthorized()
+    return anonymousUser
+  }
+
+  /** Whom a bearer token stands for, `undefined` when it is not valid. */
+  verify(token: string): UserInfo | undefined {
+    const fixed = this.#tokens.get(digest(token))
+    if (fixed !== undefined) return fixed
+    for (const verifier of this.#verifiers) {
+      const user = verifier(token)
+      if (user !== undefined) return user
+    }
+    return undefined
+  }
+}
+
+/**
+ * The user a verified client certificate names: common name and organizations, with the certificate's fingerprint
+ * as credential id. `undefined` when the certificate has no common name.
+ */
+export function userFromCertificate(certificate: Pick<PeerCertificate, 'subject' | 'raw'>): UserInfo | undefined {
+  const { CN, O: organizations } = certificate.subject
+  const username = Array.isArray(CN) ? CN[0] : CN
+  if (typeof username !== 'string' || username === '') return undefined
+  const groups = organizations === undefined ? [] : [organizations].flat()
+  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex')
+  return authenticated({
+    username,
+    groups,
+    extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
+  })
+}
+
+/**
+ * The user a request acts as: `user` itself, or whom its `Impersonate-*` headers name. Each part of the wanted
+ * identity must be allowed to `user` by the verb `impersonate`, else this throws a 403.
+ */
+export function impersonate(
+  user: UserInfo,
+  headers: Readonly<Record<string, string>>,
+  authorizer: Authorizer,
+): UserInfo {
+  const username = headers['impersonate-user'] ?? ''
+  const groups = splitHeader(headers['impersonate-group'])
+  const uid = headers['impersonate-uid'] ?? ''
+  const extra = extraHeaders(headers)
+  if (username === '') {
+    if (groups.length === 0 && uid === '' && extra.size === 0) return user
+    throw new StatusError(
+      500,
+      'InternalError',
+      'Internal error occurred: impersonation needs the header Impersonate-User',
+    )
+  }
+  for (const access of requiredAccess(user, username, groups, uid, extra)) {
+    const decision = authorizer.authorize(access)
+    if (!decision.allowed) throw forbidden(access, decision.reason)
+  }
+  return {
+    username,
+    ...(uid === '' ? {} : { uid }),
+    groups: impersonatedGroups(username, groups),
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  }
+}
+
+/** A 401 in the API's words: it never says what was wrong with the credentials. */
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized')
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  const match = /^bearer +(\S+)\s*$/i.exec(authorization ?? '')
+  return match?.[1]
+}
+
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}
+
+function splitHeader(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function extraHeaders(headers: Readonly<Record<string, string>>): Map<string, string[]> {
+  const extra = new Map<string, string[]>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith('impersonate-extra-')) continue
+    extra.set(decode(name.slice('impersonate-extra-'.length)), splitHeader(value))
+  }
+  return extra
+}
+
+/** Keys travel percent-encoded because header names cannot hold every character. */
+function decode(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    // Not percent-encoded after all: the real server takes such a key as it stands.
+    return key
+  }
+}
+
+function* requiredAccess(
+  user: UserInfo,
+  username: string,
+  groups: readonly string[],
+  uid: string,
+  extra: ReadonlyMap<string, readonly string[]>,
+): Generator<ResourceAccess> {
+  const verb = 'impersonate'
+  const account = parseServiceAccountUsername(username)
+  if (account === undefined) yield { user, verb, group: '', resource: 'users', name: username }
+  else yield { user, verb, group: '', resource: 'serviceaccounts', namespace: account.namespace, name: account.name }
+  for (const name of groups) yield { user, verb, group: '', resource: 'groups', name }
+  for (const [subresource, values] of extra) {
+    for (const name of values) {
+      yield { user, verb, group: 'authentication.k8s.io', resource: 'userextras', subresource, name }
+    }
+  }
+  if (uid !== '') yield { user, verb, group: 'authentication.k8s.io', resource: 'uids', name: uid }
+}
+
+function impersonatedGroups(username: string, requested: readonly string[]): string[] {
+  const account = parseServiceAccountUsername(username)
+  const groups = requested.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : requested
+  const proven = username === anonymousUser.username ? UNAUTHENTICATED_GROUP : AUTHENTICATED_GROUP
+  const settled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP)
+  return settled ? [...groups] : [...groups, proven]
+}
