@@ -4,7 +4,9 @@
 
 // The manager and what it runs around the controllers.
 export * from './conditions/condition.ts'
+export * from './logging/create-logger.ts'
 export * from './logging/logger.ts'
+export { redact } from './logging/redact.ts'
 export * from './manager/runnable.ts'
 export * from './metrics/registry.ts'
 export * from './owner-references/owner-reference.ts'

@@ -1,0 +1,113 @@
+/** The logger of an operator: JSON lines by pino, with secrets taken out and a level that can change while running. */
+import type { Logger as PinoLogger } from 'pino'
+import type { Logger } from './logger.ts'
+import { prettyLine } from './pretty-line.ts'
+import { redact, redactText } from './redact.ts'
+
+/** From the most to the least talkative. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** Where lines go. */
+export interface LogDestination {
+  write(line: string): void
+}
+
+/** Options of {@link createLogger}. */
+export interface LoggerOptions {
+  /** Lines below this level are dropped. @default 'info' */
+  readonly level?: LogLevel
+  /** Lines for people instead of JSON. @default false */
+  readonly pretty?: boolean
+  /** @default the standard error stream, written synchronously so that the last line before an exit is not lost */
+  readonly destination?: LogDestination
+  /** Bound to every line. @default {} */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** A {@link Logger} whose level can be changed while it is in use. */
+export interface LevelLogger extends Logger {
+  /** Applies at once to this logger and all its children. Throws on an unknown level. */
+  level: LogLevel
+}
+
+const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 }
+
+/**
+ * Makes a logger. pino is loaded here and not before.
+ *
+ * @example
+ * const logger = await createLogger({ level: 'info' })
+ * logger.info({ namespace: 'shop', name: 'web' }, 'created deployment')
+ * logger.level = 'debug'
+ */
+export async function createLogger(options: LoggerOptions = {}): Promise<LevelLogger> {
+  const { pino } = await import('pino')
+  const { pretty = false, fields = {} } = options
+  const sink = options.destination ?? pino.destination({ fd: 2, sync: true })
+  const stream = pretty ? { write: (line: string) => sink.write(prettyLine(line)) } : sink
+  const root = pino(
+    {
+      base: null,
+      // The threshold is ours, because a pino child keeps the level its parent had when it was made.
+      level: 'debug',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  )
+  const threshold = { level: checkLevel(options.level ?? 'info') }
+  return new ThresholdLogger(root.child(asFields(fields)), threshold)
+}
+
+class ThresholdLogger implements LevelLogger {
+  readonly #pino: PinoLogger
+  readonly #threshold: { level: LogLevel }
+
+  constructor(pino: PinoLogger, threshold: { level: LogLevel }) {
+    this.#pino = pino
+    this.#threshold = threshold
+  }
+
+  get level(): LogLevel {
+    return this.#threshold.level
+  }
+
+  set level(level: LogLevel) {
+    this.#threshold.level = checkLevel(level)
+  }
+
+  debug(fields: object, message: string): void {
+    this.#write('debug', fields, message)
+  }
+
+  info(fields: object, message: string): void {
+    this.#write('info', fields, message)
+  }
+
+  warn(fields: object, message: string): void {
+    this.#write('warn', fields, message)
+  }
+
+  error(fields: object, message: string): void {
+    this.#write('error', fields, message)
+  }
+
+  child(fields: Record<string, unknown>): LevelLogger {
+    return new ThresholdLogger(this.#pino.child(asFields(fields)), this.#threshold)
+  }
+
+  #write(level: 'debug' | 'info' | 'warn' | 'error', fields: object, message: string): void {
+    if (SEVERITY[level] >= SEVERITY[this.#threshold.level]) this.#pino[level](asFields(fields), redactText(message))
+  }
+}
+
+function asFields(fields: object): Record<string, unknown> {
+  return redact(fields) as Record<string, unknown> // an object goes in, so an object comes out
+}
+
+function checkLevel(level: LogLevel): LogLevel {
+  if (SEVERITY[level] === undefined) {
+    throw new RangeError(`unknown log level "${level}": use one of ${Object.keys(SEVERITY).join(', ')}`)
+  }
+  return level
+}

@@ -1,0 +1,43 @@
+/** Turns a JSON log line into one for people. */
+
+const COLUMN: Readonly<Record<string, string>> = { debug: 'DEBUG', info: 'INFO ', warn: 'WARN ', error: 'ERROR' }
+
+/**
+ * `12:00:00.000 INFO  created deployment namespace=shop name=web`. A line that is not JSON stays as it is.
+ *
+ * @example
+ * process.stdout.write(prettyLine('{"level":"info","time":"2030-01-01T12:00:00.000Z","msg":"started"}'))
+ */
+export function prettyLine(line: string): string {
+  const record = parse(line)
+  if (record === undefined) return line
+  const { level, time, msg, ...fields } = record
+  const parts = [String(time).slice(11, 23), COLUMN[String(level)] ?? String(level), String(msg)]
+  for (const [name, value] of Object.entries(fields)) {
+    if (!isError(value)) parts.push(`${name}=${inline(value)}`)
+  }
+  let text = `${parts.join(' ')}\n`
+  for (const value of Object.values(fields)) {
+    if (isError(value)) text += `    ${value.stack.replaceAll('\n', '\n    ')}\n`
+  }
+  return text
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const record: unknown = JSON.parse(line)
+    return typeof record === 'object' && record !== null ? { ...record } : undefined
+  } catch {
+    // Not ours: shown as it came.
+    return undefined
+  }
+}
+
+function isError(value: unknown): value is { readonly stack: string } {
+  return typeof value === 'object' && value !== null && 'stack' in value && typeof value.stack === 'string'
+}
+
+function inline(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value)
+}
