@@ -44,6 +44,16 @@ test('a gauge may compute its value when it is read', async () => {
   expect(await metrics.expose()).toContain('live_depth 5')
 })
 
+test('every declaration of a shared gauge contributes what it computes', async () => {
+  const metrics = await createMetricsRegistry({ processMetrics: false })
+  for (const queue of ['a', 'b']) {
+    metrics.gauge({ name: 'age', help: 'Age.', labels: ['queue'], collect: (gauge) => gauge.set({ queue }, 1) })
+  }
+  const text = await metrics.expose()
+  expect(text).toContain('age{queue="a"} 1')
+  expect(text).toContain('age{queue="b"} 1')
+})
+
 test('process metrics are there unless switched off', async () => {
   const metrics = await createMetricsRegistry()
   expect(await metrics.expose()).toContain('process_cpu_seconds_total')

@@ -32,7 +32,7 @@ export interface MetricDescription<L extends string> {
 
 /** A gauge may compute its value at the time it is read. */
 export interface GaugeDescription<L extends string> extends MetricDescription<L> {
-  /** Called before each exposition with the gauge to set. */
+  /** Called before each exposition with the gauge to set. Every declaration of a shared gauge adds its own. */
   readonly collect?: (gauge: Gauge<L>) => void
 }
 
@@ -99,7 +99,7 @@ export async function createMetricsRegistry(options: MetricsRegistryOptions = {}
 
   // The registry forgets the concrete type of a metric; kinds are kept apart so that a name cannot change its kind.
   const counters = new Map<string, Counter>()
-  const gauges = new Map<string, Gauge>()
+  const gauges = new Map<string, { gauge: Gauge; collectors: ((gauge: Gauge) => void)[] }>()
   const histograms = new Map<string, Histogram>()
 
   return {
@@ -107,17 +107,23 @@ export async function createMetricsRegistry(options: MetricsRegistryOptions = {}
     expose: () => registry.metrics(),
     counter: ({ name, help, labels = [] }) =>
       once(counters, name, () => new prometheus.Counter({ name, help, labelNames: labels, registers: [registry] })),
-    gauge: ({ name, help, labels = [], collect }) =>
-      once(gauges, name, () => {
+    gauge: ({ name, help, labels = [], collect }) => {
+      const { gauge, collectors } = once(gauges, name, () => {
+        const collectors: ((gauge: Gauge) => void)[] = []
         const gauge: Gauge = new prometheus.Gauge({
           name,
           help,
           labelNames: labels,
           registers: [registry],
-          ...(collect && { collect: () => collect(gauge) }),
+          collect: () => {
+            for (const collector of collectors) collector(gauge)
+          },
         })
-        return gauge
-      }),
+        return { gauge, collectors }
+      })
+      if (collect !== undefined) collectors.push(collect)
+      return gauge
+    },
     histogram: ({ name, help, labels = [], buckets = DURATION_BUCKETS }) =>
       once(histograms, name, () => {
         const bounds = [...buckets]
