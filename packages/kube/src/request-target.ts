@@ -1,0 +1,47 @@
+/** What a request is about, in words that are safe to show: no query, no headers, no body. */
+
+/** Verbs as RBAC and audit logs name them, `apply` apart from `patch` because its failures read differently. */
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'apply'
+  | 'delete'
+  | 'deletecollection'
+  | 'raw'
+
+/** Names the verb, the resource and the object of a request. Errors, hooks and logs carry it instead of the request. */
+export interface RequestTarget {
+  readonly verb: Verb
+  /** API group; empty for the core group; absent for raw requests. */
+  readonly group?: string
+  readonly version?: string
+  /** Plural name such as `deployments`; absent for raw requests. */
+  readonly resource?: string
+  readonly subresource?: string
+  readonly namespace?: string
+  readonly name?: string
+  /** Method and path without the query; only for raw requests. */
+  readonly path?: string
+}
+
+/**
+ * One line for a person.
+ *
+ * @example
+ * describeTarget({ verb: 'update', group: 'apps', resource: 'deployments', subresource: 'status', namespace: 'shop', name: 'web' })
+ * // 'update deployments.apps/status "shop/web"'
+ */
+export function describeTarget(target: RequestTarget): string {
+  if (target.resource === undefined) return target.path ?? target.verb
+  const group = target.group ? `.${target.group}` : ''
+  const subresource = target.subresource ? `/${target.subresource}` : ''
+  const what = `${target.verb} ${target.resource}${group}${subresource}`
+  if (target.name !== undefined) {
+    return `${what} "${target.namespace === undefined ? '' : `${target.namespace}/`}${target.name}"`
+  }
+  return target.namespace === undefined ? what : `${what} in namespace "${target.namespace}"`
+}
