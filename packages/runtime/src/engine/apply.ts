@@ -1,0 +1,193 @@
+/** Carries out a plan: the only place where the engine writes. */
+import {
+  isAlreadyExists,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  type Stored,
+} from '@reeve/kube'
+import type { AcceptedDifferences } from './accepted-differences.ts'
+import type { FieldDifference } from './compare-fields.ts'
+import type { DesiredObject } from './desired-object.ts'
+import { FieldConflictError, StaleViewError } from './engine-error.ts'
+import type { FieldTreePool } from './field-tree.ts'
+import { migrateToApply } from './migrate-ownership.ts'
+import { ownFields } from './own-fields.ts'
+import { type Action, CREATED_FROM, differencesOf, keyOf } from './plan.ts'
+
+/** Something that was written. */
+export interface Change {
+  readonly type: 'created' | 'updated' | 'deleted'
+  readonly resource: Resource
+  readonly object: Stored<KubeObject>
+  /** Which fields an update changed. Values may be secret: for decisions and diffs, not for logs. */
+  readonly differences: readonly FieldDifference[]
+}
+
+/** What became of a plan. */
+export interface ApplyResult {
+  readonly changes: readonly Change[]
+  /** Objects that the next wave waits for; empty when every wave was written. */
+  readonly waitingFor: readonly KubeObject[]
+}
+
+/** Everything {@link applyPlan} needs. */
+export interface ApplyInput {
+  readonly client: KubeClient
+  readonly actions: readonly Action[]
+  readonly fieldManager: string
+  /** `force` takes fields over from other managers, `fail` throws a FieldConflictError. */
+  readonly conflicts: 'force' | 'fail'
+  readonly trees: FieldTreePool
+  readonly accepted: AcceptedDifferences
+  readonly signal: AbortSignal
+}
+
+/**
+ * Writes what the plan says, wave by wave, and prunes at the end.
+ *
+ * *Guarantees*: no write is made on an old view. A creation fails when the object exists, an update when the object
+ * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
+ * resourceVersion). May be cut after any write and run again. An action of type `keep` costs no request.
+ *
+ * *Errors*: `StaleViewError` when the view was old (look again), `FieldConflictError`, and the client's `ApiError`.
+ *
+ * @example
+ * const { changes } = await applyPlan({ client, actions, fieldManager, conflicts: 'force', trees, accepted, signal })
+ */
+export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
+  const changes: Change[] = []
+  const waiting: { readonly wave: number; readonly object: KubeObject }[] = []
+  for (const action of input.actions) {
+    input.signal.throwIfAborted()
+    if (action.type === 'prune') {
+      // A later wave may still need what an earlier one stops wanting: prune only when all waves are through.
+      if (waiting.length === 0) changes.push(await prune(input, action.resource, action.live))
+      continue
+    }
+    const { wave } = action.desired
+    if (waiting.some((earlier) => earlier.wave < wave)) continue
+    const live = await perform(input, action, changes)
+    if (live === undefined || !(action.desired.isReady?.(live) ?? true))
+      waiting.push({ wave, object: action.desired.object })
+  }
+  return { changes, waitingFor: waiting.map(({ object }) => object) }
+}
+
+/** Returns the live object, or `undefined` while it is being deleted. */
+async function perform(
+  input: ApplyInput,
+  action: Exclude<Action, { type: 'prune' }>,
+  changes: Change[],
+): Promise<Stored<KubeObject> | undefined> {
+  const { resource } = action.desired
+  switch (action.type) {
+    case 'keep':
+      return action.live
+    case 'await-deletion':
+      return undefined
+    case 'create': {
+      const object = await create(input, action.desired, action.object)
+      changes.push({ type: 'created', resource, object, differences: [] })
+      return object
+    }
+    case 'update': {
+      const object = await update(input, action)
+      if (object === undefined) {
+        changes.push({ type: 'deleted', resource, object: action.live, differences: [] })
+        return undefined
+      }
+      // The server may find that nothing changes after all, for instance after a rewrite of its own.
+      if (object.metadata.resourceVersion !== action.live.metadata.resourceVersion) {
+        changes.push({ type: 'updated', resource, object, differences: action.differences })
+      }
+      return object
+    }
+  }
+}
+
+async function create(input: ApplyInput, { resource }: DesiredObject, object: KubeObject): Promise<Stored<KubeObject>> {
+  const { client, fieldManager, signal } = input
+  try {
+    const created = await client.create(resource, object, { fieldManager, signal })
+    learn(input, created, object)
+    return created
+  } catch (error) {
+    if (isAlreadyExists(error)) throw new StaleViewError(object, { cause: error })
+    throw error
+  }
+}
+
+async function update(
+  input: ApplyInput,
+  action: Extract<Action, { type: 'update' }>,
+): Promise<Stored<KubeObject> | undefined> {
+  const { client, fieldManager, signal, conflicts } = input
+  const { resource, onImmutable } = action.desired
+  try {
+    const resourceVersion =
+      action.own?.operation === 'Update'
+        ? await migrateToApply(client, resource, action.live, fieldManager, signal)
+        : action.live.metadata.resourceVersion
+    const { uid } = action.live.metadata
+    const guarded = { ...action.object, metadata: { ...action.object.metadata, uid, resourceVersion } }
+    const applied = await client.apply(resource, guarded, { fieldManager, force: conflicts === 'force', signal })
+    learn(input, applied, action.object)
+    return applied
+  } catch (error) {
+    const fields = conflictingFields(error)
+    if (fields.length > 0) throw new FieldConflictError(action.object, fields, { cause: error })
+    if (isConflict(error) || isNotFound(error)) throw new StaleViewError(action.object, { cause: error })
+    if (onImmutable === 'recreate' && isImmutableRefusal(error)) {
+      await prune(input, resource, action.live)
+      return undefined
+    }
+    throw error
+  }
+}
+
+async function prune(input: ApplyInput, resource: Resource, live: Stored<KubeObject>): Promise<Change> {
+  const { uid, resourceVersion } = live.metadata
+  try {
+    await input.client.delete(resource, keyOf(live), {
+      preconditions: { uid, resourceVersion },
+      propagationPolicy: 'Background',
+      signal: input.signal,
+    })
+  } catch (error) {
+    if (isConflict(error)) throw new StaleViewError(live, { cause: error })
+    // Gone already: that is what was wanted.
+    if (!isNotFound(error)) throw error
+  }
+  return { type: 'deleted', resource, object: live, differences: [] }
+}
+
+/** What still differs right after the server accepted a write is the server's own rewriting. */
+function learn(input: ApplyInput, live: Stored<KubeObject>, object: KubeObject): void {
+  const own = ownFields(live, input.fieldManager, input.trees)
+  const plain = own?.operation === 'Update' ? withoutStamp(object) : object
+  input.accepted.accept(live, plain, differencesOf(plain, live, own))
+}
+
+function withoutStamp(object: KubeObject): KubeObject {
+  const { [CREATED_FROM]: _stamp, ...annotations } = object.metadata.annotations ?? {}
+  const { annotations: _all, ...metadata } = object.metadata
+  return { ...object, metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations } }
+}
+
+function conflictingFields(error: unknown): readonly string[] {
+  if (!isConflict(error)) return []
+  return error.causes.flatMap((cause) =>
+    cause.reason === 'FieldManagerConflict' && cause.field !== undefined ? [cause.field] : [],
+  )
+}
+
+function isImmutableRefusal(error: unknown): boolean {
+  if (!isInvalid(error)) return false
+  return error.causes.some((cause) =>
+    /immutable|may not change once set|updates to .* are forbidden/i.test(cause.message ?? ''),
+  )
+}

@@ -1,0 +1,149 @@
+import type { KubeObject } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { compareFields } from './compare-fields.ts'
+import { FieldTreePool, parseFieldTree } from './field-tree.ts'
+import { keepOwnFields, ownFields } from './own-fields.ts'
+
+const applied = (fieldsV1: unknown) => ({ operation: 'Apply', tree: parseFieldTree(fieldsV1) }) as const
+const object = (fields: Record<string, unknown>): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
+  ...fields,
+})
+
+const containersOwned = applied({
+  'f:spec': {
+    'f:replicas': {},
+    'f:containers': {
+      'k:{"name":"web"}': {
+        '.': {},
+        'f:name': {},
+        'f:image': {},
+        'f:args': {},
+        'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {} } },
+      },
+    },
+  },
+})
+const web = { name: 'web', image: 'nginx:1', args: ['-v'], ports: [{ containerPort: 80 }] }
+const liveWeb = { ...web, imagePullPolicy: 'Always', ports: [{ containerPort: 80, protocol: 'TCP' }] }
+const pathsOf = (...parameters: Parameters<typeof compareFields>) =>
+  compareFields(...parameters).map(({ path }) => path)
+
+describe('comparing desired and live fields', () => {
+  it('finds nothing when the live object carries every owned field, whatever else it carries', () => {
+    const live = object({
+      spec: { replicas: 3, paused: true, containers: [{ name: 'sidecar', image: 'proxy:1' }, liveWeb] },
+    })
+    expect(compareFields(object({ spec: { replicas: 3, containers: [web] } }), live, containersOwned)).toEqual([])
+  })
+
+  it('finds a value that somebody changed', () => {
+    const live = object({ spec: { replicas: 5, containers: [{ ...liveWeb, image: 'nginx:evil' }] } })
+    expect(compareFields(object({ spec: { replicas: 3, containers: [web] } }), live, containersOwned)).toEqual([
+      { path: 'spec.replicas', desired: 3, live: 5 },
+      { path: 'spec.containers[name=web].image', desired: 'nginx:1', live: 'nginx:evil' },
+    ])
+  })
+
+  it('finds a list that is replaced as one when any item differs', () => {
+    const live = object({ spec: { replicas: 3, containers: [{ ...liveWeb, args: ['-v', '-x'] }] } })
+    expect(pathsOf(object({ spec: { replicas: 3, containers: [web] } }), live, containersOwned)).toEqual([
+      'spec.containers[name=web].args',
+    ])
+  })
+
+  it('finds a field that is no longer desired', () => {
+    const { args: _args, ...rest } = web
+    const live = object({ spec: { replicas: 3, containers: [liveWeb] } })
+    expect(compareFields(object({ spec: { replicas: 3, containers: [rest] } }), live, containersOwned)).toEqual([
+      { path: 'spec.containers[name=web].args', desired: undefined, live: ['-v'] },
+    ])
+  })
+
+  it('finds an item that is no longer desired and one that is new', () => {
+    const live = object({ spec: { replicas: 3, containers: [liveWeb] } })
+    const wanted = object({ spec: { replicas: 3, containers: [{ name: 'other', image: 'a:1' }] } })
+    expect(pathsOf(wanted, live, containersOwned)).toEqual(['spec.containers[name=other]', 'spec.containers[name=web]'])
+  })
+
+  it('finds a field that was taken over by somebody else, even with the value we want', () => {
+    const live = object({ spec: { replicas: 3 } })
+    expect(pathsOf(object({ spec: { replicas: 3 } }), live, applied({ 'f:spec': { 'f:other': {} } }))).toEqual([
+      'spec.replicas',
+    ])
+  })
+
+  it('tells members of a set apart from their order', () => {
+    const own = applied({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } })
+    const withFinalizers = (...finalizers: string[]) => ({
+      ...object({}),
+      metadata: { name: 'web', namespace: 'shop', finalizers },
+    })
+    expect(compareFields(withFinalizers('a', 'b'), withFinalizers('x', 'b', 'a'), own)).toEqual([])
+    expect(pathsOf(withFinalizers('a'), withFinalizers('b', 'a'), own)).toEqual(['metadata.finalizers["b"]'])
+  })
+
+  it('takes an empty map that the server dropped as present', () => {
+    const wanted = object({ spec: { selector: {} } })
+    expect(compareFields(wanted, object({ spec: {} }), applied({ 'f:spec': { 'f:selector': {} } }))).toEqual([])
+    expect(compareFields(wanted, object({ spec: {} }), undefined)).toEqual([])
+  })
+
+  it('makes everything a difference when nothing is owned', () => {
+    expect(pathsOf(object({ data: { a: '1' } }), object({ data: { a: '1' } }), undefined)).toEqual(['data.a'])
+  })
+
+  it('ignores identity and defaults of an object as created', () => {
+    const own = {
+      operation: 'Update',
+      tree: parseFieldTree({ 'f:spec': { 'f:replicas': {}, 'f:paused': {} } }),
+    } as const
+    const live = object({ spec: { replicas: 3, paused: false } })
+    expect(compareFields(object({ spec: { replicas: 3 } }), live, own, true)).toEqual([])
+    expect(pathsOf(object({ spec: { replicas: 3 } }), live, own, false)).toEqual(['spec.paused'])
+  })
+})
+
+describe('own fields', () => {
+  const fieldsV1 = { 'f:spec': { 'f:replicas': {} } }
+  const entry = (manager: string, operation: 'Apply' | 'Update', subresource?: string) => ({
+    manager,
+    operation,
+    fieldsV1,
+    ...(subresource !== undefined && { subresource }),
+  })
+  const live = {
+    ...object({}),
+    metadata: {
+      name: 'web',
+      managedFields: [
+        entry('kubectl', 'Update'),
+        entry('op', 'Update'),
+        entry('op', 'Update', 'status'),
+        entry('op', 'Apply'),
+      ],
+    },
+  }
+
+  it('prefers what was applied over what was created', () => {
+    expect(ownFields(live, 'op', new FieldTreePool())?.operation).toBe('Apply')
+    expect(ownFields(live, 'nobody', new FieldTreePool())).toBeUndefined()
+  })
+
+  it('keeps only the own entries in the cache', () => {
+    const kept = keepOwnFields('op')(live).metadata.managedFields
+    expect(kept?.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual(['op Update', 'op Apply'])
+  })
+
+  it('shares equal trees and stays within its bound', () => {
+    const pool = new FieldTreePool(2)
+    const first = pool.intern(fieldsV1)
+    expect(pool.intern(structuredClone(fieldsV1))).toBe(first)
+    pool.intern({ 'f:a': {} })
+    pool.intern({ 'f:b': {} })
+    expect(pool.intern(fieldsV1)).not.toBe(first)
+    expect(pool.intern(fieldsV1)).toEqual(first)
+  })
+})

@@ -1,0 +1,184 @@
+/** Whether a live object carries exactly the fields that the operator wants to own, with the values it wants. */
+import type { KubeObject } from '@reeve/kube'
+import { type FieldTree, isLeaf } from './field-tree.ts'
+import { isJsonEqual } from './json-equal.ts'
+import type { OwnFields } from './own-fields.ts'
+
+/** One field that an apply would change. */
+export interface FieldDifference {
+  /** Such as `spec.template.spec.containers[name=web].image`. */
+  readonly path: string
+  /** `undefined` when the field would be removed. */
+  readonly desired: unknown
+  /** `undefined` when the field does not exist yet. */
+  readonly live: unknown
+}
+
+/** Metadata that identifies an object or belongs to the server; never part of what is applied. */
+const IDENTITY = new Set([
+  'name',
+  'namespace',
+  'generateName',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+])
+
+/**
+ * Lists what an apply of `desired` would change on `live`; empty means that a request would change nothing.
+ *
+ * @param own what the operator owns of `live` now; `undefined` makes every desired field a difference.
+ * @param ignoreExtra true when fields owned beyond the desired ones are known to be the server's defaults.
+ *
+ * @example
+ * const differences = compareFields(desired, live, ownFields(live, manager, trees))
+ */
+export function compareFields(
+  desired: KubeObject,
+  live: KubeObject,
+  own: OwnFields | undefined,
+  ignoreExtra = false,
+): readonly FieldDifference[] {
+  const differences: FieldDifference[] = []
+  const walk: Walk = { differences, ignoreExtra }
+  compareObject(withoutIdentity(desired), asRecord(live), own?.tree, '', walk)
+  return differences
+}
+
+interface Walk {
+  readonly differences: FieldDifference[]
+  readonly ignoreExtra: boolean
+}
+
+type JsonRecord = Readonly<Record<string, unknown>>
+
+function withoutIdentity(object: KubeObject): JsonRecord {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
+  const owned = Object.entries(metadata).filter(([name]) => !IDENTITY.has(name))
+  return owned.length === 0 ? rest : { metadata: Object.fromEntries(owned), ...rest }
+}
+
+function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefined, path: string, walk: Walk): void {
+  // The server drops empty lists and maps from typed objects: wanting one and having none is the same.
+  if (isEmpty(desired) && (live === undefined || isCollection(live))) return
+  if (tree !== undefined && isLeaf(tree)) {
+    if (!isJsonEqual(desired, live)) walk.differences.push({ path, desired, live })
+  } else if (isRecord(desired)) {
+    compareObject(desired, asRecord(live), tree, path, walk)
+  } else if (Array.isArray(desired) && tree !== undefined) {
+    compareList(desired, Array.isArray(live) ? live : [], tree, path, walk)
+  } else {
+    walk.differences.push({ path, desired, live })
+  }
+}
+
+function compareObject(
+  desired: JsonRecord,
+  live: JsonRecord,
+  tree: FieldTree | undefined,
+  path: string,
+  walk: Walk,
+): void {
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined) continue
+    compareValue(value, live[name], tree?.fields.get(name), path === '' ? name : `${path}.${name}`, walk)
+  }
+  if (walk.ignoreExtra || tree === undefined) return
+  for (const name of tree.fields.keys()) {
+    if (desired[name] !== undefined) continue
+    // An owned field that is gone from the object needs no request to be removed.
+    if (live[name] === undefined) continue
+    walk.differences.push({ path: path === '' ? name : `${path}.${name}`, desired: undefined, live: live[name] })
+  }
+}
+
+function compareList(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  tree: FieldTree,
+  path: string,
+  walk: Walk,
+): void {
+  if (tree.members.length > 0) {
+    compareSet(desired, live, tree, path, walk)
+    return
+  }
+  const matched = new Set<FieldTree>()
+  for (const item of desired) {
+    const owned = tree.items.find(({ key, tree: subtree }) => !matched.has(subtree) && matchesKey(item, key, 'partly'))
+    const at = `${path}[${describeKey(owned?.key, item)}]`
+    const counterpart = owned && live.find((candidate) => matchesKey(candidate, owned.key, 'fully'))
+    if (owned === undefined || counterpart === undefined) {
+      walk.differences.push({ path: at, desired: item, live: undefined })
+      continue
+    }
+    matched.add(owned.tree)
+    compareValue(item, counterpart, owned.tree, at, walk)
+  }
+  if (walk.ignoreExtra) return
+  for (const { key, tree: subtree } of tree.items) {
+    const item = live.find((candidate) => matchesKey(candidate, key, 'fully'))
+    if (matched.has(subtree) || item === undefined || desired.some((wanted) => matchesKey(wanted, key, 'partly')))
+      continue
+    walk.differences.push({ path: `${path}[${describeKey(key, item)}]`, desired: undefined, live: item })
+  }
+}
+
+function compareSet(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  tree: FieldTree,
+  path: string,
+  walk: Walk,
+): void {
+  const has = (list: readonly unknown[], value: unknown) => list.some((item) => isJsonEqual(item, value))
+  for (const value of desired) {
+    if (!has(live, value) || !has(tree.members, value)) {
+      walk.differences.push({ path: `${path}[${JSON.stringify(value)}]`, desired: value, live: undefined })
+    }
+  }
+  if (walk.ignoreExtra) return
+  for (const value of tree.members) {
+    if (!has(desired, value) && has(live, value)) {
+      walk.differences.push({ path: `${path}[${JSON.stringify(value)}]`, desired: undefined, live: value })
+    }
+  }
+}
+
+/**
+ * A live item carries every key field. A desired item may leave out those that have a default, such as a port's
+ * protocol: what it leaves out does not count against the match.
+ */
+function matchesKey(item: unknown, key: JsonRecord, how: 'fully' | 'partly'): boolean {
+  if (!isRecord(item)) return false
+  return Object.entries(key).every(([name, value]) =>
+    item[name] === undefined ? how === 'partly' : isJsonEqual(item[name], value),
+  )
+}
+
+function describeKey(key: JsonRecord | undefined, item: unknown): string {
+  if (key !== undefined) {
+    return Object.entries(key)
+      .map(([name, value]) => `${name}=${String(value)}`)
+      .join(',')
+  }
+  return isRecord(item) && typeof item.name === 'string' ? `name=${item.name}` : 'new'
+}
+
+function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isCollection(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
+}
+
+function asRecord(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {}
+}

@@ -1,0 +1,80 @@
+/** What an operator wants to exist. */
+import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
+import { RuntimeError } from '../runtime-error.ts'
+
+/** One object that should exist, and how to bring it about. */
+export interface DesiredObject<T extends KubeObject = KubeObject> {
+  readonly resource: Resource<T>
+  readonly object: T
+  /** Objects of a wave are written after all of the lower ones. @default 0 */
+  readonly wave: number
+  /**
+   * Whether the live object is far enough for the next wave to start.
+   * @default always
+   */
+  readonly isReady?: (live: T) => boolean
+  /**
+   * What to do when the server refuses a change to an immutable field: `recreate` deletes the object and creates it
+   * anew, `fail` reports the refusal.
+   * @default 'fail'
+   */
+  readonly onImmutable: 'fail' | 'recreate'
+}
+
+/** Options of {@link desired}. */
+export type DesiredOptions<T extends KubeObject> = Partial<Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable'>>
+
+/**
+ * Declares an object that should exist; `apiVersion` and `kind` come from the resource.
+ *
+ * @example
+ * desired(ConfigMaps, { metadata: { namespace: 'shop', name: 'web' }, data: { color: 'blue' } }, { wave: 1 })
+ */
+export function desired<T extends KubeObject>(
+  resource: Resource<T>,
+  object: Omit<T, 'apiVersion' | 'kind'>,
+  options: DesiredOptions<T> = {},
+): DesiredObject<T> {
+  // What was left out above is put back here.
+  const complete = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } as T
+  return { resource, object: complete, wave: 0, onImmutable: 'fail', ...options }
+}
+
+/** The rendered state contradicts itself: a bug in the operator that no retry mends. */
+export class InvalidDesiredStateError extends RuntimeError {
+  override readonly name = 'InvalidDesiredStateError'
+
+  constructor(message: string) {
+    super('INVALID_DESIRED_STATE', message)
+  }
+}
+
+/** Names an object for people: `Deployment shop/web`. */
+export function describeObject(object: KubeObject): string {
+  const { namespace, name = '' } = object.metadata
+  return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
+}
+
+/** Identifies an object among those of one plan. */
+export function identityOf(resource: Resource, object: KubeObject): string {
+  return `${resource.group}/${resource.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`
+}
+
+/** Refuses a desired state that names an object twice, or not at all. */
+export function checkDesired(objects: readonly DesiredObject[]): void {
+  const seen = new Set<string>()
+  for (const { resource, object } of objects) {
+    const { name, namespace } = object.metadata
+    if (name === undefined) throw new InvalidDesiredStateError(`a desired ${resource.kind} has no metadata.name`)
+    if (resource.namespaced !== (namespace !== undefined)) {
+      const remedy = resource.namespaced ? 'set metadata.namespace' : 'remove metadata.namespace'
+      throw new InvalidDesiredStateError(`${resource.kind} ${name} has the wrong scope: ${remedy}`)
+    }
+    if ('stringData' in object) {
+      throw new InvalidDesiredStateError(`${describeObject(object)} uses stringData, which is write-only: use data`)
+    }
+    const identity = identityOf(resource, object)
+    if (seen.has(identity)) throw new InvalidDesiredStateError(`${describeObject(object)} is desired twice`)
+    seen.add(identity)
+  }
+}

@@ -1,0 +1,81 @@
+/** Field ownership as the server records it (`fieldsV1`), in a form that is quick to walk and shared. */
+
+/**
+ * The fields that one manager owns below one point of an object.
+ *
+ * A tree without children owns the whole value: a scalar, or a list or map that is replaced as one.
+ */
+export interface FieldTree {
+  /** `f:name`: fields of an object. */
+  readonly fields: ReadonlyMap<string, FieldTree>
+  /** `k:{…}`: items of a list, told apart by key fields. */
+  readonly items: readonly { readonly key: Readonly<Record<string, unknown>>; readonly tree: FieldTree }[]
+  /** `v:…`: members of a set. */
+  readonly members: readonly unknown[]
+}
+
+const LEAF: FieldTree = Object.freeze({ fields: new Map(), items: [], members: [] })
+
+/** Whether the whole value at this point is owned. */
+export function isLeaf(tree: FieldTree): boolean {
+  return tree.fields.size === 0 && tree.items.length === 0 && tree.members.length === 0
+}
+
+/**
+ * Parses `fieldsV1`. Positions in lists (`i:n`) do not occur in what the server records for typed objects and are
+ * treated as ownership of the whole list.
+ *
+ * @example
+ * const tree = parseFieldTree({ 'f:spec': { 'f:replicas': {} } })
+ */
+export function parseFieldTree(fieldsV1: unknown): FieldTree {
+  if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return LEAF
+  const fields = new Map<string, FieldTree>()
+  const items: { key: Readonly<Record<string, unknown>>; tree: FieldTree }[] = []
+  const members: unknown[] = []
+  for (const [element, child] of Object.entries(fieldsV1)) {
+    const rest = element.slice(2)
+    if (element.startsWith('f:')) fields.set(rest, parseFieldTree(child))
+    else if (element.startsWith('k:')) items.push({ key: parseKey(rest), tree: parseFieldTree(child) })
+    else if (element.startsWith('v:')) members.push(JSON.parse(rest))
+  }
+  return fields.size + items.length + members.length === 0 ? LEAF : { fields, items, members }
+}
+
+function parseKey(text: string): Readonly<Record<string, unknown>> {
+  const key: unknown = JSON.parse(text)
+  // The server writes only objects here; anything else would match no item.
+  return typeof key === 'object' && key !== null ? (key as Readonly<Record<string, unknown>>) : {}
+}
+
+/**
+ * Shares equal trees. Objects rendered from one template have the same fields, so a thousand Deployments cost a
+ * handful of trees.
+ *
+ * Bounded: the least recently added entry goes first; losing one costs a parse, never correctness.
+ *
+ * @example
+ * const trees = new FieldTreePool()
+ * trees.intern(fieldsV1) === trees.intern(structuredClone(fieldsV1)) // true
+ */
+export class FieldTreePool {
+  readonly #trees = new Map<string, FieldTree>()
+  readonly #capacity: number
+
+  constructor(capacity = 4096) {
+    this.#capacity = capacity
+  }
+
+  intern(fieldsV1: unknown): FieldTree {
+    const text = JSON.stringify(fieldsV1)
+    const known = this.#trees.get(text)
+    if (known !== undefined) return known
+    const tree = parseFieldTree(fieldsV1)
+    if (this.#trees.size >= this.#capacity) {
+      const [oldest] = this.#trees.keys()
+      if (oldest !== undefined) this.#trees.delete(oldest)
+    }
+    this.#trees.set(text, tree)
+    return tree
+  }
+}

@@ -1,0 +1,13 @@
+/** What the engine knows of the cluster. Reads come from a cache and cost no request. */
+import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+
+/**
+ * A view of the live objects that includes the operator's own last writes.
+ *
+ * *Assumption*: objects carry the operator's own managedFields entry (see `keepOwnFields`).
+ */
+export interface LiveView {
+  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Stored<T> | undefined
+  /** Every object of the kind that `owner` controls. */
+  ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
+}

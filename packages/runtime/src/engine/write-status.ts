@@ -1,0 +1,34 @@
+/** Writes the status of a resource when, and only when, it differs. */
+import { isConflict, isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { StaleViewError } from './engine-error.ts'
+import { isJsonEqual } from './json-equal.ts'
+
+/**
+ * Replaces the status subresource.
+ *
+ * *Guarantees*: no request when `status` equals what `object` carries; never overwrites a status written after
+ * `object` was read. Resolves to false when nothing had to be written. *Errors*: `StaleViewError` when the object
+ * changed meanwhile: the next reconcile sees the change.
+ *
+ * @example
+ * await writeStatus(client, WebApps, app, { phase: 'Ready' }, { signal })
+ */
+export async function writeStatus<T extends KubeObject & { readonly status?: unknown }>(
+  client: KubeClient,
+  resource: Resource<T>,
+  object: Stored<T>,
+  status: T['status'],
+  options: { readonly signal?: AbortSignal; readonly fieldManager?: string } = {},
+): Promise<boolean> {
+  if (isJsonEqual(object.status, status)) return false
+  // managedFields in a cached object are incomplete; left out, the server keeps its own.
+  const { managedFields: _managedFields, ...metadata } = object.metadata
+  try {
+    await client.update(resource, { ...object, metadata, status }, { ...options, subresource: 'status' })
+    return true
+  } catch (error) {
+    if (isConflict(error)) throw new StaleViewError(object, { cause: error })
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
