@@ -1,0 +1,165 @@
+/** Writes the AdmissionReview a webhook is asked with, and reads its answer without trusting it. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+import { type StatusDetails, StatusError } from '../status-error.ts'
+import type { AdmissionAttributes } from './admission.ts'
+
+const API_VERSION = 'admission.k8s.io/v1'
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
+
+/** The webhook's verdict, checked. */
+export interface AdmissionVerdict {
+  readonly allowed: boolean
+  /** The Status of a refusal, as the webhook wrote it. */
+  readonly status: JsonObject | undefined
+  /** The text of the JSON patch; absent when the webhook changes nothing. */
+  readonly patch: string | undefined
+  readonly warnings: readonly string[]
+}
+
+/** The answer breaks the contract of admission reviews. */
+export class InvalidReviewError extends Error {
+  readonly code = 'INVALID_ADMISSION_REVIEW'
+
+  constructor(message: string) {
+    super(message)
+    this.name = 'InvalidReviewError'
+  }
+}
+
+/**
+ * The question to a webhook about `attributes`, in the version `seenAs` that the webhook's rules name. `object` and
+ * `oldObject` are given in that version.
+ */
+export function writeReview(
+  uid: string,
+  attributes: AdmissionAttributes,
+  seenAs: ResourceInfo,
+  object: JsonObject | undefined,
+  oldObject: JsonObject | undefined,
+): JsonObject {
+  const { operation, subresource, user, options } = attributes
+  const sub = subresource === undefined || subresource === '' ? undefined : subresource
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: API_VERSION,
+    request: {
+      uid,
+      kind: kindOf(seenAs, sub),
+      resource: resourceOf(seenAs),
+      ...(sub === undefined ? {} : { subResource: sub }),
+      requestKind: kindOf(attributes.resource, sub),
+      requestResource: resourceOf(attributes.resource),
+      ...(sub === undefined ? {} : { requestSubResource: sub }),
+      ...(attributes.name === undefined || attributes.name === '' ? {} : { name: attributes.name }),
+      ...(attributes.namespace === undefined || attributes.namespace === '' ? {} : { namespace: attributes.namespace }),
+      operation,
+      userInfo: {
+        username: user.username,
+        ...(user.uid === undefined ? {} : { uid: user.uid }),
+        groups: [...user.groups],
+        ...(user.extra === undefined ? {} : { extra: copyExtra(user.extra) }),
+      },
+      object: object ?? null,
+      oldObject: oldObject ?? null,
+      dryRun: attributes.dryRun,
+      options: optionKinds[operation] === '' ? null : withKind(options, optionKinds[operation]),
+    },
+  }
+}
+
+/** Reads the answer to the review `uid`. Throws `InvalidReviewError` for whatever breaks the contract. */
+export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): AdmissionVerdict {
+  if (answer.kind !== 'AdmissionReview' || answer.apiVersion !== API_VERSION) {
+    const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
+    throw new InvalidReviewError(`expected webhook response of ${API_VERSION}, Kind=AdmissionReview, got ${got}`)
+  }
+  const { response } = answer
+  if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
+  if (response.uid !== uid) {
+    const got = typeof response.uid === 'string' ? response.uid.slice(0, 100) : ''
+    throw new InvalidReviewError(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`)
+  }
+  if (response.allowed !== undefined && typeof response.allowed !== 'boolean') {
+    throw new InvalidReviewError('response.allowed is not a boolean')
+  }
+  return {
+    allowed: response.allowed === true,
+    status: isJsonObject(response.status) ? response.status : undefined,
+    patch: readPatch(response, mayPatch),
+    warnings: Array.isArray(response.warnings) ? response.warnings.filter((text) => typeof text === 'string') : [],
+  }
+}
+
+/** The refusal a denying webhook asked for; never a code that clients would take for success. */
+export function denial(webhookName: string, status: JsonObject | undefined): StatusError {
+  const code = typeof status?.code === 'number' && status.code >= 400 && status.code <= 599 ? status.code : 400
+  const reason = typeof status?.reason === 'string' ? status.reason : ''
+  const message = typeof status?.message === 'string' ? status.message : ''
+  const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`
+  const why = message === '' ? reason : message
+  const details = isJsonObject(status?.details) ? readDetails(status.details) : undefined
+  return new StatusError(code, reason, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, details)
+}
+
+function readPatch(response: JsonObject, mayPatch: boolean): string | undefined {
+  const { patch, patchType } = response
+  const hasPatch = patch !== undefined && patch !== null && patch !== ''
+  const hasType = patchType !== undefined && patchType !== null
+  if (!mayPatch && hasPatch) throw new InvalidReviewError('a validating webhook may not return response.patch')
+  if (!mayPatch && hasType) throw new InvalidReviewError('a validating webhook may not return response.patchType')
+  if (hasPatch && !hasType) throw new InvalidReviewError('webhook returned response.patch but not response.patchType')
+  if (!hasPatch && hasType) throw new InvalidReviewError('webhook returned response.patchType but not response.patch')
+  if (!hasPatch) return undefined
+  if (patchType !== 'JSONPatch') {
+    throw new InvalidReviewError(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`)
+  }
+  if (typeof patch !== 'string') throw new InvalidReviewError('response.patch is not a base64 string')
+  return Buffer.from(patch, 'base64').toString('utf8')
+}
+
+/** Keeps what a Status may carry, in the types it must have: the webhook's JSON is not trusted further. */
+function readDetails(details: JsonObject): StatusDetails {
+  const text = (value: JsonValue | undefined) => (typeof value === 'string' && value !== '' ? value : undefined)
+  const causes = Array.isArray(details.causes) ? details.causes.filter(isJsonObject) : []
+  const seconds = details.retryAfterSeconds
+  return {
+    ...pick('name', text(details.name)),
+    ...pick('group', text(details.group)),
+    ...pick('kind', text(details.kind)),
+    ...pick('uid', text(details.uid)),
+    ...(causes.length === 0
+      ? {}
+      : {
+          causes: causes.map((cause) => ({
+            ...pick('reason', text(cause.reason)),
+            ...pick('message', text(cause.message)),
+            ...pick('field', text(cause.field)),
+          })),
+        }),
+    ...(typeof seconds === 'number' ? { retryAfterSeconds: seconds } : {}),
+  }
+}
+
+function pick<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
+  // One computed key is wider than the mapped type to the compiler, though it is exactly that key.
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
+}
+
+function kindOf(resource: ResourceInfo, subresource: string | undefined): JsonObject {
+  const own = resource.subresources.find((known) => known.name === subresource)
+  const { group, version, kind } = own ?? resource
+  return { group, version, kind }
+}
+
+function resourceOf(resource: ResourceInfo): JsonObject {
+  return { group: resource.group, version: resource.version, resource: resource.plural }
+}
+
+function withKind(options: JsonObject, kind: string): JsonObject {
+  return { kind, apiVersion: 'meta.k8s.io/v1', ...options }
+}
+
+function copyExtra(extra: Readonly<Record<string, readonly string[]>>): JsonObject {
+  return Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]))
+}

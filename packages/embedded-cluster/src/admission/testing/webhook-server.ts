@@ -1,0 +1,61 @@
+/** A webhook behind TLS on a free loopback port, for tests. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import { CertificateAuthority } from '../../auth/certificates.ts'
+import { isJsonObject, type JsonObject } from '../../json.ts'
+
+export interface WebhookServer extends AsyncDisposable {
+  readonly port: number
+  /** The authority in base64, ready for a `caBundle`. */
+  readonly caBundle: string
+  /** What arrived, in order. */
+  readonly requests: { readonly url: string; readonly review: JsonObject }[]
+}
+
+/** Answers each review; may write to the response itself and return `undefined`. */
+export type Answer = (review: JsonObject, response: ServerResponse) => unknown
+
+export async function startWebhookServer(hosts: readonly string[], answer: Answer): Promise<WebhookServer> {
+  const authority = await CertificateAuthority.create('webhook test')
+  const pair = await authority.issueServer({ hosts })
+  const requests: { url: string; review: JsonObject }[] = []
+  const server = createServer({ key: pair.privateKey, cert: pair.certificate }, (request, response) => {
+    void handle(request, response)
+  })
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const review: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    if (!isJsonObject(review)) throw new Error('not a review')
+    requests.push({ url: request.url ?? '', review })
+    const body = answer(review, response)
+    if (body !== undefined) response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    caBundle: Buffer.from(authority.certificate).toString('base64'),
+    requests,
+    async [Symbol.asyncDispose]() {
+      const closed = Promise.withResolvers<void>()
+      server.close(() => closed.resolve())
+      server.closeAllConnections()
+      await closed.promise
+    },
+  }
+}
+
+/** The uid of a review's request. */
+export function uidOf(review: JsonObject): string {
+  const { request } = review
+  return isJsonObject(request) ? String(request.uid) : ''
+}
+
+/** An answer that echoes the uid, with more fields of the response. */
+export function respond(review: JsonObject, response: JsonObject): JsonObject {
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: uidOf(review), ...response } }
+}

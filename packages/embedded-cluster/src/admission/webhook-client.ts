@@ -1,0 +1,231 @@
+/** Posts reviews to webhooks: in process where a caller is given, else over verified TLS. */
+import { isIP } from 'node:net'
+import type { Agent } from 'undici'
+import { type Clock, systemClock } from '../clock.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { DeadlineExceeded, withDeadline } from './deadline.ts'
+import { explainTransportError } from './transport-errors.ts'
+
+/** Where a cluster service listens, or `undefined` when there is no such service. */
+export type ResolveService = (
+  namespace: string,
+  name: string,
+  port: number,
+) => { readonly host: string; readonly port: number } | undefined
+
+/** One call to a webhook, for callers that answer it without a socket. */
+export interface WebhookCall {
+  /** With the `timeout` parameter, such as `https://hook.default.svc:443/validate?timeout=10s`. */
+  readonly url: string
+  /** The service behind the webhook; absent when its configuration names a URL. */
+  readonly service: { readonly namespace: string; readonly name: string; readonly port: number } | undefined
+  /** An AdmissionReview or a ConversionReview. */
+  readonly review: JsonObject
+  readonly signal: AbortSignal
+}
+
+/** Answers a call in process with the review of the response; `undefined` leaves it to the network. */
+export type CallWebhook = (call: WebhookCall) => Promise<unknown> | undefined
+
+export interface WebhookClientOptions {
+  /** @default no service resolves: only webhooks with a URL can be called */
+  readonly resolveService?: ResolveService
+  /** @default everything goes over the network */
+  readonly callWebhook?: CallWebhook
+  /** @default the machine's */
+  readonly clock?: Clock
+  /** Connection pools kept at most; the one used longest ago is closed. @default 64 */
+  readonly maxPools?: number
+  /** Answers larger than this are refused. @default 16 MiB */
+  readonly maxResponseBytes?: number
+}
+
+/** The call did not bring a usable answer; `message` is what the API server says about it. */
+export class WebhookCallError extends Error {
+  readonly code = 'WEBHOOK_CALL_FAILED'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'WebhookCallError'
+  }
+}
+
+const MAX_POOLS = 64
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+const DEFAULT_PORT = 443
+
+/** A webhook's `clientConfig`, resolved to where the connection goes. */
+interface Target {
+  readonly url: URL
+  /** As messages show it: with the port spelled out, which a URL drops when it is the default. */
+  readonly shownUrl: string
+  readonly service: WebhookCall['service']
+  readonly caBundle: string
+}
+
+/**
+ * The client of all webhooks of a cluster.
+ *
+ * *Guarantees*: every call ends within its timeout; certificates are always verified, against the `caBundle` where
+ * there is one; at most `maxPools` connection pools stay open.
+ *
+ * @example
+ * const client = new WebhookClient({ resolveService: () => ({ host: '127.0.0.1', port: 8443 }) })
+ * const answer = await client.post(webhook.clientConfig, review, { timeoutSeconds: 10, signal })
+ */
+export class WebhookClient {
+  readonly #resolveService: ResolveService
+  readonly #callWebhook: CallWebhook
+  readonly #clock: Clock
+  readonly #maxPools: number
+  readonly #maxResponseBytes: number
+  /** Least recently used first. */
+  readonly #pools = new Map<string, Agent>()
+
+  constructor(options: WebhookClientOptions = {}) {
+    this.#resolveService = options.resolveService ?? (() => undefined)
+    this.#callWebhook = options.callWebhook ?? (() => undefined)
+    this.#clock = options.clock ?? systemClock
+    this.#maxPools = options.maxPools ?? MAX_POOLS
+    this.#maxResponseBytes = options.maxResponseBytes ?? MAX_RESPONSE_BYTES
+  }
+
+  /**
+   * Posts `review` and returns the JSON object answered.
+   *
+   * *Errors*: `WebhookCallError` for everything that is wrong with the call, the timeout included; the reason of
+   * `signal` when that aborts.
+   */
+  async post(
+    clientConfig: JsonObject,
+    review: JsonObject,
+    options: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
+  ): Promise<JsonObject> {
+    const target = readTarget(clientConfig, options.timeoutSeconds)
+    try {
+      return await withDeadline(this.#clock, options.timeoutSeconds * 1000, options.signal, async (signal) => {
+        const { service } = target
+        const inProcess = this.#callWebhook({ url: target.shownUrl, service, review, signal })
+        // The copy keeps a caller from sharing, and later changing, objects of the store.
+        if (inProcess !== undefined) return readAnswer(JSON.stringify((await inProcess) ?? null))
+        return readAnswer(await this.#send(target, JSON.stringify(review), signal))
+      })
+    } catch (error) {
+      if (options.signal.aborted) throw options.signal.reason
+      if (error instanceof WebhookCallError) throw error
+      const text = error instanceof DeadlineExceeded ? error.message : explainTransportError(error)
+      throw new WebhookCallError(`Post ${JSON.stringify(target.shownUrl)}: ${text}`, { cause: error })
+    }
+  }
+
+  /** Closes every connection. Calls under way fail. */
+  async close(): Promise<void> {
+    const pools = [...this.#pools.values()]
+    this.#pools.clear()
+    await Promise.all(pools.map((pool) => pool.destroy()))
+  }
+
+  async #send(target: Target, body: string, signal: AbortSignal): Promise<string> {
+    // Loading the HTTP client takes 100 ms: a cluster without webhooks, or with in-process ones, does without.
+    const undici = await import('undici')
+    const response = await undici.request(target.url, {
+      method: 'POST',
+      dispatcher: this.#pool(undici, target),
+      headers: { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'kube-apiserver' },
+      body,
+      signal,
+    })
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of response.body) {
+      size += chunk.length
+      if (size > this.#maxResponseBytes) {
+        throw new WebhookCallError(`the webhook answered with more than ${this.#maxResponseBytes} bytes`)
+      }
+      chunks.push(chunk)
+    }
+    const text = Buffer.concat(chunks).toString('utf8')
+    if (response.statusCode < 200 || response.statusCode > 299) throw answeredWith(response.statusCode, text)
+    return text
+  }
+
+  #pool(undici: typeof import('undici'), target: Target): Agent {
+    const { service } = target
+    const address =
+      service === undefined ? undefined : this.#resolveService(service.namespace, service.name, service.port)
+    if (service !== undefined && address === undefined) throw new Error(`service "${service.name}" not found`)
+    const serverName = target.url.hostname
+    const key = JSON.stringify([target.caBundle, serverName, address?.host, address?.port])
+    const pool = this.#pools.get(key) ?? openPool(undici, target.caBundle, serverName, address)
+    this.#pools.delete(key)
+    this.#pools.set(key, pool)
+    for (const [oldest, unused] of this.#pools) {
+      if (this.#pools.size <= this.#maxPools) break
+      this.#pools.delete(oldest)
+      // Calls still under way on the pool finish; nothing waits for that.
+      void unused.close()
+    }
+    return pool
+  }
+}
+
+function openPool(
+  undici: typeof import('undici'),
+  caBundle: string,
+  serverName: string,
+  address: ReturnType<ResolveService>,
+): Agent {
+  const connector = undici.buildConnector({
+    // An address is checked against the certificate too, but must not be sent as a server name.
+    ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
+    ...(caBundle === '' ? {} : { ca: caBundle }),
+  })
+  return new undici.Agent({
+    // The URL keeps the service's name, which the certificate is checked against; only the dialled address differs.
+    connect: (options, callback) =>
+      connector(
+        address === undefined ? options : { ...options, hostname: address.host, port: String(address.port) },
+        callback,
+      ),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+}
+
+function readTarget(clientConfig: JsonObject, timeoutSeconds: number): Target {
+  const caBundle =
+    typeof clientConfig.caBundle === 'string' ? Buffer.from(clientConfig.caBundle, 'base64').toString('utf8') : ''
+  const { service } = clientConfig
+  const query = `timeout=${timeoutSeconds}s`
+  if (isJsonObject(service)) {
+    const port = typeof service.port === 'number' ? service.port : DEFAULT_PORT
+    const at = { namespace: String(service.namespace ?? ''), name: String(service.name ?? ''), port }
+    const path = typeof service.path === 'string' ? service.path : ''
+    const shownUrl = `https://${at.name}.${at.namespace}.svc:${port}${path.startsWith('/') || path === '' ? path : `/${path}`}?${query}`
+    return { url: new URL(shownUrl), shownUrl, service: at, caBundle }
+  }
+  const text = typeof clientConfig.url === 'string' ? clientConfig.url : ''
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:')
+    throw new WebhookCallError(`the webhook's URL ${JSON.stringify(text)} is not an https URL`)
+  url.searchParams.set('timeout', `${timeoutSeconds}s`)
+  return { url, shownUrl: `${text.split('?')[0]}${url.search}`, service: undefined, caBundle }
+}
+
+function answeredWith(status: number, body: string): WebhookCallError {
+  if (status === 404) return new WebhookCallError('the server could not find the requested resource')
+  const shown = JSON.stringify(body.trim() === '' ? 'unknown' : body.trim().slice(0, 2048))
+  return new WebhookCallError(`an error on the server (${shown}) has prevented the request from succeeding`)
+}
+
+function readAnswer(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new WebhookCallError(`couldn't get version/kind; json parse error: ${why}`, { cause: error })
+  }
+  if (isJsonObject(value)) return value
+  throw new WebhookCallError("couldn't get version/kind; json parse error: the webhook did not answer with an object")
+}
