@@ -1,0 +1,42 @@
+/** A limit on how often something may happen, with room for bursts. */
+
+/** Options of {@link TokenBucket}. */
+export interface TokenBucketOptions {
+  /** How many per second in the long run. @default 10 */
+  readonly perSecond?: number
+  /** How many at once after a quiet time. @default 100 */
+  readonly burst?: number
+}
+
+/**
+ * Hands out places in time: whoever comes when the bucket is empty is told how long to wait, and later comers wait
+ * behind it.
+ *
+ * @example
+ * const bucket = new TokenBucket(clock.now(), { perSecond: 10, burst: 100 })
+ * const delayMs = bucket.reserve(clock.now())
+ */
+export class TokenBucket {
+  readonly #msPerToken: number
+  readonly #burst: number
+  #tokens: number
+  #filledAtMs: number
+
+  constructor(nowMs: number, options: TokenBucketOptions = {}) {
+    const { perSecond = 10, burst = 100 } = options
+    this.#msPerToken = 1_000 / perSecond
+    this.#burst = burst
+    this.#tokens = burst
+    this.#filledAtMs = nowMs
+  }
+
+  /** Takes one token and says in how many milliseconds it may be used: 0 when one is there. */
+  reserve(nowMs: number): number {
+    // A clock that was set back must not drain the bucket.
+    const elapsedMs = Math.max(0, nowMs - this.#filledAtMs)
+    this.#tokens = Math.min(this.#burst, this.#tokens + elapsedMs / this.#msPerToken)
+    this.#filledAtMs = nowMs
+    this.#tokens -= 1
+    return this.#tokens >= 0 ? 0 : Math.ceil(-this.#tokens * this.#msPerToken)
+  }
+}

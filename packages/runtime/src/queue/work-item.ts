@@ -1,0 +1,64 @@
+/** What goes into a work queue and what comes out. */
+import type { Clock } from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { BackoffOptions } from './backoff.ts'
+import type { Reason } from './reason.ts'
+import type { TokenBucketOptions } from './token-bucket.ts'
+
+/** `high` for what a user just changed, `normal` for retries, `low` for resyncs and what was there at the start. */
+export type Priority = 'high' | 'normal' | 'low'
+
+/**
+ * How much longer than its true wait a key of this priority counts as having waited. Ageing follows by itself:
+ * after a minute even a low key goes before a high one that comes just then, so nothing starves.
+ */
+export const HEAD_START_MS: Readonly<Record<Priority, number>> = { high: 60_000, normal: 30_000, low: 0 }
+
+/** Options of {@link WorkQueue}. */
+export interface WorkQueueOptions<K> {
+  /** Label of the metrics and field of the logs: the controller's name. */
+  readonly name: string
+  readonly clock?: Clock
+  /** Source of jitter, in [0, 1). @default Math.random */
+  readonly random?: () => number
+  readonly logger?: Logger
+  readonly metrics?: Metrics
+  /** When are two keys the same? Needed for keys that are objects. @default the key itself */
+  readonly identify?: (key: K) => string | number
+  /** Delays of retries of one key. @default 1 s, doubling up to 5 min, plus up to 10 % */
+  readonly backoff?: BackoffOptions
+  /** Limit of retries over all keys together. @default 10 per second, bursts of 100 */
+  readonly retryRate?: TokenBucketOptions
+  /** Distinct reasons kept per key. @default 8 */
+  readonly maxReasons?: number
+  /**
+   * Keys known at once. Far above what any cluster holds: reaching it means that something makes keys up, and
+   * further ones are refused, logged and counted. @default 1_000_000
+   */
+  readonly maxKeys?: number
+}
+
+/** Options of {@link WorkQueue.add}. */
+export interface AddOptions {
+  readonly reason?: Reason
+  /** @default 'high' */
+  readonly priority?: Priority
+  /** Not before this has passed. @default 0 */
+  readonly delayMs?: number
+  /** Leave a key that waits for its retry waiting: a resync must not defeat the backoff. @default false */
+  readonly respectBackoff?: boolean
+}
+
+/** A key handed to a worker, who gives it back with {@link WorkQueue.done}. */
+export interface WorkItem<K> {
+  readonly key: K
+  /** Why it is worked on, oldest first. */
+  readonly reasons: readonly Reason[]
+  /** Events beyond those in `reasons`. */
+  readonly omittedReasons: number
+  /** Failures in a row before this run. */
+  readonly failures: number
+  /** How long it was ready before a worker came. */
+  readonly waitedMs: number
+}

@@ -1,0 +1,382 @@
+/** Keys waiting to be worked on: each at most once, by one worker at a time, the urgent ones first. */
+import { type Clock, systemClock, type Timer } from '@reeve/kube'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { type QueueMetrics, type QueueSample, queueMetrics } from '../metrics/queue-metrics.ts'
+import { type BackoffOptions, exponentialBackoff } from './backoff.ts'
+import { Heap, type HeapEntry } from './heap.ts'
+import { type Reason, ReasonSet } from './reason.ts'
+import { TokenBucket } from './token-bucket.ts'
+import { type AddOptions, HEAD_START_MS, type Priority, type WorkItem, type WorkQueueOptions } from './work-item.ts'
+
+/** What waits for a key: at most one request per key, for the earliest time anybody asked for. */
+interface Pending<K> {
+  readonly state: KeyState<K>
+  readonly reasons: ReasonSet
+  readonly sequence: number
+  dueMs: number
+  priority: Priority
+  isRetry: boolean
+  place: { readonly heap: 'delayed' | 'ready'; readonly entry: HeapEntry<Pending<K>> } | undefined
+}
+
+interface KeyState<K> {
+  readonly id: unknown
+  readonly key: K
+  failures: number
+  pending: Pending<K> | undefined
+  running: { readonly item: WorkItem<K>; readonly sinceMs: number } | undefined
+}
+
+/**
+ * The queue between events and workers.
+ *
+ * *Guarantees*: a key is never worked on twice at once; a key added while it is worked on runs once more after; a
+ * key added several times runs once, at the earliest of the times asked for and with the highest of the
+ * priorities; a run answers every request made before it began, also those for later: whoever works on a key asks
+ * again for the time it needs.
+ *
+ * @example
+ * const queue = new WorkQueue<string>({ name: 'webapp' })
+ * queue.add('default/web', { reason: { event: 'updated', kind: 'WebApp' } })
+ * for (let item = await queue.take(); item !== undefined; item = await queue.take()) {
+ *   try {
+ *     await work(item.key)
+ *     queue.forget(item.key)
+ *   } catch {
+ *     queue.retry(item.key)
+ *   } finally {
+ *     queue.done(item)
+ *   }
+ * }
+ */
+export class WorkQueue<K> {
+  readonly name: string
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #logger: Logger
+  readonly #metrics: QueueMetrics
+  readonly #identify: (key: K) => unknown
+  readonly #backoff: BackoffOptions
+  readonly #retryLimit: TokenBucket
+  readonly #maxReasons: number
+  readonly #maxKeys: number
+
+  readonly #states = new Map<unknown, KeyState<K>>()
+  readonly #running = new Set<KeyState<K>>()
+  readonly #delayed = new Heap<Pending<K>>((a, b) =>
+    a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
+  )
+  readonly #ready = new Heap<Pending<K>>((a, b) => {
+    const difference = rankOf(a) - rankOf(b)
+    return difference === 0 ? a.sequence < b.sequence : difference < 0
+  })
+  readonly #takers: ((item: WorkItem<K> | undefined) => void)[] = []
+  readonly #whenEmpty: (() => void)[] = []
+  #timer: { readonly dueMs: number; readonly timer: Timer } | undefined
+  #phase: 'open' | 'draining' | 'stopped' = 'open'
+  #sequence = 0
+  #isFull = false
+
+  constructor(options: WorkQueueOptions<K>) {
+    this.name = options.name
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#logger = options.logger ?? silentLogger
+    this.#metrics = queueMetrics(options.name, options.metrics, () => this.sample())
+    this.#identify = options.identify ?? ((key) => key)
+    this.#backoff = options.backoff ?? {}
+    this.#retryLimit = new TokenBucket(this.#clock.now(), options.retryRate)
+    this.#maxReasons = options.maxReasons ?? 8
+    this.#maxKeys = options.maxKeys ?? 1_000_000
+  }
+
+  /** Keys ready and waiting for a worker. */
+  get depth(): number {
+    return this.#ready.size
+  }
+
+  /** Keys waiting for their time. */
+  get delayed(): number {
+    return this.#delayed.size
+  }
+
+  /** Keys being worked on. */
+  get running(): number {
+    return this.#running.size
+  }
+
+  /**
+   * Asks for a run of `key`. Does nothing after the queue was stopped.
+   *
+   * @returns false when the key was refused because the queue is stopped or full.
+   */
+  add(key: K, options: AddOptions = {}): boolean {
+    if (this.#phase !== 'open') return false
+    const state = this.#stateOf(key)
+    if (state === undefined) return false
+    this.#request(state, options, false)
+    return true
+  }
+
+  /**
+   * Asks for another run after a failure, with the key's backoff and the overall limit.
+   *
+   * @param options.minDelayMs wait at least this long, such as a server's `Retry-After`. @default 0
+   * @returns the delay in milliseconds.
+   */
+  retry(key: K, options: { readonly reason?: Reason; readonly minDelayMs?: number } = {}): number {
+    const { reason = { event: 'retry' }, minDelayMs = 0 } = options
+    const state = this.#phase === 'open' ? this.#stateOf(key) : undefined
+    if (state === undefined) return 0
+    state.failures++
+    const delayMs = Math.max(
+      exponentialBackoff(state.failures, { ...this.#backoff, random: this.#random }),
+      this.#retryLimit.reserve(this.#clock.now()),
+      minDelayMs,
+    )
+    this.#metrics.retried()
+    this.#request(state, { reason, priority: 'normal', delayMs }, true)
+    return delayMs
+  }
+
+  /** Ends the backoff of a key: its next failure waits the shortest delay again. */
+  forget(key: K): void {
+    const state = this.#states.get(this.#identify(key))
+    if (state === undefined) return
+    state.failures = 0
+    this.#discardIdle(state)
+  }
+
+  /** Failures in a row of a key. */
+  failures(key: K): number {
+    return this.#states.get(this.#identify(key))?.failures ?? 0
+  }
+
+  /**
+   * The next key to work on, as soon as there is one; `undefined` once the queue is stopped.
+   *
+   * *Errors*: the signal's reason when it aborts first.
+   */
+  async take(options: { readonly signal?: AbortSignal } = {}): Promise<WorkItem<K> | undefined> {
+    const { signal } = options
+    signal?.throwIfAborted()
+    if (this.#phase === 'stopped') return undefined
+    const next = this.#start()
+    if (next !== undefined) return next
+    if (this.#phase !== 'open' && this.#running.size === 0) return undefined
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        const index = this.#takers.indexOf(taker)
+        if (index >= 0) this.#takers.splice(index, 1)
+        reject(signal?.reason)
+      }
+      const taker = (item: WorkItem<K> | undefined) => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve(item)
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#takers.push(taker)
+    })
+  }
+
+  /** Gives a key back after work, whatever came of it. A second call for the same item does nothing. */
+  done(item: WorkItem<K>): void {
+    const state = this.#states.get(this.#identify(item.key))
+    if (state?.running?.item !== item) return
+    this.#metrics.finished((this.#clock.now() - state.running.sinceMs) / 1_000)
+    state.running = undefined
+    this.#running.delete(state)
+    const { pending } = state
+    if (pending !== undefined && this.#phase === 'draining' && pending.dueMs > this.#clock.now()) {
+      state.pending = undefined
+    }
+    if (state.pending !== undefined) this.#settle(state.pending)
+    else this.#discardIdle(state)
+    this.#announceEmpty()
+  }
+
+  /** Refuses further keys, drops what waits, ends every `take`. What is being worked on may still be given back. */
+  stop(): void {
+    this.#phase = 'stopped'
+    this.#dropDelayed()
+    for (const pending of this.#ready.values()) pending.state.pending = undefined
+    this.#ready.clear()
+    for (const state of [...this.#states.values()]) {
+      state.pending = undefined
+      state.failures = 0
+      this.#discardIdle(state)
+    }
+    for (const taker of this.#takers.splice(0)) taker(undefined)
+    this.#announceEmpty()
+  }
+
+  /**
+   * Refuses further keys, lets workers finish what is ready or under way, then stops. What waits for a later time
+   * is dropped: the next start looks at everything anyway.
+   *
+   * @returns the keys still being worked on when `timeoutMs` was over; empty when all was finished.
+   *
+   * *Errors*: the signal's reason when it aborts first; the queue is stopped then, too.
+   */
+  async drain(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<readonly K[]> {
+    const { timeoutMs, signal } = options
+    if (this.#phase === 'open') {
+      this.#phase = 'draining'
+      this.#dropDelayed()
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#clock.schedule(timeoutMs, resolve)
+    const onAbort = () => resolve()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    this.#whenEmpty.push(resolve)
+    this.#announceEmpty()
+    if (signal?.aborted) resolve()
+    await promise
+    timer.cancel()
+    signal?.removeEventListener('abort', onAbort)
+    this.stop()
+    signal?.throwIfAborted()
+    return [...this.#running].map(({ key }) => key)
+  }
+
+  /** What the metrics show. */
+  sample(): QueueSample {
+    const now = this.#clock.now()
+    let unfinishedSeconds = 0
+    let longestRunningSeconds = 0
+    for (const { running } of this.#running) {
+      const seconds = running === undefined ? 0 : (now - running.sinceMs) / 1_000
+      unfinishedSeconds += seconds
+      longestRunningSeconds = Math.max(longestRunningSeconds, seconds)
+    }
+    return { depth: this.depth, unfinishedSeconds, longestRunningSeconds }
+  }
+
+  #stateOf(key: K): KeyState<K> | undefined {
+    const id = this.#identify(key)
+    const known = this.#states.get(id)
+    if (known !== undefined) return known
+    if (this.#states.size >= this.#maxKeys) {
+      this.#metrics.rejected()
+      if (!this.#isFull) this.#logger.error({ queue: this.name, maxKeys: this.#maxKeys }, 'work queue is full')
+      this.#isFull = true
+      return undefined
+    }
+    this.#isFull = false
+    const state: KeyState<K> = { id, key, failures: 0, pending: undefined, running: undefined }
+    this.#states.set(id, state)
+    return state
+  }
+
+  #request(state: KeyState<K>, options: AddOptions, isRetry: boolean): void {
+    const { reason, priority = 'high', delayMs = 0, respectBackoff = false } = options
+    const dueMs = this.#clock.now() + Math.max(0, delayMs)
+    const pending = state.pending ?? {
+      state,
+      reasons: new ReasonSet(this.#maxReasons),
+      sequence: this.#sequence++,
+      dueMs: Number.POSITIVE_INFINITY,
+      priority,
+      isRetry,
+      place: undefined,
+    }
+    if (reason !== undefined) pending.reasons.add(reason)
+    const keepsWaiting = respectBackoff && pending.isRetry && pending.dueMs > this.#clock.now()
+    const isSooner = !keepsWaiting && dueMs < pending.dueMs
+    const isHigher = HEAD_START_MS[priority] > HEAD_START_MS[pending.priority]
+    const isNew = state.pending === undefined
+    if (!isNew && !isSooner && !isHigher) return
+    this.#unplace(pending)
+    if (isSooner) {
+      pending.dueMs = dueMs
+      pending.isRetry = isRetry
+    }
+    if (isHigher) pending.priority = priority
+    state.pending = pending
+    if (state.running === undefined) this.#settle(pending)
+  }
+
+  /** Puts a request where it belongs by its due time, and wakes who waits for it. */
+  #settle(pending: Pending<K>): void {
+    if (pending.dueMs > this.#clock.now()) {
+      pending.place = { heap: 'delayed', entry: this.#delayed.push(pending) }
+      this.#armTimer()
+      return
+    }
+    pending.place = { heap: 'ready', entry: this.#ready.push(pending) }
+    this.#metrics.added()
+    const taker = this.#takers.shift()
+    if (taker !== undefined) taker(this.#start())
+  }
+
+  #unplace(pending: Pending<K>): void {
+    if (pending.place === undefined) return
+    const heap = pending.place.heap === 'ready' ? this.#ready : this.#delayed
+    heap.remove(pending.place.entry)
+    pending.place = undefined
+  }
+
+  #start(): WorkItem<K> | undefined {
+    const pending = this.#ready.pop()
+    if (pending === undefined) return undefined
+    const { state, reasons } = pending
+    const now = this.#clock.now()
+    const waitedMs = now - pending.dueMs
+    const item: WorkItem<K> = {
+      key: state.key,
+      reasons: reasons.reasons,
+      omittedReasons: reasons.omitted,
+      failures: state.failures,
+      waitedMs,
+    }
+    state.pending = undefined
+    state.running = { item, sinceMs: now }
+    this.#running.add(state)
+    this.#metrics.taken(waitedMs / 1_000)
+    return item
+  }
+
+  #armTimer(): void {
+    const next = this.#delayed.peek()
+    if (next === undefined || (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs)) return
+    this.#timer?.timer.cancel()
+    const timer = this.#clock.schedule(next.dueMs - this.#clock.now(), () => {
+      this.#timer = undefined
+      this.#releaseDue()
+    })
+    this.#timer = { dueMs: next.dueMs, timer }
+  }
+
+  #releaseDue(): void {
+    const now = this.#clock.now()
+    for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= now; next = this.#delayed.peek()) {
+      this.#delayed.pop()
+      this.#settle(next)
+    }
+    this.#armTimer()
+  }
+
+  #dropDelayed(): void {
+    this.#timer?.timer.cancel()
+    this.#timer = undefined
+    for (const pending of this.#delayed.values()) pending.state.pending = undefined
+    this.#delayed.clear()
+  }
+
+  /** A key without work, request or failure is forgotten, so that the queue holds only what matters now. */
+  #discardIdle(state: KeyState<K>): void {
+    if (state.pending === undefined && state.running === undefined && state.failures === 0) {
+      this.#states.delete(state.id)
+    }
+  }
+
+  #announceEmpty(): void {
+    if (this.#phase === 'open' || this.#ready.size > 0 || this.#running.size > 0) return
+    for (const taker of this.#takers.splice(0)) taker(undefined)
+    for (const resolve of this.#whenEmpty.splice(0)) resolve()
+  }
+}
+
+function rankOf(pending: { readonly dueMs: number; readonly priority: Priority }): number {
+  return pending.dueMs - HEAD_START_MS[pending.priority]
+}
