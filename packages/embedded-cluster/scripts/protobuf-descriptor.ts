@@ -71,7 +71,7 @@ function folderOf(group: string, version: string): readonly [module: string, fol
 }
 
 /** Understands what Kubernetes' generator writes: proto2, flat messages, one field per line, no enums and no oneofs. */
-export function parseProto(text: string): {
+function parseProto(text: string): {
   readonly packageName: string
   readonly messages: Record<string, Record<string, ProtobufField>>
 } {

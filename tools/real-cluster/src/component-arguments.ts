@@ -79,7 +79,8 @@ export function apiServerArguments(file: (name: string) => string, ports: Ports)
     'client-ca-file': file(FILES.ca),
     'kubelet-client-certificate': file(FILES.kubeletClientCert),
     'kubelet-client-key': file(FILES.kubeletClientKey),
-    'kubelet-preferred-address-types': 'InternalIP',
+    // Simulated nodes listen on loopback, which they name as their external address.
+    'kubelet-preferred-address-types': 'ExternalIP,InternalIP',
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': file(FILES.serviceAccountPublicKey),
     'service-account-signing-key-file': file(FILES.serviceAccountKey),

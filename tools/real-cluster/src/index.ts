@@ -3,7 +3,7 @@
  *
  * @example
  * await using cluster = await startRealCluster()
- * await using nodes = await startSimulatedNodes(cluster, { count: 3 })
+ * await using nodes = await startSimulatedNodes(cluster)
  *
  * @module
  */
@@ -22,4 +22,8 @@ export * from './errors.ts'
 export { type BuildProgress, hasGo } from './go-build.ts'
 export { goModuleFolder } from './go-modules.ts'
 export { type Connection, readKubeconfig, renderKubeconfig } from './kubeconfig.ts'
+export type { ContainerName, LogSource } from './nodes/kubelet-server.ts'
+export type { NodeSpec } from './nodes/node-object.ts'
+export { ANNOTATIONS } from './nodes/pod-behaviour.ts'
+export { type SimulatedNodes, type SimulatedNodesOptions, startSimulatedNodes } from './nodes/simulated-nodes.ts'
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real-cluster.ts'

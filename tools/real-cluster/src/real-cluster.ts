@@ -65,8 +65,8 @@ export interface RealCluster extends Connection, AsyncDisposable {
   readonly kubeconfigPath: string
   /** The folder with everything the cluster has on disk; gone after `stop`. */
   readonly folder: string
-  /** Process ids of the supervisor and the components. */
-  readonly pids: readonly number[]
+  /** Process ids by name: `supervisor`, `etcd`, `kube-apiserver`, `kube-controller-manager`. */
+  readonly processes: Readonly<Record<string, number>>
   /** Rejects when a component ends by itself; never settles otherwise. */
   readonly failed: Promise<never>
   /** A client certificate for another user. */
@@ -145,8 +145,8 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
       ...connection,
       kubeconfigPath: file(FILES.adminKubeconfig),
       folder,
-      get pids() {
-        return supervisor.pids
+      get processes() {
+        return supervisor.processes
       },
       failed: supervisor.failed,
       issueClientCertificate: (identity) => authority.issueClient(identity),

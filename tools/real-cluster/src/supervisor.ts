@@ -52,9 +52,9 @@ export class Supervisor {
     })
   }
 
-  /** Process ids of the supervisor and of every component that has started. */
-  get pids(): readonly number[] {
-    return [this.#process.pid, ...this.#pids.values()].filter((pid) => pid !== undefined)
+  /** Process ids of the supervisor and of every component that runs, by name. */
+  get processes(): Readonly<Record<string, number>> {
+    return { supervisor: this.#process.pid ?? -1, ...Object.fromEntries(this.#pids) }
   }
 
   /** Starts a component; its end is reported through `failed`. */

@@ -1,0 +1,51 @@
+/** Shows a build that takes minutes: one line that changes on a terminal, a line now and then in a log. */
+import type { BuildProgress } from './go-build.ts'
+
+const LOG_INTERVAL_MS = 15_000
+
+/** The parts of a stream that the progress is written to. */
+export interface ProgressOutput {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** A listener for `ensureBinaries`. */
+export function showBuildProgress(
+  output: ProgressOutput,
+  now: () => number = Date.now,
+): (progress: BuildProgress) => void {
+  const startedMs = now()
+  let shownMs = Number.NEGATIVE_INFINITY
+  let shownPhase = ''
+  return (progress) => {
+    const line = `${describe(progress)} (${duration(now() - startedMs)})`
+    if (output.isTTY) {
+      const end = progress.phase === 'done' ? '\n' : ''
+      output.write(`\r\u001b[K${line.slice(0, (output.columns ?? 80) - 1)}${end}`)
+      return
+    }
+    if (progress.phase === shownPhase && now() - shownMs < LOG_INTERVAL_MS) return
+    shownMs = now()
+    shownPhase = progress.phase
+    output.write(`${line}\n`)
+  }
+}
+
+function describe({ phase, done, total, detail }: BuildProgress): string {
+  switch (phase) {
+    case 'waiting':
+      return `real cluster: ${detail}`
+    case 'loading':
+      return `real cluster: fetching modules, ${done} so far: ${detail}`
+    case 'compiling':
+      return `real cluster: compiling, ${done} of ${total} packages: ${detail}`
+    case 'done':
+      return `real cluster: built into ${detail}`
+  }
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}

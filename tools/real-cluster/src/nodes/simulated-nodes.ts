@@ -1,0 +1,359 @@
+/** Nodes without machines: schedules pods and reports them running, over the API alone. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { ApiClient } from '../api-client.ts'
+import { RequestFailedError } from '../errors.ts'
+import type { Connection } from '../kubeconfig.ts'
+import { follow } from './collection.ts'
+import { type KubeletServer, type LogSource, startKubeletServer } from './kubelet-server.ts'
+import {
+  isMeantReady,
+  isReported,
+  NODE_HEARTBEAT_MS,
+  type NodeSpec,
+  nodeLease,
+  nodeObject,
+  nodeStatus,
+} from './node-object.ts'
+import { keyOf, type Node, type Pod, type PodStatus } from './objects.ts'
+import { place } from './placement.ts'
+import { behaviourOf } from './pod-behaviour.ts'
+import { reportPod, reportTerminated, timestamp } from './pod-status.ts'
+import { WorkSet } from './work-set.ts'
+
+export interface SimulatedNodesOptions {
+  /**
+   * Nodes to register.
+   * @default one, named `node-1`
+   */
+  readonly nodes?: readonly NodeSpec[]
+  /**
+   * What `kubectl logs` shows.
+   * @default nothing, for every container
+   */
+  readonly logs?: LogSource
+  /**
+   * Told about failures that were recovered from by trying again.
+   * @default console.warn
+   */
+  readonly onFailure?: (error: unknown) => void
+}
+
+/** Running simulated nodes. */
+export interface SimulatedNodes extends AsyncDisposable {
+  /** Ends all requests; resolves when none is under way. The Node objects stay, as when machines lose power. */
+  stop(): Promise<void>
+}
+
+const STRATEGIC_MERGE = 'application/strategic-merge-patch+json'
+const MERGE = 'application/merge-patch+json'
+const RETRY_MS = 500
+const CONCURRENT_WRITES = 8
+const BINDING_SEEN_MS = 5_000
+
+/**
+ * Takes the part of scheduler and kubelets on a cluster that has none.
+ *
+ * Every Node object of the cluster counts as a simulated machine, those that tests create included: it becomes ready and
+ * stays so. Pods of the default scheduler are bound to a node that fits, become ready, end or fail as their annotations
+ * say (see `ANNOTATIONS`), and go when they are deleted.
+ *
+ * Assumptions: the cluster has neither a scheduler nor a kubelet. Against one that has, both would write the same status.
+ *
+ * Errors: `RequestFailedError` when the nodes cannot be registered. Later failures are retried and told to `onFailure`.
+ */
+export async function startSimulatedNodes(
+  connection: Connection,
+  options: SimulatedNodesOptions = {},
+): Promise<SimulatedNodes> {
+  const { nodes = [{ name: 'node-1' }], logs = () => '', onFailure = (error) => console.warn(error) } = options
+  const client = new ApiClient(connection)
+  try {
+    const { gitVersion } = await client.json<{ gitVersion: string }>({ method: 'GET', path: '/version' })
+    for (const node of nodes) await unless(409, client.text(create('/api/v1/nodes', nodeObject(node))))
+    const server = await startKubeletServer(logs)
+    return new Simulation(client, server, gitVersion, onFailure)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+class Simulation implements SimulatedNodes {
+  readonly #client: ApiClient
+  readonly #server: KubeletServer
+  readonly #version: string
+  readonly #onFailure: (error: unknown) => void
+  readonly #stopping = new AbortController()
+  readonly #pods = new Map<string, Pod>()
+  readonly #nodes = new Map<string, Node>()
+  // Bindings under way, by pod uid: until the watch shows them they count as load, or a burst would fill one node.
+  readonly #bindings = new Map<string, string>()
+  readonly #internalIPs = new Map<string, string>()
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #work: WorkSet
+  readonly #loops: Promise<unknown>
+  #nextPodIP = 1
+  #areNodesListed = false
+
+  constructor(client: ApiClient, server: KubeletServer, version: string, onFailure: (error: unknown) => void) {
+    this.#client = client
+    this.#server = server
+    this.#version = version
+    this.#onFailure = onFailure
+    this.#work = new WorkSet((key) => this.#workOn(key), CONCURRENT_WRITES)
+    this.#loops = Promise.all([this.#followPods(), this.#followNodes(), this.#sendHeartbeats()])
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+    await this.#loops
+    await this.#work.stop()
+    await this.#client.close()
+    await this.#server.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #followPods(): Promise<void> {
+    const options = { signal: this.#stopping.signal, onFailure: this.#onFailure }
+    for await (const change of follow<Pod>(this.#client, '/api/v1/pods', options)) {
+      if (change.type === 'replaced') {
+        this.#pods.clear()
+        for (const pod of change.objects) this.#pods.set(keyOf(pod), pod)
+        this.#allPods()
+      } else if (change.type === 'deleted') {
+        this.#pods.delete(keyOf(change.object))
+      } else {
+        this.#pods.set(keyOf(change.object), change.object)
+        this.#work.add(`pod:${keyOf(change.object)}`)
+      }
+    }
+  }
+
+  async #followNodes(): Promise<void> {
+    const options = { signal: this.#stopping.signal, onFailure: this.#onFailure }
+    for await (const change of follow<Node>(this.#client, '/api/v1/nodes', options)) {
+      if (change.type === 'replaced') {
+        this.#nodes.clear()
+        for (const node of change.objects) this.#nodes.set(node.metadata.name, node)
+        this.#areNodesListed = true
+        for (const name of this.#nodes.keys()) this.#work.add(`node:${name}`)
+      } else if (change.type === 'deleted') {
+        this.#nodes.delete(change.object.metadata.name)
+      } else {
+        this.#nodes.set(change.object.metadata.name, change.object)
+        this.#work.add(`node:${change.object.metadata.name}`)
+      }
+      // What fits where may have changed.
+      this.#allPods()
+    }
+  }
+
+  async #sendHeartbeats(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      // Aborting the wait is the regular end, and the loop's condition sees it.
+      await sleep(NODE_HEARTBEAT_MS, undefined, { signal }).catch(() => undefined)
+      for (const name of this.#nodes.keys()) this.#work.add(`lease:${name}`)
+    }
+  }
+
+  #allPods(): void {
+    for (const key of this.#pods.keys()) this.#work.add(`pod:${key}`)
+  }
+
+  async #workOn(key: string): Promise<void> {
+    const separator = key.indexOf(':')
+    const name = key.slice(separator + 1)
+    try {
+      switch (key.slice(0, separator)) {
+        case 'pod':
+          return await this.#workOnPod(key, this.#pods.get(name))
+        case 'node':
+          return await this.#workOnNode(this.#nodes.get(name))
+        case 'lease':
+          return await this.#renewLease(this.#nodes.get(name))
+        case 'bound':
+          this.#bindings.delete(name)
+      }
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return
+      // Gone or changed meanwhile: the watch brings the news, if there are any.
+      if (error instanceof RequestFailedError && (error.status === 404 || error.status === 409)) return
+      this.#onFailure(error)
+      this.#later(key, RETRY_MS)
+    }
+  }
+
+  #later(key: string, delayMs: number): void {
+    clearTimeout(this.#timers.get(key))
+    const fire = () => {
+      this.#timers.delete(key)
+      this.#work.add(key)
+    }
+    this.#timers.set(key, setTimeout(fire, delayMs))
+  }
+
+  async #workOnPod(key: string, pod: Pod | undefined): Promise<void> {
+    if (pod === undefined) return
+    const { nodeName } = pod.spec
+    if (!nodeName) return pod.metadata.deletionTimestamp ? undefined : this.#schedule(pod)
+    if (!this.#nodes.has(nodeName)) return
+    if (pod.metadata.deletionTimestamp) return this.#terminate(pod)
+
+    const host = { hostIP: this.#internalIP(nodeName), podIP: pod.status?.podIP ?? this.#unusedPodIP() }
+    const report = reportPod(pod, behaviourOf(pod), host, Date.now())
+    if (!isContained(report.status, pod.status)) await this.#writeStatus(pod, report.status)
+    // Timestamps have whole seconds, so waiting a little longer never comes too early.
+    else if (report.nextChangeMs !== undefined) this.#later(key, report.nextChangeMs + 10)
+  }
+
+  async #schedule(pod: Pod): Promise<void> {
+    if ((pod.spec.schedulerName ?? 'default-scheduler') !== 'default-scheduler') return
+    if ((pod.spec.schedulingGates ?? []).length > 0 || !this.#areNodesListed) return
+    if (this.#bindings.has(pod.metadata.uid ?? '')) return
+    const placement = place(pod, [...this.#nodes.values()], this.#podsPerNode())
+    if ('node' in placement) return this.#bind(pod, placement.node)
+    const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+    if (before?.message === placement.unschedulable) return
+    await this.#writeStatus(pod, {
+      conditions: [
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'Unschedulable',
+          message: placement.unschedulable,
+          lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : timestamp(Date.now()),
+        },
+      ],
+    })
+  }
+
+  async #bind(pod: Pod, nodeName: string): Promise<void> {
+    const { name, uid = '' } = pod.metadata
+    const target = { apiVersion: 'v1', kind: 'Node', name: nodeName }
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, uid }, target }
+    this.#bindings.set(uid, nodeName)
+    try {
+      await this.#client.text(create(`${podPath(pod)}/binding`, binding))
+      this.#later(`bound:${uid}`, BINDING_SEEN_MS)
+    } catch (error) {
+      this.#bindings.delete(uid)
+      throw error
+    }
+  }
+
+  async #terminate(pod: Pod): Promise<void> {
+    if (!['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) {
+      await this.#writeStatus(pod, reportTerminated(pod, Date.now()))
+    }
+    await this.#client.text({
+      method: 'DELETE',
+      path: podPath(pod),
+      body: { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } },
+    })
+  }
+
+  async #writeStatus(pod: Pod, status: PodStatus): Promise<void> {
+    await this.#client.text({
+      method: 'PATCH',
+      path: `${podPath(pod)}/status`,
+      contentType: STRATEGIC_MERGE,
+      // The uid makes the write fail on another pod of the same name.
+      body: { metadata: { uid: pod.metadata.uid }, status },
+    })
+  }
+
+  async #workOnNode(node: Node | undefined): Promise<void> {
+    if (node === undefined || node.metadata.deletionTimestamp) return
+    const address = this.#internalIP(node.metadata.name)
+    if (isReported(node, address, this.#server.port)) return
+    await this.#renewLease(node)
+    await this.#client.text({
+      method: 'PATCH',
+      path: `/api/v1/nodes/${node.metadata.name}/status`,
+      contentType: STRATEGIC_MERGE,
+      body: { status: nodeStatus(node, address, this.#server.port, this.#version, Date.now()) },
+    })
+  }
+
+  async #renewLease(node: Node | undefined): Promise<void> {
+    if (node === undefined || !isMeantReady(node)) return
+    const collection = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
+    const lease = nodeLease(node, Date.now())
+    const path = `${collection}/${node.metadata.name}`
+    const patched = await unless(404, this.#client.text({ method: 'PATCH', path, contentType: MERGE, body: lease }))
+    if (patched === undefined) await this.#client.text(create(collection, lease))
+  }
+
+  #podsPerNode(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { metadata, spec } of this.#pods.values()) {
+      const nodeName = spec.nodeName ?? this.#bindings.get(metadata.uid ?? '')
+      if (nodeName) counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1)
+    }
+    return counts
+  }
+
+  #internalIP(nodeName: string): string {
+    const known = this.#internalIPs.get(nodeName)
+    if (known !== undefined) return known
+    const index = this.#internalIPs.size + 1
+    const address = `172.31.${index >> 8}.${index & 255}`
+    this.#internalIPs.set(nodeName, address)
+    return address
+  }
+
+  #unusedPodIP(): string {
+    const used = new Set([...this.#pods.values()].map((pod) => pod.status?.podIP))
+    for (;;) {
+      const index = this.#nextPodIP++ % 65_534
+      const address = `10.244.${(index + 1) >> 8}.${(index + 1) & 255}`
+      if (!used.has(address)) return address
+    }
+  }
+}
+
+function create(path: string, body: unknown) {
+  return { method: 'POST' as const, path, body }
+}
+
+function podPath(pod: Pod): string {
+  return `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`
+}
+
+/** The result, or `undefined` if the server answered with `status`. */
+async function unless<T>(status: number, request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof RequestFailedError && error.status === status) return undefined
+    throw error
+  }
+}
+
+/** Whether `actual` says everything that `wanted` says; lists of conditions are compared by type. */
+export function isContained(wanted: unknown, actual: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    const list: readonly unknown[] = Array.isArray(actual) ? actual : []
+    return wanted.every((item, index) =>
+      isContained(item, list.find((other) => hasSameType(item, other)) ?? list[index]),
+    )
+  }
+  if (typeof wanted !== 'object' || wanted === null) return isDeepStrictEqual(wanted, actual)
+  const object: Readonly<Record<string, unknown>> = typeof actual === 'object' && actual !== null ? { ...actual } : {}
+  return Object.entries(wanted).every(([key, value]) => value === undefined || isContained(value, object[key]))
+}
+
+function hasSameType(a: unknown, b: unknown): boolean {
+  return isTyped(a) && isTyped(b) && a.type === b.type
+}
+
+function isTyped(value: unknown): value is { readonly type: string } {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+}

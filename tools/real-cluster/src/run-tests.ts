@@ -1,0 +1,67 @@
+/**
+ * What `npm run test:real` runs: the suites marked for a real cluster, against one that lives as long as the run.
+ *
+ * Arguments go to vitest. The exit code is vitest's, or 69 when the control plane cannot be had on this machine (no Go,
+ * no ready binaries), 70 when it could not be built or broke down, 130 when the run was interrupted.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureBinaries } from './binaries.ts'
+import { showBuildProgress } from './build-progress-line.ts'
+import { GoMissingError, RealClusterError } from './errors.ts'
+import { startSimulatedNodes } from './nodes/simulated-nodes.ts'
+import { type RealCluster, startRealCluster } from './real-cluster.ts'
+
+const EXIT_UNAVAILABLE = 69
+const EXIT_BROKEN = 70
+const EXIT_INTERRUPTED = 130
+
+const interrupted = new AbortController()
+// A terminal sends Ctrl-C to vitest as well; here it only has to end what happens before vitest runs.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => interrupted.abort())
+}
+
+try {
+  process.exitCode = await runTests(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = exitCodeFor(error)
+}
+
+function exitCodeFor(error: unknown): number {
+  if (interrupted.signal.aborted) return EXIT_INTERRUPTED
+  if (!(error instanceof RealClusterError)) throw error
+  console.error(`real cluster: ${error.message}`)
+  return error instanceof GoMissingError ? EXIT_UNAVAILABLE : EXIT_BROKEN
+}
+
+async function runTests(vitestArguments: readonly string[]): Promise<number> {
+  const { signal } = interrupted
+  const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
+  await using cluster = await startRealCluster({ binaries, signal })
+  const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
+  await using _nodes = await startSimulatedNodes(cluster, { nodes })
+  return await runVitest(cluster, vitestArguments)
+}
+
+async function runVitest(cluster: RealCluster, args: readonly string[]): Promise<number> {
+  const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
+  const vitest = spawn(process.execPath, [join(vitestFolder, 'vitest.mjs'), 'run', '--project', 'real', ...args], {
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    stdio: 'inherit',
+    env: { ...process.env, REEVE_TEST_CLUSTER: 'real', REEVE_KUBECONFIG: cluster.kubeconfigPath },
+  })
+  const stopVitest = () => vitest.kill('SIGTERM')
+  interrupted.signal.addEventListener('abort', stopVitest)
+  try {
+    // No code means that a signal ended it.
+    const ended = once(vitest, 'exit').then(([code]) => (typeof code === 'number' ? code : EXIT_INTERRUPTED))
+    return await Promise.race([ended, cluster.failed])
+  } finally {
+    interrupted.signal.removeEventListener('abort', stopVitest)
+    vitest.kill('SIGTERM')
+  }
+}
