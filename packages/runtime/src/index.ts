@@ -2,6 +2,18 @@
 
 // The manager and what it runs around the controllers.
 export * from './conditions/condition.ts'
+// The desired-state engine.
+export * from './engine/accepted-differences.ts'
+export * from './engine/apply.ts'
+export * from './engine/compare-fields.ts'
+export * from './engine/desired-object.ts'
+export * from './engine/engine-error.ts'
+export * from './engine/field-tree.ts'
+export * from './engine/json-equal.ts'
+export * from './engine/live-view.ts'
+export * from './engine/own-fields.ts'
+export * from './engine/plan.ts'
+export * from './engine/write-status.ts'
 export * from './logging/create-logger.ts'
 export * from './logging/logger.ts'
 export { redact } from './logging/redact.ts'

@@ -1,0 +1,75 @@
+/** What makes a WebApp acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
+import { objectSchema, type Problem, validate } from '@reeve/crd'
+import { type WebApp, WebAppCrd } from './api/webapp.ts'
+import { parseImageReference } from './image-reference.ts'
+
+/** The verdict on a WebApp: problems refuse it, warnings let it pass with a remark. */
+export interface Verdict {
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly string[]
+}
+
+/** The name becomes that of a Service, which is stricter than other names. */
+const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
+const MAX_NAME_LENGTH = 63
+
+const SCHEMA = objectSchema(WebAppCrd, 'v1')
+
+/**
+ * Checks a WebApp against its schema and the rules that a schema cannot say. All problems are reported at once.
+ *
+ * @example
+ * const { problems, warnings } = validateWebApp(webapp)
+ */
+export function validateWebApp(webapp: WebApp): Verdict {
+  const shape = validate(SCHEMA, webapp)
+  // Rules look into fields whose shape is known to be right.
+  if (shape.length > 0) return { problems: shape, warnings: [] }
+  const warnings: string[] = []
+  const problems = [
+    ...checkName(webapp.metadata.name),
+    ...checkImage(webapp.spec.image, warnings),
+    ...checkEnvironment(webapp.spec.env ?? []),
+  ]
+  return { problems, warnings }
+}
+
+function checkName(name = ''): readonly Problem[] {
+  if (name.length <= MAX_NAME_LENGTH && SERVICE_NAME.test(name)) return []
+  return [
+    {
+      field: 'metadata.name',
+      message:
+        `"${name.slice(0, MAX_NAME_LENGTH)}" cannot name a Service: use at most ${MAX_NAME_LENGTH} lower-case letters, ` +
+        'digits and dashes, starting with a letter',
+    },
+  ]
+}
+
+function checkImage(image: string, warnings: string[]): readonly Problem[] {
+  const field = 'spec.image'
+  const reference = parseImageReference(image)
+  if (reference === undefined) {
+    return [
+      { field, message: `"${image}" is not an image reference: write it like nginx:1.29 or host/team/app@sha256:…` },
+    ]
+  }
+  const { repository, tag, digest } = reference
+  if (tag === undefined && digest === undefined) {
+    return [
+      { field, message: `"${image}" has neither tag nor digest: say which version to run, such as ${repository}:1.0` },
+    ]
+  }
+  if (tag === 'latest' && digest === undefined) {
+    warnings.push(`${field}: the tag "latest" can change under a running application: pin a version or a digest`)
+  }
+  return []
+}
+
+function checkEnvironment(env: NonNullable<WebApp['spec']['env']>): readonly Problem[] {
+  return env.flatMap(({ value, valueFrom }, index) =>
+    value !== undefined && valueFrom !== undefined
+      ? [{ field: `spec.env[${index}]`, message: 'has both value and valueFrom: keep one of them' }]
+      : [],
+  )
+}
