@@ -1,0 +1,94 @@
+/** Every default of the manager and what it runs, in one place. */
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Leader election. A standby waits the lease duration; the leader stops writing a third of it earlier. */
+export const ELECTION_DEFAULTS = Object.freeze({
+  leaseDurationMs: 15 * SECOND_MS,
+  renewDeadlineMs: 10 * SECOND_MS,
+  retryPeriodMs: 2 * SECOND_MS,
+  /** Waits are prolonged by up to this share, so that candidates do not ask in step. */
+  jitter: 0.2,
+  /** How long giving the lease back may take on the way out. */
+  releaseTimeoutMs: 3 * SECOND_MS,
+})
+
+/** The manager. */
+export const MANAGER_DEFAULTS = Object.freeze({
+  /** Below the 30 s after which the kubelet kills a pod, with room for the process to end. */
+  shutdownGraceMs: 25 * SECOND_MS,
+  /** Kept back from the grace for giving the lease back and closing servers. */
+  shutdownReserveMs: 5 * SECOND_MS,
+  /** How long all caches together may take to fill. */
+  cacheSyncTimeoutMs: 2 * MINUTE_MS,
+})
+
+/** The server for `/healthz`, `/readyz` and `/metrics`. */
+export const HEALTH_DEFAULTS = Object.freeze({
+  host: '0.0.0.0',
+  healthPort: 8081,
+  metricsPort: 8080,
+  /** A check that takes longer counts as failed. Below the kubelet's own time-out would be 1 s. */
+  checkTimeoutMs: 900,
+  /** From the first byte to the end of the headers. */
+  requestTimeoutMs: 5 * SECOND_MS,
+  keepAliveTimeoutMs: 15 * SECOND_MS,
+  maxConnections: 100,
+})
+
+/** The events recorder. */
+export const EVENT_DEFAULTS = Object.freeze({
+  /** Events waiting to be sent; the newest are dropped beyond it. */
+  queueCapacity: 1_000,
+  /** Objects, and series of equal events, remembered for counting. */
+  memoryCapacity: 4_096,
+  /** More different messages than this about one thing within the window become one combined event. */
+  aggregateAfter: 10,
+  aggregateWindowMs: 10 * MINUTE_MS,
+  /** Per object: this many at once, then one per interval. */
+  burst: 25,
+  refillIntervalMs: 5 * MINUTE_MS,
+  /** One attempt to send. */
+  requestTimeoutMs: 10 * SECOND_MS,
+  attempts: 4,
+  retryDelayMs: 2 * SECOND_MS,
+  /** What may be spent on sending the rest after the stop signal. */
+  flushTimeoutMs: 3 * SECOND_MS,
+})
+
+/** The webhook server. */
+export const WEBHOOK_DEFAULTS = Object.freeze({
+  host: '0.0.0.0',
+  port: 9443,
+  /** An object may have 1.5 MiB in etcd; a review carries the old and the new one, and JSON is larger. */
+  maxBodyBytes: 7 * 1024 * 1024,
+  /** Below the API server's own default of 10 s, so that our answer arrives before it gives up. */
+  handlerTimeoutMs: 9 * SECOND_MS,
+  /** From the first byte to the end of the body. */
+  requestTimeoutMs: 10 * SECOND_MS,
+  headersTimeoutMs: 5 * SECOND_MS,
+  keepAliveTimeoutMs: 90 * SECOND_MS,
+  maxConcurrent: 100,
+  maxConnections: 1_000,
+  /** After the stop signal: how long requests under way may still take. */
+  drainTimeoutMs: 10 * SECOND_MS,
+})
+
+/** Self-issued certificates. */
+export const CERTIFICATE_DEFAULTS = Object.freeze({
+  authorityValidityMs: 365 * DAY_MS,
+  servingValidityMs: 90 * DAY_MS,
+  /** Renewed when less than this share of the validity is left. */
+  renewBefore: 1 / 3,
+  /** Certificates start a little in the past, for peers whose clock is behind. */
+  backdateMs: 1 * HOUR_MS,
+  /** How often each replica looks at the Secret. */
+  checkIntervalMs: 5 * MINUTE_MS,
+  /** How long old and new authority are trusted side by side at each step; well above the check interval. */
+  overlapMs: 30 * MINUTE_MS,
+  /** How often mounted certificate files are looked at. */
+  fileIntervalMs: 10 * SECOND_MS,
+})

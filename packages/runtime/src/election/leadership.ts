@@ -1,0 +1,140 @@
+/** One term of leadership: until when it holds, and which writes are under way in it. */
+import type { Clock, Timer } from '@reeve/kube'
+import { NotLeaderError } from './election-error.ts'
+import { type Instant, type TimeSource, timeSource } from './time-source.ts'
+
+/** Leave to write while leading. Every permit must be given back. */
+export interface WritePermit {
+  /** Aborts the write when leadership ends while it is under way. */
+  readonly signal: AbortSignal
+  /** The write has settled. Calling it twice does nothing. */
+  done(): void
+}
+
+/** What a part of the operator may ask about leadership. */
+export interface Leadership {
+  /** Whether a write may begin. Computed from the clock at this very moment, not from a timer that may be late. */
+  readonly isLeader: boolean
+  /** Milliseconds until leadership ends unless it is renewed; 0 when not leading. */
+  readonly remainingMs: number
+  /** Aborts when leadership is lost or given up; its reason says which. Does not abort before it was won. */
+  readonly signal: AbortSignal
+  /** How many permits are out. */
+  readonly writesInFlight: number
+  /**
+   * Leave for one write.
+   *
+   * *Errors*: {@link NotLeaderError} when not leading at this moment.
+   *
+   * @param what names the write in the error, as in `create Deployment shop/web`
+   */
+  permit(what: string): WritePermit
+}
+
+/**
+ * The state behind {@link Leadership}, driven by whoever holds the election.
+ *
+ * *Guarantees*: once ended a term never leads again; no permit is given at or after the deadline, even when the
+ * event loop was blocked and the timer has not fired yet.
+ */
+export class LeadershipTerm implements Leadership {
+  readonly #clock: Clock
+  readonly #time: TimeSource
+  readonly #validMs: number
+  readonly #ended = new AbortController()
+  readonly #idleWaiters = new Set<() => void>()
+  #renewed: Instant | undefined
+  #expiry: Timer | undefined
+  #writesInFlight = 0
+  #closed: Error | undefined
+
+  /** @param validMs how long one renewal lasts; `Infinity` for a process that leads without an election */
+  constructor(validMs: number, clock: Clock, time: TimeSource = timeSource(clock)) {
+    this.#validMs = validMs
+    this.#clock = clock
+    this.#time = time
+  }
+
+  get isLeader(): boolean {
+    return this.#closed === undefined && this.remainingMs > 0
+  }
+
+  get remainingMs(): number {
+    if (this.#renewed === undefined || this.#ended.signal.aborted) return 0
+    return Math.max(0, this.#validMs - this.#time.atMostSince(this.#renewed))
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  get writesInFlight(): number {
+    return this.#writesInFlight
+  }
+
+  /**
+   * The lease was won or renewed by a request that began at `since`. Answers whether this process leads now: not
+   * when the answer took so long that the deadline has passed meanwhile.
+   *
+   * @param expired makes the reason with which the term ends when no further renewal comes in time
+   */
+  renew(since: Instant, expired: () => Error): boolean {
+    if (this.#ended.signal.aborted) return false
+    const leftMs = this.#validMs - this.#time.atMostSince(since)
+    if (leftMs <= 0) return false
+    this.#renewed = since
+    this.#expiry?.cancel()
+    this.#expiry = undefined
+    if (leftMs !== Number.POSITIVE_INFINITY) this.#expiry = this.#clock.schedule(leftMs, () => this.end(expired()))
+    return true
+  }
+
+  /** No new write may begin; those under way may finish, and the term can still be renewed for them. */
+  close(reason: Error): void {
+    this.#closed ??= reason
+  }
+
+  /** Ends the term for ever. The first reason stays. */
+  end(reason: Error): void {
+    this.#expiry?.cancel()
+    this.#expiry = undefined
+    if (!this.#ended.signal.aborted) this.#ended.abort(reason)
+  }
+
+  permit(what: string): WritePermit {
+    if (!this.isLeader) throw new NotLeaderError(what, { cause: this.#ended.signal.reason ?? this.#closed })
+    const cut = new AbortController()
+    const ended = this.#ended.signal
+    const onEnd = () => cut.abort(new NotLeaderError(what, { cause: ended.reason }))
+    ended.addEventListener('abort', onEnd, { once: true })
+    this.#writesInFlight++
+    let isOut = true
+    return {
+      signal: cut.signal,
+      done: () => {
+        if (!isOut) return
+        isOut = false
+        ended.removeEventListener('abort', onEnd)
+        this.#writesInFlight--
+        if (this.#writesInFlight === 0) for (const resolve of this.#idleWaiters) resolve()
+      },
+    }
+  }
+
+  /** Resolves when no permit is out. Rejects with the signal's reason when that comes first. */
+  whenIdle(signal: AbortSignal): Promise<void> {
+    if (this.#writesInFlight === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void) => () => {
+        signal.removeEventListener('abort', onAbort)
+        this.#idleWaiters.delete(onIdle)
+        finish()
+      }
+      const onIdle = settle(resolve)
+      const onAbort = settle(() => reject(signal.reason))
+      if (signal.aborted) return onAbort()
+      this.#idleWaiters.add(onIdle)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+}

@@ -1,0 +1,40 @@
+/** Measures elapsed time in a way that a clock set forward or back cannot fool. */
+import { performance } from 'node:perf_hooks'
+import { type Clock, systemClock } from '@reeve/kube'
+
+/** A point in time on both clocks. */
+export interface Instant {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
+/**
+ * The wall clock jumps when somebody sets it; the monotonic clock stands still while a machine is suspended.
+ * Leadership must be safe either way, so each question gets the answer of whichever clock is the more careful.
+ */
+export interface TimeSource {
+  now(): Instant
+  /** Elapsed time, rather too much than too little: for deciding whether our own lease still holds. */
+  atMostSince(instant: Instant): number
+  /** Elapsed time, rather too little than too much: for deciding whether another's lease has run out. */
+  atLeastSince(instant: Instant): number
+}
+
+/**
+ * A time source on `clock`. With a simulated clock both clocks are that one.
+ *
+ * @example
+ * const time = timeSource(systemClock)
+ * const renewed = time.now()
+ * const isStillValid = time.atMostSince(renewed) < 10_000
+ */
+export function timeSource(clock: Clock, monotonicNow?: () => number): TimeSource {
+  const monotonic = monotonicNow ?? (clock === systemClock ? () => performance.now() : () => clock.now())
+  const wallSince = (instant: Instant) => clock.now() - instant.wallMs
+  const monotonicSince = (instant: Instant) => monotonic() - instant.monotonicMs
+  return {
+    now: () => ({ wallMs: clock.now(), monotonicMs: monotonic() }),
+    atMostSince: (instant) => Math.max(wallSince(instant), monotonicSince(instant)),
+    atLeastSince: (instant) => Math.min(wallSince(instant), monotonicSince(instant)),
+  }
+}
