@@ -2,6 +2,10 @@
 
 // The manager and what it runs around the controllers.
 export * from './conditions/condition.ts'
+export * from './election/election-error.ts'
+export * from './election/fence-writes.ts'
+export * from './election/leader-election.ts'
+export type { Leadership, WritePermit } from './election/leadership.ts'
 // The desired-state engine.
 export * from './engine/accepted-differences.ts'
 export * from './engine/apply.ts'
