@@ -106,12 +106,14 @@ function parseProto(text: string): {
  */
 function nameAsInJson(messages: Record<string, Record<string, ProtobufField>>, definitions: Definitions): void {
   for (const [message, fields] of Object.entries(messages)) {
-    const [first, ...others] = Object.entries(fields)
-    if (first !== undefined && others.length === 0 && first[1][0] === 'items' && first[1][2] === 'repeated') {
-      fields[first[0]] = ['', first[1][1], 'repeated']
-    }
     const properties = definitions[message.replace(/^k8s\.io\./, 'io.k8s.').replaceAll('_', '-')]?.properties
-    if (properties === undefined) continue
+    if (properties === undefined) {
+      const [first, ...others] = Object.entries(fields)
+      if (first !== undefined && others.length === 0 && first[1][0] === 'items' && first[1][2] === 'repeated') {
+        fields[first[0]] = ['', first[1][1], 'repeated']
+      }
+      continue
+    }
     const jsonNames = new Map(Object.keys(properties).map((name) => [simplified(name), name]))
     for (const [number, [name, type, ...rest]] of Object.entries(fields)) {
       if (properties[name] !== undefined) continue

@@ -51,6 +51,11 @@ describe('the schema data', () => {
     expect(definitions['io.k8s.api.core.v1.ContainerPort']?.properties?.protocol?.default).toBe('TCP')
   })
 
+  it('tells a named slice from an object whose only field is a list', () => {
+    expect(protobuf.messages['k8s.io.api.authentication.v1.ExtraValue']).toEqual({ 1: ['', 'string', 'repeated'] })
+    expect(protobuf.messages['k8s.io.api.core.v1.DownwardAPIProjection']?.['1']?.[0]).toBe('items')
+  })
+
   it('marks embedded structs and names what protobuf cannot name', () => {
     const volume = Object.values(protobuf.messages['k8s.io.api.core.v1.Volume'] ?? {})
     expect(volume).toContainEqual(['', 'k8s.io.api.core.v1.VolumeSource'])
