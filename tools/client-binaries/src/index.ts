@@ -1,0 +1,2 @@
+/** @module The real kubectl and helm, for tests and the demo. */
+export { type ClientBinary, findClientBinary } from './find-client-binary.ts'
