@@ -43,6 +43,11 @@ export interface Schema {
     readonly fieldPath?: string
     readonly optionalOldSelf?: boolean
   }[]
+  /**
+   * A struct that is part of every object of its built-in kind, filled or not, such as `spec`. Set on the schemas of
+   * built-in kinds only.
+   */
+  readonly 'x-inline'?: boolean
   readonly 'x-kubernetes-group-version-kind'?: readonly {
     readonly group: string
     readonly version: string

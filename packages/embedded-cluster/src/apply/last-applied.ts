@@ -1,0 +1,70 @@
+/** The hand-over from kubectl's client-side apply, which keeps the applied configuration in an annotation. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { ownField } from '../schema/json-value.ts'
+import type { Schema } from '../schema/schema.ts'
+import { compareValues } from './compare.ts'
+import { differenceOf, type FieldSet } from './field-set.ts'
+import { withoutManagedFields } from './managed-fields.ts'
+import { ownedFields } from './owned-fields.ts'
+
+/** The manager for which the annotation counts as ownership. */
+export const kubectlManager = 'kubectl'
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
+/** Limit of all annotations of an object together. */
+const maxAnnotationBytes = 256 * 1024
+
+function annotationsOf(object: JsonObject): JsonObject | undefined {
+  const metadata = object.metadata
+  if (!isJsonObject(metadata)) return undefined
+  const annotations = metadata.annotations
+  return isJsonObject(annotations) ? annotations : undefined
+}
+
+/**
+ * The fields whose live value is still what client-side apply last set. Whoever switches to server-side apply may
+ * overwrite those without a conflict. `undefined` when there is no usable annotation.
+ */
+export function fieldsFromLastApplied(type: Schema, apiVersion: string, live: JsonObject): FieldSet | undefined {
+  const annotations = annotationsOf(live)
+  const text = annotations === undefined ? undefined : ownField(annotations, annotation)
+  if (typeof text !== 'string' || text === '') return undefined
+  let lastApplied: JsonValue
+  try {
+    lastApplied = JSON.parse(text)
+  } catch {
+    // A damaged annotation grants nothing; the conflict stands.
+    return undefined
+  }
+  if (!isJsonObject(lastApplied) || lastApplied.apiVersion !== apiVersion) return undefined
+  const { changed, removed } = compareValues(type, lastApplied, live)
+  return differenceOf(differenceOf(ownedFields(type, lastApplied), changed), removed)
+}
+
+/** Keeps the annotation of an object that has one in step with what kubectl now applies by the server. */
+export function refreshLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
+  const annotations = annotationsOf(object)
+  const current = annotations === undefined ? undefined : ownField(annotations, annotation)
+  if (annotations === undefined || typeof current !== 'string' || current === '') return object
+  const text = `${JSON.stringify(withoutAnnotation(withoutManagedFields(applied)))}\n`
+  if (text === current) return object
+  const size = Object.entries({ ...annotations, [annotation]: text }).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),
+    0,
+  )
+  const metadata = isJsonObject(object.metadata) ? object.metadata : {}
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...annotations, [annotation]: size > maxAnnotationBytes ? '' : text } },
+  }
+}
+
+function withoutAnnotation(applied: JsonObject): JsonObject {
+  const annotations = annotationsOf(applied)
+  const metadata = applied.metadata
+  if (annotations === undefined || !isJsonObject(metadata) || ownField(annotations, annotation) === undefined) {
+    return applied
+  }
+  const { [annotation]: _, ...rest } = annotations
+  return { ...applied, metadata: { ...metadata, annotations: rest } }
+}

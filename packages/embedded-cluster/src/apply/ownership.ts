@@ -1,0 +1,103 @@
+/** What a change of an object does to the managers that own its fields. */
+import type { JsonObject } from '../json.ts'
+import type { Schema } from '../schema/schema.ts'
+import { compareValues, type Difference } from './compare.ts'
+import {
+  differenceOf,
+  type FieldSet,
+  fieldSetOf,
+  intersectionOf,
+  isEmptyFieldSet,
+  recursiveDifferenceOf,
+  unionOf,
+} from './field-set.ts'
+import { type ManagerEntry, type Managers, withoutEmptyEntries } from './managed-fields.ts'
+import { fieldElement } from './path-element.ts'
+
+/** Fields nobody owns: the identity of the object and what the server itself maintains. */
+const neverOwned: FieldSet = fieldSetOf(
+  [
+    ['apiVersion'],
+    ['kind'],
+    ['metadata'],
+    ...[
+      'name',
+      'namespace',
+      'creationTimestamp',
+      'selfLink',
+      'uid',
+      'clusterName',
+      'generation',
+      'managedFields',
+      'resourceVersion',
+    ].map((name) => ['metadata', name]),
+  ].map((path) => path.map(fieldElement)),
+)
+
+/** A field path as plain names, such as `['metadata', 'labels']`. */
+export type FieldNames = readonly string[]
+
+/**
+ * The fields a request to this endpoint cannot change, whose ownership it therefore does not record: `status` on the
+ * main resource, `spec` on the status subresource, and for custom resources all of `metadata` there.
+ */
+export function resetFieldsFor(endpoint: {
+  readonly subresource: string | undefined
+  readonly custom: boolean
+  readonly hasStatusSubresource: boolean
+}): readonly FieldNames[] {
+  if (endpoint.subresource === 'status') return endpoint.custom ? [['spec'], ['metadata']] : [['spec']]
+  return endpoint.hasStatusSubresource ? [['status']] : []
+}
+
+/** The default when the caller does not say: as for a built-in kind with a status. */
+export function resetFieldSet(
+  resetFields: readonly FieldNames[] | undefined,
+  subresource: string | undefined,
+): FieldSet {
+  const paths = resetFields ?? resetFieldsFor({ subresource, custom: false, hasStatusSubresource: true })
+  return fieldSetOf(paths.map((path) => path.map(fieldElement)))
+}
+
+/** The part of `set` that may be recorded. */
+export function recordable(set: FieldSet, reset: FieldSet): FieldSet {
+  return differenceOf(recursiveDifferenceOf(set, reset), neverOwned)
+}
+
+/** Compares two states, leaving out what the endpoint cannot change. */
+export function differenceFor(type: Schema, live: JsonObject, next: JsonObject, reset: FieldSet): Difference {
+  const { changed, removed } = compareValues(type, live, next)
+  return { changed: recursiveDifferenceOf(changed, reset), removed: recursiveDifferenceOf(removed, reset) }
+}
+
+/** Fields of other managers a change touches. */
+export interface Conflict {
+  readonly entry: ManagerEntry
+  readonly fields: FieldSet
+}
+
+/** The fields of managers other than `self` that the change sets to another value. */
+export function conflictsWith(managers: Managers, self: string | undefined, difference: Difference): Conflict[] {
+  const conflicts: Conflict[] = []
+  for (const [identity, entry] of managers) {
+    if (identity === self) continue
+    const fields = intersectionOf(entry.fields, difference.changed)
+    if (!isEmptyFieldSet(fields)) conflicts.push({ entry, fields })
+  }
+  return conflicts
+}
+
+/** Takes changed and removed fields from every manager but `self`; managers left with nothing vanish. */
+export function releaseFields(
+  managers: Managers,
+  self: string | undefined,
+  difference: Difference,
+): Map<string, ManagerEntry> {
+  const lost = unionOf(difference.changed, difference.removed)
+  const kept = new Map<string, ManagerEntry>()
+  for (const [identity, entry] of managers) {
+    const fields = identity === self ? entry.fields : differenceOf(entry.fields, lost)
+    kept.set(identity, fields === entry.fields ? entry : { ...entry, fields })
+  }
+  return withoutEmptyEntries(kept)
+}

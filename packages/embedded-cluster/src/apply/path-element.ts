@@ -1,0 +1,85 @@
+/** One step of a path into an object, spelled as in `managedFields`. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+
+/**
+ * `f:name` for a field, `k:{"name":"web"}` for an item of a keyed list, `v:"a"` for a member of a set, `i:0` for an
+ * index. The spelling is canonical (sorted keys, no spaces), so equal steps are equal strings.
+ */
+export type PathElement = string
+
+/** The step to a field. */
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`
+}
+
+/** The step to the item of a keyed list that carries these key values. */
+export function keyElement(keys: JsonObject): PathElement {
+  return `k:${canonicalJson(keys)}`
+}
+
+/** The step to a member of a set. */
+export function valueElement(value: JsonValue): PathElement {
+  return `v:${canonicalJson(value)}`
+}
+
+/** The canonical spelling of a step someone else wrote, or `undefined` when it is not a step at all. */
+export function parsePathElement(text: string): PathElement | undefined {
+  const body = text.slice(2)
+  switch (text.slice(0, 2)) {
+    case 'f:':
+      return text
+    case 'i:':
+      return /^\d+$/.test(body) ? text : undefined
+    case 'k:': {
+      const keys = parsed(body)
+      return isJsonObject(keys) ? keyElement(keys) : undefined
+    }
+    case 'v:': {
+      const value = parsed(body)
+      return value === undefined ? undefined : valueElement(value)
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A path as messages show it: `.spec.ports[port=80,protocol="TCP"].name`. */
+export function describePath(path: readonly PathElement[]): string {
+  return path.map(describeElement).join('')
+}
+
+function describeElement(element: PathElement): string {
+  const body = element.slice(2)
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${body}`
+    case 'v':
+      return `[=${body}]`
+    case 'i':
+      return `[${body}]`
+    default: {
+      const keys = parsed(body)
+      if (!isJsonObject(keys)) return `[${body}]`
+      return `[${Object.entries(keys)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(',')}]`
+    }
+  }
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the caller treats it as no step.
+    return undefined
+  }
+}
+
+/** JSON with the fields of every object in byte order, so that equal values are equal strings. */
+function canonicalJson(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null)
+  const fields = Object.keys(value).sort()
+  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(',')}}`
+}

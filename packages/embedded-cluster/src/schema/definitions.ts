@@ -1,0 +1,149 @@
+/** The schemas of Kubernetes' own kinds, from the definitions file that ships with this package. */
+import { readFileSync } from 'node:fs'
+import { inlineStructs } from './inline-structs.ts'
+import type { Schema } from './schema.ts'
+
+/** A schema as the file has it: swagger, with references by name. */
+type RawSchema = Omit<Schema, 'properties' | 'items' | 'additionalProperties'> & {
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, RawSchema>>
+  readonly items?: RawSchema
+  readonly additionalProperties?: RawSchema | boolean
+}
+
+/** Names a kind. */
+export interface GroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+const refPrefix = '#/definitions/'
+
+/** Types whose JSON form swagger cannot express. */
+const specialTypes: Readonly<Record<string, Schema>> = {
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { 'x-kubernetes-int-or-string': true, format: 'int-or-string' },
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': { 'x-kubernetes-int-or-string': true, format: 'quantity' },
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Patch': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON': { 'x-kubernetes-preserve-unknown-fields': true },
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray': {
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool': {
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray': {
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+}
+
+/**
+ * Reads the definitions and returns the lookup from kind to schema. The file is read on the first lookup; each
+ * schema is resolved when first asked for, field by field, because definitions refer to each other in circles.
+ *
+ * *Errors*: the lookup throws when the file is missing or damaged.
+ *
+ * @example
+ * const schemaOf = loadBuiltinSchemas()
+ * schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.properties?.spec
+ */
+export function loadBuiltinSchemas(
+  file: URL = new URL('../../data/openapi-definitions.json', import.meta.url),
+): (gvk: GroupVersionKind) => Schema | undefined {
+  let definitions: Definitions | undefined
+  return (gvk) => {
+    definitions ??= new Definitions(JSON.parse(readFileSync(file, 'utf8')))
+    return definitions.schemaOf(gvk)
+  }
+}
+
+/** Resolves references by name, each definition once. */
+class Definitions {
+  readonly #raw: Readonly<Record<string, RawSchema>>
+  readonly #nameByKind = new Map<string, string>()
+  readonly #resolved = new Map<string, Schema>()
+
+  constructor(raw: Readonly<Record<string, RawSchema>>) {
+    this.#raw = raw
+    for (const [name, definition] of Object.entries(raw)) {
+      for (const gvk of definition['x-kubernetes-group-version-kind'] ?? []) {
+        const key = kindKey(gvk)
+        // Types such as DeleteOptions belong to every group; the first definition of a kind is its own.
+        if (!this.#nameByKind.has(key)) this.#nameByKind.set(key, name)
+      }
+    }
+  }
+
+  schemaOf(gvk: GroupVersionKind): Schema | undefined {
+    const name = this.#nameByKind.get(kindKey(gvk))
+    return name === undefined ? undefined : this.#named(name)
+  }
+
+  #named(name: string): Schema {
+    const known = this.#resolved.get(name)
+    if (known !== undefined) return known
+    const raw = this.#raw[name]
+    if (raw === undefined) throw new Error(`the definitions refer to ${name}, which they do not define`)
+    const schema = specialTypes[name] ?? this.#converted(raw, inlineStructs[name])
+    const isKind = raw['x-kubernetes-group-version-kind'] !== undefined
+    const complete = isKind ? { ...schema, 'x-inline': true } : schema
+    this.#resolved.set(name, complete)
+    return complete
+  }
+
+  #schema(raw: RawSchema): Schema {
+    if (raw.$ref === undefined) return this.#converted(raw, undefined)
+    const target = this.#named(raw.$ref.slice(refPrefix.length))
+    const { $ref: _, ...siblings } = raw
+    // Siblings of a reference say how this field is merged; they win over the type's own.
+    return Object.keys(siblings).length === 0 ? target : withLazyParts({ ...siblings } as Schema, target)
+  }
+
+  #converted(raw: RawSchema, inlineFields: readonly string[] | undefined): Schema {
+    const { properties, items, additionalProperties, ...rest } = raw
+    const schema: Record<string, unknown> = { ...rest }
+    if (properties !== undefined) {
+      const resolved: Record<string, Schema> = {}
+      for (const [name, field] of Object.entries(properties)) {
+        const isInline = inlineFields?.includes(name) === true
+        defineLazily(resolved, name, () => {
+          const type = this.#schema(field)
+          return isInline ? withLazyParts({ 'x-inline': true }, type) : type
+        })
+      }
+      schema.properties = resolved
+    }
+    if (items !== undefined) defineLazily(schema, 'items', () => this.#schema(items))
+    if (typeof additionalProperties === 'object') {
+      defineLazily(schema, 'additionalProperties', () => this.#schema(additionalProperties))
+    } else if (additionalProperties !== undefined) {
+      schema.additionalProperties = additionalProperties
+    }
+    // Every field of the raw schema is one of Schema's, apart from the references resolved above.
+    return schema as Schema
+  }
+}
+
+function kindKey({ group, version, kind }: GroupVersionKind): string {
+  return `${group}/${version}/${kind}`
+}
+
+/** A copy of `base` with `overrides`; `properties` stays the same lazily filled table. */
+function withLazyParts(overrides: Schema, base: Schema): Schema {
+  return { ...base, ...overrides }
+}
+
+/** A field computed on first reading. A plain value replaces the getter, so later reads cost nothing. */
+function defineLazily<T>(target: Record<string, T>, name: string, compute: () => T): void {
+  Object.defineProperty(target, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = compute()
+      Object.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: false })
+      return value
+    },
+  })
+}

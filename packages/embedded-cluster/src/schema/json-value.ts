@@ -1,0 +1,59 @@
+/** Reading, comparing and copying JSON values whose field names come from outside. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+
+/**
+ * A field the object itself has. Plain indexing would find `constructor` and friends on the prototype when a label
+ * happens to be called that.
+ */
+export function ownField(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** The schema, rule or the like a table of names holds for `name`, never something inherited. */
+export function ownEntry<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** Sets a field of an object still under construction; assignment to `__proto__` would replace the prototype. */
+export function setField(object: JsonObject, name: string, value: JsonValue | undefined): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  } else {
+    object[name] = value
+  }
+}
+
+/** Whether two values are the same JSON; a field that is `undefined` counts as absent. */
+export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    for (let index = 0; index < a.length; index++) {
+      if (!jsonEqual(a[index], b[index])) return false
+    }
+    return true
+  }
+  let count = 0
+  for (const name in a) {
+    const value = a[name]
+    if (value === undefined) continue
+    count++
+    if (!jsonEqual(value, ownField(b, name))) return false
+  }
+  for (const name in b) {
+    if (b[name] !== undefined) count--
+  }
+  return count === 0
+}
+
+/** Whether there is nothing in it: null, an empty list or an empty object. */
+export function isEmptyContainer(value: JsonValue): boolean {
+  if (value === null) return true
+  if (Array.isArray(value)) return value.length === 0
+  if (!isJsonObject(value)) return false
+  for (const name in value) {
+    if (value[name] !== undefined) return false
+  }
+  return true
+}

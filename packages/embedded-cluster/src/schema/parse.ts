@@ -1,0 +1,179 @@
+/** Reads request bodies: JSON and YAML into values, with the duplicate fields their author should hear about. */
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isJsonObject, type JsonValue } from '../json.ts'
+import { StatusError } from '../status-error.ts'
+import { findDuplicates, scanJson } from './json-scan.ts'
+
+/** A body and what is odd about it. */
+export interface ParsedBody {
+  readonly value: JsonValue
+  /** Paths of fields given more than once, such as `data.a`; the last one counts. Computed when first read. */
+  readonly duplicates: readonly string[]
+}
+
+/** No object of the API is nested anywhere near as deep; deeper input only serves to exhaust the stack. */
+export const maxDepth = 1000
+
+/**
+ * Parses JSON.
+ *
+ * *Errors*: StatusError 400 when the text is not JSON or nested too deep.
+ */
+export function parseJson(text: string): ParsedBody {
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw unreadable('JSON', error instanceof Error ? error.message : String(error), error)
+  }
+  // A text shorter than its brackets would be cannot be too deep, and small bodies are the common case.
+  const scan = text.length > 2 * maxDepth ? scanJson(text) : undefined
+  if (scan !== undefined && scan.depth > maxDepth) throw tooDeep('JSON')
+  return new LazyBody(value, () => {
+    const { fields } = scan ?? scanJson(text)
+    return fields === countFields(value) ? [] : findDuplicates(text)
+  })
+}
+
+/**
+ * Parses YAML as Kubernetes reads it: one document, YAML 1.1 booleans and octal numbers, no time stamps or binary
+ * values, merge keys resolved. JSON is YAML too, and much faster to read, so it is tried first.
+ *
+ * *Errors*: StatusError 400 with line and column when the text is not YAML, nested too deep or inflated by aliases.
+ */
+export function parseYaml(text: string): ParsedBody {
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return parseJson(text)
+    } catch (error) {
+      if (error instanceof StatusError && error.message.includes('nested')) throw error
+      // Flow-style YAML starts like JSON; the YAML parser has the last word.
+    }
+  }
+  assertShallow(text)
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, {
+    version: '1.1',
+    merge: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter,
+    customTags: (tags) => tags.filter((tag) => !isForeignTag(tag)),
+  })
+  const [problem] = document.errors
+  if (problem !== undefined) {
+    const { line, col } = lineCounter.linePos(problem.pos[0])
+    throw unreadable('YAML', `line ${line}, column ${col}: ${problem.message}`, problem)
+  }
+  let value: JsonValue
+  try {
+    value = jsonOf(document.toJS({ maxAliasCount: 100 }))
+  } catch (error) {
+    if (error instanceof StatusError) throw error
+    throw unreadable('YAML', error instanceof Error ? error.message : String(error), error)
+  }
+  return new LazyBody(value, () => {
+    const duplicates: string[] = []
+    if (document.contents !== null) collectDuplicates(document.contents, '', duplicates)
+    return duplicates
+  })
+}
+
+class LazyBody implements ParsedBody {
+  readonly value: JsonValue
+  readonly #find: () => readonly string[]
+  #duplicates: readonly string[] | undefined
+
+  constructor(value: JsonValue, find: () => readonly string[]) {
+    this.value = value
+    this.#find = find
+  }
+
+  get duplicates(): readonly string[] {
+    this.#duplicates ??= this.#find()
+    return this.#duplicates
+  }
+}
+
+function unreadable(format: string, reason: string, cause: unknown): StatusError {
+  return new StatusError(400, 'BadRequest', `the request body is not valid ${format}: ${reason}`, undefined, { cause })
+}
+
+function tooDeep(format: string): StatusError {
+  return new StatusError(
+    400,
+    'BadRequest',
+    `the ${format} in the request body is nested deeper than ${maxDepth} levels`,
+  )
+}
+
+function countFields(value: JsonValue): number {
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) count += countFields(item)
+  } else if (isJsonObject(value)) {
+    for (const name in value) count += 1 + countFields(value[name] ?? null)
+  }
+  return count
+}
+
+/** YAML 1.1 reads `2024-01-01` as a time and `1:30` as ninety; Kubernetes reads both as text. */
+function isForeignTag(tag: unknown): boolean {
+  if (typeof tag !== 'object' || tag === null) return false
+  const { tag: name, format } = tag as { tag?: string; format?: string }
+  return name === 'tag:yaml.org,2002:timestamp' || name === 'tag:yaml.org,2002:binary' || format === 'TIME'
+}
+
+/** The YAML parser is recursive, so depth is bounded on the text: by brackets, and by indentation and dashes. */
+function assertShallow(text: string): void {
+  let flow = 0
+  for (const line of text.split('\n')) {
+    const lead = /^[ \t-]*/.exec(line)?.[0].length ?? 0
+    if (lead > 2 * maxDepth) throw tooDeep('YAML')
+    for (const char of line) {
+      if (char === '{' || char === '[') flow++
+      else if ((char === '}' || char === ']') && flow > 0) flow--
+      if (flow > maxDepth) throw tooDeep('YAML')
+    }
+  }
+}
+
+/** YAML may hold what JSON cannot: numbers such as .nan, keys that are not text. */
+function jsonOf(value: unknown): JsonValue {
+  if (value === null || value === undefined) return null
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'bigint':
+      return Number(value)
+    case 'number':
+      if (!Number.isFinite(value)) throw unreadable('YAML', 'numbers must be finite', undefined)
+      return value
+    default:
+  }
+  if (Array.isArray(value)) return value.map(jsonOf)
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonOf(field)]))
+}
+
+function collectDuplicates(node: Node, path: string, duplicates: string[]): void {
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) {
+      if (isNode(item)) collectDuplicates(item, `${path}[${index}]`, duplicates)
+    }
+  } else if (isMap(node)) {
+    const seen = new Set<string>()
+    for (const pair of node.items) {
+      if (!isPair(pair) || !isScalar(pair.key)) continue
+      const name = String(pair.key.value)
+      const fieldPath = path === '' ? name : `${path}.${name}`
+      if (seen.has(name)) duplicates.push(fieldPath)
+      seen.add(name)
+      if (isNode(pair.value)) collectDuplicates(pair.value, fieldPath, duplicates)
+    }
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return isMap(value) || isSeq(value) || isScalar(value) || isAlias(value)
+}
