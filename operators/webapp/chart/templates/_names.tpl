@@ -1,0 +1,19 @@
+{{- define "webapp.name" -}}
+{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "webapp.selectorLabels" -}}
+app.kubernetes.io/name: webapp-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "webapp.labels" -}}
+{{ include "webapp.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "webapp.certificateSecret" -}}
+{{ .Values.webhook.certificateSecretName | default (printf "%s-certificate" (include "webapp.name" .)) }}
+{{- end }}
