@@ -1,5 +1,6 @@
 /** One term of leadership: until when it holds, and which writes are under way in it. */
 import type { Clock, Timer } from '@reeve/kube'
+import { InFlight } from '../manager/in-flight.ts'
 import { NotLeaderError } from './election-error.ts'
 import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 
@@ -42,10 +43,9 @@ export class LeadershipTerm implements Leadership {
   readonly #time: TimeSource
   readonly #validMs: number
   readonly #ended = new AbortController()
-  readonly #idleWaiters = new Set<() => void>()
+  readonly #writes = new InFlight()
   #renewed: Instant | undefined
   #expiry: Timer | undefined
-  #writesInFlight = 0
   #closed: Error | undefined
 
   /** @param validMs how long one renewal lasts; `Infinity` for a process that leads without an election */
@@ -69,7 +69,7 @@ export class LeadershipTerm implements Leadership {
   }
 
   get writesInFlight(): number {
-    return this.#writesInFlight
+    return this.#writes.count
   }
 
   /**
@@ -107,34 +107,18 @@ export class LeadershipTerm implements Leadership {
     const ended = this.#ended.signal
     const onEnd = () => cut.abort(new NotLeaderError(what, { cause: ended.reason }))
     ended.addEventListener('abort', onEnd, { once: true })
-    this.#writesInFlight++
-    let isOut = true
+    const leave = this.#writes.enter()
     return {
       signal: cut.signal,
       done: () => {
-        if (!isOut) return
-        isOut = false
         ended.removeEventListener('abort', onEnd)
-        this.#writesInFlight--
-        if (this.#writesInFlight === 0) for (const resolve of this.#idleWaiters) resolve()
+        leave()
       },
     }
   }
 
   /** Resolves when no permit is out. Rejects with the signal's reason when that comes first. */
   whenIdle(signal: AbortSignal): Promise<void> {
-    if (this.#writesInFlight === 0) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      const settle = (finish: () => void) => () => {
-        signal.removeEventListener('abort', onAbort)
-        this.#idleWaiters.delete(onIdle)
-        finish()
-      }
-      const onIdle = settle(resolve)
-      const onAbort = settle(() => reject(signal.reason))
-      if (signal.aborted) return onAbort()
-      this.#idleWaiters.add(onIdle)
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
+    return this.#writes.whenIdle(signal)
   }
 }

@@ -1,6 +1,16 @@
 /** What a manager starts and stops. */
 
 /**
+ * The order in which a manager starts, and in reverse stops: servers for health and metrics first, so that a slow
+ * start can be watched; webhooks before caches, because a list of a custom resource may need its conversion webhook;
+ * caches before everything that reads them.
+ */
+export const START_PHASES = ['servers', 'webhooks', 'caches', 'workers'] as const
+
+/** One of {@link START_PHASES}. */
+export type StartPhase = (typeof START_PHASES)[number]
+
+/**
  * Something that runs until it is told to stop: a controller, a webhook server, an informer set.
  *
  * *Guarantees expected of an implementation*: `run` resolves only when nothing of it runs any more, at the
@@ -11,5 +21,12 @@ export interface Runnable {
   readonly name: string
   /** True for what must run in one process at a time: it starts after the lease is won. */
   readonly needsLeadership: boolean
+  /** What it has to be started before. Ignored when `needsLeadership`. @default 'workers' */
+  readonly phase?: StartPhase
   run(signal: AbortSignal): Promise<void>
+  /**
+   * Resolves when whatever comes after may start: the server listens, the cache is filled. Called after `run`.
+   * @default at once
+   */
+  whenReady?(signal: AbortSignal): Promise<void>
 }

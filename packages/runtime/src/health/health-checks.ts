@@ -1,0 +1,93 @@
+/** Named checks behind `/healthz` and `/readyz`. */
+import { type Clock, sleep, systemClock } from '@reeve/kube'
+import { HEALTH_DEFAULTS } from '../defaults.ts'
+import { redactText } from '../logging/redact.ts'
+import { RuntimeError } from '../runtime-error.ts'
+
+/** Passes by returning, fails by throwing; the message is shown to whoever asks, so it must not contain secrets. */
+export type HealthCheck = (signal: AbortSignal) => void | Promise<void>
+
+/** What one check said. */
+export interface CheckResult {
+  readonly name: string
+  /** Absent when the check passed. */
+  readonly failure?: string
+}
+
+/** Options of {@link HealthChecks}. */
+export interface HealthChecksOptions {
+  /** A check that takes longer counts as failed. @default 900 */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
+}
+
+/** Fits in a path segment and in a line of text. */
+const CHECK_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+
+/** Longest part of a failure that is shown. */
+const MAX_FAILURE_LENGTH = 500
+
+/**
+ * A set of checks by name.
+ *
+ * @example
+ * const readiness = new HealthChecks()
+ * readiness.add('cache', () => {
+ *   if (!cache.isSynced) throw new Error('the cache is not filled yet')
+ * })
+ */
+export class HealthChecks {
+  readonly #checks = new Map<string, HealthCheck>()
+  readonly #timeoutMs: number
+  readonly #clock: Clock
+
+  constructor(options: HealthChecksOptions = {}) {
+    this.#timeoutMs = options.timeoutMs ?? HEALTH_DEFAULTS.checkTimeoutMs
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Adds a check. Throws when the name is taken or would not fit in a path. Answers with what removes it again. */
+  add(name: string, check: HealthCheck): () => void {
+    if (!CHECK_NAME.test(name)) {
+      throw new RuntimeError(
+        'HEALTH_CHECK_NAME',
+        `"${name}" is no name for a check: use letters, digits, ".", "_", "-"`,
+      )
+    }
+    if (this.#checks.has(name)) {
+      throw new RuntimeError('HEALTH_CHECK_NAME', `there already is a check named "${name}": choose another name`)
+    }
+    this.#checks.set(name, check)
+    return () => {
+      if (this.#checks.get(name) === check) this.#checks.delete(name)
+    }
+  }
+
+  /** Whether there is a check of this name. */
+  has(name: string): boolean {
+    return this.#checks.has(name)
+  }
+
+  /** Runs all checks, or one, at the same time; in the order of their addition. */
+  async run(only?: string): Promise<readonly CheckResult[]> {
+    const chosen = [...this.#checks].filter(([name]) => only === undefined || name === only)
+    return Promise.all(chosen.map(([name, check]) => this.#runOne(name, check)))
+  }
+
+  async #runOne(name: string, check: HealthCheck): Promise<CheckResult> {
+    const stop = new AbortController()
+    try {
+      const timeout = sleep(this.#timeoutMs, { clock: this.#clock, signal: stop.signal }).then(() => {
+        throw new Error(`no answer within ${this.#timeoutMs} ms`)
+      })
+      await Promise.race([timeout, (async () => check(stop.signal))()])
+      return { name }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { name, failure: redactText(message).slice(0, MAX_FAILURE_LENGTH) }
+    } finally {
+      // Ends the timer, and the check itself if it is still running.
+      stop.abort(new Error('the check is over'))
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/** A small HTTP server for `/healthz`, `/readyz` and `/metrics`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { HEALTH_DEFAULTS } from '../defaults.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { InFlight } from '../manager/in-flight.ts'
+import type { Runnable } from '../manager/runnable.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { CheckResult, HealthChecks } from './health-checks.ts'
+
+/** Options of {@link HealthServer}. What is not given is not served. */
+export interface HealthServerOptions {
+  /** @default '0.0.0.0': probes come from the node */
+  readonly host?: string
+  /** 0 takes a free one. @default 8081 */
+  readonly port?: number
+  /** Served under `/healthz` and `/livez`: failing makes the kubelet restart the container. */
+  readonly health?: HealthChecks
+  /** Served under `/readyz`: failing takes the pod out of its services. */
+  readonly readiness?: HealthChecks
+  /** Served under `/metrics`. */
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+}
+
+/** An answer of the server, also without a socket. */
+export interface HealthResponse {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+const TEXT = 'text/plain; charset=utf-8'
+const FORBIDDEN_METHOD: HealthResponse = { status: 405, contentType: TEXT, body: 'only GET and HEAD are served\n' }
+const NOT_FOUND: HealthResponse = { status: 404, contentType: TEXT, body: 'not found\n' }
+
+/**
+ * Serves checks and metrics. `/readyz?verbose` lists every check, `/readyz/<name>` asks one of them, and
+ * `?exclude=<name>` leaves one out.
+ *
+ * @example
+ * const server = new HealthServer({ port: 8081, health: new HealthChecks(), readiness })
+ * await server.run(signal)
+ */
+export class HealthServer implements Runnable {
+  readonly name: string
+  readonly needsLeadership = false
+  readonly phase = 'servers'
+  readonly #options: HealthServerOptions
+  readonly #logger: Logger
+  readonly #requests = new InFlight()
+  readonly #listening = Promise.withResolvers<AddressInfo>()
+
+  constructor(options: HealthServerOptions, name = 'health') {
+    this.name = name
+    this.#options = options
+    this.#logger = (options.logger ?? silentLogger).child({ server: name })
+    // Whoever does not ask for the address must not be punished with an unhandled rejection.
+    this.#listening.promise.catch(() => undefined)
+  }
+
+  /** Resolves with the address once the server listens; rejects when it cannot. */
+  address(): Promise<AddressInfo> {
+    return this.#listening.promise
+  }
+
+  async whenReady(): Promise<void> {
+    await this.#listening.promise
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const server = createServer((request, response) => void this.#serve(request, response))
+    server.headersTimeout = HEALTH_DEFAULTS.requestTimeoutMs
+    server.requestTimeout = HEALTH_DEFAULTS.requestTimeoutMs
+    server.keepAliveTimeout = HEALTH_DEFAULTS.keepAliveTimeoutMs
+    server.maxConnections = HEALTH_DEFAULTS.maxConnections
+    const closed = Promise.withResolvers<void>()
+    server.on('error', closed.reject)
+    server.on('close', closed.resolve)
+    const onAbort = () => void this.#close(server)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      server.listen(
+        { host: this.#options.host ?? HEALTH_DEFAULTS.host, port: this.#options.port ?? HEALTH_DEFAULTS.healthPort },
+        () => {
+          const address = server.address() as AddressInfo // a TCP server that listens has one
+          this.#logger.info({ address: address.address, port: address.port }, 'serving health and metrics')
+          this.#listening.resolve(address)
+          if (signal.aborted) onAbort()
+        },
+      )
+      await closed.promise
+    } catch (error) {
+      this.#listening.reject(error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Answers a request without a socket. */
+  async handle(method: string, url: string): Promise<HealthResponse> {
+    if (method !== 'GET' && method !== 'HEAD') return FORBIDDEN_METHOD
+    const { pathname, searchParams } = new URL(url, 'http://local')
+    const [, root = '', name, ...rest] = pathname.replace(/\/$/, '').split('/')
+    if (rest.length > 0) return NOT_FOUND
+    if (root === 'metrics' && name === undefined) return this.#exposeMetrics()
+    const checks = this.#checksFor(root)
+    if (checks === undefined || (name !== undefined && !checks.has(name))) return NOT_FOUND
+    const excluded = new Set(searchParams.getAll('exclude'))
+    const results = (await checks.run(name)).filter((result) => !excluded.has(result.name))
+    return report(root, results, searchParams.has('verbose'))
+  }
+
+  #checksFor(root: string): HealthChecks | undefined {
+    if (root === 'healthz' || root === 'livez') return this.#options.health
+    return root === 'readyz' ? this.#options.readiness : undefined
+  }
+
+  async #exposeMetrics(): Promise<HealthResponse> {
+    const { metrics } = this.#options
+    if (metrics === undefined) return NOT_FOUND
+    return { status: 200, contentType: metrics.contentType, body: await metrics.expose() }
+  }
+
+  async #close(server: Server): Promise<void> {
+    server.close()
+    // Checks have their own time-outs; a client that does not read its answer must not hold up the stop either.
+    await this.#requests.whenIdle(AbortSignal.timeout(HEALTH_DEFAULTS.requestTimeoutMs)).catch(() => undefined)
+    server.closeAllConnections()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leave = this.#requests.enter()
+    response.once('close', leave)
+    try {
+      const answer = await this.handle(request.method ?? '', request.url ?? '/')
+      response.writeHead(answer.status, {
+        'content-type': answer.contentType,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        ...(answer.status === 405 && { allow: 'GET, HEAD' }),
+      })
+      response.end(request.method === 'HEAD' ? undefined : answer.body)
+    } catch (error) {
+      this.#logger.error({ error, method: request.method }, 'could not answer a health request')
+      if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT })
+      response.end('internal error\n')
+    }
+  }
+}
+
+function report(root: string, results: readonly CheckResult[], isVerbose: boolean): HealthResponse {
+  const hasFailed = results.some(({ failure }) => failure !== undefined)
+  const status = hasFailed ? 503 : 200
+  if (!hasFailed && !isVerbose) return { status, contentType: TEXT, body: 'ok' }
+  const lines = results.map(({ name, failure }) =>
+    failure === undefined ? `[+]${name} ok` : `[-]${name} failed: ${failure.replaceAll('\n', ' ')}`,
+  )
+  const body = `${[...lines, `${root} check ${hasFailed ? 'failed' : 'passed'}`].join('\n')}\n`
+  return { status, contentType: TEXT, body }
+}
