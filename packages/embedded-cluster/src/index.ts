@@ -1,1 +1,11 @@
-export {}
+/** @module A Kubernetes API server and workload simulator in one process. */
+export type { UserInfo } from './auth/user.ts'
+export { type Clock, systemClock, type Timer } from './clock.ts'
+export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from './cluster.ts'
+export { ConnectionReset, type Fault, type FaultMatch, type FaultSchedule, type RequestFacts } from './faults/fault.ts'
+export type { FaultInjector } from './faults/fault-injector.ts'
+export type { AnsweredRequest, RequestLog } from './faults/request-log.ts'
+export type { ServerRequest, ServerResponse } from './http/exchange.ts'
+export type { JsonObject, JsonValue } from './json.ts'
+export type { ClusterApi, ClusterController, ClusterEvent } from './rest/cluster-api.ts'
+export { StatusError } from './status-error.ts'

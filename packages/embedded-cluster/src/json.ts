@@ -9,3 +9,59 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** A deep copy that may be changed, of a value that may be frozen. */
+export function cloneJson<T extends JsonValue | undefined>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  // Both branches rebuild the same shape, which the compiler cannot see through the generic.
+  if (Array.isArray(value)) return value.map(cloneJson) as T
+  const copy: JsonObject = {}
+  for (const [field, item] of Object.entries(value)) {
+    // Plain assignment of a field named __proto__ would change the prototype instead of adding the field.
+    if (field === '__proto__')
+      Object.defineProperty(copy, field, {
+        value: cloneJson(item),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+    else copy[field] = cloneJson(item)
+  }
+  return copy as T
+}
+
+/** Whether two values are the same JSON; the order of fields does not matter, absent and `undefined` are alike. */
+export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]))
+  }
+  if (Array.isArray(b)) return false
+  let fields = 0
+  for (const [field, value] of Object.entries(a)) {
+    if (value === undefined) continue
+    fields += 1
+    if (!Object.hasOwn(b, field) || !jsonEqual(value, b[field])) return false
+  }
+  for (const value of Object.values(b)) if (value !== undefined) fields -= 1
+  return fields === 0
+}
+
+/** The object under `field`, or an empty one that is not attached. */
+export function objectAt(object: JsonObject | undefined, field: string): JsonObject {
+  const value = object?.[field]
+  return isJsonObject(value) ? value : {}
+}
+
+/** The string under `field`, or `undefined` when it is absent or something else. */
+export function stringAt(object: JsonObject | undefined, field: string): string | undefined {
+  const value = object?.[field]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The list under `field`, or an empty one. */
+export function arrayAt(object: JsonObject | undefined, field: string): readonly JsonValue[] {
+  const value = object?.[field]
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,112 @@
+/** Makes the server misbehave on purpose: refusals, delays, broken connections, stale and lossy watches. */
+import { groupResource } from '../registry/resource-info.ts'
+import type { WatchHub } from '../rest/watch-hub.ts'
+import type { Watcher } from '../rest/watcher.ts'
+import {
+  ConnectionReset,
+  type Fault,
+  type FaultMatch,
+  type FaultSchedule,
+  matches,
+  type RequestFacts,
+} from './fault.ts'
+
+interface Rule {
+  readonly match: FaultMatch
+  readonly fault: Fault
+  passing: number
+  remaining: number
+}
+
+/**
+ * The faults of one cluster. Rules are tried in the order they were added; the first that applies is used.
+ *
+ * @example
+ * cluster.faults.inject({ verb: 'update', resource: 'leases.coordination.k8s.io' }, { kind: 'status', code: 409 })
+ * cluster.faults.freeze('pods') // watches of pods show nothing new until thaw('pods')
+ */
+export class FaultInjector {
+  readonly #rules = new Set<Rule>()
+  readonly #hub: WatchHub
+
+  constructor(hub: WatchHub) {
+    this.#hub = hub
+  }
+
+  /** Adds a rule. Returns the function that removes it. */
+  inject(match: FaultMatch, fault: Fault, schedule: FaultSchedule = {}): () => void {
+    const rule: Rule = { match, fault, passing: schedule.after ?? 0, remaining: schedule.times ?? 1 }
+    this.#rules.add(rule)
+    return () => this.#rules.delete(rule)
+  }
+
+  /** Removes all rules and thaws everything. */
+  clear(): void {
+    this.#rules.clear()
+    for (const collection of this.#frozen) this.#hub.thaw(collection)
+    this.#frozen.clear()
+  }
+
+  /** The fault for this request, which counts as one use of its rule. */
+  take(facts: RequestFacts): Fault | undefined {
+    for (const rule of this.#rules) {
+      const isForWatch = rule.fault.kind.startsWith('watch-')
+      if (isForWatch && facts.verb !== 'watch') continue
+      if (!matches(rule.match, facts)) continue
+      if (rule.passing > 0) {
+        rule.passing -= 1
+        continue
+      }
+      rule.remaining -= 1
+      if (rule.remaining <= 0) this.#rules.delete(rule)
+      return rule.fault
+    }
+    return undefined
+  }
+
+  /** Ends open watches, of one resource (`pods`, `deployments.apps`) or all: cleanly, or as a broken connection. */
+  dropWatches(resource?: string, how: 'close' | 'reset' = 'close'): number {
+    return this.#each(resource, (watcher) => {
+      if (how === 'close') watcher.end()
+      else watcher.fail(new ConnectionReset('while watching'))
+    })
+  }
+
+  /** Leaves open watches open and sends nothing more on them, as when the peer is gone without a word. */
+  silenceWatches(resource?: string): number {
+    return this.#each(resource, (watcher) => watcher.silence())
+  }
+
+  /** Loses the next `count` events of a resource for all its watches. */
+  skipEvents(resource: string, count = 1): void {
+    this.#hub.skipNext(resource, count)
+  }
+
+  /**
+   * Freezes what watches of a resource, and lists that accept any age (`resourceVersion=0`), show. Writes and
+   * consistent reads go on, as with an API server whose cache has fallen behind.
+   */
+  freeze(resource: string): void {
+    this.#frozen.add(resource)
+    this.#hub.freeze(resource)
+  }
+
+  /** Delivers what {@link freeze} held back. */
+  thaw(resource: string): void {
+    this.#frozen.delete(resource)
+    this.#hub.thaw(resource)
+  }
+
+  readonly #frozen = new Set<string>()
+
+  #each(resource: string | undefined, action: (watcher: Watcher) => void): number {
+    const watchers = this.#hub.watchers(resource)
+    for (const watcher of watchers) action(watcher)
+    return watchers.length
+  }
+}
+
+/** `pods`, `deployments.apps`: how rules name the resource of a path. */
+export function factResource(path: { readonly group: string; readonly resource: string }): string {
+  return groupResource({ group: path.group, plural: path.resource })
+}

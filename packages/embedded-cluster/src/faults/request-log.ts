@@ -1,0 +1,67 @@
+/** Counts what is asked of the server, so that a test can state "no writes, no reads". */
+import type { RequestFacts } from './fault.ts'
+
+const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
+const reads = new Set(['get', 'list'])
+
+/** A request that was answered. */
+export interface AnsweredRequest extends RequestFacts {
+  readonly status: number
+}
+
+/** Counters by verb and resource, and a listener for tests that want every request. */
+export class RequestLog {
+  readonly #counts = new Map<string, number>()
+  readonly #listeners = new Set<(request: AnsweredRequest) => void>()
+
+  /** Records an answer. */
+  record(request: AnsweredRequest): void {
+    const key = `${request.verb} ${request.resource}`
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    for (const listener of this.#listeners) listener(request)
+  }
+
+  /** Requests so far with this verb, on this resource, or all. */
+  count(filter: { readonly verb?: string; readonly resource?: string } = {}): number {
+    let total = 0
+    for (const [key, count] of this.#counts) {
+      const [verb, resource] = key.split(' ')
+      if (filter.verb !== undefined && filter.verb !== verb) continue
+      if (filter.resource !== undefined && filter.resource !== resource) continue
+      total += count
+    }
+    return total
+  }
+
+  /** Requests so far that change something. */
+  get writes(): number {
+    return this.#sum(writes)
+  }
+
+  /** Requests so far that read objects, watches not counted. */
+  get reads(): number {
+    return this.#sum(reads)
+  }
+
+  /** Every counter, such as `{ 'create pods': 3 }`. */
+  snapshot(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** Sets all counters to zero. */
+  reset(): void {
+    this.#counts.clear()
+  }
+
+  /** Calls `listener` after every request. Returns the function that unsubscribes. */
+  onRequest(listener: (request: AnsweredRequest) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #sum(verbs: ReadonlySet<string>): number {
+    let total = 0
+    for (const [key, count] of this.#counts) if (verbs.has(key.split(' ', 1).join(''))) total += count
+    return total
+  }
+}

@@ -1,0 +1,203 @@
+/** The server without sockets: takes a request, answers with a response, and never throws but for a broken connection. */
+import { type Authenticator, impersonate } from '../auth/authenticate.ts'
+import { type Authorizer, forbidden } from '../auth/authorizer.ts'
+import type { UserInfo } from '../auth/user.ts'
+import { ConnectionReset, type Fault, type RequestFacts } from '../faults/fault.ts'
+import { type FaultInjector, factResource } from '../faults/fault-injector.ts'
+import type { RequestLog } from '../faults/request-log.ts'
+import { disturb, isWatchFault } from '../faults/watch-faults.ts'
+import { PageNotFound } from '../rest/api-errors.ts'
+import { newUid } from '../rest/object-meta.ts'
+import { parseRequestInfo, type RequestInfo } from '../rest/request-info.ts'
+import type { ServerContext } from '../rest/server-context.ts'
+import { StatusError } from '../status-error.ts'
+import type { ServerRequest, ServerResponse } from './exchange.ts'
+import type { ResourceHandler } from './resource-handler.ts'
+import { failure, warningHeaders } from './response.ts'
+
+/** Serves paths that are no resource: discovery, health, version. `undefined` when the path is unknown. */
+export interface PathHandler {
+  handle(request: ServerRequest, pathname: string, query: URLSearchParams): Promise<ServerResponse | undefined>
+}
+
+/** The parts of an {@link ApiServer}. */
+export interface ApiServerParts {
+  readonly context: ServerContext
+  readonly resources: ResourceHandler
+  readonly paths: PathHandler
+  /** Absent: everybody is the system user, for clusters in process that do not care. */
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  /** Who a request without any credentials is when nothing came over a socket. */
+  readonly inProcessUser: UserInfo
+  readonly faults: FaultInjector
+  readonly requests: RequestLog
+}
+
+/** Answers requests. */
+export class ApiServer {
+  readonly #parts: ApiServerParts
+  #isStopped = false
+
+  constructor(parts: ApiServerParts) {
+    this.#parts = parts
+  }
+
+  /** From now on every request fails as if nobody listened, and open watches end. */
+  stop(): void {
+    this.#isStopped = true
+    for (const watcher of this.#parts.context.hub.watchers()) watcher.end()
+  }
+
+  /**
+   * Carries out one request. Failures are answered as `Status`; the promise rejects only when a fault rule breaks the
+   * connection, when the request's signal aborts, or when the cluster has stopped.
+   */
+  async handle(request: ServerRequest): Promise<ServerResponse> {
+    if (this.#isStopped) throw new ConnectionReset('because the cluster has stopped')
+    const signal = request.signal ?? new AbortController().signal
+    signal.throwIfAborted()
+    const warnings: string[] = []
+    const mark = request.path.indexOf('?')
+    const pathname = mark < 0 ? request.path : request.path.slice(0, mark)
+    const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1))
+    const path = parseRequestInfo(request.method, pathname, query)
+    let facts = describe(request, path, '')
+    let response: ServerResponse
+    try {
+      const user = this.#identify(request)
+      facts = { ...facts, username: user.username }
+      response = await this.#faulty(facts, signal, () =>
+        path === undefined
+          ? this.#path(request, user, pathname, query)
+          : this.#resource(request, user, path, warnings, signal),
+      )
+    } catch (error) {
+      if (error instanceof ConnectionReset) {
+        this.#parts.requests.record({ ...facts, status: 0 })
+        throw error
+      }
+      signal.throwIfAborted()
+      response = failure(error)
+    }
+    this.#parts.requests.record({ ...facts, status: response.status })
+    return {
+      ...response,
+      headers: {
+        'audit-id': newUid(this.#parts.context.random),
+        ...response.headers,
+        ...(warnings.length === 0 ? {} : { warning: warningHeaders(warnings) }),
+      },
+    }
+  }
+
+  #identify(request: ServerRequest): UserInfo {
+    const { authenticator, authorizer, inProcessUser } = this.#parts
+    const hasCredentials = request.user !== undefined || request.headers.authorization !== undefined
+    const user = hasCredentials ? authenticator.authenticate(request) : inProcessUser
+    return impersonate(user, request.headers, authorizer)
+  }
+
+  async #path(
+    request: ServerRequest,
+    user: UserInfo,
+    pathname: string,
+    query: URLSearchParams,
+  ): Promise<ServerResponse> {
+    const access = { user, verb: request.method.toLowerCase(), path: pathname }
+    const decision = this.#parts.authorizer.authorize(access)
+    if (!decision.allowed) throw forbidden(access, decision.reason)
+    const response = await this.#parts.paths.handle(request, pathname, query)
+    if (response === undefined) throw new PageNotFound()
+    return response
+  }
+
+  async #resource(
+    request: ServerRequest,
+    user: UserInfo,
+    path: RequestInfo,
+    warnings: string[],
+    signal: AbortSignal,
+  ): Promise<ServerResponse> {
+    const { authorizer, resources } = this.#parts
+    const isNamespaceItself = path.group === '' && path.resource === 'namespaces'
+    const access = {
+      user,
+      verb: path.verb,
+      group: path.group,
+      resource: path.resource,
+      subresource: path.subresource,
+      namespace: isNamespaceItself ? path.name : path.namespace,
+      name: path.name,
+    }
+    const decision = authorizer.authorize(access)
+    if (!decision.allowed) throw forbidden(access, decision.reason)
+    const info = resources.resolve(path)
+    const warn = (message: string) => {
+      warnings.push(message)
+    }
+    return resources.handle({ request, path, info, user, warn, signal })
+  }
+
+  async #faulty(
+    facts: RequestFacts,
+    signal: AbortSignal,
+    answer: () => Promise<ServerResponse>,
+  ): Promise<ServerResponse> {
+    const fault = this.#parts.faults.take(facts)
+    if (fault === undefined) return answer()
+    if (fault.kind === 'status') throw statusOf(fault)
+    if (fault.kind === 'latency') await this.#delay(fault.delayMs, signal)
+    if (fault.kind === 'reset' && fault.when === 'before') throw new ConnectionReset('before the request had an effect')
+    const response = await answer()
+    if (fault.kind === 'reset') throw new ConnectionReset('after the request had its effect')
+    return isWatchFault(fault) ? { ...response, body: disturb(response.body, fault, signal) } : response
+  }
+
+  async #delay(delayMs: number, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const finish = () => {
+        timer.cancel()
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      const timer = this.#parts.context.clock.schedule(delayMs, finish)
+      signal.addEventListener('abort', finish, { once: true })
+    })
+    signal.throwIfAborted()
+  }
+}
+
+function describe(request: ServerRequest, path: RequestInfo | undefined, username: string): RequestFacts {
+  return {
+    verb: path?.verb ?? request.method.toLowerCase(),
+    resource: path === undefined ? '' : factResource(path),
+    subresource: path?.subresource,
+    namespace: path?.namespace,
+    name: path?.name,
+    method: request.method,
+    path: request.path,
+    userAgent: request.headers['user-agent'] ?? '',
+    username,
+  }
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+function statusOf(fault: Fault & { kind: 'status' }): StatusError {
+  const { code, retryAfterSeconds } = fault
+  const reason = fault.reason ?? reasons[code] ?? ''
+  const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
+  return new StatusError(code, reason, fault.message ?? `the fault rule of this request answers ${code}`, details)
+}

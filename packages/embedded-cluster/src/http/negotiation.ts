@@ -1,0 +1,69 @@
+/** Which form of an answer the client wants, from its `Accept` header. */
+import { notAcceptable } from '../rest/api-errors.ts'
+
+/** A form the server can answer in. */
+export interface Negotiated {
+  readonly format: 'json' | 'yaml'
+  /** Another rendering of the object, or `undefined` for the object itself. */
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
+  /** The version of that rendering: `v1` or `v1beta1`. */
+  readonly asVersion: string
+}
+
+/** One entry of an `Accept` header. */
+export interface AcceptEntry {
+  readonly type: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly quality: number
+}
+
+const plain: Negotiated = { format: 'json', as: undefined, asVersion: 'v1' }
+const offered = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+
+/** Splits an `Accept` header into entries, most wanted first. */
+export function parseAccept(header: string): AcceptEntry[] {
+  const entries = header.split(',').flatMap((part): AcceptEntry[] => {
+    const [type = '', ...rest] = part.split(';').map((piece) => piece.trim())
+    if (type === '') return []
+    const parameters: Record<string, string> = {}
+    for (const parameter of rest) {
+      const [key = '', value = ''] = parameter.split('=').map((piece) => piece.trim())
+      parameters[key] = value.replace(/^"|"$/g, '')
+    }
+    return [{ type: type.toLowerCase(), parameters, quality: parameters.q === undefined ? 1 : Number(parameters.q) }]
+  })
+  return entries.sort((a, b) => b.quality - a.quality)
+}
+
+/**
+ * Chooses a form; throws 406 when none of the wanted ones exists. Protobuf is answered as JSON: every client that
+ * prefers it reads JSON too, and looks at the response's own Content-Type.
+ */
+export function negotiate(header: string | undefined): Negotiated {
+  if (header === undefined || header === '' || header === 'application/json' || header === '*/*') return plain
+  for (const entry of parseAccept(header)) {
+    const format = formatOf(entry.type)
+    if (format === undefined) continue
+    const { as, g, v } = entry.parameters
+    if (as === undefined || as === '') return { ...plain, format }
+    const isKnown = as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
+    if (isKnown && (g === undefined || g === 'meta.k8s.io') && (v === 'v1' || v === 'v1beta1')) {
+      return { format, as, asVersion: v }
+    }
+  }
+  throw notAcceptable(offered)
+}
+
+function formatOf(type: string): 'json' | 'yaml' | undefined {
+  switch (type) {
+    case 'application/json':
+    case 'application/*':
+    case '*/*':
+    case 'application/vnd.kubernetes.protobuf':
+      return 'json'
+    case 'application/yaml':
+      return 'yaml'
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,199 @@
+/** Writes objects, lists and watch events in the negotiated form. */
+import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import { type RestContext, toVersion } from '../rest/context.ts'
+import type { ListResult } from '../rest/list.ts'
+import type { WatchView } from '../rest/watch.ts'
+import { watchLine } from '../store/event-log.ts'
+import type { StoredObject } from '../store/stored-object.ts'
+import type { ServerResponse } from './exchange.ts'
+import type { Negotiated } from './negotiation.ts'
+import { CompleteBody, complete, type Headers } from './response.ts'
+
+const encoder = new TextEncoder()
+
+/** Turns objects into the rows of a Table. */
+export interface TablePrinter {
+  /** A whole Table for `objects`; `withColumns` is false for every watch event but the first. */
+  table(
+    info: ResourceInfo,
+    objects: readonly JsonObject[],
+    options: { readonly includeObject: string; readonly version: string; readonly withColumns: boolean },
+  ): JsonObject
+}
+
+/** What rendering needs besides the object. */
+export interface RenderTarget {
+  readonly info: ResourceInfo
+  readonly negotiated: Negotiated
+  readonly includeObject: string
+  readonly pretty: boolean
+}
+
+/** Renders for one server. */
+export class Renderer {
+  readonly #context: RestContext
+  readonly #printer: TablePrinter
+
+  constructor(context: RestContext, printer: TablePrinter) {
+    this.#context = context
+    this.#printer = printer
+  }
+
+  /** One object that is in the version of the request already. */
+  async object(status: number, target: RenderTarget, object: JsonObject, headers?: Headers): Promise<ServerResponse> {
+    return this.#answer(status, target, this.#transform(target, object), headers)
+  }
+
+  /** One stored object; its cached JSON is sent as it is where nothing has to change. */
+  async stored(target: RenderTarget, stored: StoredObject, signal: AbortSignal): Promise<ServerResponse> {
+    const { negotiated, info, pretty } = target
+    const apiVersion = apiVersionOf(info)
+    if (
+      negotiated.format === 'json' &&
+      negotiated.as === undefined &&
+      !pretty &&
+      stored.object.apiVersion === apiVersion
+    ) {
+      return {
+        status: 200,
+        headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
+        body: new CompleteBody([stored.json, newline]),
+      }
+    }
+    const object = await toVersion(this.#context, stored.object, apiVersion, signal)
+    return this.object(200, target, object)
+  }
+
+  /** A page of a collection. */
+  async list(target: RenderTarget, list: ListResult, signal: AbortSignal): Promise<ServerResponse> {
+    const { negotiated, info, pretty } = target
+    const metadata: JsonObject = {
+      resourceVersion: String(list.revision),
+      ...(list.continue === undefined ? {} : { continue: list.continue }),
+      ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
+    }
+    const apiVersion = apiVersionOf(info)
+    const isStoredForm = list.items.every((stored) => stored.object.apiVersion === apiVersion)
+    if (negotiated.format === 'json' && negotiated.as === undefined && !pretty && isStoredForm) {
+      return {
+        status: 200,
+        headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
+        body: new CompleteBody([concatenate(listChunks(info, metadata, list.items))]),
+      }
+    }
+    const stored = list.items.map((item) => item.object)
+    const objects = isStoredForm ? stored : await this.#context.converter.convert(stored, apiVersion, signal)
+    return this.#answer(200, target, this.objects(target, objects, metadata))
+  }
+
+  /** A list of objects that are in the version of the request already. */
+  objects(target: RenderTarget, objects: readonly JsonObject[], metadata: JsonObject): JsonObject {
+    const { negotiated, info, includeObject } = target
+    if (negotiated.as === 'Table') {
+      const options = { includeObject, version: negotiated.asVersion, withColumns: true }
+      return { ...this.#printer.table(info, objects, options), metadata }
+    }
+    const apiVersion = `meta.k8s.io/${negotiated.asVersion}`
+    if (negotiated.as !== undefined) {
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion,
+        metadata,
+        items: objects.map((object) => partial(object, apiVersion)),
+      }
+    }
+    const items = info.custom ? [...objects] : objects.map(({ kind: _, apiVersion: __, ...rest }) => rest)
+    return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, items }
+  }
+
+  /** How a watch writes its events. */
+  watch(target: RenderTarget, signal: AbortSignal): WatchView {
+    const { negotiated, info, includeObject } = target
+    const apiVersion = apiVersionOf(info)
+    const asVersion = `meta.k8s.io/${negotiated.asVersion}`
+    let isFirst = true
+    const render = (object: JsonObject): JsonObject => {
+      if (negotiated.as === undefined) return object
+      if (negotiated.as !== 'Table') return partial(object, asVersion)
+      const options = { includeObject, version: negotiated.asVersion, withColumns: isFirst }
+      isFirst = false
+      return this.#printer.table(info, [object], options)
+    }
+    const write = (type: string, object: JsonObject) => watchLine(type, encoder.encode(JSON.stringify(render(object))))
+    const isShared = negotiated.as !== 'Table'
+    return {
+      event: (type, event) => {
+        const { object } = event.current
+        if (object.apiVersion !== apiVersion) {
+          return toVersion(this.#context, object, apiVersion, signal).then((converted) => write(type, converted))
+        }
+        if (!isShared) return write(type, object)
+        return negotiated.as === undefined ? event.line(type) : event.line(type, asVersion, render)
+      },
+      object: (type, stored) => {
+        if (stored.object.apiVersion !== apiVersion) {
+          return toVersion(this.#context, stored.object, apiVersion, signal).then((object) => write(type, object))
+        }
+        return negotiated.as === undefined ? watchLine(type, stored.json) : write(type, stored.object)
+      },
+      bookmark: (bookmark) =>
+        watchLine(
+          'BOOKMARK',
+          encoder.encode(JSON.stringify(negotiated.as === undefined ? bookmark : render(bookmark))),
+        ),
+    }
+  }
+
+  #transform(target: RenderTarget, object: JsonObject): JsonObject {
+    const { negotiated, info, includeObject } = target
+    if (negotiated.as === undefined || object.kind === 'Status') return object
+    if (negotiated.as === 'Table') {
+      const metadata = { resourceVersion: objectAt(object, 'metadata').resourceVersion }
+      const options = { includeObject, version: negotiated.asVersion, withColumns: true }
+      return { ...this.#printer.table(info, [object], options), metadata }
+    }
+    return partial(object, `meta.k8s.io/${negotiated.asVersion}`)
+  }
+
+  async #answer(status: number, target: RenderTarget, value: JsonObject, headers?: Headers): Promise<ServerResponse> {
+    if (target.negotiated.format === 'yaml') {
+      const { stringify } = await import('yaml')
+      return complete(status, 'application/yaml', stringify(value, { aliasDuplicateObjects: false }), headers)
+    }
+    const body = target.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`
+    return complete(status, 'application/json', body, headers)
+  }
+}
+
+/** An object reduced to its metadata. */
+export function partial(object: JsonObject, apiVersion: string): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: isJsonObject(object.metadata) ? object.metadata : {} }
+}
+
+const newline = encoder.encode('\n')
+const comma = encoder.encode(',')
+const brace = encoder.encode('{')
+
+function* listChunks(info: ResourceInfo, metadata: JsonObject, items: readonly StoredObject[]): Generator<Uint8Array> {
+  const apiVersion = apiVersionOf(info)
+  const head = `{"kind":"${info.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`
+  yield encoder.encode(head)
+  // Items of built-in lists carry neither kind nor apiVersion; the store writes these two first, at a known length.
+  const skipped = encoder.encode(`{"kind":"${info.kind}","apiVersion":"${apiVersion}",`).length
+  let isFirst = true
+  for (const stored of items) {
+    if (!isFirst) yield comma
+    isFirst = false
+    if (info.custom) yield stored.json
+    else {
+      yield brace
+      yield stored.json.subarray(skipped)
+    }
+  }
+  yield encoder.encode(']}\n')
+}
+
+function concatenate(chunks: Iterable<Uint8Array>): Uint8Array {
+  return Buffer.concat([...chunks])
+}

@@ -1,0 +1,211 @@
+/** Carries out a request on a resource: finds it, checks that the verb exists, runs it and renders the result. */
+import type { UserInfo } from '../auth/user.ts'
+import { type JsonObject, objectAt } from '../json.ts'
+import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
+import { methodNotAllowed, PageNotFound, resourceNotFound } from '../rest/api-errors.ts'
+import type { WriteRequest } from '../rest/context.ts'
+import { createObject } from '../rest/create.ts'
+import { decodeObject, requireObject } from '../rest/decode-object.ts'
+import { deleteObject, parseDeleteOptions } from '../rest/delete.ts'
+import { deleteCollection } from '../rest/delete-collection.ts'
+import { getObject, listObjects } from '../rest/list.ts'
+import { nameOf } from '../rest/object-meta.ts'
+import { patchObject, patchTypes } from '../rest/patch.ts'
+import { replaceObject } from '../rest/replace.ts'
+import { isTrue, type RequestInfo } from '../rest/request-info.ts'
+import type { ServerContext } from '../rest/server-context.ts'
+import { subresourceHandlers } from '../rest/subresources.ts'
+import { watchObjects } from '../rest/watch.ts'
+import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { negotiate } from './negotiation.ts'
+import type { Renderer, RenderTarget } from './render.ts'
+import { mediaType, parseBody, parseOptionsBody } from './request-body.ts'
+import { deletedStatus, json } from './response.ts'
+import { readWriteRequest, requireName } from './write-request.ts'
+
+/** One request, resolved. */
+export interface ResourceExchange {
+  readonly request: ServerRequest
+  readonly path: RequestInfo
+  readonly info: ResourceInfo
+  readonly user: UserInfo
+  readonly warn: (message: string) => void
+  readonly signal: AbortSignal
+}
+
+/** Serves resources. */
+export class ResourceHandler {
+  readonly #context: ServerContext
+  readonly #renderer: Renderer
+
+  constructor(context: ServerContext, renderer: Renderer) {
+    this.#context = context
+    this.#renderer = renderer
+  }
+
+  /** The resource a path names; throws what the real server answers when there is none or no such verb. */
+  resolve(path: RequestInfo): ResourceInfo {
+    const info = this.#context.registry.lookup(path.group, path.version, path.resource)
+    if (info === undefined) throw new PageNotFound()
+    if (path.namespace !== undefined && !info.namespaced) throw new PageNotFound()
+    if (path.subresource !== undefined) {
+      const found = subresource(info, path.subresource)
+      if (found === undefined) throw info.custom ? resourceNotFound() : new PageNotFound()
+      if (!found.verbs.includes(path.verb)) throw methodNotAllowed()
+      return info
+    }
+    if (!info.verbs.includes(path.verb)) throw methodNotAllowed()
+    const needsNamespace = info.namespaced && path.namespace === undefined
+    if (needsNamespace && path.verb !== 'list' && path.verb !== 'watch') {
+      throw path.name === undefined ? methodNotAllowed() : new PageNotFound()
+    }
+    return info
+  }
+
+  async handle(exchange: ResourceExchange): Promise<ServerResponse> {
+    const { request, path, info, warn, signal, user } = exchange
+    if (info.deprecationWarning !== undefined) warn(info.deprecationWarning)
+    const target: RenderTarget = {
+      info,
+      negotiated: negotiate(request.headers.accept),
+      includeObject: path.query.get('includeObject') ?? 'Metadata',
+      pretty: wantsPretty(request, path),
+    }
+    switch (path.verb) {
+      case 'list':
+        return this.#renderer.list(
+          target,
+          await listObjects(this.#context, info, path.namespace, path.query, signal),
+          signal,
+        )
+      case 'watch':
+        return this.#watch(exchange, target)
+      case 'get':
+        if (path.subresource === undefined || path.subresource === 'status') return this.#get(exchange, target)
+    }
+    const write = readWriteRequest(request, path, info, user, warn, signal)
+    const special = subresourceHandlers.find(info, path.subresource)
+    if (special !== undefined) {
+      const answer = await special(this.#context, write, {
+        verb: path.verb,
+        query: path.query,
+        body: () => (path.verb === 'patch' ? parseBody(request, Object.keys(patchTypes)) : parseBody(request)),
+        mediaType: mediaType(request),
+      })
+      if ('text' in answer) return streamText(answer.text)
+      return this.#renderer.object(
+        answer.status,
+        { ...target, negotiated: { ...target.negotiated, as: undefined } },
+        answer.object,
+      )
+    }
+    return this.#write(exchange, target, write)
+  }
+
+  async #get(exchange: ResourceExchange, target: RenderTarget): Promise<ServerResponse> {
+    const { path, info, signal } = exchange
+    const stored = await getObject(this.#context, info, path.namespace, requireName(path), path.query, signal)
+    return this.#renderer.stored(target, stored, signal)
+  }
+
+  async #watch(exchange: ResourceExchange, target: RenderTarget): Promise<ServerResponse> {
+    const { path, info, signal } = exchange
+    const view = this.#renderer.watch(target, signal)
+    const opened = await watchObjects(this.#context, info, path, path.query, view, signal)
+    const contentType =
+      target.negotiated.as === undefined
+        ? 'application/json'
+        : `application/json;as=${target.negotiated.as};g=meta.k8s.io;v=${target.negotiated.asVersion};stream=watch`
+    return {
+      status: 200,
+      headers: { 'cache-control': 'no-cache, private', 'content-type': contentType },
+      body: opened.body,
+    }
+  }
+
+  async #write(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
+    const { request, path, info } = exchange
+    switch (path.verb) {
+      case 'create':
+        return this.#create(exchange, target, write)
+      case 'update': {
+        const replaced = await replaceObject(this.#context, write, parseBody(request))
+        return this.#renderer.object(replaced.created ? 201 : 200, target, replaced.object)
+      }
+      case 'patch': {
+        const body = parseBody(request, Object.keys(patchTypes))
+        const options = {
+          mediaType: mediaType(request),
+          force: path.query.has('force') && isTrue(path.query.get('force')),
+          hasFieldManager: (path.query.get('fieldManager') ?? '') !== '',
+        }
+        const result = await patchObject(this.#context, write, body, options)
+        return this.#renderer.object(result.created ? 201 : 200, target, result.object)
+      }
+      case 'delete':
+        return this.#delete(exchange, target, write)
+      case 'deletecollection': {
+        const options = parseDeleteOptions(parseOptionsBody(request), path.query)
+        const deleted = await deleteCollection(this.#context, write, options, path.query)
+        const metadata = { resourceVersion: String(this.#context.store.revision) }
+        return json(200, this.#renderer.objects({ ...target, info }, deleted, metadata))
+      }
+      default:
+        throw methodNotAllowed()
+    }
+  }
+
+  async #create(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
+    const { request, info } = exchange
+    const body = parseBody(request)
+    const virtual = this.#context.virtualCreates.get(groupResource(info))
+    if (virtual !== undefined) {
+      const answer = await virtual(decodeObject(this.#context, write, body), write)
+      return this.#renderer.object(201, target, answer)
+    }
+    const object = decodeObject(this.#context, write, body)
+    return this.#renderer.object(201, target, await createObject(this.#context, write, object))
+  }
+
+  async #delete(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
+    const { request, path, info } = exchange
+    const body = parseOptionsBody(request)
+    const isDryRun = write.dryRun || (Array.isArray(body?.dryRun) && body.dryRun.includes('All'))
+    const options = parseDeleteOptions(body, path.query)
+    const deletion = await deleteObject(
+      this.#context,
+      { ...write, dryRun: isDryRun, options: { ...write.options, ...body } },
+      options,
+    )
+    const returnsObject = this.#context.strategyOf(info).returnsDeletedObject === true
+    if (deletion.isGone && !returnsObject) {
+      const uid = String(objectAt(deletion.object, 'metadata').uid)
+      return this.#renderer.object(200, target, deletedStatus(info, nameOf(deletion.object), uid))
+    }
+    const isAccepted = !deletion.isGone && body?.orphanDependents === false
+    return this.#renderer.object(isAccepted ? 202 : 200, target, deletion.object)
+  }
+}
+
+async function* encodeLines(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const line of lines) yield Buffer.from(line)
+}
+
+function streamText(lines: AsyncIterable<string> | Iterable<string>): ServerResponse {
+  return {
+    status: 200,
+    headers: { 'cache-control': 'no-cache, private', 'content-type': 'text/plain' },
+    body: encodeLines(lines),
+  }
+}
+
+function wantsPretty(request: ServerRequest, path: RequestInfo): boolean {
+  const parameter = path.query.get('pretty')
+  if (parameter !== null) return isTrue(parameter)
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '')
+}
+
+/** For bodies that must be an object of options. */
+export function optionsObject(body: JsonObject | undefined): JsonObject {
+  return requireObject(body ?? {})
+}

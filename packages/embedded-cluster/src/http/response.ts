@@ -1,0 +1,83 @@
+/** Builds responses: bodies that are complete, bodies that stream, and failures as `Status`. */
+import type { JsonObject, JsonValue } from '../json.ts'
+import { internalError, PageNotFound, toStatus } from '../rest/api-errors.ts'
+import { StatusError } from '../status-error.ts'
+import type { ServerResponse } from './exchange.ts'
+
+const encoder = new TextEncoder()
+
+/** A body whose bytes are all there, so that a front can announce its length and compress it. */
+export class CompleteBody implements AsyncIterable<Uint8Array> {
+  readonly chunks: readonly Uint8Array[]
+
+  constructor(chunks: readonly Uint8Array[]) {
+    this.chunks = chunks
+  }
+
+  get length(): number {
+    let total = 0
+    for (const chunk of this.chunks) total += chunk.length
+    return total
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    yield* this.chunks
+  }
+}
+
+/** Headers by lower-case name. */
+export type Headers = Record<string, string | readonly string[] | undefined>
+
+/** A response with a complete body. */
+export function complete(
+  status: number,
+  contentType: string,
+  body: string | Uint8Array,
+  headers: Headers = {},
+): ServerResponse {
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  return {
+    status,
+    headers: { 'cache-control': 'no-cache, private', 'content-type': contentType, ...headers },
+    body: new CompleteBody(bytes.length === 0 ? [] : [bytes]),
+  }
+}
+
+/** A JSON response; compact with a newline at the end, as the real server writes it. */
+export function json(status: number, value: JsonValue, headers: Headers = {}): ServerResponse {
+  return complete(status, 'application/json', `${JSON.stringify(value)}\n`, headers)
+}
+
+/** Plain text. */
+export function text(status: number, body: string, headers: Headers = {}): ServerResponse {
+  return complete(status, 'text/plain; charset=utf-8', body, headers)
+}
+
+/** The response for whatever was thrown below the front. */
+export function failure(error: unknown): ServerResponse {
+  if (error instanceof PageNotFound) return text(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' })
+  const status = error instanceof StatusError ? error : internalError(String(error), { cause: error })
+  const retryAfter = status.details?.retryAfterSeconds
+  return json(status.code, toStatus(status), retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) })
+}
+
+/** One `Warning` header per message, quoted as RFC 7234 wants it. */
+export function warningHeaders(warnings: readonly string[]): readonly string[] {
+  return [...new Set(warnings)].map((warning) => {
+    // Control characters would end the header or be refused by the HTTP stack.
+    const cleaned = [...warning].filter((character) => character >= ' ' && character !== '\u007f').join('')
+    return `299 - "${cleaned.replace(/["\\]/g, '\\$&')}"`
+  })
+}
+
+/** `object` as a success Status of a deletion. */
+export function deletedStatus(resource: { group: string; plural: string }, name: string, uid: string): JsonObject {
+  const group = resource.group === '' ? {} : { group: resource.group }
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...group, kind: resource.plural, uid },
+  }
+}

@@ -1,0 +1,81 @@
+/** The parameters that all writes share, read from the query string and headers. */
+import type { UserInfo } from '../auth/user.ts'
+import type { JsonObject } from '../json.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+import { badRequest, invalid } from '../rest/api-errors.ts'
+import type { WriteRequest } from '../rest/context.ts'
+import type { RequestInfo } from '../rest/request-info.ts'
+import type { ServerRequest } from './exchange.ts'
+
+const optionKinds: Readonly<Record<string, string>> = {
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+  delete: 'DeleteOptions',
+  deletecollection: 'DeleteOptions',
+}
+const MAX_MANAGER_LENGTH = 128
+
+/** Reads and checks `dryRun`, `fieldManager` and `fieldValidation`. */
+export function readWriteRequest(
+  request: ServerRequest,
+  path: RequestInfo,
+  info: ResourceInfo,
+  user: UserInfo,
+  warn: (message: string) => void,
+  signal: AbortSignal,
+): WriteRequest {
+  const { query } = path
+  const kind = optionKinds[path.verb] ?? 'UpdateOptions'
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  for (const value of dryRun) requireDryRunValue(kind, value)
+  const fieldManager = query.get('fieldManager') ?? ''
+  if (fieldManager.length > MAX_MANAGER_LENGTH) {
+    const message = `Too long: may not be more than ${MAX_MANAGER_LENGTH} bytes`
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field: 'fieldManager', reason: 'FieldValueTooLong', message }])
+  }
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
+    const message = `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Warn", "Strict"`
+    const error = { field: 'fieldValidation', reason: 'FieldValueNotSupported', message } as const
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [error])
+  }
+  const options: JsonObject = {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(dryRun.length > 0 ? { dryRun: ['All'] } : {}),
+    ...(fieldManager === '' ? {} : { fieldManager }),
+    ...(fieldValidation === '' ? {} : { fieldValidation }),
+  }
+  return {
+    info,
+    subresource: path.subresource,
+    namespace: path.namespace,
+    name: path.name,
+    user,
+    dryRun: dryRun.length > 0,
+    fieldManager: fieldManager === '' ? managerFromUserAgent(request.headers['user-agent']) : fieldManager,
+    fieldValidation: fieldValidation === 'Ignore' || fieldValidation === 'Strict' ? fieldValidation : 'Warn',
+    options,
+    warn,
+    signal,
+  }
+}
+
+function requireDryRunValue(kind: string, value: string): void {
+  if (value === 'All') return
+  const message = `Unsupported value: ["${value}"]: supported values: "All"`
+  throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field: 'dryRun', reason: 'FieldValueNotSupported', message }])
+}
+
+/** What comes before the first slash of the user agent, without what cannot be printed. */
+function managerFromUserAgent(userAgent: string | undefined): string {
+  const name = [...(userAgent ?? '').split('/', 1).join('')].filter((character) => character >= ' ').join('')
+  return name === '' ? 'unknown' : name.slice(0, MAX_MANAGER_LENGTH)
+}
+
+/** The name a request must carry for verbs on one object. */
+export function requireName(path: RequestInfo): string {
+  if (path.name === undefined || path.name === '') throw badRequest('name must be provided')
+  return path.name
+}

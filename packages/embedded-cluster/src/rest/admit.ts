@@ -1,0 +1,67 @@
+/** Runs the admission plug-ins around a write. */
+import type { AdmissionAttributes } from '../admission/admission.ts'
+import { isJsonObject, type JsonObject, jsonEqual } from '../json.ts'
+import type { RestContext, WriteRequest } from './context.ts'
+
+/** What the two phases need to know. */
+export interface AdmissionStep {
+  readonly operation: AdmissionAttributes['operation']
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+  readonly name?: string | undefined
+  /** Replaces the request's subresource, for a write that another one causes. */
+  readonly subresource?: string | undefined
+}
+
+function attributes(request: WriteRequest, step: AdmissionStep): AdmissionAttributes {
+  return {
+    operation: step.operation,
+    resource: request.info,
+    subresource: request.subresource,
+    namespace: request.namespace,
+    name: step.name ?? request.name,
+    object: step.object,
+    oldObject: step.oldObject,
+    user: request.user,
+    dryRun: request.dryRun,
+    options: request.options,
+    warn: request.warn,
+    signal: request.signal,
+  }
+}
+
+/** Lets every mutating plug-in change the object in turn. */
+export async function admitMutating(
+  context: RestContext,
+  request: WriteRequest,
+  step: AdmissionStep,
+): Promise<JsonObject> {
+  let object = step.object
+  for (const plugin of context.admission) {
+    if (plugin.mutate === undefined) continue
+    const pending = plugin.mutate(attributes(request, { ...step, object }))
+    const changed = pending instanceof Promise ? await pending : pending
+    if (changed !== undefined) object = changed
+  }
+  return removeDuplicateOwners(object ?? {}, request)
+}
+
+/** Asks every validating plug-in; the first refusal is thrown. */
+export async function admitValidating(context: RestContext, request: WriteRequest, step: AdmissionStep): Promise<void> {
+  for (const plugin of context.admission) {
+    const pending = plugin.validate?.(attributes(request, step))
+    if (pending !== undefined) await pending
+  }
+}
+
+function removeDuplicateOwners(object: JsonObject, request: WriteRequest): JsonObject {
+  const metadata = isJsonObject(object.metadata) ? object.metadata : undefined
+  const owners = metadata?.ownerReferences
+  if (metadata === undefined || !Array.isArray(owners) || owners.length < 2) return object
+  const unique = owners.filter((owner, index) => !owners.slice(0, index).some((earlier) => jsonEqual(earlier, owner)))
+  if (unique.length === owners.length) return object
+  request.warn(
+    '.metadata.ownerReferences contains duplicate entries after mutating admission happens; duplicates are dropped',
+  )
+  return { ...object, metadata: { ...metadata, ownerReferences: unique } }
+}

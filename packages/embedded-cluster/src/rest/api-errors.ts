@@ -1,0 +1,153 @@
+/** Refusals in the words of the real server, so that clients and people recognise them. */
+import type { JsonObject } from '../json.ts'
+import { groupResource } from '../registry/resource-info.ts'
+import { type FieldError, type StatusCause, StatusError } from '../status-error.ts'
+
+interface ResourceName {
+  readonly group: string
+  readonly plural: string
+}
+
+interface KindName {
+  readonly group: string
+  readonly kind: string
+}
+
+function details(resource: ResourceName, name: string) {
+  return { name, ...(resource.group === '' ? {} : { group: resource.group }), kind: resource.plural }
+}
+
+/** 404: the object does not exist. */
+export function notFound(resource: ResourceName, name: string): StatusError {
+  return new StatusError(404, 'NotFound', `${groupResource(resource)} "${name}" not found`, details(resource, name))
+}
+
+/** 404 with the plain text that unknown paths get; the front sends it without a Status. */
+export class PageNotFound extends Error {
+  constructor() {
+    super('404 page not found')
+    this.name = 'PageNotFound'
+  }
+}
+
+/** 404 for a verb on a resource that has no such path. */
+export function resourceNotFound(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+}
+
+/** 409: the name is taken. */
+export function alreadyExists(resource: ResourceName, name: string): StatusError {
+  const message = `${groupResource(resource)} "${name}" already exists`
+  return new StatusError(409, 'AlreadyExists', message, details(resource, name))
+}
+
+/** 409: somebody else was faster, or a precondition does not hold. */
+export function conflict(resource: ResourceName, name: string, why: string = modified): StatusError {
+  const message = `Operation cannot be fulfilled on ${groupResource(resource)} "${name}": ${why}`
+  return new StatusError(409, 'Conflict', message, details(resource, name))
+}
+
+const modified = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** 400. */
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, 'BadRequest', message)
+}
+
+/** 403, for reasons other than missing rights. */
+export function forbidden(resource: ResourceName, name: string, why: string, causes?: StatusCause[]): StatusError {
+  const message = `${groupResource(resource)} "${name}" is forbidden: ${why}`
+  return new StatusError(403, 'Forbidden', message, {
+    ...details(resource, name),
+    ...(causes === undefined ? {} : { causes }),
+  })
+}
+
+/** 405. */
+export function methodNotAllowed(): StatusError {
+  return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+}
+
+/** 406 with what would have been acceptable. */
+export function notAcceptable(accepted: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${accepted.join(', ')}`
+  return new StatusError(406, 'NotAcceptable', message)
+}
+
+/** 415 with what would have been supported. */
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
+  return new StatusError(415, 'UnsupportedMediaType', message)
+}
+
+/** 422: one or more fields are wrong. */
+export function invalid(of: KindName, name: string, errors: readonly FieldError[]): StatusError {
+  const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
+  const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${list}`, {
+    name,
+    ...(of.group === '' ? {} : { group: of.group }),
+    kind: of.kind,
+    causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+  })
+}
+
+/** 410: the history needed for this read is gone; list again. */
+export function expired(message: string): StatusError {
+  return new StatusError(410, 'Expired', message)
+}
+
+/** 504: the client asks for a revision the server has not reached. */
+export function resourceVersionTooLarge(requested: number, current: number): StatusError {
+  return new StatusError(504, 'Timeout', `Too large resource version: ${requested}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })
+}
+
+/** 500. */
+export function internalError(message: string, options?: ErrorOptions): StatusError {
+  return new StatusError(
+    500,
+    'InternalError',
+    `Internal error occurred: ${message}`,
+    {
+      causes: [{ message }],
+    },
+    options,
+  )
+}
+
+/** The `Status` object that goes over the wire for `error`. */
+export function toStatus(error: StatusError): JsonObject {
+  const { code, reason, message, details: more } = error
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: error instanceof ExpiredContinue ? { continue: error.continueToken } : {},
+    status: 'Failure',
+    message,
+    ...(reason === '' ? {} : { reason }),
+    // The details are plain JSON by construction; only their readonly markers differ.
+    ...(more === undefined ? {} : { details: more as JsonObject }),
+    code,
+  }
+}
+
+/** 410 for a page whose snapshot is gone, with a token that goes on from the latest state instead. */
+export class ExpiredContinue extends StatusError {
+  readonly continueToken: string
+
+  constructor(continueToken: string) {
+    super(
+      410,
+      'Expired',
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+        'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+        'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+        'deleted between the time the first chunk was returned and now may show up in the list.',
+    )
+    this.continueToken = continueToken
+  }
+}

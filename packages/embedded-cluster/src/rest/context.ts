@@ -1,0 +1,81 @@
+/** What the verbs share: the parts of the server, and the facts of one request. */
+import type { AdmissionPlugin } from '../admission/admission.ts'
+import type { UserInfo } from '../auth/user.ts'
+import type { KindStrategy, StrategyContext } from '../builtin/kind-strategy.ts'
+import type { ServiceAddresses } from '../builtin/service-addresses.ts'
+import type { Clock } from '../clock.ts'
+import type { JsonObject } from '../json.ts'
+import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { Store } from '../store/store.ts'
+
+/** Turns objects of one kind into another of its versions. */
+export interface Converter {
+  convert(objects: readonly JsonObject[], toApiVersion: string, signal: AbortSignal): Promise<readonly JsonObject[]>
+}
+
+/** The parts of the server that verbs work with. */
+export interface RestContext {
+  readonly registry: ResourceRegistry
+  readonly store: Store
+  readonly clock: Clock
+  /** Numbers from 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+  readonly admission: readonly AdmissionPlugin[]
+  readonly converter: Converter
+  readonly serviceAddresses: ServiceAddresses
+  readonly strategyOf: (info: ResourceInfo) => KindStrategy
+}
+
+/** One write, whoever makes it. */
+export interface WriteRequest {
+  readonly info: ResourceInfo
+  readonly subresource: string | undefined
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+  readonly user: UserInfo
+  readonly dryRun: boolean
+  /** Who owns the written fields. */
+  readonly fieldManager: string
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, for admission. */
+  readonly options: JsonObject
+  /** Adds a `Warning` header to the response. */
+  readonly warn: (message: string) => void
+  readonly signal: AbortSignal
+}
+
+/** `object`, which is stored or fresh, in the version of `info`. */
+export async function toVersion(
+  context: RestContext,
+  object: JsonObject,
+  apiVersion: string,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  if (object.apiVersion === apiVersion) return object
+  const [converted] = await context.converter.convert([object], apiVersion, signal)
+  if (converted === undefined) throw new Error(`conversion to ${apiVersion} returned nothing`)
+  return converted
+}
+
+/** `object` in the version the request speaks. */
+export function toRequestVersion(context: RestContext, request: WriteRequest, object: JsonObject): Promise<JsonObject> {
+  return toVersion(context, object, apiVersionOf(request.info), request.signal)
+}
+
+/** What strategies get to see of the server. */
+export function strategyContext(context: RestContext, dryRun: boolean): StrategyContext {
+  return {
+    clock: context.clock,
+    random: context.random,
+    serviceAddresses: context.serviceAddresses,
+    dryRun,
+    get: (resource, namespace, name) =>
+      context.store.get(resource, namespace === undefined ? name : `${namespace}/${name}`)?.object,
+  }
+}
+
+/** A time in milliseconds as the API writes it: whole seconds, UTC. */
+export function timestamp(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
+}

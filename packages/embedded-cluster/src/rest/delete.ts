@@ -1,0 +1,176 @@
+/** The verbs `delete` and `deletecollection`: preconditions, grace, finalizers and propagation. */
+import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { storageKey } from '../registry/resource-info.ts'
+import { objectKey, type StoredObject } from '../store/stored-object.ts'
+import { admitMutating, admitValidating } from './admit.ts'
+import { badRequest, conflict, notFound } from './api-errors.ts'
+import { type RestContext, strategyContext, timestamp, toRequestVersion, type WriteRequest } from './context.ts'
+
+/** DeleteOptions after checking. */
+export interface DeleteOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined
+  readonly gracePeriodSeconds?: number | undefined
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined
+}
+
+/** What a deletion did. */
+export interface Deletion {
+  /** The last state, or the state that now waits, in the version of the request. */
+  readonly object: JsonObject
+  /** False when the object waits for finalizers, its grace period or its content. */
+  readonly isGone: boolean
+}
+
+/** Reads DeleteOptions from a body and the query string; the body wins. */
+export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearchParams): DeleteOptions {
+  const policy = body?.propagationPolicy ?? query.get('propagationPolicy') ?? undefined
+  const orphan = body?.orphanDependents ?? query.get('orphanDependents') ?? undefined
+  const grace = body?.gracePeriodSeconds ?? query.get('gracePeriodSeconds') ?? undefined
+  if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
+    throw badRequest(
+      `DeleteOptions is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+    )
+  }
+  if (policy !== undefined && orphan !== undefined) {
+    throw badRequest(
+      'DeleteOptions is invalid: propagationPolicy: Invalid value: orphanDependents and deletionPropagation cannot be both set',
+    )
+  }
+  const byOrphan = orphan === undefined ? undefined : String(orphan) === 'true' ? 'Orphan' : 'Background'
+  const preconditions = isJsonObject(body?.preconditions) ? body.preconditions : undefined
+  const seconds = grace === undefined || grace === null ? undefined : Number(grace)
+  if (seconds !== undefined && !Number.isInteger(seconds)) {
+    throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(grace)}: must be an integer`)
+  }
+  return {
+    propagationPolicy: policy ?? byOrphan,
+    gracePeriodSeconds: seconds,
+    preconditions:
+      preconditions === undefined
+        ? undefined
+        : { uid: stringAt(preconditions, 'uid'), resourceVersion: stringAt(preconditions, 'resourceVersion') },
+  }
+}
+
+const MAX_ATTEMPTS = 20
+
+/** Deletes one object, or marks it as being deleted where something has to happen first. */
+export async function deleteObject(
+  context: RestContext,
+  request: WriteRequest,
+  options: DeleteOptions,
+): Promise<Deletion> {
+  const { info, name = '' } = request
+  const collection = storageKey(info)
+  const key = objectKey(request.namespace, name)
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const live = context.store.get(collection, key)
+    if (live === undefined) throw notFound(info, name)
+    checkPreconditions(request, options, live)
+    const old = await toRequestVersion(context, request, live.object)
+    const step = { operation: 'DELETE', object: undefined, oldObject: old, name } as const
+    await admitMutating(context, request, step)
+    await admitValidating(context, request, step)
+    const deletion = commitDeletion(context, request, options, live)
+    if (deletion !== 'conflict') {
+      return { ...deletion, object: await toRequestVersion(context, request, deletion.object) }
+    }
+  }
+  throw conflict(info, name)
+}
+
+function checkPreconditions(request: WriteRequest, options: DeleteOptions, live: StoredObject): void {
+  const { info, name = '' } = request
+  const { uid, resourceVersion } = options.preconditions ?? {}
+  const actual = objectAt(live.object, 'metadata').uid
+  if (uid !== undefined && uid !== actual) {
+    throw conflict(
+      info,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${String(actual)}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(live.revision)) {
+    throw conflict(
+      info,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.revision}). The object might have been modified`,
+    )
+  }
+}
+
+function commitDeletion(
+  context: RestContext,
+  request: WriteRequest,
+  options: DeleteOptions,
+  live: StoredObject,
+): Deletion | 'conflict' {
+  const { info } = request
+  const collection = storageKey(info)
+  const strategy = context.strategyOf(info)
+  const marked = markDeleted(context, request, options, live.object)
+  const waits = marked !== undefined
+  if (request.dryRun) return { object: marked ?? live.object, isGone: !waits }
+  request.signal.throwIfAborted()
+  if (marked !== undefined && jsonEqual(marked, live.object)) return { object: live.object, isGone: false }
+  const committed = context.store.commit({ collection, key: live.key, expected: live.revision, object: marked })
+  if (committed === 'conflict') return 'conflict'
+  if (!waits) strategy.release?.(live.object, strategyContext(context, false))
+  return { object: waits ? committed.object : live.object, isGone: !waits }
+}
+
+/** The state in which the object waits, or `undefined` when it can go at once. */
+function markDeleted(
+  context: RestContext,
+  request: WriteRequest,
+  options: DeleteOptions,
+  object: JsonObject,
+): JsonObject | undefined {
+  const metadata = objectAt(object, 'metadata')
+  const finalizers = finalizersFor(arrayAt(metadata, 'finalizers'), options.propagationPolicy)
+  const strategy = context.strategyOf(request.info)
+  const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0
+  const holdsContent = object.kind === 'Namespace' && arrayAt(objectAt(object, 'spec'), 'finalizers').length > 0
+  if (finalizers.length === 0 && grace === 0 && !holdsContent) return undefined
+  const next: JsonObject = { ...metadata, finalizers: [...finalizers] }
+  if (finalizers.length === 0) delete next.finalizers
+  const marked: JsonObject = { ...object, metadata: next }
+  const pending = metadata.deletionGracePeriodSeconds
+  if (metadata.deletionTimestamp === undefined) {
+    next.deletionTimestamp = timestamp(context.clock.now() + grace * 1000)
+    next.deletionGracePeriodSeconds = grace
+    if (typeof metadata.generation === 'number') next.generation = metadata.generation + 1
+    if (holdsContent) {
+      marked.status = { ...objectAt(object, 'status'), phase: 'Terminating' }
+      // Namespaces carry no grace period of their own.
+      delete next.deletionGracePeriodSeconds
+    }
+  } else if (typeof pending === 'number' && grace < pending && isShorter(options, metadata, grace)) {
+    next.deletionTimestamp = timestamp(context.clock.now() + grace * 1000)
+    next.deletionGracePeriodSeconds = grace
+    if (grace === 0 && finalizers.length === 0) return undefined
+  }
+  return marked
+}
+
+/** A second request may only shorten the wait, and only when it says how long. */
+function isShorter(options: DeleteOptions, metadata: JsonObject, grace: number): boolean {
+  return options.gracePeriodSeconds !== undefined || grace === 0 || metadata.deletionGracePeriodSeconds === undefined
+}
+
+/** The two finalizers that stand for a propagation policy are mutually exclusive. */
+function finalizersFor(
+  existing: readonly JsonObject[string][],
+  policy: DeleteOptions['propagationPolicy'],
+): readonly string[] {
+  const texts = existing.map(String)
+  if (policy === undefined) return texts
+  const others = texts.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion')
+  if (policy === 'Background') return others
+  const wanted = policy === 'Orphan' ? 'orphan' : 'foregroundDeletion'
+  return texts.includes(wanted)
+    ? texts.filter((finalizer) => finalizer === wanted || others.includes(finalizer))
+    : [...others, wanted]
+}

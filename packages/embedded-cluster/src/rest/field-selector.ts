@@ -1,0 +1,112 @@
+/** Field selectors: a few fields per kind, compared as strings. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
+import { badRequest } from './api-errors.ts'
+
+/** One comparison of a field selector. */
+export interface FieldRequirement {
+  readonly field: string
+  readonly value: string
+  readonly negated: boolean
+}
+
+const podFields = [
+  'spec.nodeName',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'spec.serviceAccountName',
+  'spec.hostNetwork',
+  'status.phase',
+  'status.podIP',
+  'status.nominatedNodeName',
+]
+const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const builtinFields: Readonly<Record<string, readonly string[]>> = {
+  pods: podFields,
+  nodes: ['spec.unschedulable'],
+  namespaces: ['status.phase'],
+  secrets: ['type'],
+  services: ['spec.clusterIP', 'spec.type'],
+  'replicasets.apps': ['status.replicas'],
+  replicationcontrollers: ['status.replicas'],
+  'jobs.batch': ['status.successful'],
+  'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
+  events: [
+    ...involved.map((field) => `involvedObject.${field}`),
+    ...involved.map((field) => `regarding.${field}`),
+    'reason',
+    'reportingComponent',
+    'reportingController',
+    'source',
+    'type',
+  ],
+}
+/** Names of selectable fields that are stored under another path. */
+const storedPaths: Readonly<Record<string, string>> = {
+  'status.successful': 'status.succeeded',
+  source: 'source.component',
+  reportingController: 'reportingComponent',
+}
+
+/** Parses `status.phase=Running,metadata.name!=x`; throws 400 for fields the kind does not offer. */
+export function parseFieldSelector(selector: string, info: ResourceInfo): readonly FieldRequirement[] {
+  const requirements: FieldRequirement[] = []
+  for (const part of splitUnescaped(selector)) {
+    if (part.trim() === '') continue
+    const match = /^([^=!]+)(==|=|!=)(.*)$/s.exec(part)
+    if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`)
+    const [, field = '', sign, value = ''] = match
+    requireSupported(field, info)
+    requirements.push({ field, value: value.replace(/\\(.)/g, '$1'), negated: sign === '!=' })
+  }
+  return requirements
+}
+
+/** Whether `object`, in its storage version, satisfies every requirement. */
+export function matchesFields(object: JsonObject, requirements: readonly FieldRequirement[]): boolean {
+  return requirements.every(({ field, value, negated }) => (fieldValue(object, field) === value) !== negated)
+}
+
+function requireSupported(field: string, info: ResourceInfo): void {
+  if (field === 'metadata.name' || field === 'metadata.namespace') return
+  if (info.custom ? info.selectableFields?.includes(`.${field}`) : builtinFields[storageKey(info)]?.includes(field))
+    return
+  throw badRequest(`field label not supported: ${field}`)
+}
+
+function fieldValue(object: JsonObject, field: string): string {
+  const path = storedPaths[field] ?? field.replace(/^regarding\./, 'involvedObject.')
+  let value: JsonValue | undefined = object
+  for (const segment of path.split('.')) value = isJsonObject(value) ? value[segment] : undefined
+  if (value === undefined || value === null) return defaultValue(field)
+  return String(value)
+}
+
+/** What a missing field compares as: booleans and counters read as their zero value. */
+function defaultValue(field: string): string {
+  if (field === 'spec.unschedulable' || field === 'spec.hostNetwork') return 'false'
+  if (field === 'status.replicas' || field === 'status.successful') return '0'
+  return ''
+}
+
+function splitUnescaped(selector: string): string[] {
+  const parts: string[] = []
+  let current = ''
+  for (let index = 0; index < selector.length; index += 1) {
+    const character = selector[index] ?? ''
+    if (character === '\\') {
+      current += character + (selector[index + 1] ?? '')
+      index += 1
+    } else if (character === ',') {
+      parts.push(current)
+      current = ''
+    } else current += character
+  }
+  parts.push(current)
+  return parts
+}
+
+/** The single name a selector pins, so that a watch or list of one object need not look at all. */
+export function pinnedName(requirements: readonly FieldRequirement[]): string | undefined {
+  return requirements.find(({ field, negated }) => field === 'metadata.name' && !negated)?.value
+}

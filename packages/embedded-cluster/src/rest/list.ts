@@ -1,0 +1,196 @@
+/** The verbs `get` and `list`: which revision is read, and page by page. */
+import type { JsonObject } from '../json.ts'
+import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
+import type { FieldError } from '../status-error.ts'
+import { objectKey, type StoredObject } from '../store/stored-object.ts'
+import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from './api-errors.ts'
+import type { RestContext } from './context.ts'
+import { Selection } from './selection.ts'
+import type { WatchHub } from './watch-hub.ts'
+
+/** One page, or all, of a collection. */
+export interface ListResult {
+  /** The revision the items are consistent with. */
+  readonly revision: number
+  readonly items: readonly StoredObject[]
+  readonly continue: string | undefined
+  readonly remainingItemCount: number | undefined
+}
+
+/** How long a read waits for a revision from the future. */
+const FUTURE_WAIT_MS = 3_000
+
+/** Reads one object. `resourceVersion` asks for a state at least that new. */
+export async function getObject(
+  context: RestContext & { readonly hub: WatchHub },
+  info: ResourceInfo,
+  namespace: string | undefined,
+  name: string,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<StoredObject> {
+  const wanted = parseResourceVersion(query.get('resourceVersion'))
+  if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
+  const stored = context.store.get(storageKey(info), objectKey(namespace, name))
+  if (stored === undefined) throw notFound(info, name)
+  return stored
+}
+
+/** Reads a collection. */
+export async function listObjects(
+  context: RestContext & { readonly hub: WatchHub },
+  info: ResourceInfo,
+  namespace: string | undefined,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<ListResult> {
+  const selection = Selection.parse(info, namespace, query)
+  const limit = parseLimit(query.get('limit'))
+  const continueToken = query.get('continue') ?? ''
+  const wanted = parseResourceVersion(query.get('resourceVersion'))
+  checkListOptions(query, wanted, continueToken)
+  const collection = storageKey(info)
+  if (continueToken !== '') return nextPage(context, collection, selection, limit, continueToken)
+  if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
+  const isExact = query.get('resourceVersionMatch') === 'Exact'
+  const frozen = context.hub.visibleRevision(collection)
+  // A read that allows any age comes from the watch cache, which may be held back on purpose.
+  const isCached = wanted !== undefined && !isExact && wanted <= frozen
+  const revision = isExact && wanted !== undefined ? wanted : isCached ? frozen : context.store.revision
+  return page(context, collection, selection, limit, revision, undefined)
+}
+
+function nextPage(
+  context: RestContext,
+  collection: string,
+  selection: Selection,
+  limit: number,
+  token: string,
+): ListResult {
+  const { revision, start } = decodeContinue(token)
+  const after = selection.prefix + start
+  if (revision < 0) return page(context, collection, selection, limit, context.store.revision, after)
+  const floorReached = context.store.rangeAt(collection, revision, { prefix: selection.prefix, after }) === undefined
+  if (floorReached) throw new ExpiredContinue(encodeContinue(-1, start))
+  return page(context, collection, selection, limit, revision, after)
+}
+
+function page(
+  context: RestContext,
+  collection: string,
+  selection: Selection,
+  limit: number,
+  revision: number,
+  after: string | undefined,
+): ListResult {
+  const range = { prefix: selection.prefix, ...(after === undefined ? {} : { after }) }
+  const source = context.store.rangeAt(collection, revision, range)
+  if (source === undefined) throw expired(`The resourceVersion for the provided list is too old.`)
+  const items: StoredObject[] = []
+  let remaining = 0
+  for (const stored of source) {
+    if (!selection.matches(stored)) continue
+    if (limit === 0 || items.length < limit) items.push(stored)
+    else {
+      remaining += 1
+      if (selection.isFiltered) break
+    }
+  }
+  const last = items.at(-1)
+  const hasMore = remaining > 0 && last !== undefined
+  return {
+    revision,
+    items,
+    continue: hasMore ? encodeContinue(revision, last.key.slice(selection.prefix.length)) : undefined,
+    remainingItemCount: hasMore && !selection.isFiltered ? remaining : undefined,
+  }
+}
+
+/** Waits until the store has reached `revision`; 504 when it does not within three seconds. */
+export async function waitForRevision(context: RestContext, revision: number, signal: AbortSignal): Promise<void> {
+  if (context.store.revision >= revision) return
+  await new Promise<void>((resolve) => {
+    const finish = () => {
+      unsubscribe()
+      timer.cancel()
+      signal.removeEventListener('abort', finish)
+      resolve()
+    }
+    const unsubscribe = context.store.listenToAll(() => {
+      if (context.store.revision >= revision) finish()
+    })
+    const timer = context.clock.schedule(FUTURE_WAIT_MS, finish)
+    signal.addEventListener('abort', finish, { once: true })
+  })
+  signal.throwIfAborted()
+  if (context.store.revision < revision) throw resourceVersionTooLarge(revision, context.store.revision)
+}
+
+/** A revision number; `undefined` when unset, which means the latest. */
+export function parseResourceVersion(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined
+  if (!/^\d{1,19}$/.test(text)) throw badRequest(`invalid resource version ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+function parseLimit(text: string | null): number {
+  if (text === null || text === '') return 0
+  const limit = Number(text)
+  if (!Number.isInteger(limit)) {
+    throw badRequest(`unable to decode query parameter limit: ${JSON.stringify(text)} is not a number`)
+  }
+  return Math.max(limit, 0)
+}
+
+function checkListOptions(query: URLSearchParams, wanted: number | undefined, continueToken: string): void {
+  const match = query.get('resourceVersionMatch') ?? ''
+  if (match !== '') {
+    const problem = matchProblem(match, wanted, continueToken)
+    if (problem !== undefined) throw invalidListOptions([problem])
+  }
+  if (continueToken !== '' && wanted !== undefined && wanted > 0) {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
+  if (query.get('sendInitialEvents') !== null) {
+    const message = 'Forbidden: sendInitialEvents is forbidden for list'
+    throw invalidListOptions([{ field: 'sendInitialEvents', reason: 'FieldValueForbidden', message }])
+  }
+}
+
+function matchProblem(match: string, wanted: number | undefined, continueToken: string): FieldError | undefined {
+  const field = 'resourceVersionMatch'
+  const refuse = (why: string): FieldError => ({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` })
+  if (wanted === undefined) return refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (continueToken !== '') return refuse('resourceVersionMatch is forbidden when continue is provided')
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
+    return { field, reason: 'FieldValueNotSupported', message }
+  }
+  if (match === 'Exact' && wanted === 0) {
+    return refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  }
+  return undefined
+}
+
+/** 422 about list and watch parameters. */
+export function invalidListOptions(errors: readonly FieldError[]): Error {
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
+}
+
+function encodeContinue(revision: number, start: string): string {
+  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${start}\u0000` }
+  return Buffer.from(JSON.stringify(token)).toString('base64url')
+}
+
+function decodeContinue(token: string): { revision: number; start: string } {
+  try {
+    const decoded: JsonObject = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
+    const { v, rv, start } = decoded
+    if (v === 'meta.k8s.io/v1' && typeof rv === 'number' && typeof start === 'string' && start.endsWith('\u0000')) {
+      return { revision: rv, start: start.slice(0, -1) }
+    }
+  } catch {
+    // Not base64 of JSON: reported below like any other token we did not make.
+  }
+  throw badRequest('continue key is not valid: the token was not made by this server')
+}

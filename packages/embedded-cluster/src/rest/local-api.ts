@@ -1,0 +1,134 @@
+/** {@link ClusterApi} on the verbs themselves: no serialisation, no routing, the same rules. */
+import { systemUser, type UserInfo } from '../auth/user.ts'
+import { cloneJson, type JsonObject } from '../json.ts'
+import { groupResource, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
+import { objectKey } from '../store/stored-object.ts'
+import { resourceNotFound } from './api-errors.ts'
+import type { ClusterApi, ClusterEvent } from './cluster-api.ts'
+import type { WriteRequest } from './context.ts'
+import { createObject } from './create.ts'
+import { decodeObject } from './decode-object.ts'
+import { type DeleteOptions, deleteObject } from './delete.ts'
+import { parseLabelSelector } from './label-selector.ts'
+import { nameOf, namespaceOf } from './object-meta.ts'
+import { replaceObject } from './replace.ts'
+import { Selection } from './selection.ts'
+import type { ServerContext } from './server-context.ts'
+
+/** Options of {@link LocalApi}. */
+export interface LocalApiOptions {
+  /** Who acts. @default the system user */
+  readonly user?: UserInfo
+  /** Who owns the fields written. @default 'kube-controller-manager' */
+  readonly fieldManager?: string
+}
+
+/** Access for the parts of the cluster that live beside the API server. */
+export class LocalApi implements ClusterApi {
+  readonly #context: ServerContext
+  readonly #user: UserInfo
+  readonly #fieldManager: string
+
+  constructor(context: ServerContext, options: LocalApiOptions = {}) {
+    this.#context = context
+    this.#user = options.user ?? systemUser
+    this.#fieldManager = options.fieldManager ?? 'kube-controller-manager'
+  }
+
+  get(resource: string, namespace: string | undefined, name: string): JsonObject | undefined {
+    const collection = this.#collection(resource)
+    return collection === undefined
+      ? undefined
+      : this.#context.store.get(collection, objectKey(namespace, name))?.object
+  }
+
+  list(resource: string, options: { namespace?: string; labelSelector?: string } = {}): readonly JsonObject[] {
+    const collection = this.#collection(resource)
+    if (collection === undefined) return []
+    const { namespace, labelSelector = '' } = options
+    const labels = labelSelector === '' ? undefined : parseLabelSelector(labelSelector)
+    const selection = new Selection(namespace === undefined ? '' : `${namespace}/`, labels, [])
+    const objects: JsonObject[] = []
+    for (const stored of this.#context.store.range(collection, { prefix: selection.prefix })) {
+      if (selection.matches(stored)) objects.push(stored.object)
+    }
+    return objects
+  }
+
+  async create(resource: string, object: JsonObject): Promise<JsonObject> {
+    const request = this.#request(resource, namespaceOf(object), undefined)
+    const body = { value: cloneJson(object), duplicates: [] }
+    return createObject(this.#context, request, decodeObject(this.#context, request, body))
+  }
+
+  async update(resource: string, object: JsonObject, options: { subresource?: string } = {}): Promise<JsonObject> {
+    const request = this.#request(resource, namespaceOf(object), nameOf(object), options.subresource)
+    const replaced = await replaceObject(this.#context, request, { value: cloneJson(object), duplicates: [] })
+    return replaced.object
+  }
+
+  async delete(
+    resource: string,
+    namespace: string | undefined,
+    name: string,
+    options: DeleteOptions = {},
+  ): Promise<void> {
+    await deleteObject(this.#context, this.#request(resource, namespace, name), options)
+  }
+
+  subscribe(listener: (event: ClusterEvent) => void): () => void {
+    return this.#context.store.listenToAll((event) => {
+      listener({
+        type: event.type,
+        resource: event.collection,
+        object: event.current.object,
+        previous: event.previous?.object,
+      })
+    })
+  }
+
+  resources() {
+    const seen = new Map<string, { resource: string; namespaced: boolean; kind: string; group: string }>()
+    for (const info of this.#context.registry.all()) {
+      const resource = groupResource(info)
+      const isStored = info.verbs.includes('list') && info.storedAs === undefined
+      if (!isStored || seen.has(resource)) continue
+      seen.set(resource, { resource, namespaced: info.namespaced, kind: info.kind, group: info.group })
+    }
+    return [...seen.values()]
+  }
+
+  #info(resource: string): ResourceInfo | undefined {
+    return this.#context.registry.stored(resource)
+  }
+
+  /** Objects of a resource that is no longer served still exist until somebody deletes them. */
+  #collection(resource: string): string | undefined {
+    const info = this.#info(resource)
+    return info === undefined ? resource : storageKey(info)
+  }
+
+  #request(
+    resource: string,
+    namespace: string | undefined,
+    name: string | undefined,
+    subresource?: string,
+  ): WriteRequest {
+    const info = this.#info(resource)
+    if (info === undefined) throw resourceNotFound()
+    return {
+      info,
+      subresource,
+      namespace: info.namespaced ? namespace : undefined,
+      name,
+      user: this.#user,
+      dryRun: false,
+      fieldManager: this.#fieldManager,
+      fieldValidation: 'Ignore',
+      options: {},
+      // Warnings are for people at a terminal; a controller has nobody to show them to.
+      warn: () => undefined,
+      signal: new AbortController().signal,
+    }
+  }
+}

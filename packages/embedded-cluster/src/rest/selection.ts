@@ -1,0 +1,45 @@
+/** Which objects of a collection a list or watch is about. */
+import { isJsonObject, type JsonObject } from '../json.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+import type { StoredObject } from '../store/stored-object.ts'
+import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts'
+import { type LabelMatcher, parseLabelSelector } from './label-selector.ts'
+
+/** A namespace and selectors, ready to be asked. */
+export class Selection {
+  /** Keys of the namespace start with this; empty for all namespaces. */
+  readonly prefix: string
+  readonly #labels: LabelMatcher | undefined
+  readonly #fields: readonly FieldRequirement[]
+
+  constructor(prefix: string, labels: LabelMatcher | undefined, fields: readonly FieldRequirement[]) {
+    this.prefix = prefix
+    this.#labels = labels
+    this.#fields = fields
+  }
+
+  /** Reads `labelSelector` and `fieldSelector`; throws 400 for what cannot be read. */
+  static parse(info: ResourceInfo, namespace: string | undefined, query: URLSearchParams, name?: string): Selection {
+    const labels = query.get('labelSelector') ?? ''
+    const fields = parseFieldSelector(query.get('fieldSelector') ?? '', info)
+    const pinned = name === undefined ? fields : [...fields, { field: 'metadata.name', value: name, negated: false }]
+    const prefix = namespace === undefined ? '' : `${namespace}/`
+    return new Selection(prefix, labels === '' ? undefined : parseLabelSelector(labels), pinned)
+  }
+
+  /** Whether anything beyond the namespace is asked for. */
+  get isFiltered(): boolean {
+    return this.#labels !== undefined || this.#fields.length > 0
+  }
+
+  matches(stored: StoredObject): boolean {
+    if (!stored.key.startsWith(this.prefix)) return false
+    return this.#matchesLabels(stored.object) && matchesFields(stored.object, this.#fields)
+  }
+
+  #matchesLabels(object: JsonObject): boolean {
+    if (this.#labels === undefined) return true
+    const labels = isJsonObject(object.metadata) ? object.metadata.labels : undefined
+    return this.#labels(isJsonObject(labels) ? labels : {})
+  }
+}

@@ -1,0 +1,199 @@
+/** Changing what exists: the part that `update`, `patch`, `apply` and writes to subresources share. */
+import { sameExceptTimes } from '../apply/track.ts'
+import type { KindStrategy } from '../builtin/kind-strategy.ts'
+import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
+import { objectKey, type StoredObject } from '../store/stored-object.ts'
+import { admitMutating, admitValidating } from './admit.ts'
+import { badRequest, conflict, invalid, notFound } from './api-errors.ts'
+import { type RestContext, strategyContext, toRequestVersion, toVersion, type WriteRequest } from './context.ts'
+import { defaultObject } from './decode-object.ts'
+import { metadataOf, validateMetadata } from './object-meta.ts'
+import { recordOwnership, validateObject } from './schema-steps.ts'
+
+/** A new state computed from the live one. */
+export interface ComputedState {
+  /** A private draft in the version of the request, decoded and defaulted. */
+  readonly object: JsonObject
+  /** It carries its managedFields already. */
+  readonly tracked: boolean
+}
+
+/** How {@link changeObject} treats what it finds. */
+export interface ChangeOptions {
+  /** Computes the new state; called again when somebody else wrote in between. */
+  readonly compute: (live: JsonObject) => Promise<ComputedState> | ComputedState
+  /** Whether a state without resourceVersion is refused, as PUT on custom resources does. @default false */
+  readonly requiresVersion?: boolean
+  /** Whether the computed state starts from the live one, so that its own version says nothing. @default false */
+  readonly isPatch?: boolean
+}
+
+/** Above this many lost races the caller gets the conflict. */
+const MAX_ATTEMPTS = 20
+
+/** Reads, computes, checks and stores, again when another write came first and the client allows it. */
+export async function changeObject(
+  context: RestContext,
+  request: WriteRequest,
+  options: ChangeOptions,
+): Promise<JsonObject> {
+  const { info, name = '' } = request
+  const collection = storageKey(info)
+  const key = objectKey(request.namespace, name)
+  for (let attempt = 1; ; attempt += 1) {
+    const live = context.store.get(collection, key)
+    if (live === undefined) throw notFound(info, name)
+    const outcome = await attemptChange(context, request, options, live)
+    if (outcome.object !== undefined) return outcome.object
+    if (!outcome.mayRetry || attempt >= MAX_ATTEMPTS) throw conflict(info, name)
+  }
+}
+
+interface Outcome {
+  /** Absent when the race was lost. */
+  readonly object: JsonObject | undefined
+  readonly mayRetry: boolean
+}
+
+async function attemptChange(
+  context: RestContext,
+  request: WriteRequest,
+  options: ChangeOptions,
+  live: StoredObject,
+): Promise<Outcome> {
+  const { info, name = '' } = request
+  const strategy = context.strategyOf(info)
+  const forStrategy = strategyContext(context, request.dryRun)
+  const old = await toRequestVersion(context, request, live.object)
+  const computed = await options.compute(old)
+  const givenVersion = stringAt(metadataOf(computed.object), 'resourceVersion') ?? ''
+  requireVersion(request, options, givenVersion, live)
+  carryMetadata(request, computed.object, old)
+  separateStatus(request, computed.object, old)
+  const tracked = computed.tracked ? computed.object : recordOwnership(context, request, computed.object, old)
+  const admitted = await admitMutating(context, request, { operation: 'UPDATE', object: tracked, oldObject: old, name })
+  const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
+  carryMetadata(request, object, old)
+  if (request.subresource === undefined) strategy.prepareForUpdate?.(object, old, forStrategy)
+  advanceGeneration(request, strategy, object, old)
+  const errors = [
+    ...validateMetadata(info, strategy, object, old),
+    ...validateObject(info, object, old),
+    ...(strategy.validate?.(object, old) ?? []),
+  ]
+  if (errors.length > 0) throw invalid(info, name, errors)
+  await admitValidating(context, request, { operation: 'UPDATE', object, oldObject: old, name })
+  if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
+  const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
+  if (request.dryRun) return { object, mayRetry: false }
+  request.signal.throwIfAborted()
+  const isGone = isReadyToVanish(object)
+  const committed = context.store.commit({
+    collection: storageKey(info),
+    key: live.key,
+    expected: live.revision,
+    object: isGone ? undefined : stored,
+  })
+  if (committed === 'conflict') {
+    const isPinned = options.isPatch === true ? false : givenVersion !== ''
+    return { object: undefined, mayRetry: !isPinned }
+  }
+  if (isGone) {
+    strategy.release?.(object, forStrategy)
+    return { object, mayRetry: false }
+  }
+  return { object: await toRequestVersion(context, request, committed.object), mayRetry: false }
+}
+
+function requireVersion(request: WriteRequest, options: ChangeOptions, given: string, live: StoredObject): void {
+  const { info, name = '' } = request
+  if (given === '') {
+    if (options.requiresVersion !== true) return
+    const message = 'Invalid value: 0x0: must be specified for an update'
+    throw invalid(info, name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }])
+  }
+  if (!/^\d+$/.test(given)) {
+    const message = `Invalid value: ${JSON.stringify(given)}: must be an unsigned integer`
+    throw invalid(info, name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }])
+  }
+  if (given !== '0' && Number(given) !== live.revision) throw conflict(info, name)
+}
+
+/** Keeps what only the server may change, and refuses an object that is not the one of the URL. */
+function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject): void {
+  const metadata = metadataOf(object)
+  const before = objectAt(old, 'metadata')
+  const { info, name = '' } = request
+  const givenName = stringAt(metadata, 'name') ?? ''
+  if (givenName !== name) {
+    throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
+  }
+  const givenNamespace = stringAt(metadata, 'namespace') ?? ''
+  if (givenNamespace !== '' && givenNamespace !== (before.namespace ?? '')) {
+    const url = request.namespace ?? ''
+    throw badRequest(
+      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${url})`,
+    )
+  }
+  const uid = stringAt(metadata, 'uid') ?? ''
+  if (uid !== '' && uid !== before.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
+    throw conflict(info, name, why)
+  }
+  for (const field of ['namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation']) {
+    if (before[field] === undefined) delete metadata[field]
+    else metadata[field] = before[field]
+  }
+  metadata.creationTimestamp ??= before.creationTimestamp
+  metadata.resourceVersion = before.resourceVersion
+  delete metadata.selfLink
+}
+
+/** With a status subresource, the object keeps its status and the status keeps its object. */
+function separateStatus(request: WriteRequest, object: JsonObject, old: JsonObject): void {
+  if (request.subresource === 'status') {
+    const { managedFields } = metadataOf(object)
+    for (const field of Object.keys(object)) if (field !== 'status' && field !== 'metadata') delete object[field]
+    for (const [field, value] of Object.entries(old)) {
+      if (field !== 'status' && field !== 'metadata') object[field] = value
+    }
+    if (!request.info.custom) return
+    object.metadata = { ...objectAt(old, 'metadata') }
+    if (managedFields !== undefined) objectAt(object, 'metadata').managedFields = managedFields
+  } else if (request.subresource === undefined && subresource(request.info, 'status') !== undefined) {
+    if (old.status === undefined) delete object.status
+    else object.status = old.status
+  }
+}
+
+function advanceGeneration(request: WriteRequest, strategy: KindStrategy, object: JsonObject, old: JsonObject): void {
+  const before = objectAt(old, 'metadata').generation
+  if (typeof before !== 'number') return
+  if (specFields(request, strategy, object, old).some((field) => !jsonEqual(object[field], old[field]))) {
+    metadataOf(object).generation = before + 1
+  }
+}
+
+function specFields(
+  request: WriteRequest,
+  strategy: KindStrategy,
+  object: JsonObject,
+  old: JsonObject,
+): readonly string[] {
+  if (strategy.generation !== undefined) return strategy.generation
+  if (!request.info.custom) return []
+  const hasStatus = subresource(request.info, 'status') !== undefined
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)])
+  return [...fields].filter((field) => field !== 'metadata' && !(hasStatus && field === 'status'))
+}
+
+/** Whether a deletion that waited for finalizers (or for a namespace's content) has nothing left to wait for. */
+function isReadyToVanish(object: JsonObject): boolean {
+  const metadata = objectAt(object, 'metadata')
+  if (metadata.deletionTimestamp === undefined) return false
+  if (arrayAt(metadata, 'finalizers').length > 0) return false
+  const grace = metadata.deletionGracePeriodSeconds
+  if (typeof grace === 'number' && grace > 0) return false
+  return object.kind !== 'Namespace' || arrayAt(objectAt(object, 'spec'), 'finalizers').length === 0
+}

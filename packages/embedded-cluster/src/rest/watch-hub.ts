@@ -1,0 +1,104 @@
+/**
+ * Stands between the store and the watches: knows which are open, and can hold back or lose events on purpose,
+ * so that tests see an operator with a stale or incomplete view.
+ */
+import type { StoreEvent } from '../store/event-log.ts'
+import type { Store } from '../store/store.ts'
+import type { Watcher } from './watcher.ts'
+
+interface Gate {
+  /** Watches and cached lists show nothing after this revision; `undefined` when the gate is open. */
+  frozenAt: number | undefined
+  /** Events still to be lost. */
+  skip: number
+  readonly held: StoreEvent[]
+  readonly listeners: Set<(event: StoreEvent) => void>
+  readonly detach: () => void
+}
+
+/** All open watches of a cluster. */
+export class WatchHub {
+  readonly #store: Store
+  readonly #gates = new Map<string, Gate>()
+  readonly #watchers = new Set<Watcher>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Open watches, of one collection or of all. */
+  watchers(collection?: string): readonly Watcher[] {
+    const all = [...this.#watchers]
+    return collection === undefined ? all : all.filter((watcher) => watcher.collection === collection)
+  }
+
+  add(watcher: Watcher): void {
+    this.#watchers.add(watcher)
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+  }
+
+  /** Calls `listener` for later events of `collection` as watches may see them. Returns the unsubscribe function. */
+  listen(collection: string, listener: (event: StoreEvent) => void): () => void {
+    const gate = this.#gate(collection)
+    gate.listeners.add(listener)
+    return () => {
+      gate.listeners.delete(listener)
+      if (gate.listeners.size === 0 && gate.frozenAt === undefined && gate.skip === 0) {
+        gate.detach()
+        this.#gates.delete(collection)
+      }
+    }
+  }
+
+  /** The newest revision that watches of `collection` may show. */
+  visibleRevision(collection: string): number {
+    return this.#gates.get(collection)?.frozenAt ?? this.#store.revision
+  }
+
+  /** Holds back events of `collection` from now on; writes and consistent reads go on. */
+  freeze(collection: string): void {
+    const gate = this.#gate(collection)
+    gate.frozenAt ??= this.#store.revision
+  }
+
+  /** Delivers what was held back, in order, and lets events through again. */
+  thaw(collection: string): void {
+    const gate = this.#gates.get(collection)
+    if (gate === undefined) return
+    gate.frozenAt = undefined
+    for (const event of gate.held.splice(0)) this.#deliver(gate, event)
+  }
+
+  /** Loses the next `count` events of `collection` for every watch. */
+  skipNext(collection: string, count: number): void {
+    this.#gate(collection).skip += count
+  }
+
+  #gate(collection: string): Gate {
+    let gate = this.#gates.get(collection)
+    if (gate === undefined) {
+      const detach = this.#store.listen(collection, (event) => this.#receive(collection, event))
+      gate = { frozenAt: undefined, skip: 0, held: [], listeners: new Set(), detach }
+      this.#gates.set(collection, gate)
+    }
+    return gate
+  }
+
+  #receive(collection: string, event: StoreEvent): void {
+    const gate = this.#gates.get(collection)
+    if (gate === undefined) return
+    if (gate.frozenAt !== undefined) gate.held.push(event)
+    else this.#deliver(gate, event)
+  }
+
+  #deliver(gate: Gate, event: StoreEvent): void {
+    if (gate.skip > 0) {
+      gate.skip -= 1
+      return
+    }
+    for (const listener of gate.listeners) listener(event)
+  }
+}

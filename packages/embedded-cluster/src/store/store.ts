@@ -1,0 +1,193 @@
+/**
+ * All objects of the cluster in memory, under one revision counter.
+ *
+ * *Guarantees.* Every committed write increments the revision by one and is visible to reads, then told to
+ * listeners, in revision order. A write that expects another revision than the live one changes nothing.
+ * Objects handed out are deeply frozen.
+ */
+import type { Clock } from '../clock.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { Collection, type Range } from './collection.ts'
+import { EventLog, type EventWindow, StoreEvent } from './event-log.ts'
+import { deepFreeze, StoredObject } from './stored-object.ts'
+
+/** What the journal of a persistent store receives before a write is acknowledged. */
+export interface CommitRecord {
+  readonly revision: number
+  readonly collection: string
+  readonly key: string
+  /** Absent when the object was deleted. */
+  readonly object: JsonObject | undefined
+}
+
+/** One write. */
+export interface Commit {
+  readonly collection: string
+  readonly key: string
+  /** The live revision this write was computed from; 0 when the object must not exist yet. */
+  readonly expected: number
+  /** The new state without its resourceVersion, or `undefined` to delete. */
+  readonly object: JsonObject | undefined
+}
+
+/** Options of {@link Store}. */
+export interface StoreOptions {
+  readonly clock: Clock
+  readonly window: EventWindow
+  /** Called before a write becomes visible; throwing refuses the write. */
+  readonly journal?: (record: CommitRecord) => void
+}
+
+/** The revisioned store. */
+export class Store {
+  readonly #clock: Clock
+  readonly #journal: ((record: CommitRecord) => void) | undefined
+  readonly #log: EventLog
+  readonly #collections = new Map<string, Collection>()
+  readonly #listeners = new Map<string, Set<(event: StoreEvent) => void>>()
+  readonly #everything = new Set<(event: StoreEvent) => void>()
+  // Listeners may write. Their events wait here, so that every listener sees one order.
+  readonly #undelivered: StoreEvent[] = []
+  #isDelivering = false
+  #revision = 1
+
+  constructor(options: StoreOptions) {
+    this.#clock = options.clock
+    this.#journal = options.journal
+    this.#log = new EventLog(options.window)
+  }
+
+  /** Revision of the last write. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  get(collection: string, key: string): StoredObject | undefined {
+    return this.#collections.get(collection)?.get(key)
+  }
+
+  /** Number of live objects in `collection`. */
+  count(collection: string): number {
+    return this.#collections.get(collection)?.size ?? 0
+  }
+
+  /** Live objects in key order. The result is a snapshot only as long as nobody writes. */
+  range(collection: string, range?: Range): Iterable<StoredObject> {
+    return this.#collections.get(collection)?.range(range) ?? []
+  }
+
+  /** Objects as they were at `revision`, in key order; `undefined` when that is forgotten. */
+  rangeAt(collection: string, revision: number, range: Range = {}): Iterable<StoredObject> | undefined {
+    if (revision < this.#log.floor(collection)) return undefined
+    const later = this.#log.since(collection, revision)
+    if (later.length === 0) return this.range(collection, range)
+    const { prefix = '', after } = range
+    const before = new Map<string, StoredObject | undefined>()
+    for (const event of later) if (!before.has(event.key)) before.set(event.key, event.previous)
+    const objects = [...this.range(collection, range)].filter((stored) => !before.has(stored.key))
+    for (const [key, stored] of before) {
+      if (stored !== undefined && key.startsWith(prefix) && (after === undefined || key > after)) objects.push(stored)
+    }
+    return objects.sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  /** The object as it was at `revision`; `'forgotten'` when that is too long ago. */
+  getAt(collection: string, key: string, revision: number): StoredObject | undefined | 'forgotten' {
+    if (revision < this.#log.floor(collection)) return 'forgotten'
+    const change = this.#log.since(collection, revision).find((event) => event.key === key)
+    return change === undefined ? this.get(collection, key) : change.previous
+  }
+
+  /** Performs a write, or answers `'conflict'` when the live object is not the one expected. */
+  commit(commit: Commit): StoredObject | 'conflict' {
+    const { collection, key, expected, object } = commit
+    const live = this.get(collection, key)
+    if ((live?.revision ?? 0) !== expected) return 'conflict'
+    const base = object ?? live?.object
+    if (base === undefined) return 'conflict'
+    const revision = this.#revision + 1
+    const current = new StoredObject(key, deepFreeze(withResourceVersion(base, revision)), revision)
+    this.#journal?.({ revision, collection, key, object: object === undefined ? undefined : current.object })
+    this.#revision = revision
+    if (object === undefined) this.#collection(collection).delete(key)
+    else this.#collection(collection).set(current)
+    const type = object === undefined ? 'DELETED' : live === undefined ? 'ADDED' : 'MODIFIED'
+    this.#publish(new StoreEvent({ type, collection, revision, time: this.#clock.now(), current, previous: live }))
+    return current
+  }
+
+  /** Puts an object read from a journal back in place, with the revision it had. Tells nobody. */
+  restore(record: CommitRecord): void {
+    this.#revision = Math.max(this.#revision, record.revision)
+    this.#log.compact(this.#revision)
+    if (record.object === undefined) this.#collection(record.collection).delete(record.key)
+    else {
+      const stored = new StoredObject(record.key, deepFreeze(record.object), record.revision)
+      this.#collection(record.collection).set(stored)
+    }
+  }
+
+  /** Events of `collection` after `revision`; `undefined` when some of them are forgotten. */
+  eventsSince(collection: string, revision: number): readonly StoreEvent[] | undefined {
+    if (revision < this.#log.floor(collection)) return undefined
+    return this.#log.since(collection, revision)
+  }
+
+  /** Calls `listener` for every later event of `collection`. Returns the function that unsubscribes. */
+  listen(collection: string, listener: (event: StoreEvent) => void): () => void {
+    let listeners = this.#listeners.get(collection)
+    if (listeners === undefined) {
+      listeners = new Set()
+      this.#listeners.set(collection, listeners)
+    }
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  /** Calls `listener` for every later event of every collection. */
+  listenToAll(listener: (event: StoreEvent) => void): () => void {
+    this.#everything.add(listener)
+    return () => this.#everything.delete(listener)
+  }
+
+  /** Forgets all history up to now: older watches, continue tokens and exact reads answer 410. */
+  compact(): void {
+    this.#log.compact(this.#revision)
+  }
+
+  /** Names of the collections that hold, or once held, objects. */
+  collections(): readonly string[] {
+    return [...this.#collections.keys()]
+  }
+
+  #collection(name: string): Collection {
+    let collection = this.#collections.get(name)
+    if (collection === undefined) {
+      collection = new Collection()
+      this.#collections.set(name, collection)
+    }
+    return collection
+  }
+
+  #publish(event: StoreEvent): void {
+    this.#log.append(event)
+    this.#undelivered.push(event)
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    try {
+      for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
+        for (const listener of this.#listeners.get(next.collection) ?? []) listener(next)
+        for (const listener of this.#everything) listener(next)
+      }
+    } finally {
+      this.#isDelivering = false
+    }
+  }
+}
+
+/** Kind and apiVersion come first, then metadata, as in the answers of the real server. */
+function withResourceVersion(object: JsonObject, revision: number): JsonObject {
+  const { kind, apiVersion, metadata, ...rest } = object
+  const fields = isJsonObject(metadata) ? metadata : {}
+  return { kind, apiVersion, metadata: { ...fields, resourceVersion: String(revision) }, ...rest }
+}

@@ -1,0 +1,43 @@
+/** One revision of one object: immutable, and serialised at most once however many readers it has. */
+import type { JsonObject } from '../json.ts'
+
+const encoder = new TextEncoder()
+
+/** An object as the store holds it. Its JSON is made on first use and shared by every list and watch. */
+export class StoredObject {
+  /** `namespace/name`, or `name` for cluster-scoped objects. */
+  readonly key: string
+  /** Deeply frozen. `metadata.resourceVersion` equals `revision`. */
+  readonly object: JsonObject
+  readonly revision: number
+  #json: Uint8Array | undefined
+
+  constructor(key: string, object: JsonObject, revision: number) {
+    this.key = key
+    this.object = object
+    this.revision = revision
+  }
+
+  /** UTF-8 JSON without a trailing newline. */
+  get json(): Uint8Array {
+    this.#json ??= encoder.encode(JSON.stringify(this.object))
+    return this.#json
+  }
+}
+
+/** The store key of an object. */
+export function objectKey(namespace: string | undefined, name: string): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`
+}
+
+/**
+ * Freezes `value` and everything below it, and returns it. Stops at what is frozen already, so that an update
+ * which shares most of its tree with the previous revision costs only what changed.
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item)
+  else for (const field of Object.values(value)) deepFreeze(field)
+  return value
+}
