@@ -1,0 +1,45 @@
+/** The committed files that are derived from definitions in code, and how each is made. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type AnyCrd, crdYaml } from '@reeve/crd'
+import { WebAppCrd } from '@reeve/webapp'
+
+/** A derived file: its path from the root of the repository and the content it should have. */
+export interface GeneratedFile {
+  readonly path: string
+  readonly content: string
+}
+
+const NOTICE = '# Made by `npm run generate` from the definition in code: change it there.\n'
+
+/** Every derived file with its present content. */
+export function generatedFiles(): readonly GeneratedFile[] {
+  return [crdFile('operators/webapp/chart/crds', WebAppCrd)]
+}
+
+/** The paths of those that differ from what is committed. */
+export async function staleFiles(): Promise<readonly string[]> {
+  const stale: string[] = []
+  for (const { path, content } of generatedFiles()) {
+    if ((await contentOf(path)) !== content) stale.push(path)
+  }
+  return stale
+}
+
+/** The place of a path of the repository on this machine. */
+export function absolutePath(path: string): string {
+  return fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+}
+
+function crdFile(folder: string, crd: AnyCrd): GeneratedFile {
+  return { path: `${folder}/${crd.name}.yaml`, content: NOTICE + crdYaml(crd) }
+}
+
+async function contentOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(absolutePath(path), 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
