@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts'
 export interface RequestOptions {
   /** Ends the request, and any retries, as soon as it aborts. */
   readonly signal?: AbortSignal
-  /** Deadline for the whole call including retries. @default 30_000 (watches have none) */
+  /** Deadline for the whole call including retries. @default 30_000 (per page in `listAll`; watches have none) */
   readonly timeoutMs?: number
 }
 
@@ -32,6 +32,8 @@ export interface ApplyOptions extends WriteOptions {
 export interface GetOptions extends RequestOptions {
   readonly resourceVersion?: string
   readonly subresource?: string
+  /** Ask for metadata only: the object arrives without spec and status. @default false */
+  readonly metadataOnly?: boolean
 }
 
 /** Selects objects of a collection. */

@@ -102,7 +102,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** Whether a cause of the failure has this reason, such as `FieldManagerConflict`. */
-export function hasCause(error: unknown, reason: string): error is ApiError {
+export function hasCause(error: unknown, reason: string): boolean {
   return error instanceof ApiError && error.causes.some((cause) => cause.reason === reason)
 }
 

@@ -10,8 +10,13 @@ export interface TransportRequest {
   readonly path: string
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** Headers that occur several times, such as `impersonate-group`; a comma would change their meaning. */
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
   readonly body?: string | Uint8Array
+  /** Aborting rejects `send`, or ends the body, with the signal's reason. */
   readonly signal?: AbortSignal
+  /** The answer stays open, as that of a watch: silence in it is normal. @default false */
+  readonly isStream?: boolean
 }
 
 /** A response whose body is consumed exactly once, as a stream. */

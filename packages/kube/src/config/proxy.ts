@@ -1,0 +1,65 @@
+/** Which proxy, if any, the environment asks for. */
+import { BlockList, isIP } from 'node:net'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * The proxy for `server` by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (or their lower-case forms). Loopback
+ * addresses are never proxied.
+ *
+ * @example
+ * proxyFromEnvironment(new URL('https://10.0.0.1'), { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }) // undefined
+ */
+export function proxyFromEnvironment(server: URL, env: Env): string | undefined {
+  const proxy = server.protocol === 'https:' ? variable(env, 'HTTPS_PROXY') : variable(env, 'HTTP_PROXY')
+  if (!proxy || isLoopback(hostOf(server)) || isExcluded(server, variable(env, 'NO_PROXY') ?? '')) return undefined
+  return proxy.includes('://') ? proxy : `http://${proxy}`
+}
+
+function isExcluded(server: URL, noProxy: string): boolean {
+  const host = hostOf(server)
+  const port = server.port || (server.protocol === 'https:' ? '443' : '80')
+  return noProxy
+    .split(',')
+    .map((rule) => rule.trim().toLowerCase())
+    .some((rule) => rule !== '' && matches(rule, host, port))
+}
+
+function matches(rule: string, host: string, port: string): boolean {
+  if (rule === '*') return true
+  if (rule.includes('/')) return isInSubnet(host, rule)
+  const { name, port: onlyPort } = splitPort(rule)
+  if (onlyPort !== undefined && onlyPort !== port) return false
+  if (isIP(name) !== 0 || isIP(host) !== 0) return name === host
+  // ".example.com" and "*.example.com" mean subdomains only, "example.com" means the domain as well.
+  if (name.startsWith('*.')) return host.endsWith(name.slice(1))
+  return name.startsWith('.') ? host.endsWith(name) : host === name || host.endsWith(`.${name}`)
+}
+
+function splitPort(rule: string): { name: string; port?: string } {
+  const match = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(rule)
+  const name = (match?.[1] ?? rule).replace(/^\[|\]$/g, '')
+  return match?.[2] === undefined ? { name } : { name, port: match[2] }
+}
+
+function isInSubnet(host: string, subnet: string): boolean {
+  const [network = '', prefix = ''] = subnet.split('/')
+  const family = isIP(network)
+  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(prefix)) return false
+  if (Number(prefix) > (family === 4 ? 32 : 128)) return false
+  const list = new BlockList()
+  list.addSubnet(network, Number(prefix), family === 4 ? 'ipv4' : 'ipv6')
+  return list.check(host, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function hostOf(server: URL): string {
+  return server.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+}
+
+function variable(env: Env, name: string): string | undefined {
+  return env[name] || env[name.toLowerCase()]
+}

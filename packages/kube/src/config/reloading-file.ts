@@ -1,0 +1,69 @@
+/** Reads a small file again and again, because mounted tokens and certificates are replaced while we run. */
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../clock.ts'
+import { CredentialsError } from '../errors.ts'
+import type { TextSource } from './cluster-config.ts'
+
+/** How often, and what to say when it fails. */
+export interface ReloadingFileOptions {
+  readonly clock: Clock
+  /** Content younger than this is served from memory. */
+  readonly maxAgeMs: number
+  /** What the file holds, for messages: `bearer token`. */
+  readonly what: string
+  /** Told when a file that was readable before no longer is. */
+  readonly onProblem?: (error: Error) => void
+}
+
+/**
+ * A file that is read at most once per `maxAgeMs`. When a later read fails or finds nothing, the last good content
+ * stays in use: a token that was good a minute ago most likely still is.
+ */
+export class ReloadingFile implements TextSource {
+  readonly path: string
+  readonly #options: ReloadingFileOptions
+  #content: string | undefined
+  #readAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<string> | undefined
+
+  constructor(path: string, options: ReloadingFileOptions) {
+    this.path = path
+    this.#options = options
+  }
+
+  /** The content, trimmed. Rejects only when the file has never been readable. */
+  async read(): Promise<string> {
+    const { clock, maxAgeMs } = this.#options
+    if (this.#content !== undefined && clock.now() - this.#readAt < maxAgeMs) return this.#content
+    return this.reread()
+  }
+
+  /** The content as it is on disk now. */
+  async reread(): Promise<string> {
+    this.#reading ??= this.#load().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #load(): Promise<string> {
+    this.#readAt = this.#options.clock.now()
+    try {
+      const text = (await readFile(this.path, 'utf8')).trim()
+      if (text === '') throw new CredentialsError(`${this.path}: the ${this.#options.what} file is empty`)
+      this.#content = text
+      return text
+    } catch (error) {
+      const problem = this.#asProblem(error)
+      if (this.#content === undefined) throw problem
+      this.#options.onProblem?.(problem)
+      return this.#content
+    }
+  }
+
+  #asProblem(error: unknown): CredentialsError {
+    if (error instanceof CredentialsError) return error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    return new CredentialsError(`${this.path}: cannot read the ${this.#options.what} (${code})`, { cause: error })
+  }
+}

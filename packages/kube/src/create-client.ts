@@ -1,0 +1,80 @@
+/** Puts a client together. */
+import type { KubeClient } from './client.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { ClusterConfig } from './config/cluster-config.ts'
+import {
+  DEFAULT_DISCOVERY_INTERVAL_MS,
+  DEFAULT_FIELD_MANAGER,
+  DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_MAX_WATCH_LINE_BYTES,
+  DEFAULT_USER_AGENT,
+} from './defaults.ts'
+import { type Discovery, DiscoveryCache } from './discovery.ts'
+import { HttpClient } from './http-client.ts'
+import { type Impersonation, impersonationHeaders } from './impersonation.ts'
+import { ClientObserver, type ObserverOptions } from './observer.ts'
+import { RequestExecutor } from './request-executor.ts'
+import type { RetryOptions } from './retry-policy.ts'
+import type { Transport } from './transport.ts'
+import { UndiciTransport } from './undici-transport.ts'
+
+/** Options of {@link createClient} that do not depend on where the server is. */
+export interface ClientOptions extends ObserverOptions {
+  /** What the server's audit log shows. @default 'reeve-kube/<version>' */
+  readonly userAgent?: string
+  /** Owner of the fields that this client writes. @default 'reeve' */
+  readonly fieldManager?: string
+  /** Act as somebody else. @default the identity that the kubeconfig names, if any */
+  readonly impersonate?: Impersonation
+  /** @default the clock of the machine */
+  readonly clock?: Clock
+  /** Numbers in [0, 1) that spread retries. @default Math.random */
+  readonly random?: () => number
+  /** @default 4 retries between 250 ms and 5 s */
+  readonly retries?: RetryOptions
+  /** Answers beyond this fail instead of filling the memory. @default 256 MiB */
+  readonly maxResponseBytes?: number
+  /** The same for one watch event. @default 16 MiB */
+  readonly maxWatchLineBytes?: number
+}
+
+/** The server to talk to: a transport of one's own, or a configuration for the built-in one. */
+export type ClientTarget = { readonly transport: Transport } | { readonly config: ClusterConfig }
+
+/** A client with its discovery at hand. */
+export interface DiscoveringClient extends KubeClient {
+  readonly discovery: Discovery
+}
+
+/**
+ * A client for one API server. Closing it closes its transport.
+ *
+ * @example
+ * const client = createClient({ config: await loadConfig(), fieldManager: 'webapp-operator' })
+ * const deployment = await client.apply(Deployments, desired, { force: true })
+ * await client.close()
+ */
+export function createClient(options: ClientTarget & ClientOptions): DiscoveringClient {
+  const { clock = systemClock } = options
+  const transport = 'transport' in options ? options.transport : new UndiciTransport(options.config)
+  const identity = options.impersonate ?? ('config' in options ? options.config.impersonate : undefined)
+  const { headers, repeatedHeaders } = impersonationHeaders(identity)
+  const executor = new RequestExecutor({
+    transport,
+    clock,
+    random: options.random ?? Math.random,
+    retries: options.retries ?? {},
+    observer: new ClientObserver(options),
+    maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+    headers: { 'user-agent': options.userAgent ?? DEFAULT_USER_AGENT, ...headers },
+    ...(Object.keys(repeatedHeaders).length > 0 && { repeatedHeaders }),
+  })
+  return new HttpClient({
+    executor,
+    fieldManager: options.fieldManager ?? DEFAULT_FIELD_MANAGER,
+    maxWatchLineBytes: options.maxWatchLineBytes ?? DEFAULT_MAX_WATCH_LINE_BYTES,
+    discovery: new DiscoveryCache({ executor, clock, minIntervalMs: DEFAULT_DISCOVERY_INTERVAL_MS }),
+    clock,
+    close: () => transport.close(),
+  })
+}

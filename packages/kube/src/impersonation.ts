@@ -1,0 +1,33 @@
+/** Acting as somebody else, where RBAC allows it. */
+
+/** The identity to act as. */
+export interface Impersonation {
+  readonly user: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Headers that ask the server to treat requests as those of another identity. */
+export interface ImpersonationHeaders {
+  readonly headers: Readonly<Record<string, string>>
+  readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>
+}
+
+/** The headers of an identity. Keys of `extra` are percent-encoded: they may be any text, header names may not. */
+export function impersonationHeaders(identity: Impersonation | undefined): ImpersonationHeaders {
+  if (identity === undefined) return { headers: {}, repeatedHeaders: {} }
+  const headers: Record<string, string> = { 'impersonate-user': identity.user }
+  if (identity.uid !== undefined) headers['impersonate-uid'] = identity.uid
+  const repeatedHeaders: Record<string, readonly string[]> = {}
+  const add = (name: string, values: readonly string[]) => {
+    const [only, ...more] = values
+    if (only !== undefined && more.length === 0) headers[name] = only
+    else if (only !== undefined) repeatedHeaders[name] = values
+  }
+  add('impersonate-group', identity.groups ?? [])
+  for (const [key, values] of Object.entries(identity.extra ?? {})) {
+    add(`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`, values)
+  }
+  return { headers, repeatedHeaders }
+}

@@ -1,0 +1,68 @@
+/** Turns structured selectors into the text of a query, and evaluates them. */
+import type { LabelSelector, LabelSelectorRequirement } from './kinds/label-selector.ts'
+
+/**
+ * The text form of a label selector. An empty selector gives the empty string, which selects everything.
+ *
+ * @example
+ * formatLabelSelector({ matchLabels: { app: 'web' }, matchExpressions: [{ key: 'canary', operator: 'DoesNotExist' }] })
+ * // 'app=web,!canary'
+ */
+export function formatLabelSelector(selector: LabelSelector): string {
+  const labels = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
+  return [...labels, ...(selector.matchExpressions ?? []).map(formatRequirement)].join(',')
+}
+
+/**
+ * The text form of a field selector; values are escaped.
+ *
+ * @example
+ * formatFieldSelector({ 'metadata.name': 'web' }) // 'metadata.name=web'
+ */
+export function formatFieldSelector(fields: Readonly<Record<string, string>>): string {
+  return Object.entries(fields)
+    .map(([path, value]) => `${path}=${value.replace(/[\\,=]/g, (character) => `\\${character}`)}`)
+    .join(',')
+}
+
+/**
+ * Whether `labels` satisfy the selector, by the rules of the server: `NotIn` holds when the label is absent.
+ *
+ * @example
+ * matchesLabels({ matchLabels: { app: 'web' } }, pod.metadata.labels)
+ */
+export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const own = new Map(Object.entries(labels ?? {}))
+  const hasAll = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => own.get(key) === value)
+  return hasAll && (selector.matchExpressions ?? []).every((requirement) => matchesRequirement(requirement, own))
+}
+
+function formatRequirement({ key, operator, values = [] }: LabelSelectorRequirement): string {
+  switch (operator) {
+    case 'In':
+      return `${key} in (${values.join(',')})`
+    case 'NotIn':
+      return `${key} notin (${values.join(',')})`
+    case 'Exists':
+      return key
+    case 'DoesNotExist':
+      return `!${key}`
+  }
+}
+
+function matchesRequirement(
+  { key, operator, values = [] }: LabelSelectorRequirement,
+  labels: ReadonlyMap<string, string>,
+): boolean {
+  const value = labels.get(key)
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+  }
+}

@@ -1,0 +1,41 @@
+/** Reads a collection page by page into one consistent list. */
+import type { ListOptions } from './client.ts'
+import { isExpired } from './error-predicates.ts'
+import type { KubeList, KubeObject, Stored } from './objects.ts'
+
+/** Reads one page. */
+export type PageReader<T extends KubeObject> = (options: ListOptions) => Promise<KubeList<T>>
+
+/**
+ * Follows `continue` to the end. All pages show the collection at the resourceVersion of the first.
+ *
+ * When the server forgets that version half-way (410), everything starts again as one unpaged list: it cannot expire,
+ * while paging again could expire again for ever.
+ */
+export async function readAllPages<T extends KubeObject>(
+  options: ListOptions,
+  readPage: PageReader<T>,
+): Promise<KubeList<T>> {
+  try {
+    return await followPages(options, readPage)
+  } catch (error) {
+    if (!isExpired(error) || options.limit === 0) throw error
+    const { continue: _discarded, ...fromStart } = options
+    return followPages({ ...fromStart, limit: 0 }, readPage)
+  }
+}
+
+async function followPages<T extends KubeObject>(options: ListOptions, readPage: PageReader<T>): Promise<KubeList<T>> {
+  const first = await readPage(options)
+  if (!first.metadata.continue) return first
+  const items: Stored<T>[] = [...first.items]
+  // The continue token fixes the version; the server refuses a request that names another one beside it.
+  const { resourceVersion: _version, resourceVersionMatch: _match, ...rest } = options
+  let page = first
+  while (page.metadata.continue) {
+    page = await readPage({ ...rest, continue: page.metadata.continue })
+    for (const item of page.items) items.push(item)
+  }
+  const { continue: _end, remainingItemCount: _none, ...metadata } = page.metadata
+  return { ...first, metadata, items }
+}

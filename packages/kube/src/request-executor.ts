@@ -1,0 +1,177 @@
+/** Sends one call through the transport: deadline, retries, diagnostics, warnings, and errors that name the object. */
+import { type Clock, sleep } from './clock.ts'
+import { withDeadline } from './deadline.ts'
+import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
+import { ConnectionError, DeadlineExceededError, KubeError } from './errors.ts'
+import type { ClientObserver } from './observer.ts'
+import { describeTarget, type RequestTarget } from './request-target.ts'
+import { readApiError, readContent } from './response-body.ts'
+import { warningTexts } from './response-headers.ts'
+import { type RetryOptions, retryDelayMs } from './retry-policy.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+
+/** A request before the headers that all requests of a client share. */
+export interface Call {
+  readonly target: RequestTarget
+  readonly method: TransportRequest['method']
+  readonly path: string
+  readonly accept?: string
+  readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Becomes JSON, once, however often it is sent. */
+  readonly body?: unknown
+  readonly isIdempotent: boolean
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/** What an executor is made of. */
+export interface RequestExecutorOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly random: () => number
+  readonly retries: RetryOptions
+  readonly observer: ClientObserver
+  readonly maxResponseBytes: number
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Executes the calls of one client. */
+export class RequestExecutor {
+  readonly #options: RequestExecutorOptions
+
+  constructor(options: RequestExecutorOptions) {
+    this.#options = options
+  }
+
+  /** The parsed answer to a call, after as many tries as policy and deadline allow. */
+  async content(call: Call): Promise<unknown> {
+    const { clock, random, retries, observer } = this.#options
+    const timeoutMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const endsAt = clock.now() + timeoutMs
+    const request = this.#compose(call)
+    let lastError: unknown
+    const onTimeout = () =>
+      new DeadlineExceededError(call.target, timeoutMs, lastError === undefined ? {} : { cause: lastError })
+    const bounds = { clock, timeoutMs, onTimeout, ...(call.signal && { signal: call.signal }) }
+    return withDeadline(bounds, async (signal) => {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#try(call, { ...request, signal }, attempt)
+        } catch (error) {
+          signal.throwIfAborted()
+          lastError = error
+          const delayMs = retryDelayMs({ error, attempt, isIdempotent: call.isIdempotent }, retries, random)
+          // Waiting beyond the deadline would only replace a telling error with a time-out.
+          if (delayMs === undefined || clock.now() + delayMs >= endsAt) throw error
+          observer.retrying(call.target, error, attempt, delayMs)
+          await sleep(delayMs, { clock, signal })
+        }
+      }
+    })
+  }
+
+  /** Opens a stream: one try, no deadline. Whoever reads streams reconnects anyway, with its own backoff. */
+  async open(call: Call, signal: AbortSignal): Promise<TransportResponse> {
+    const startedAt = this.#options.clock.now()
+    const request = { ...this.#compose(call), signal, isStream: true }
+    let status: number | undefined
+    try {
+      const response = await this.#send(call.target, request)
+      status = response.status
+      this.#warn(call.target, response)
+      if (response.status < 200 || response.status > 299) throw await this.#refusal(call.target, response)
+      this.#report(call, startedAt, 0, status)
+      return response
+    } catch (error) {
+      this.#report(call, startedAt, 0, status, error)
+      throw error
+    }
+  }
+
+  async #try(call: Call, request: TransportRequest, attempt: number): Promise<unknown> {
+    const startedAt = this.#options.clock.now()
+    let status: number | undefined
+    try {
+      const response = await this.#send(call.target, request)
+      status = response.status
+      this.#warn(call.target, response)
+      if (response.status < 200 || response.status > 299) throw await this.#refusal(call.target, response)
+      const content = await this.#read(call.target, response)
+      this.#report(call, startedAt, attempt, status)
+      return content
+    } catch (error) {
+      this.#report(call, startedAt, attempt, status, error)
+      throw error
+    }
+  }
+
+  async #send(target: RequestTarget, request: TransportRequest): Promise<TransportResponse> {
+    try {
+      return await this.#options.transport.send(request)
+    } catch (error) {
+      request.signal?.throwIfAborted()
+      throw asConnectionError(target, error, 'request')
+    }
+  }
+
+  async #read(target: RequestTarget, response: TransportResponse): Promise<unknown> {
+    try {
+      return await readContent(target, response, this.#options.maxResponseBytes)
+    } catch (error) {
+      throw asConnectionError(target, error, 'response')
+    }
+  }
+
+  #refusal(target: RequestTarget, response: TransportResponse): Promise<KubeError> {
+    return readApiError(target, response, this.#options.clock.now())
+  }
+
+  #warn(target: RequestTarget, response: TransportResponse): void {
+    for (const text of warningTexts(response.headers)) this.#options.observer.warned(target, text)
+  }
+
+  #report(call: Call, startedAt: number, attempt: number, status: number | undefined, error?: unknown): void {
+    const durationMs = this.#options.clock.now() - startedAt
+    this.#options.observer.requested({
+      ...call.target,
+      method: call.method,
+      attempt,
+      durationMs,
+      ...(status !== undefined && { status }),
+      ...(error instanceof KubeError && { errorCode: error.code }),
+    })
+  }
+
+  #compose(call: Call): TransportRequest {
+    const { headers, repeatedHeaders } = this.#options
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    return {
+      method: call.method,
+      path: call.path,
+      headers: {
+        ...headers,
+        accept: call.accept ?? 'application/json',
+        ...(body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
+        ...call.headers,
+      },
+      ...(repeatedHeaders && { repeatedHeaders }),
+      ...(body !== undefined && { body }),
+    }
+  }
+}
+
+/**
+ * What a transport throws, with the name of the object. Our own errors keep their class and phase; anything else
+ * came from a connection.
+ */
+export function asConnectionError(target: RequestTarget, error: unknown, phase: 'request' | 'response'): unknown {
+  if (error instanceof ConnectionError) {
+    return new ConnectionError(`${describeTarget(target)}: ${error.message}`, error.phase, { cause: error.cause })
+  }
+  if (error instanceof KubeError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error })
+}

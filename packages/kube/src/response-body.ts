@@ -1,0 +1,69 @@
+/** Reads whole answers into memory, within a bound. */
+import { MAX_ERROR_BODY_BYTES } from './defaults.ts'
+import { ApiError, BadResponseError } from './errors.ts'
+import type { Status } from './objects.ts'
+import type { RequestTarget } from './request-target.ts'
+import { headerValue, retryAfterMs } from './response-headers.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** The body as text; fails with `BadResponseError` beyond `maxBytes`, without reading on. */
+export async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) {
+      throw new BadResponseError(target, `the answer exceeds ${maxBytes} bytes; list with a smaller limit`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8')
+}
+
+/** The body as JSON, or as text when the server declares another type. */
+export async function readContent(
+  target: RequestTarget,
+  response: TransportResponse,
+  maxBytes: number,
+): Promise<unknown> {
+  const text = await readText(target, response, maxBytes)
+  const contentType = headerValue(response.headers, 'content-type') ?? ''
+  if (target.verb === 'raw' && !contentType.includes('json')) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message quotes the text, which may be a Secret: say what it was instead of what was in it.
+    throw new BadResponseError(target, `the answer (${response.status} ${contentType || 'without type'}) is not JSON`)
+  }
+}
+
+/** Turns a refusal into an `ApiError`. A body that cannot be read or is no `Status` is not worth a second error. */
+export async function readApiError(
+  target: RequestTarget,
+  response: TransportResponse,
+  nowMs: number,
+): Promise<ApiError> {
+  const contentType = headerValue(response.headers, 'content-type')
+  const retryAfter = retryAfterMs(response.headers, nowMs)
+  const body = await readStatus(target, response)
+  return new ApiError(target, response.status, {
+    ...(body !== undefined && { body }),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+    ...(contentType !== undefined && { contentType }),
+  })
+}
+
+/** Whether a parsed value is a `Status`. */
+export function isStatus(value: unknown): value is Status {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
+}
+
+async function readStatus(target: RequestTarget, response: TransportResponse): Promise<Status | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readText(target, response, MAX_ERROR_BODY_BYTES))
+    return isStatus(value) ? value : undefined
+  } catch {
+    // The HTTP status already says that the request was refused; that is the error to report.
+    return undefined
+  }
+}

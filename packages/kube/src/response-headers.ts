@@ -1,0 +1,32 @@
+/** Reads the response headers that carry meaning: warnings, delays, content types. */
+import type { TransportResponse } from './transport.ts'
+
+type Headers = TransportResponse['headers']
+
+/** The first value of a header. */
+export function headerValue(headers: Headers, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+/** `Retry-After` in milliseconds: seconds, or a date relative to `nowMs`. Nonsense counts as absent. */
+export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const value = headerValue(headers, 'retry-after')?.trim()
+  if (!value) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1_000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs)
+}
+
+/**
+ * The texts of `Warning` headers with code 299, which is how the server tells about deprecated versions, unknown
+ * fields and what admission webhooks have to say. Several warnings may share one header line.
+ */
+export function warningTexts(headers: Headers): string[] {
+  const value = headers.warning
+  if (value === undefined) return []
+  const lines = typeof value === 'string' ? [value] : value
+  return lines.flatMap((line) =>
+    [...line.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) => (match[1] ?? '').replace(/\\(.)/g, '$1')),
+  )
+}

@@ -1,0 +1,115 @@
+/** The connections of a transport: a keep-alive pool for requests, and a connection of its own for every stream. */
+import type { Dispatcher } from 'undici'
+import type { ClientCertificate } from './config/cluster-config.ts'
+import type { TransportResponse } from './transport.ts'
+import { exchange } from './undici-exchange.ts'
+
+/** What connections are made with; a change of any of it needs new connections. */
+export interface ConnectionSettings {
+  /** Scheme, host and port. */
+  readonly origin: string
+  readonly certificateAuthority?: string
+  readonly clientCertificate?: ClientCertificate
+  readonly serverName?: string
+  readonly insecureSkipTlsVerify?: boolean
+  readonly proxyUrl?: string
+}
+
+/** Limits of connections. */
+export interface ConnectionLimits {
+  readonly connections: number
+  readonly connectTimeoutMs: number
+  readonly headersTimeoutMs: number
+  readonly bodyTimeoutMs: number
+  readonly keepAliveMs: number
+  readonly tcpKeepAliveMs: number
+}
+
+interface Dispatchers {
+  readonly requests: Dispatcher
+  readonly streams: Dispatcher
+}
+
+/** One set of connections, all made with the same settings. */
+export class Connections {
+  readonly #requests: Dispatcher
+  readonly #streams: Dispatcher
+
+  constructor({ requests, streams }: Dispatchers) {
+    this.#requests = requests
+    this.#streams = streams
+  }
+
+  /** Requests share `connections` connections and wait for a free one; a stream gets one of its own at once. */
+  send(
+    options: Dispatcher.DispatchOptions,
+    isStream: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<TransportResponse> {
+    return exchange(isStream ? this.#streams : this.#requests, options, signal)
+  }
+
+  /** Resolves when everything under way has ended; nothing new is accepted. */
+  async close(): Promise<void> {
+    await Promise.all([this.#requests.close(), this.#streams.close()])
+  }
+
+  /** Ends everything under way with `reason`. */
+  async destroy(reason: Error): Promise<void> {
+    await Promise.all([this.#requests.destroy(reason), this.#streams.destroy(reason)])
+  }
+}
+
+/** Connects nothing yet; connections are made by the first requests. */
+export async function openConnections(settings: ConnectionSettings, limits: ConnectionLimits): Promise<Connections> {
+  const common = {
+    // HTTP/2 halves the throughput of writes here: docs/decisions/0004-http-transport.md has the figures.
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: limits.headersTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    keepAliveMaxTimeout: limits.keepAliveMs,
+  }
+  const forRequests = { ...common, connections: limits.connections, bodyTimeout: limits.bodyTimeoutMs }
+  const forStreams = { ...common, bodyTimeout: 0 }
+  const connect = connectOptions(settings, limits)
+  if (settings.proxyUrl !== undefined) {
+    return new Connections(await proxied(settings.proxyUrl, connect, limits, forRequests, forStreams))
+  }
+  const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
+  return new Connections({
+    requests: new Pool(settings.origin, { ...forRequests, connect }),
+    streams: new Pool(settings.origin, { ...forStreams, connect }),
+  })
+}
+
+async function proxied(
+  uri: string,
+  requestTls: ConnectOptions,
+  limits: ConnectionLimits,
+  forRequests: object,
+  forStreams: object,
+): Promise<Dispatchers> {
+  const { ProxyAgent } = await import('undici')
+  const proxyTls = { timeout: limits.connectTimeoutMs }
+  return {
+    requests: new ProxyAgent({ ...forRequests, uri, requestTls, proxyTls }),
+    streams: new ProxyAgent({ ...forStreams, uri, requestTls, proxyTls }),
+  }
+}
+
+type ConnectOptions = ReturnType<typeof connectOptions>
+
+function connectOptions(settings: ConnectionSettings, limits: ConnectionLimits) {
+  const { certificateAuthority, clientCertificate, serverName, insecureSkipTlsVerify } = settings
+  return {
+    timeout: limits.connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelay: limits.tcpKeepAliveMs,
+    minVersion: 'TLSv1.2' as const,
+    rejectUnauthorized: insecureSkipTlsVerify !== true,
+    ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+    ...(serverName !== undefined && { servername: serverName }),
+  }
+}

@@ -1,0 +1,138 @@
+/** One request and its response over undici's dispatch interface, with the body as a stream that can be cancelled. */
+import type { Dispatcher } from 'undici'
+import { ConnectionError, type ConnectionPhase } from './errors.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** Reading from the socket pauses while this much waits for the consumer. */
+const HIGH_WATER_BYTES = 1024 * 1024
+
+/** Sends a request. Rejects with the signal's reason when aborted, with `ConnectionError` when the connection fails. */
+export function exchange(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  signal: AbortSignal | undefined,
+): Promise<TransportResponse> {
+  if (signal?.aborted) return Promise.reject(signal.reason)
+  const handler = new ExchangeHandler(signal)
+  try {
+    dispatcher.dispatch(options, handler)
+  } catch (error) {
+    // Thrown for arguments that undici refuses, before anything is sent.
+    handler.onResponseError(undefined, error)
+  }
+  return handler.response
+}
+
+type Failure = { readonly reason: unknown }
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #signal: AbortSignal | undefined
+  readonly #response = Promise.withResolvers<TransportResponse>()
+  readonly #onAbort = () => this.#abort(this.#signal?.reason)
+  #controller: Dispatcher.DispatchController | undefined
+  #phase: ConnectionPhase = 'connect'
+  #chunks: Buffer[] = []
+  #bufferedBytes = 0
+  #isEnded = false
+  #failure: Failure | undefined
+  #wake: (() => void) | undefined
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  get response(): Promise<TransportResponse> {
+    return this.#response.promise
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    this.#phase = 'request'
+    if (this.#failure !== undefined) controller.abort(asError(this.#failure.reason))
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: TransportResponse['headers'],
+  ): void {
+    // 1xx announces that the real answer is still to come.
+    if (status < 200) return
+    this.#phase = 'response'
+    this.#response.resolve({ status, headers, body: { [Symbol.asyncIterator]: () => this.#iterator() } })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#bufferedBytes += chunk.length
+    if (this.#bufferedBytes > HIGH_WATER_BYTES) controller.pause()
+    this.#wake?.()
+  }
+
+  onResponseEnd(): void {
+    this.#isEnded = true
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#wake?.()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
+    this.#fail(new ConnectionError(explain(error), this.#phase, { cause: error }))
+  }
+
+  // Rejects at once, also while the request still waits for a connection; the request itself is dropped as soon as
+  // undici hands over its controller.
+  #abort(reason: unknown): void {
+    if (this.#isEnded || this.#failure !== undefined) return
+    this.#fail(reason)
+    this.#controller?.abort(asError(reason))
+  }
+
+  #fail(reason: unknown): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#failure ??= { reason }
+    this.#response.reject(this.#failure.reason)
+    this.#wake?.()
+  }
+
+  #iterator(): AsyncIterator<Uint8Array, void> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.#abort(new ConnectionError('the reader left before the end of the answer', 'response'))
+        return { done: true, value: undefined }
+      },
+    }
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array, void>> {
+    for (;;) {
+      // An abort discards what is buffered; a lost connection does not: those bytes did arrive.
+      if (this.#failure !== undefined && (this.#signal?.aborted || this.#chunks.length === 0))
+        throw this.#failure.reason
+      const chunk = this.#chunks.shift()
+      if (chunk !== undefined) {
+        this.#bufferedBytes -= chunk.length
+        if (this.#controller?.paused && this.#bufferedBytes <= HIGH_WATER_BYTES / 2) this.#controller.resume()
+        return { done: false, value: chunk }
+      }
+      if (this.#isEnded) return { done: true, value: undefined }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+      this.#wake = undefined
+    }
+  }
+}
+
+// undici's messages name addresses, certificates and limits, never headers or bodies.
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection failed'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (error.message === '') return code ?? error.name
+  return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
+}

@@ -1,0 +1,159 @@
+/** The transport used in production: credentials, TLS and proxies on undici's connections. */
+import type { ClusterConfig, Credentials } from './config/cluster-config.ts'
+import {
+  DEFAULT_BODY_TIMEOUT_MS,
+  DEFAULT_CONNECT_TIMEOUT_MS,
+  DEFAULT_CONNECTIONS,
+  DEFAULT_HEADERS_TIMEOUT_MS,
+  DEFAULT_KEEP_ALIVE_MS,
+  DEFAULT_TCP_KEEP_ALIVE_MS,
+} from './defaults.ts'
+import { ConnectionError } from './errors.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+import type { ConnectionLimits, ConnectionSettings, Connections } from './undici-connections.ts'
+
+/** Options of {@link UndiciTransport}. */
+export interface UndiciTransportOptions {
+  /** Connections for ordinary requests; streams do not count. @default 32 */
+  readonly connections?: number
+  /** Time to connect, TLS handshake included. @default 10_000 */
+  readonly connectTimeoutMs?: number
+  /** Time until the answer begins, also for streams. @default 70_000, more than the server's own limit */
+  readonly headersTimeoutMs?: number
+  /** Longest silence in the middle of an answer; streams have no such limit. @default 30_000 */
+  readonly bodyTimeoutMs?: number
+  /** Idle connections close after this. @default 30_000 */
+  readonly keepAliveMs?: number
+  /** TCP probes start after this much silence. @default 15_000 */
+  readonly tcpKeepAliveMs?: number
+}
+
+interface Generation {
+  readonly settings: ConnectionSettings
+  readonly connections: Promise<Connections>
+}
+
+/**
+ * Sends requests over HTTP/1.1.
+ *
+ * *Guarantees*
+ * - Credentials are added here and nowhere else, and never over plain `http`.
+ * - After a 401 new credentials are obtained and the request is sent once more.
+ * - A changed client certificate or CA opens new connections; requests under way end on the old ones.
+ *
+ * @example
+ * const transport = new UndiciTransport(await loadConfig())
+ */
+export class UndiciTransport implements Transport {
+  readonly #config: ClusterConfig
+  readonly #limits: ConnectionLimits
+  readonly #server: URL
+  readonly #pathPrefix: string
+  readonly #retiring = new Set<Promise<Connections>>()
+  #generation: Generation | undefined
+  #isClosed = false
+
+  constructor(config: ClusterConfig, options: UndiciTransportOptions = {}) {
+    this.#config = config
+    this.#server = new URL(config.server)
+    this.#pathPrefix = this.#server.pathname.replace(/\/+$/, '')
+    this.#limits = {
+      connections: options.connections ?? DEFAULT_CONNECTIONS,
+      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+      headersTimeoutMs: options.headersTimeoutMs ?? DEFAULT_HEADERS_TIMEOUT_MS,
+      bodyTimeoutMs: options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS,
+      keepAliveMs: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
+      tcpKeepAliveMs: options.tcpKeepAliveMs ?? DEFAULT_TCP_KEEP_ALIVE_MS,
+    }
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const source = this.#config.credentials
+    if (source === undefined || this.#server.protocol !== 'https:') return this.#exchange(request, {})
+    const credentials = await source.get(request.signal)
+    const response = await this.#exchange(request, credentials)
+    if (response.status !== 401) return response
+    const renewed = await source.renew(credentials, request.signal)
+    if (renewed === undefined) return response
+    await discard(response)
+    return this.#exchange(request, renewed)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const current = this.#generation?.connections
+    const all = await Promise.all([...this.#retiring, ...(current ? [current] : [])])
+    const reason = new ConnectionError('the client is closed', 'request')
+    await Promise.all(all.map((connections) => connections.destroy(reason)))
+  }
+
+  async #exchange(request: TransportRequest, credentials: Credentials): Promise<TransportResponse> {
+    const connections = await this.#connections(credentials)
+    const { method, path, body, signal, isStream = false } = request
+    const headers: Record<string, string | string[]> = { ...request.headers }
+    for (const [name, values] of Object.entries(request.repeatedHeaders ?? {})) headers[name] = [...values]
+    if (credentials.authorization !== undefined) headers.authorization = credentials.authorization
+    const options = {
+      origin: this.#server.origin,
+      method,
+      path: `${this.#pathPrefix}${path}`,
+      headers,
+      ...(body !== undefined && { body }),
+    }
+    return connections.send(options, isStream, signal)
+  }
+
+  async #connections({ clientCertificate }: Credentials): Promise<Connections> {
+    const { trust, proxyUrl } = this.#config
+    const certificateAuthority = await trust.certificateAuthority?.read()
+    if (this.#isClosed) throw new ConnectionError('the client is closed', 'connect')
+    const settings: ConnectionSettings = {
+      origin: this.#server.origin,
+      ...(certificateAuthority !== undefined && { certificateAuthority }),
+      ...(clientCertificate && { clientCertificate }),
+      ...(trust.serverName !== undefined && { serverName: trust.serverName }),
+      ...(trust.insecureSkipTlsVerify && { insecureSkipTlsVerify: true }),
+      ...(proxyUrl !== undefined && { proxyUrl }),
+    }
+    if (this.#generation !== undefined && isSame(this.#generation.settings, settings)) {
+      return this.#generation.connections
+    }
+    this.#retire()
+    this.#generation = { settings, connections: open(settings, this.#limits) }
+    return this.#generation.connections
+  }
+
+  // Closing waits for what is under way, streams included; they end by their own time-outs within minutes.
+  #retire(): void {
+    const retired = this.#generation?.connections
+    if (retired === undefined) return
+    this.#retiring.add(retired)
+    const forget = () => this.#retiring.delete(retired)
+    // Whether old connections end well or badly is of no interest to anybody: the requests on them report it.
+    retired.then((connections) => connections.close()).then(forget, forget)
+  }
+}
+
+async function open(settings: ConnectionSettings, limits: ConnectionLimits): Promise<Connections> {
+  // Loaded with the first request: a process that never sends one does not pay for an HTTP client.
+  const { openConnections } = await import('./undici-connections.ts')
+  return openConnections(settings, limits)
+}
+
+// Of everything that connections are made with, only these two can change while we run.
+function isSame(a: ConnectionSettings, b: ConnectionSettings): boolean {
+  return (
+    a.certificateAuthority === b.certificateAuthority &&
+    a.clientCertificate?.certificate === b.clientCertificate?.certificate &&
+    a.clientCertificate?.key === b.clientCertificate?.key
+  )
+}
+
+/** Reads a small answer to its end so that the connection can be used again; drops the connection of a large one. */
+async function discard(response: TransportResponse): Promise<void> {
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > 64 * 1024) break
+  }
+}
