@@ -22,8 +22,8 @@ export const MANAGER_DEFAULTS = Object.freeze({
   shutdownGraceMs: 25 * SECOND_MS,
   /** Kept back from the grace for giving the lease back and closing servers. */
   shutdownReserveMs: 5 * SECOND_MS,
-  /** How long all caches together may take to fill. */
-  cacheSyncTimeoutMs: 2 * MINUTE_MS,
+  /** How long each phase of the start may take, filling the caches above all. */
+  startTimeoutMs: 2 * MINUTE_MS,
 })
 
 /** The server for `/healthz`, `/readyz` and `/metrics`. */

@@ -121,8 +121,8 @@ export class LeaderElector {
 
   /**
    * Lets the writes under way settle, keeping the lease meanwhile, and then gives it back. New writes are refused
-   * from the first moment. When `deadline` aborts first the lease is left to run out, so that a write that still
-   * arrives cannot meet another leader's.
+   * from the first moment. When `deadline` aborts first, or has already, the lease is left to run out, so that work
+   * still under way cannot meet another leader's.
    */
   async resign(deadline: AbortSignal): Promise<Resignation> {
     const resigned = new RuntimeError('LEADERSHIP_RESIGNED', `leadership on lease ${this.#leaseName} was given up`)
@@ -137,7 +137,7 @@ export class LeaderElector {
     await this.#renewals
     const isStillOurs = mayRelease && this.#term.remainingMs > 0
     this.#term.end(resigned)
-    if (!isStillOurs || !isIdle) return { isReleased: false, writesInFlight }
+    if (!isStillOurs || !isIdle || deadline.aborted) return { isReleased: false, writesInFlight }
     return { isReleased: await this.#release(deadline), writesInFlight }
   }
 

@@ -1,0 +1,283 @@
+/** Starts and stops the parts of an operator in order, and lets the parts that write run in one process at a time. */
+import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
+import { ELECTION_DEFAULTS, MANAGER_DEFAULTS } from '../defaults.ts'
+import { LeadershipLostError } from '../election/election-error.ts'
+import { fenceWrites } from '../election/fence-writes.ts'
+import { type LeaderElectionOptions, LeaderElector } from '../election/leader-election.ts'
+import { type Leadership, LeadershipTerm } from '../election/leadership.ts'
+import { timeSource } from '../election/time-source.ts'
+import { HealthChecks } from '../health/health-checks.ts'
+import { HealthServer } from '../health/health-server.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import { RuntimeError } from '../runtime-error.ts'
+import { Deadline, untilAborted } from './deadline.ts'
+import { ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
+import { type Runnable, START_PHASES, type StartPhase } from './runnable.ts'
+import { RunnableGroup } from './runnable-group.ts'
+
+/** Where a server listens. */
+export interface ServerAddress {
+  /** @default '0.0.0.0' */
+  readonly host?: string
+  /** 0 takes a free one. */
+  readonly port: number
+}
+
+/** Options of {@link createManager}. */
+export interface ManagerOptions<Cache extends Runnable = Runnable> {
+  /** Closed by whoever made it, after the manager has ended. */
+  readonly client: KubeClient
+  /** Shared by all controllers; started and filled before any of them. */
+  readonly cache?: Cache
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Served under `/metrics` when an address for it is given. */
+  readonly metrics?: MetricsRegistry
+  /** Without it this process leads from the start. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  /** Where `/healthz` and `/readyz` are served. @default nowhere */
+  readonly healthAddress?: ServerAddress
+  /** Where `/metrics` is served; may be the same as `healthAddress`. @default nowhere */
+  readonly metricsAddress?: ServerAddress
+  /** How long each phase of the start may take. @default 120_000 */
+  readonly startTimeoutMs?: number
+  /** How long a stop may take as a whole. Above 5 s, which are kept for the lease and the servers. @default 25_000 */
+  readonly shutdownGraceMs?: number
+}
+
+type ManagerState = 'new' | StartPhase | 'running' | 'stopping' | 'stopped'
+
+/**
+ * Makes a manager.
+ *
+ * @example
+ * const manager = createManager({ client, cache, leaderElection: { lease: { namespace, name: 'webapp-operator' } } })
+ * manager.add(controller)
+ * await manager.run(signal)
+ */
+export function createManager<Cache extends Runnable = Runnable>(options: ManagerOptions<Cache>): Manager<Cache> {
+  return new Manager(options)
+}
+
+/**
+ * Runs an operator once, from start to stop.
+ *
+ * *Start*: servers, webhooks, caches (filled), workers, then leadership, then what needs it. Each phase is ready
+ * before the next one starts. *Stop*: in reverse. What needs leadership ends first, its last write settles, the lease
+ * is given back, then the rest stops, the health server last.
+ *
+ * *Errors* of {@link Manager.run}: `RunnableFailedError` when a part fails, `LeadershipLostError`,
+ * `StartTimeoutError`, `ShutdownTimeoutError`. All of them mean that the process should exit and be started again.
+ */
+export class Manager<Cache extends Runnable = Runnable> {
+  /** Writes only while this process leads: the client for everything that needs leadership. */
+  readonly client: KubeClient
+  readonly cache: Cache | undefined
+  /** For parts that ask before a longer piece of work. */
+  readonly leadership: Leadership
+  /** Liveness: failing makes the kubelet restart the container. */
+  readonly health: HealthChecks
+  /** Readiness: failing takes the pod out of its services. A standby is ready. */
+  readonly readiness: HealthChecks
+  readonly healthServer: HealthServer | undefined
+  /** The same as `healthServer` when both share an address. */
+  readonly metricsServer: HealthServer | undefined
+  readonly #runnables: Runnable[] = []
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #elector: LeaderElector | undefined
+  readonly #soleTerm: LeadershipTerm | undefined
+  readonly #startTimeoutMs: number
+  readonly #graceMs: number
+  readonly #stop = new AbortController()
+  #state: ManagerState = 'new'
+  #failure: Error | undefined
+
+  constructor(options: ManagerOptions<Cache>) {
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? silentLogger
+    this.#startTimeoutMs = options.startTimeoutMs ?? MANAGER_DEFAULTS.startTimeoutMs
+    this.#graceMs = options.shutdownGraceMs ?? MANAGER_DEFAULTS.shutdownGraceMs
+    if (!(this.#graceMs > MANAGER_DEFAULTS.shutdownReserveMs)) {
+      const least = MANAGER_DEFAULTS.shutdownReserveMs
+      throw new RuntimeError('MANAGER_CONFIG', `shutdownGraceMs is ${this.#graceMs}: it must be above ${least}`)
+    }
+    if (options.leaderElection !== undefined) {
+      const { metrics } = options
+      const shared = { clock: this.#clock, logger: this.#logger, ...(metrics && { metrics }) }
+      this.#elector = new LeaderElector(options.client, { ...options.leaderElection, ...shared })
+      this.leadership = this.#elector.leadership
+    } else {
+      this.#soleTerm = new LeadershipTerm(Number.POSITIVE_INFINITY, this.#clock)
+      this.leadership = this.#soleTerm
+    }
+    this.client = fenceWrites(options.client, this.leadership)
+    this.cache = options.cache
+    this.health = new HealthChecks({ clock: this.#clock })
+    this.readiness = new HealthChecks({ clock: this.#clock })
+    this.health.add('ping', () => undefined)
+    this.readiness.add('manager', () => {
+      if (this.#state !== 'running') throw new Error(`the operator is ${describeState(this.#state)}`)
+    })
+    const servers = makeServers(options, this.health, this.readiness)
+    this.healthServer = servers.health
+    this.metricsServer = servers.metrics
+    for (const server of new Set([servers.health, servers.metrics])) if (server) this.#runnables.push(server)
+    if (options.cache !== undefined) this.#runnables.push(options.cache)
+  }
+
+  /** Adds a part before the start. */
+  add(...runnables: readonly Runnable[]): this {
+    if (this.#state !== 'new') {
+      throw new RuntimeError('MANAGER_STARTED', 'the manager has been started: add everything before run()')
+    }
+    this.#runnables.push(...runnables)
+    return this
+  }
+
+  /** Runs until `signal` aborts or something fails, and resolves when everything has stopped. Once only. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== 'new') throw new RuntimeError('MANAGER_STARTED', 'a manager runs once: create another one')
+    const onAbort = () => this.#stop.abort(signal.reason)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const groups = this.#makeGroups()
+    try {
+      await this.#start(groups)
+      await untilAborted(new Promise<never>(() => undefined), this.#stop.signal)
+    } catch (error) {
+      // The stop signal ends the waiting; anything else is a failure of the start itself.
+      if (!this.#stop.signal.aborted) this.#fail(asError(error))
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+    const notStopped = await this.#shutDown(groups)
+    this.#state = 'stopped'
+    if (this.#failure !== undefined) throw this.#failure
+    if (notStopped.length > 0) throw new ShutdownTimeoutError(notStopped, this.#graceMs)
+  }
+
+  async #start(groups: Groups): Promise<void> {
+    for (const phase of START_PHASES) {
+      this.#stop.signal.throwIfAborted()
+      this.#state = phase
+      groups[phase].start()
+      await this.#becomeReady(groups[phase])
+    }
+    this.#state = 'running'
+    this.#logger.info({}, 'started')
+    await this.#lead()
+    this.#stop.signal.throwIfAborted()
+    groups.leader.start(this.leadership.signal)
+    await this.#becomeReady(groups.leader)
+  }
+
+  async #becomeReady(group: RunnableGroup): Promise<void> {
+    using timeout = new Deadline(this.#clock, this.#startTimeoutMs, 'the start')
+    try {
+      await group.whenReady(AbortSignal.any([timeout.signal, this.#stop.signal]))
+    } catch (error) {
+      this.#stop.signal.throwIfAborted()
+      throw timeout.signal.aborted ? new StartTimeoutError(group.notReady, this.#startTimeoutMs) : error
+    }
+  }
+
+  async #lead(): Promise<void> {
+    if (this.#elector === undefined) {
+      this.#soleTerm?.renew(timeSource(this.#clock).now(), () => new Error('a sole leader does not expire'))
+      return
+    }
+    await this.#elector.acquire(this.#stop.signal)
+    const lost = this.#elector.leadershipSignal
+    const onLost = () => {
+      if (lost.reason instanceof LeadershipLostError) this.#fail(lost.reason)
+    }
+    if (lost.aborted) onLost()
+    lost.addEventListener('abort', onLost, { once: true })
+  }
+
+  /** Answers with the names of what did not stop within the grace. */
+  async #shutDown(groups: Groups): Promise<readonly string[]> {
+    this.#state = 'stopping'
+    this.#logger.info({ graceMs: this.#graceMs }, 'stopping')
+    const leadersMs = this.#graceMs - MANAGER_DEFAULTS.shutdownReserveMs
+    using leaders = new Deadline(this.#clock, leadersMs, 'stopping what needs leadership')
+    using release = new Deadline(this.#clock, leadersMs + ELECTION_DEFAULTS.releaseTimeoutMs, 'giving the lease back')
+    using whole = new Deadline(this.#clock, this.#graceMs, 'stopping')
+    await groups.leader.stop(leaders.signal)
+    await this.#resign(groups.leader.running.length === 0 ? release.signal : AbortSignal.abort(leaders.signal.reason))
+    for (const phase of START_PHASES.toReversed()) await groups[phase].stop(whole.signal)
+    const notStopped = [groups.leader, ...START_PHASES.map((phase) => groups[phase])].flatMap(({ running }) => running)
+    if (notStopped.length > 0) this.#logger.error({ notStopped }, 'stopped by force: parts are still running')
+    else this.#logger.info({}, 'stopped')
+    return notStopped
+  }
+
+  async #resign(deadline: AbortSignal): Promise<void> {
+    const resigned = new RuntimeError('LEADERSHIP_RESIGNED', 'the operator is stopping')
+    this.#soleTerm?.close(resigned)
+    // Without an election there is no lease to wait for, but the last writes are waited for all the same.
+    await this.#soleTerm?.whenIdle(deadline).catch(() => undefined)
+    this.#soleTerm?.end(resigned)
+    const outcome = await this.#elector?.resign(deadline)
+    if (outcome && outcome.writesInFlight > 0) {
+      this.#logger.error({ writesInFlight: outcome.writesInFlight }, 'cut off writes: the lease is left to run out')
+    }
+  }
+
+  /** The first failure counts: later ones are usually its consequences. */
+  #fail(error: Error): void {
+    if (this.#failure === undefined && !this.#stop.signal.aborted) this.#failure = error
+    this.#logger.error({ error }, 'a part failed: stopping')
+    this.#stop.abort(error)
+  }
+
+  #makeGroups(): Groups {
+    const group = (belongs: (runnable: Runnable) => boolean) =>
+      new RunnableGroup(this.#runnables.filter(belongs), {
+        logger: this.#logger,
+        onFailure: (error) => this.#fail(error),
+      })
+    const inPhase = (phase: StartPhase) => group((runnable) => this.#phaseOf(runnable) === phase)
+    return {
+      servers: inPhase('servers'),
+      webhooks: inPhase('webhooks'),
+      caches: inPhase('caches'),
+      workers: inPhase('workers'),
+      leader: group(({ needsLeadership }) => needsLeadership),
+    }
+  }
+
+  #phaseOf(runnable: Runnable): StartPhase | undefined {
+    if (runnable === this.cache) return 'caches'
+    return runnable.needsLeadership ? undefined : (runnable.phase ?? 'workers')
+  }
+}
+
+type Groups = Readonly<Record<StartPhase | 'leader', RunnableGroup>>
+
+function makeServers(options: ManagerOptions, health: HealthChecks, readiness: HealthChecks) {
+  const { healthAddress, metricsAddress, metrics, logger } = options
+  const isShared = healthAddress !== undefined && metricsAddress !== undefined && isSame(healthAddress, metricsAddress)
+  const served = metrics !== undefined ? { metrics } : {}
+  const log = logger !== undefined ? { logger } : {}
+  const healthServer =
+    healthAddress && new HealthServer({ ...healthAddress, health, readiness, ...(isShared && served), ...log })
+  if (isShared) return { health: healthServer, metrics: healthServer }
+  const metricsServer = metricsAddress && new HealthServer({ ...metricsAddress, ...served, ...log }, 'metrics')
+  return { health: healthServer, metrics: metricsServer }
+}
+
+function isSame(one: ServerAddress, other: ServerAddress): boolean {
+  return one.port === other.port && one.port !== 0 && one.host === other.host
+}
+
+function describeState(state: ManagerState): string {
+  if (state === 'new' || state === 'stopped') return state === 'new' ? 'not started' : 'stopped'
+  return state === 'stopping' ? 'stopping' : `starting: ${state}`
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new RuntimeError('MANAGER_FAILED', String(error))
+}

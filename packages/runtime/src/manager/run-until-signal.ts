@@ -1,0 +1,64 @@
+/** Ties a run to the signals with which a process is told to stop. */
+import { constants } from 'node:os'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+
+/** The part of `process` that is used. */
+export interface SignalSource {
+  on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
+  off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
+}
+
+/** Options of {@link runUntilSignal}. */
+export interface RunUntilSignalOptions {
+  /** @default SIGTERM and SIGINT */
+  readonly signals?: readonly NodeJS.Signals[]
+  readonly logger?: Logger
+  /** @default process */
+  readonly source?: SignalSource
+}
+
+/**
+ * Runs until the process is told to stop and answers with its exit code: 0 after a clean stop, 1 after a failure (which
+ * is logged), 128 + the signal's number when a second signal comes before the stop is done: the caller should then exit
+ * without waiting.
+ *
+ * @example
+ * process.exit(await runUntilSignal((signal) => manager.run(signal), { logger }))
+ */
+export async function runUntilSignal(
+  run: (signal: AbortSignal) => Promise<void>,
+  options: RunUntilSignalOptions = {},
+): Promise<number> {
+  const { signals = ['SIGTERM', 'SIGINT'], logger = silentLogger, source = process } = options
+  const stop = new AbortController()
+  const forced = Promise.withResolvers<number>()
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      logger.warn({ signal }, 'told to stop again: exiting at once')
+      forced.resolve(128 + constants.signals[signal])
+      return
+    }
+    logger.info({ signal }, 'told to stop')
+    stop.abort(new DOMException(`received ${signal}`, 'AbortError'))
+  }
+  for (const signal of signals) source.on(signal, onSignal)
+  try {
+    return await Promise.race([forced.promise, exitCodeOf(run, stop.signal, logger)])
+  } finally {
+    for (const signal of signals) source.off(signal, onSignal)
+  }
+}
+
+async function exitCodeOf(
+  run: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<number> {
+  try {
+    await run(signal)
+    return 0
+  } catch (error) {
+    logger.error({ error }, 'failed')
+    return 1
+  }
+}
