@@ -1,0 +1,260 @@
+/** Serves what CustomResourceDefinitions define: registers, reports status, and cleans up after deletion. */
+import type { AdmissionPlugin } from '../admission/admission.ts'
+import type { Clock, Timer } from '../clock.ts'
+import { arrayAt, type JsonObject, jsonEqual, objectAt } from '../json.ts'
+import { groupResource } from '../registry/resource-info.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import { forbidden } from '../rest/api-errors.ts'
+import type { ClusterApi, ClusterController, ClusterEvent } from '../rest/cluster-api.ts'
+import { StatusError } from '../status-error.ts'
+import { decideNames, type NameDecision, writeNames } from './accepted-names.ts'
+import {
+  CLEANUP_FINALIZER,
+  DEFINITIONS,
+  type Definition,
+  type DefinitionNames,
+  readDefinition,
+  readNames,
+} from './definition.ts'
+import { definitionStatus } from './definition-status.ts'
+import { resourceInfos } from './resource-infos.ts'
+import { isEstablished } from './validate-definition.ts'
+
+export interface CustomResourcesOptions {
+  readonly api: ClusterApi
+  readonly registry: ResourceRegistry
+  readonly clock: Clock
+  /** Told about failures that are tried again. @default nobody */
+  readonly onError?: (error: unknown, definition: string) => void
+}
+
+interface KnownDefinition {
+  readonly definition: Definition
+  readonly decision: NameDecision
+  /** What is registered; absent when nothing is. */
+  readonly spec: JsonObject | undefined
+}
+
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 30_000
+
+/**
+ * The controller of CustomResourceDefinitions.
+ *
+ * *Guarantees*: a resource is served from the moment its definition is stored (with its names free), before the
+ * write that created it resolves; its status follows. A deleted definition stays until its last instance is gone.
+ *
+ * @example
+ * const customResources = new CustomResources({ api, registry, clock })
+ * customResources.start()
+ */
+export class CustomResources implements ClusterController {
+  readonly name = 'custom-resources'
+  readonly #api: ClusterApi
+  readonly #registry: ResourceRegistry
+  readonly #clock: Clock
+  readonly #onError: (error: unknown, definition: string) => void
+  /** By the definition's name, which is also the name of its resource. */
+  readonly #definitions = new Map<string, KnownDefinition>()
+  readonly #dirty = new Set<string>()
+  readonly #retries = new Map<string, { attempts: number; timer: Timer | undefined }>()
+  #working: Promise<void> | undefined
+  #unsubscribe: (() => void) | undefined
+
+  constructor(options: CustomResourcesOptions) {
+    this.#api = options.api
+    this.#registry = options.registry
+    this.#clock = options.clock
+    this.#onError = options.onError ?? (() => undefined)
+  }
+
+  /** Refuses new instances of a definition that is being deleted. */
+  readonly admission: AdmissionPlugin = {
+    name: 'CustomResourceTerminating',
+    mutate: (attributes) => {
+      const { resource, operation, object } = attributes
+      if (operation === 'CREATE' && resource.custom && this.definitionOf(resource)?.isDeleting === true) {
+        throw forbidden(
+          resource,
+          attributes.name ?? '',
+          'create not allowed while custom resource definition is terminating',
+        )
+      }
+      return object
+    },
+  }
+
+  start(): void {
+    if (this.#unsubscribe !== undefined) return
+    this.#unsubscribe = this.#api.subscribe((event) => this.#observe(event))
+    const stored = this.#api.list(DEFINITIONS)
+    // Names that were accepted before a restart stay with their holder, whatever order the list has.
+    for (const crd of stored) this.#remember(crd)
+    for (const crd of stored) this.#register(crd)
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.#dirty.clear()
+    for (const retry of this.#retries.values()) retry.timer?.cancel()
+    this.#retries.clear()
+    await this.#working
+  }
+
+  /** Resolves when there is nothing left to write for now. */
+  async idle(): Promise<void> {
+    while (this.#working !== undefined) await this.#working
+  }
+
+  /** The definition behind a custom resource. */
+  definitionOf(of: { readonly group: string; readonly plural: string }): Definition | undefined {
+    return this.#definitions.get(groupResource(of))?.definition
+  }
+
+  /** The definition behind objects of a kind. */
+  definitionOfKind(group: string, kind: string): Definition | undefined {
+    for (const { definition, decision } of this.#definitions.values()) {
+      if (definition.group === group && decision.accepted.kind === kind) return definition
+    }
+    return undefined
+  }
+
+  #observe(event: ClusterEvent): void {
+    if (event.resource !== DEFINITIONS) {
+      // The last instance of a definition under deletion may just have gone.
+      if (event.type === 'DELETED' && this.#definitions.get(event.resource)?.definition.isDeleting === true) {
+        this.#enqueue(event.resource)
+      }
+      return
+    }
+    if (event.type === 'DELETED') this.#unregister(readDefinition(event.object))
+    else this.#register(event.object)
+  }
+
+  #remember(crd: JsonObject): void {
+    const definition = readDefinition(crd)
+    const accepted = readNames(objectAt(objectAt(crd, 'status'), 'acceptedNames'))
+    this.#definitions.set(definition.name, { definition, decision: { accepted, conflict: undefined }, spec: undefined })
+  }
+
+  #register(crd: JsonObject): void {
+    const definition = readDefinition(crd)
+    const { name, group } = definition
+    if (!this.#definitions.has(name)) this.#remember(crd)
+    const known = this.#definitions.get(name)
+    const held = known?.decision.accepted ?? definition.names
+    const decision = decideNames(definition.names, held, this.#namesOfOthers(group, name))
+    const spec = objectAt(crd, 'spec')
+    const isServed = decision.conflict === undefined || isEstablished(crd)
+    const isUnchanged = known?.spec !== undefined && jsonEqual(known.spec, spec)
+    // Registering what is registered already would make every client read discovery again.
+    if (isServed && !(isUnchanged && jsonEqual(writeNames(held), writeNames(decision.accepted)))) {
+      this.#registry.replace(name, resourceInfos(definition, decision.accepted))
+    }
+    this.#definitions.set(name, { definition, decision, spec: isServed ? spec : undefined })
+    this.#enqueue(name)
+  }
+
+  #unregister(definition: Definition): void {
+    const { name, group } = definition
+    this.#definitions.delete(name)
+    this.#forgetRetry(name)
+    this.#dirty.delete(name)
+    this.#registry.remove(name)
+    // Names it held are free again; whoever waited for them gets them.
+    for (const other of [...this.#definitions.values()]) {
+      if (other.definition.group !== group || other.decision.conflict === undefined) continue
+      const crd = this.#api.get(DEFINITIONS, undefined, other.definition.name)
+      if (crd !== undefined) this.#register(crd)
+    }
+  }
+
+  #namesOfOthers(group: string, name: string): DefinitionNames[] {
+    return [...this.#definitions.values()]
+      .filter(({ definition }) => definition.group === group && definition.name !== name)
+      .map(({ decision }) => decision.accepted)
+  }
+
+  #enqueue(name: string): void {
+    if (this.#unsubscribe === undefined) return
+    this.#dirty.add(name)
+    this.#working ??= this.#work()
+  }
+
+  async #work(): Promise<void> {
+    // Not in the middle of the commit that is being announced.
+    await Promise.resolve()
+    for (const name of this.#dirty) {
+      this.#dirty.delete(name)
+      try {
+        await this.#reconcile(name)
+        this.#forgetRetry(name)
+      } catch (error) {
+        this.#retryLater(name, error)
+      }
+    }
+    this.#working = undefined
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const known = this.#definitions.get(name)
+    const crd = this.#api.get(DEFINITIONS, undefined, name)
+    if (known === undefined || crd === undefined) return
+    const status = definitionStatus(crd, known.decision, this.#clock.now())
+    let current = crd
+    if (!jsonEqual(status, objectAt(crd, 'status'))) {
+      current = await this.#api.update(DEFINITIONS, { ...crd, status }, { subresource: 'status' })
+    }
+    if (known.definition.isDeleting) await this.#cleanUp(name, current)
+  }
+
+  /** Deletes the instances; releases the definition once none is left. */
+  async #cleanUp(name: string, crd: JsonObject): Promise<void> {
+    const metadata = objectAt(crd, 'metadata')
+    const finalizers = arrayAt(metadata, 'finalizers')
+    if (!finalizers.includes(CLEANUP_FINALIZER)) return
+    const isServed = this.#registry.versionsOf(name).length > 0
+    for (const instance of isServed ? this.#api.list(name) : []) {
+      const { namespace, name: instanceName, deletionTimestamp } = objectAt(instance, 'metadata')
+      if (deletionTimestamp !== undefined) continue
+      const scope = typeof namespace === 'string' ? namespace : undefined
+      await ignoreNotFound(this.#api.delete(name, scope, String(instanceName)))
+    }
+    if (isServed && this.#api.list(name).length > 0) return
+    const latest = this.#api.get(DEFINITIONS, undefined, name) ?? crd
+    const rest = arrayAt(objectAt(latest, 'metadata'), 'finalizers').filter((known) => known !== CLEANUP_FINALIZER)
+    await ignoreNotFound(
+      this.#api.update(DEFINITIONS, { ...latest, metadata: { ...objectAt(latest, 'metadata'), finalizers: rest } }),
+    )
+  }
+
+  #retryLater(name: string, error: unknown): void {
+    // Somebody else wrote the definition meanwhile: its newer state is what we want to see.
+    const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404)
+    if (!isRace) this.#onError(error, name)
+    if (this.#unsubscribe === undefined) return
+    const attempts = (this.#retries.get(name)?.attempts ?? 0) + 1
+    this.#forgetRetry(name)
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), MAX_RETRY_MS)
+    if (isRace && attempts === 1) {
+      this.#retries.set(name, { attempts, timer: undefined })
+      this.#dirty.add(name)
+      return
+    }
+    this.#retries.set(name, { attempts, timer: this.#clock.schedule(delayMs, () => this.#enqueue(name)) })
+  }
+
+  #forgetRetry(name: string): void {
+    this.#retries.get(name)?.timer?.cancel()
+    this.#retries.delete(name)
+  }
+}
+
+async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  }
+}

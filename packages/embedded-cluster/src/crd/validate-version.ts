@@ -1,0 +1,127 @@
+/** Checks what one version of a CustomResourceDefinition declares: schema, columns, subresources, selectable fields. */
+import { isJsonObject, type JsonObject, stringAt } from '../json.ts'
+import type { FieldError } from '../status-error.ts'
+import type { DefinitionVersion } from './definition.ts'
+import { duplicate, invalidValue, required } from './field-path.ts'
+import { validateDefinitionSchema } from './validate-schema.ts'
+
+/** Where problems are reported; `undefined` where another version with the same content has them reported. */
+export interface VersionPaths {
+  readonly schema: string | undefined
+  readonly subresources: string | undefined
+  readonly columns: string | undefined
+  readonly selectable: string | undefined
+}
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+const MAX_WARNING_LENGTH = 256
+const MAX_SELECTABLE_FIELDS = 8
+
+/** Problems of one version; `own` is its place in `spec.versions`. */
+export function validateVersion(version: DefinitionVersion, own: string, paths: VersionPaths): FieldError[] {
+  const errors = validateDeprecation(version, `${own}.deprecationWarning`)
+  if (paths.schema !== undefined && version.schema !== undefined) {
+    errors.push(...validateDefinitionSchema(version.schema, paths.schema))
+  }
+  if (paths.subresources !== undefined) errors.push(...validateSubresources(version.subresources, paths.subresources))
+  if (paths.columns !== undefined) {
+    for (const [index, column] of version.printerColumns.entries()) {
+      errors.push(...validateColumn(column, `${paths.columns}[${index}]`))
+    }
+  }
+  if (paths.selectable !== undefined) errors.push(...validateSelectableFields(version, paths.selectable))
+  return errors
+}
+
+function validateDeprecation(version: DefinitionVersion, field: string): FieldError[] {
+  const warning = version.deprecationWarning
+  if (warning === undefined) return []
+  if (!version.deprecated) return [invalidValue(field, warning, 'can only be set for deprecated versions')]
+  if (warning === '') return [invalidValue(field, warning, 'must not be an empty string')]
+  if ([...warning].length > MAX_WARNING_LENGTH) {
+    return [invalidValue(field, warning, `must be <= ${MAX_WARNING_LENGTH} characters long`)]
+  }
+  const unprintable = [...warning].findIndex((letter) => /[\p{C}\p{Zl}\p{Zp}]/u.test(letter))
+  if (unprintable < 0) return []
+  const why = `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`
+  return [invalidValue(field, warning, why)]
+}
+
+function validateColumn(column: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  const types = `must be one of ${columnTypes.join(',')}`
+  const type = stringAt(column, 'type') ?? ''
+  const format = stringAt(column, 'format') ?? ''
+  if ((stringAt(column, 'name') ?? '') === '') errors.push(required(`${field}.name`))
+  if (type === '') errors.push(required(`${field}.type`, types))
+  else if (!columnTypes.includes(type)) errors.push(invalidValue(`${field}.type`, type, types))
+  if (format !== '' && !columnFormats.includes(format)) {
+    errors.push(invalidValue(`${field}.format`, format, `must be one of ${columnFormats.join(',')}`))
+  }
+  errors.push(...validateSimplePath(column.jsonPath, `${field}.JSONPath`))
+  return errors
+}
+
+function validateSubresources(subresources: JsonObject, field: string): FieldError[] {
+  const { scale } = subresources
+  if (!isJsonObject(scale)) return []
+  const errors: FieldError[] = []
+  const check = (name: string, roots: readonly string[], isRequired: boolean) => {
+    const path = `${field}.scale.${name}`
+    const value = stringAt(scale, name) ?? ''
+    if (value === '' && !isRequired) return
+    const problems = validateSimplePath(value, path)
+    if (problems.length === 0 && !roots.some((root) => value.startsWith(`${root}.`))) {
+      const where = roots.length === 1 ? roots[0] : `either ${roots.join(' or ')}`
+      problems.push(invalidValue(path, value, `should be a json path under ${where}`))
+    }
+    errors.push(...problems)
+  }
+  check('specReplicasPath', ['.spec'], true)
+  check('statusReplicasPath', ['.status'], true)
+  check('labelSelectorPath', ['.spec', '.status'], false)
+  return errors
+}
+
+function validateSimplePath(value: unknown, field: string): FieldError[] {
+  if (typeof value !== 'string' || value === '') return [required(field)]
+  return value.startsWith('.') ? [] : [invalidValue(field, value, 'must be a simple json path starting with .')]
+}
+
+function validateSelectableFields(version: DefinitionVersion, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  const seen = new Set<string>()
+  for (const [index, entry] of version.selectableFields.entries()) {
+    const path = `${field}[${index}].jsonPath`
+    const value = stringAt(entry, 'jsonPath') ?? ''
+    if (value === '') errors.push(required(path))
+    else if (seen.has(value)) errors.push(duplicate(path, value))
+    else errors.push(...validateSelectableField(version.schema ?? {}, value, path))
+    seen.add(value)
+  }
+  if (seen.size > MAX_SELECTABLE_FIELDS) {
+    const message = `Too many: ${seen.size}: must have at most ${MAX_SELECTABLE_FIELDS} items`
+    errors.push({ field, reason: 'FieldValueTooMany', message })
+  }
+  return errors
+}
+
+function validateSelectableField(schema: JsonObject, value: string, path: string): FieldError[] {
+  const wrong = (why: string) => [invalidValue(path, value, `is an invalid path: ${why}`)]
+  if (!value.startsWith('.')) return wrong(`expected [ or . but got: ${value.split('.')[0]}`)
+  if (/\[\d+\]|\[\*\]/.test(value)) return wrong('array notation is not allowed')
+  let current: JsonObject = schema
+  for (const segment of value.slice(1).split('.')) {
+    const properties = isJsonObject(current.properties) ? current.properties : {}
+    const next = Object.hasOwn(properties, segment) ? properties[segment] : undefined
+    if (!isJsonObject(next) || (current === schema && segment === 'metadata')) {
+      return wrong('does not refer to a valid field')
+    }
+    current = next
+  }
+  if (['string', 'boolean', 'integer'].includes(stringAt(current, 'type') ?? '')) return []
+  const why =
+    'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+  return [invalidValue(path, value, why)]
+}
