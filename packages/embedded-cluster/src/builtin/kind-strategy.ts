@@ -36,6 +36,11 @@ export interface KindStrategy {
   default?(object: JsonObject): void
   prepareForCreate?(object: JsonObject, context: StrategyContext): void
   prepareForUpdate?(object: JsonObject, old: JsonObject, context: StrategyContext): void
+  /**
+   * The object as it goes into its deletion, such as with a finalizer that holds it; called before finalizers are
+   * looked at, on the first request to delete only. Unlike the other hooks it must not change `object` in place.
+   */
+  prepareForDelete?(object: JsonObject, context: StrategyContext): JsonObject
   /** Problems of `object`; `old` is absent on create. */
   validate?(object: JsonObject, old: JsonObject | undefined): readonly FieldError[]
   /** Seconds an object is given to end by itself; absent or 0 deletes at once. */

@@ -49,16 +49,23 @@ export function definitionStatus(crd: JsonObject, decision: NameDecision, nowMs:
   return { ...status, conditions, acceptedNames: writeNames(decision.accepted) }
 }
 
-/** `crd` as it goes into its deletion: the finalizer that keeps it until its instances are gone, and the condition. */
+/**
+ * `crd` as it goes into its deletion: with its time, the finalizer that keeps it until its instances are gone, and the
+ * condition. Definitions have no grace period, which is why this does not leave the time to the generic rules.
+ */
 export function markForDeletion(crd: JsonObject, nowMs: number): JsonObject {
   const metadata = objectAt(crd, 'metadata')
   const finalizers = arrayAt(metadata, 'finalizers')
-  if (metadata.deletionTimestamp !== undefined || finalizers.includes(CLEANUP_FINALIZER)) return crd
+  if (metadata.deletionTimestamp !== undefined) return crd
   const status = objectAt(crd, 'status')
   const conditions = withCondition(arrayAt(status, 'conditions').filter(isJsonObject), deletionPending, nowMs)
   return {
     ...crd,
-    metadata: { ...metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] },
+    metadata: {
+      ...metadata,
+      deletionTimestamp: timestamp(nowMs),
+      finalizers: [...finalizers.filter((known) => known !== CLEANUP_FINALIZER), CLEANUP_FINALIZER],
+    },
     status: { ...status, conditions },
   }
 }

@@ -1,15 +1,11 @@
 /** How the server treats CustomResourceDefinitions themselves: defaults, status, checks, deletion. */
-import type { KindStrategy, StrategyContext } from '../builtin/kind-strategy.ts'
-import type { JsonObject } from '../json.ts'
+import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { defaultDefinition, recordStoredVersions, startStatus } from './definition-defaults.ts'
 import { markForDeletion } from './definition-status.ts'
 import { validateDefinition } from './validate-definition.ts'
 
 /** The strategy of the kind CustomResourceDefinition. */
-export const definitionStrategy: KindStrategy & {
-  /** The state in which a definition waits for its instances to go. */
-  prepareForDelete(object: JsonObject, context: Pick<StrategyContext, 'clock'>): JsonObject
-} = {
+export const definitionStrategy: KindStrategy = {
   generation: ['spec'],
   default: defaultDefinition,
   prepareForCreate: startStatus,

@@ -126,11 +126,14 @@ function markDeleted(
   context: RestContext,
   request: WriteRequest,
   options: DeleteOptions,
-  object: JsonObject,
+  live: JsonObject,
 ): JsonObject | undefined {
+  const strategy = context.strategyOf(request.info)
+  const isFirst = objectAt(live, 'metadata').deletionTimestamp === undefined
+  const prepared = isFirst ? strategy.prepareForDelete?.(live, strategyContext(context, request.dryRun)) : undefined
+  const object = prepared ?? live
   const metadata = objectAt(object, 'metadata')
   const finalizers = finalizersFor(arrayAt(metadata, 'finalizers'), options.propagationPolicy)
-  const strategy = context.strategyOf(request.info)
   const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0
   const holdsContent = object.kind === 'Namespace' && arrayAt(objectAt(object, 'spec'), 'finalizers').length > 0
   if (finalizers.length === 0 && grace === 0 && !holdsContent) return undefined
