@@ -100,6 +100,7 @@ export async function ensureBinaries(options: BinariesOptions = {}): Promise<Bin
           found[name] = join(folder, name)
           await rename(join(staging, name), found[name])
         }
+        onProgress?.({ phase: 'done', done: 0, total: 0, detail: folder })
       } finally {
         await rm(staging, { recursive: true, force: true })
       }

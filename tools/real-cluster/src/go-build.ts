@@ -8,13 +8,13 @@ import { BuildFailedError, GoMissingError } from './errors.ts'
 
 /** Where a build stands. */
 export interface BuildProgress {
-  /** `waiting`: another process builds; `loading`: modules are fetched; `compiling`: packages are compiled and linked. */
+  /** `waiting` for another process that builds, `loading` modules, `compiling` and linking packages. */
   readonly phase: 'waiting' | 'loading' | 'compiling' | 'done'
   /** Steps done. Packages in Go's own build cache are skipped silently, so this may end below `total`. */
   readonly done: number
   /** Steps in this phase, 0 while unknown. */
   readonly total: number
-  /** The step under way, such as a package. */
+  /** The step under way, such as a package; in the end the folder with the executables. */
   readonly detail: string
 }
 
@@ -82,7 +82,6 @@ export async function buildWithGo(options: GoBuildOptions): Promise<void> {
   for (const name of names) {
     if (BUILT_NAME[name] !== name) await rename(join(outputFolder, BUILT_NAME[name]), join(outputFolder, name))
   }
-  onProgress?.({ phase: 'done', done: total, total, detail: outputFolder })
 
   function go(
     args: readonly string[],
