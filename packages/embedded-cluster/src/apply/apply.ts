@@ -72,7 +72,7 @@ const beforeFirstApply = 'before-first-apply'
 export function serverSideApply(request: ApplyRequest): JsonObject {
   const type = objectType(request.schema)
   checkRequest(request, type)
-  const reset = resetFieldSet(request.resetFields, request.subresource)
+  const reset = resetFieldSet(request.resetFields, request.applied, request.subresource)
   const base = ownershipBase(request)
   const live = withoutManagedFields(base ?? emptyObject(type))
   const managers = readManagers(base)
@@ -98,8 +98,8 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
 
   const owners = releaseFields(managers, identity, difference)
   const own = owners.get(identity)
-  const isChanged = request.live === undefined || !jsonEqual(live, pruned)
-  if (own !== undefined && (isChanged || own.time === undefined)) {
+  // Whoever states what is there already shares it without a time of its own.
+  if (own !== undefined && (request.live === undefined || !jsonEqual(live, pruned))) {
     owners.set(identity, { ...own, time: managedFieldsTime(request.now) })
   }
   const object = request.manager === kubectlManager ? refreshLastApplied(pruned, request.applied) : pruned
@@ -126,7 +126,9 @@ function checkRequest({ applied, apiVersion }: ApplyRequest, type: Schema): void
 
 function describeObject(object: JsonObject): string {
   const metadata = isJsonObject(object.metadata) ? object.metadata : {}
-  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${object.apiVersion}, Kind=${object.kind}`
+  const version = String(object.apiVersion)
+  const groupVersion = version.includes('/') ? version : `/${version}`
+  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${groupVersion}, Kind=${object.kind}`
 }
 
 /**

@@ -2,9 +2,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { describePath, fieldElement, type PathElement } from './path-element.ts'
-import { fieldType, isDeduced, itemElement, ListItemError, type TypeRef } from './typed-schema.ts'
+import { fieldType, isAtomic, isDeduced, itemElement, ListItemError, type TypeRef } from './typed-schema.ts'
 
-/** What is wrong, one line per field, empty when the configuration can be applied. */
+/**
+ * What is wrong, one line per problem, empty when the configuration can be applied. In each map the first unknown
+ * field, by name, ends the search: the API server does not look further either.
+ */
 export function checkApplied(schema: Schema, applied: JsonObject): string[] {
   const problems: string[] = []
   checkValue(schema, applied, [], problems)
@@ -13,45 +16,52 @@ export function checkApplied(schema: Schema, applied: JsonObject): string[] {
 
 function checkValue(type: TypeRef, value: JsonValue, path: readonly PathElement[], problems: string[]): void {
   if (value === null || type === undefined || isDeduced(type)) return
+  if (type.type === 'object' && isJsonObject(value)) {
+    checkFields(type, value, path, problems)
+  } else if (type.type === 'array' && Array.isArray(value)) {
+    checkItems(type, value, path, problems)
+  } else {
+    const expected = mismatch(type, value)
+    if (expected !== undefined) problems.push(`${describePath(path)}: expected ${expected}`)
+  }
+}
+
+/** What was expected and what came instead, in the spelling of the API server; `undefined` when the type fits. */
+function mismatch(type: Schema, value: JsonValue): string | undefined {
   if (type['x-kubernetes-int-or-string']) {
-    if (typeof value === 'object') problems.push(`${describePath(path)}: expected scalar, got ${goKind(value)}`)
-    return
+    return typeof value === 'object' ? `any scalar, got &{${plainForm(value)}}` : undefined
   }
   switch (type.type) {
     case 'object':
-      if (isJsonObject(value)) checkFields(type, value, path, problems)
-      else problems.push(`${describePath(path)}: expected map, got ${goKind(value)}`)
-      return
+      return `map, got &{${plainForm(value)}}`
     case 'array':
-      if (Array.isArray(value)) checkItems(type, value, path, problems)
-      else problems.push(`${describePath(path)}: expected list, got ${goKind(value)}`)
-      return
+      return `list, got &{${plainForm(value)}}`
     case 'integer':
     case 'number':
-      if (typeof value !== 'number') {
-        problems.push(`${describePath(path)}: expected numeric (int or float), got ${goKind(value)}`)
-      }
-      return
+      return typeof value === 'number' ? undefined : `numeric (int or float), got ${typeOf(value)}`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `boolean, got &{${plainForm(value)}}`
     default:
-      if (typeof value !== type.type)
-        problems.push(`${describePath(path)}: expected ${type.type}, got ${goKind(value)}`)
+      return typeof value === 'string' ? undefined : `string, got &value.valueUnstructured{Value:${literalForm(value)}}`
   }
 }
 
 function checkFields(type: Schema, value: JsonObject, path: readonly PathElement[], problems: string[]): void {
-  for (const name in value) {
+  for (const name of Object.keys(value).sort()) {
     const field = value[name]
     if (field === undefined) continue
     const below = [...path, fieldElement(name)]
     const declared = fieldType(type, name)
-    if (declared === 'undeclared') problems.push(`${describePath(below)}: field not declared in schema`)
-    else checkValue(declared, field, below, problems)
+    if (declared === 'undeclared') {
+      problems.push(`${describePath(below)}: field not declared in schema`)
+      return
+    }
+    checkValue(declared, field, below, problems)
   }
 }
 
 function checkItems(type: Schema, items: readonly JsonValue[], path: readonly PathElement[], problems: string[]): void {
-  const relation = type['x-kubernetes-list-type']
-  const isMerged = relation === undefined ? type['x-kubernetes-patch-strategy'] !== undefined : relation !== 'atomic'
+  const isMerged = !isAtomic(type, 'list')
   const seen = new Set<PathElement>()
   for (const [index, item] of items.entries()) {
     let element = `i:${index}`
@@ -61,7 +71,7 @@ function checkItems(type: Schema, items: readonly JsonValue[], path: readonly Pa
       } catch (error) {
         if (!(error instanceof ListItemError)) throw error
         problems.push(`${describePath(path)}: element ${index}: ${error.message}`)
-        continue
+        return
       }
       if (seen.has(element)) {
         problems.push(`${describePath(path)}: duplicate entries for key ${describePath([element])}`)
@@ -72,9 +82,24 @@ function checkItems(type: Schema, items: readonly JsonValue[], path: readonly Pa
   }
 }
 
-function goKind(value: JsonValue): string {
-  if (Array.isArray(value)) return 'list'
-  if (isJsonObject(value)) return 'map'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float'
-  return typeof value
+function typeOf(value: JsonValue): string {
+  if (Array.isArray(value)) return '[]interface {}'
+  if (isJsonObject(value)) return 'map[string]interface {}'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function plainForm(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(plainForm).join(' ')}]`
+  if (!isJsonObject(value)) return String(value)
+  const fields = Object.keys(value).sort()
+  return `map[${fields.map((name) => `${name}:${plainForm(value[name])}`).join(' ')}]`
+}
+
+function literalForm(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(literalForm).join(', ')}}`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const fields = Object.keys(value).sort()
+  return `map[string]interface {}{${fields.map((name) => `${JSON.stringify(name)}:${literalForm(value[name])}`).join(', ')}}`
 }

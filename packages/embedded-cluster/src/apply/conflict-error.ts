@@ -10,7 +10,7 @@ export function applyConflictError(conflicts: readonly Conflict[]): StatusError 
   const found = conflicts
     .map(({ entry, fields }) => ({
       owner: describeManager(entry),
-      paths: [...pathsOf(fields)].map(describePath).sort(),
+      paths: [...pathsOf(fields)].map(describePath),
     }))
     .sort((a, b) => (a.owner < b.owner ? -1 : 1))
   const causes = found.flatMap(({ owner, paths }) =>

@@ -56,10 +56,17 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   return node.member
 }
 
-/** Every member, parents before what is below them. */
+/** Every member: at each level first the members themselves, then what is below them, both in byte order. */
 export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
-  if (set.member) yield prefix
-  for (const [element, child] of set.children) yield* pathsOf(child, [...prefix, element])
+  if (set.member && prefix.length === 0) yield prefix
+  const elements = [...set.children.keys()].sort()
+  for (const element of elements) {
+    if (set.children.get(element)?.member) yield [...prefix, element]
+  }
+  for (const element of elements) {
+    const child = set.children.get(element)
+    if (child !== undefined && child.children.size > 0) yield* pathsOf(child, [...prefix, element])
+  }
 }
 
 /** Whether both sets have the same members. */

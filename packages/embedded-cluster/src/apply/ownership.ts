@@ -39,23 +39,33 @@ export type FieldNames = readonly string[]
 
 /**
  * The fields a request to this endpoint cannot change, whose ownership it therefore does not record: `status` on the
- * main resource, `spec` on the status subresource, and for custom resources all of `metadata` there.
+ * main resource where it has a status subresource, `spec` on that subresource.
  */
 export function resetFieldsFor(endpoint: {
+  readonly apiVersion: string
+  readonly kind: string
   readonly subresource: string | undefined
-  readonly custom: boolean
   readonly hasStatusSubresource: boolean
 }): readonly FieldNames[] {
-  if (endpoint.subresource === 'status') return endpoint.custom ? [['spec'], ['metadata']] : [['spec']]
-  return endpoint.hasStatusSubresource ? [['status']] : []
+  if (endpoint.subresource !== 'status') return endpoint.hasStatusSubresource ? [['status']] : []
+  const isDeployment = endpoint.kind === 'Deployment' && endpoint.apiVersion.startsWith('apps/')
+  return isDeployment ? [['spec'], ['metadata', 'labels']] : [['spec']]
 }
 
-/** The default when the caller does not say: as for a built-in kind with a status. */
+/** The given fields, or those of a kind with a status subresource when the caller does not say. */
 export function resetFieldSet(
   resetFields: readonly FieldNames[] | undefined,
+  object: JsonObject,
   subresource: string | undefined,
 ): FieldSet {
-  const paths = resetFields ?? resetFieldsFor({ subresource, custom: false, hasStatusSubresource: true })
+  const paths =
+    resetFields ??
+    resetFieldsFor({
+      apiVersion: String(object.apiVersion),
+      kind: String(object.kind),
+      subresource,
+      hasStatusSubresource: true,
+    })
   return fieldSetOf(paths.map((path) => path.map(fieldElement)))
 }
 

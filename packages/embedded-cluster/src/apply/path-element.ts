@@ -1,5 +1,6 @@
 /** One step of a path into an object, spelled as in `managedFields`. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { canonicalJson } from '../schema/json-value.ts'
 
 /**
  * `f:name` for a field, `k:{"name":"web"}` for an item of a keyed list, `v:"a"` for a member of a set, `i:0` for an
@@ -74,12 +75,4 @@ function parsed(text: string): JsonValue | undefined {
     // Not JSON: the caller treats it as no step.
     return undefined
   }
-}
-
-/** JSON with the fields of every object in byte order, so that equal values are equal strings. */
-function canonicalJson(value: JsonValue | undefined): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value ?? null)
-  const fields = Object.keys(value).sort()
-  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(',')}}`
 }

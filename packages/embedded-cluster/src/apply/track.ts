@@ -53,7 +53,7 @@ export function trackUpdate(request: TrackRequest): JsonObject {
   if (live !== undefined && managers.size === 0) return withManagedFields(updated, managers)
 
   const type = objectType(request.schema)
-  const reset = resetFieldSet(request.resetFields, request.subresource)
+  const reset = resetFieldSet(request.resetFields, updated, request.subresource)
   const difference = differenceFor(type, withoutManagedFields(live ?? emptyObject(type)), next, reset)
   const owners = releaseFields(managers, undefined, difference)
 
@@ -75,8 +75,8 @@ export function trackUpdate(request: TrackRequest): JsonObject {
 }
 
 /**
- * The records to start from. Clients that do not know managedFields drop them or send them back unchanged, so an
- * empty list means "as stored"; a list of one empty entry is the documented way to reset them.
+ * The records to start from. Clients that do not know managedFields leave them out, which means "as stored"; an empty
+ * list, or a list of one empty entry, is how a client resets them.
  */
 function readManagers({ live, updated, subresource }: TrackRequest): Map<string, ManagerEntry> {
   const stored = (): Map<string, ManagerEntry> => decodeOrEmpty(managedFieldsOf(live))
@@ -88,9 +88,9 @@ function readManagers({ live, updated, subresource }: TrackRequest): Map<string,
 }
 
 function isReset(list: JsonValue | undefined): boolean {
-  if (!Array.isArray(list) || list.length !== 1) return false
+  if (!Array.isArray(list) || list.length > 1) return false
   const [entry] = list
-  return isJsonObject(entry) && Object.keys(entry).length === 0
+  return entry === undefined || (isJsonObject(entry) && Object.keys(entry).length === 0)
 }
 
 function decodeOrEmpty(list: JsonValue | undefined): Map<string, ManagerEntry> {

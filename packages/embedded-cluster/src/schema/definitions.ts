@@ -1,6 +1,6 @@
 /** The schemas of Kubernetes' own kinds, from the definitions file that ships with this package. */
 import { readFileSync } from 'node:fs'
-import { inlineStructs } from './inline-structs.ts'
+import { inlineFieldsOf } from './inline-structs.ts'
 import type { Schema } from './schema.ts'
 
 /** A schema as the file has it: swagger, with references by name. */
@@ -86,31 +86,31 @@ class Definitions {
     if (known !== undefined) return known
     const raw = this.#raw[name]
     if (raw === undefined) throw new Error(`the definitions refer to ${name}, which they do not define`)
-    const schema = specialTypes[name] ?? this.#converted(raw, inlineStructs[name])
     const isKind = raw['x-kubernetes-group-version-kind'] !== undefined
-    const complete = isKind ? { ...schema, 'x-inline': true } : schema
-    this.#resolved.set(name, complete)
-    return complete
+    const schema = specialTypes[name] ?? this.#converted(raw, inlineFieldsOf(name, isKind), isKind)
+    this.#resolved.set(name, schema)
+    return schema
   }
 
   #schema(raw: RawSchema): Schema {
-    if (raw.$ref === undefined) return this.#converted(raw, undefined)
+    if (raw.$ref === undefined) return this.#converted(raw, [], false)
     const target = this.#named(raw.$ref.slice(refPrefix.length))
     const { $ref: _, ...siblings } = raw
     // Siblings of a reference say how this field is merged; they win over the type's own.
-    return Object.keys(siblings).length === 0 ? target : withLazyParts({ ...siblings } as Schema, target)
+    // What is left beside the reference are extensions, which both kinds of schema have in common.
+    return Object.keys(siblings).length === 0 ? target : overlay(siblings as Schema, target)
   }
 
-  #converted(raw: RawSchema, inlineFields: readonly string[] | undefined): Schema {
+  #converted(raw: RawSchema, inlineFields: readonly string[], isInline: boolean): Schema {
     const { properties, items, additionalProperties, ...rest } = raw
-    const schema: Record<string, unknown> = { ...rest }
+    const schema: Record<string, unknown> = isInline ? { ...rest, 'x-inline': true } : { ...rest }
     if (properties !== undefined) {
       const resolved: Record<string, Schema> = {}
       for (const [name, field] of Object.entries(properties)) {
-        const isInline = inlineFields?.includes(name) === true
+        const isStruct = field.$ref !== undefined && inlineFields.includes(name)
         defineLazily(resolved, name, () => {
           const type = this.#schema(field)
-          return isInline ? withLazyParts({ 'x-inline': true }, type) : type
+          return isStruct ? overlay(inlineStruct, type) : type
         })
       }
       schema.properties = resolved
@@ -130,19 +130,22 @@ function kindKey({ group, version, kind }: GroupVersionKind): string {
   return `${group}/${version}/${kind}`
 }
 
-/** A copy of `base` with `overrides`; `properties` stays the same lazily filled table. */
-function withLazyParts(overrides: Schema, base: Schema): Schema {
-  return { ...base, ...overrides }
+const inlineStruct: Schema = { 'x-inline': true, default: {} }
+
+/** `base` with other values for some fields; fields computed lazily stay so. */
+function overlay(changes: Schema, base: Schema): Schema {
+  const fields = { ...Object.getOwnPropertyDescriptors(base), ...Object.getOwnPropertyDescriptors(changes) }
+  return Object.defineProperties({}, fields)
 }
 
-/** A field computed on first reading. A plain value replaces the getter, so later reads cost nothing. */
+/** A field computed on first reading, once, even where the field has been copied to another object. */
 function defineLazily<T>(target: Record<string, T>, name: string, compute: () => T): void {
+  let value: T | undefined
   Object.defineProperty(target, name, {
     configurable: true,
     enumerable: true,
     get() {
-      const value = compute()
-      Object.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: false })
+      value ??= compute()
       return value
     },
   })

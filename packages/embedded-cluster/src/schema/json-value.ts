@@ -57,3 +57,11 @@ export function isEmptyContainer(value: JsonValue): boolean {
   }
   return true
 }
+
+/** JSON with the fields of every object in byte order, so that equal values are equal strings. */
+export function canonicalJson(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null)
+  const fields = Object.keys(value).sort()
+  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(',')}}`
+}

@@ -1,0 +1,31 @@
+/** Regular expressions of schemas, in the dialect of the API server (RE2): no look-around, linear time. */
+import { RE2JS } from 're2js'
+import type { Schema } from './schema.ts'
+
+/**
+ * Compiled patterns by the schema they belong to. A memo, not state: a schema never changes, and its entry goes
+ * with it.
+ */
+const compiled = new WeakMap<Schema, RE2JS>()
+
+/** Whether `text` contains a match of the schema's pattern. A pattern RE2 refuses matches nothing. */
+export function matchesPattern(schema: Schema, text: string): boolean {
+  if (schema.pattern === undefined) return true
+  let pattern = compiled.get(schema)
+  if (pattern === undefined) {
+    const candidate = compilePattern(schema.pattern)
+    if (typeof candidate === 'string') return false
+    pattern = candidate
+    compiled.set(schema, pattern)
+  }
+  return pattern.matcher(text).find()
+}
+
+/** The compiled expression, or why it is not one. */
+export function compilePattern(pattern: string): RE2JS | string {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
