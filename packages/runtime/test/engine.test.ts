@@ -1,0 +1,222 @@
+import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import {
+  ConfigMaps,
+  createClient,
+  Deployments,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type Stored,
+} from '@reeve/kube'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  AcceptedDifferences,
+  type ApplyResult,
+  applyPlan,
+  controllerOf,
+  type DesiredObject,
+  desired,
+  FieldConflictError,
+  FieldTreePool,
+  type LiveView,
+  planDesired,
+  StaleViewError,
+} from '../src/index.ts'
+
+const MANAGER = 'engine-test'
+const inDefault = (name: string) => ({ namespace: 'default', name })
+
+let cluster: EmbeddedCluster
+let client: KubeClient
+let owner: Stored<KubeObject>
+let accepted: AcceptedDifferences
+const trees = new FieldTreePool()
+
+beforeEach(async () => {
+  cluster = await startEmbeddedCluster()
+  client = createClient({ transport: { send: (request) => cluster.handle(request), close: async () => undefined } })
+  accepted = new AcceptedDifferences()
+  owner = await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('owner') })
+})
+afterEach(() => cluster.stop())
+
+/** A view that is as fresh as the server. */
+async function lookNow(...resources: Resource[]): Promise<LiveView> {
+  const lists = new Map<Resource, readonly Stored<KubeObject>[]>()
+  for (const resource of resources) lists.set(resource, (await client.listAll(resource)).items)
+  return {
+    // Each list holds objects of the resource it was asked for.
+    get: <T extends KubeObject>(resource: Resource<T>, key: ObjectKey) =>
+      lists.get(resource)?.find(({ metadata }) => metadata.name === key.name) as Stored<T> | undefined,
+    ownedBy: <T extends KubeObject>(resource: Resource<T>, uid: string) =>
+      (lists.get(resource) ?? []).filter((object) => controllerOf(object)?.uid === uid) as Stored<T>[],
+  }
+}
+
+async function apply(
+  objects: readonly DesiredObject[],
+  options: { view?: LiveView; conflicts?: 'force' | 'fail' } = {},
+): Promise<ApplyResult> {
+  const kinds = [ConfigMaps, Deployments]
+  const view = options.view ?? (await lookNow(...kinds))
+  const actions = planDesired({ owner, desired: objects, kinds, view, fieldManager: MANAGER, trees, accepted })
+  const signal = new AbortController().signal
+  return applyPlan({
+    client,
+    actions,
+    fieldManager: MANAGER,
+    conflicts: options.conflicts ?? 'force',
+    trees,
+    accepted,
+    signal,
+  })
+}
+
+const settings = (data: Record<string, string>, name = 'settings') =>
+  desired(ConfigMaps, { metadata: inDefault(name), data })
+const deployment = (image: string, extra: Record<string, unknown> = {}) =>
+  desired(Deployments, {
+    metadata: inDefault('web'),
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'web', image, ports: [{ containerPort: 80 }], ...extra }] },
+      },
+    },
+  })
+const summary = ({ changes }: ApplyResult) =>
+  changes.map(({ type, object }) => `${type} ${object.kind} ${object.metadata.name}`)
+const writes = () => cluster.requests.writes
+
+describe('applying a desired state', () => {
+  it('creates everything once and then writes nothing', async () => {
+    expect(summary(await apply([settings({ a: '1' }), deployment('nginx:1')]))).toEqual([
+      'created ConfigMap settings',
+      'created Deployment web',
+    ])
+    const before = writes()
+    expect(await apply([settings({ a: '1' }), deployment('nginx:1')])).toEqual({ changes: [], waitingFor: [] })
+    expect(writes()).toBe(before)
+  })
+
+  it('writes nothing again after an update either', async () => {
+    await apply([deployment('nginx:1')])
+    expect(summary(await apply([deployment('nginx:2')]))).toEqual(['updated Deployment web'])
+    expect(summary(await apply([deployment('nginx:2')]))).toEqual([])
+    expect(summary(await apply([deployment('nginx:3')]))).toEqual(['updated Deployment web'])
+    const live = await client.get(Deployments, inDefault('web'))
+    expect(live.spec?.template.spec?.containers[0]?.image).toBe('nginx:3')
+    expect(live.metadata.annotations).toBeUndefined()
+  })
+
+  it('heals a manual edit of a field it set and leaves fields it never set', async () => {
+    await apply([settings({ a: '1' })])
+    await client.patch(ConfigMaps, inDefault('settings'), {
+      type: 'merge',
+      patch: { data: { a: 'edited', theirs: 'x' } },
+    })
+    expect(summary(await apply([settings({ a: '1' })]))).toEqual(['updated ConfigMap settings'])
+    expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1', theirs: 'x' })
+  })
+
+  it('removes a key that is no longer desired, also right after creation', async () => {
+    await apply([settings({ a: '1', b: '2' })])
+    await apply([settings({ a: '1' })])
+    expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1' })
+    await apply([deployment('nginx:1', { args: ['-v'], env: [{ name: 'A', value: '1' }] })])
+    await apply([deployment('nginx:1')])
+    const container = (await client.get(Deployments, inDefault('web'))).spec?.template.spec?.containers[0]
+    expect(container?.args).toBeUndefined()
+    expect(container?.env).toBeUndefined()
+  })
+
+  it('prunes what it no longer wants and never what others own', async () => {
+    await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('foreign') })
+    await apply([settings({}), settings({}, 'second')])
+    expect(summary(await apply([settings({})]))).toEqual(['deleted ConfigMap second'])
+    expect(
+      (await client.listAll(ConfigMaps, { namespace: 'default' })).items.map(({ metadata }) => metadata.name),
+    ).toEqual(expect.arrayContaining(['foreign', 'settings']))
+  })
+
+  it('does not create, change or delete anything on an old view', async () => {
+    const before = await lookNow(ConfigMaps)
+    await apply([settings({ a: '1' })])
+    await expect(apply([settings({ a: 'old' })], { view: before })).rejects.toThrow(StaleViewError)
+    const seen = await lookNow(ConfigMaps)
+    await client.patch(ConfigMaps, inDefault('settings'), { type: 'merge', patch: { data: { theirs: 'x' } } })
+    await expect(apply([settings({ a: '2' })], { view: seen })).rejects.toThrow(StaleViewError)
+    await expect(apply([], { view: seen })).rejects.toThrow(StaleViewError)
+    expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1', theirs: 'x' })
+  })
+
+  it('never deletes the newer incarnation of an object', async () => {
+    await apply([settings({ a: '1' })])
+    const seen = await lookNow(ConfigMaps)
+    await client.delete(ConfigMaps, inDefault('settings'))
+    await apply([settings({ a: '2' })])
+    await expect(apply([], { view: seen })).rejects.toThrow(StaleViewError)
+    expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '2' })
+  })
+
+  it('names the fields that others own when it may not force', async () => {
+    await apply([settings({ a: '1' })])
+    await client.apply(
+      ConfigMaps,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('settings'), data: { a: 'theirs' } },
+      { fieldManager: 'somebody', force: true },
+    )
+    await expect(apply([settings({ a: '2' })], { conflicts: 'fail' })).rejects.toThrow(FieldConflictError)
+    await expect(apply([settings({ a: '2' })], { conflicts: 'fail' })).rejects.toThrow(
+      /ConfigMap default\/settings: \.data\.a/,
+    )
+  })
+
+  it('stops before the next wave until the earlier one is ready, and prunes only at the end', async () => {
+    await apply([settings({}, 'old')])
+    const first = { ...settings({}, 'first'), isReady: (live: KubeObject) => live.metadata.labels?.ready === 'yes' }
+    const second = { ...settings({}, 'second'), wave: 1 }
+    const result = await apply([second, first])
+    expect(summary(result)).toEqual(['created ConfigMap first'])
+    expect(result.waitingFor.map(({ metadata }) => metadata.name)).toEqual(['first'])
+    await client.patch(ConfigMaps, inDefault('first'), {
+      type: 'merge',
+      patch: { metadata: { labels: { ready: 'yes' } } },
+    })
+    expect(summary(await apply([second, first]))).toEqual(['created ConfigMap second', 'deleted ConfigMap old'])
+  })
+
+  it('accepts how the server rewrites a value instead of applying it for ever', async () => {
+    const wanted = deployment('nginx:1', { resources: { requests: { cpu: '0.5', memory: '1024Mi' } } })
+    await apply([wanted])
+    // The server answers with the canonical form, 500m and 1Gi.
+    const live = await client.get(Deployments, inDefault('web'))
+    expect(live.spec?.template.spec?.containers[0]?.resources?.requests?.cpu).toBe('500m')
+    const before = writes()
+    await apply([wanted])
+    expect(writes()).toBe(before)
+  })
+
+  it('recreates an object when an immutable field changes and that was asked for', async () => {
+    await apply([deployment('nginx:1')])
+    const other = deployment('nginx:1')
+    const spec = other.object.spec
+    const changed: DesiredObject = {
+      ...desired(Deployments, {
+        metadata: inDefault('web'),
+        spec: {
+          selector: { matchLabels: { app: 'other' } },
+          template: { metadata: { labels: { app: 'other' } }, spec: spec?.template.spec ?? { containers: [] } },
+        },
+      }),
+      onImmutable: 'recreate',
+    }
+    expect(summary(await apply([changed]))).toEqual(['deleted Deployment web'])
+    await expect(client.get(Deployments, inDefault('web'))).rejects.toSatisfy(isNotFound)
+    expect(summary(await apply([changed]))).toEqual(['created Deployment web'])
+  })
+})
