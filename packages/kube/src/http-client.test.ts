@@ -1,0 +1,188 @@
+/** Each verb becomes the request that the API promises to understand. */
+import { describe, expect, it } from 'vitest'
+import { ConfigMaps, Deployments, Nodes, Pods } from './builtin-resources.ts'
+import { createClient } from './create-client.ts'
+import { InvalidRequestError } from './errors.ts'
+import type { ConfigMap } from './kinds/index.ts'
+import { json, ScriptedTransport, text } from './testing/scripted-transport.ts'
+import type { TransportResponse } from './transport.ts'
+
+const configMap: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'shop', name: 'settings' },
+  data: { colour: 'blue' },
+}
+const key = { namespace: 'shop', name: 'settings' }
+
+function clientOf(answer: TransportResponse = json(200, configMap)) {
+  const transport = new ScriptedTransport(answer)
+  const client = createClient({ transport, fieldManager: 'tester', userAgent: 'agent/1' })
+  const sent = () => {
+    const [request] = transport.requests
+    if (request === undefined) throw new Error('nothing was sent')
+    const { method, path, headers, body } = request
+    return { request: `${method} ${path}`, headers, body: body === undefined ? undefined : JSON.parse(String(body)) }
+  }
+  return { client, transport, sent }
+}
+
+describe('requests', () => {
+  it('gets an object and a subresource', async () => {
+    const { client, sent } = clientOf()
+    await client.get(Deployments, { namespace: 'shop', name: 'web' }, { subresource: 'scale', resourceVersion: '5' })
+    expect(sent().request).toBe('GET /apis/apps/v1/namespaces/shop/deployments/web/scale?resourceVersion=5')
+    expect(sent().headers).toEqual({ accept: 'application/json', 'user-agent': 'agent/1' })
+  })
+
+  it('lists a page with its selectors', async () => {
+    const { client, sent } = clientOf(json(200, { metadata: {}, items: [] }))
+    await client.list(Pods, { namespace: 'shop', labelSelector: 'app=web', fieldSelector: 'status.phase=Running' })
+    expect(sent().request).toBe(
+      'GET /api/v1/namespaces/shop/pods?labelSelector=app%3Dweb&fieldSelector=status.phase%3DRunning&limit=500',
+    )
+  })
+
+  it('asks for everything at once with limit 0', async () => {
+    const { client, sent } = clientOf(json(200, { metadata: {}, items: [] }))
+    await client.list(Nodes, { limit: 0 })
+    expect(sent().request).toBe('GET /api/v1/nodes')
+  })
+
+  it('creates with the client as field manager', async () => {
+    const { client, sent } = clientOf(json(201, configMap))
+    await client.create(ConfigMaps, configMap)
+    expect(sent().request).toBe('POST /api/v1/namespaces/shop/configmaps?fieldManager=tester')
+    expect(sent().headers['content-type']).toBe('application/json')
+    expect(sent().body).toEqual(configMap)
+  })
+
+  it('creates a subresource on its object', async () => {
+    const { client, sent } = clientOf(json(201, configMap))
+    await client.create(ConfigMaps, configMap, { subresource: 'token' })
+    expect(sent().request).toMatch(/^POST \/api\/v1\/namespaces\/shop\/configmaps\/settings\/token\?/)
+  })
+
+  it('updates a subresource with dry run, field manager and field validation', async () => {
+    const { client, sent } = clientOf()
+    const options = { subresource: 'status', dryRun: true, fieldManager: 'other', fieldValidation: 'Strict' } as const
+    await client.update(ConfigMaps, configMap, options)
+    expect(sent().request).toBe(
+      'PUT /api/v1/namespaces/shop/configmaps/settings/status?fieldManager=other&dryRun=All&fieldValidation=Strict',
+    )
+  })
+
+  it.each([
+    [{ type: 'json', patch: [{ op: 'remove', path: '/data' }] }, 'application/json-patch+json'],
+    [{ type: 'merge', patch: { data: null } }, 'application/merge-patch+json'],
+    [{ type: 'strategic', patch: { data: null } }, 'application/strategic-merge-patch+json'],
+  ] as const)('sends %o as %s', async (patch, contentType) => {
+    const { client, sent } = clientOf()
+    await client.patch(ConfigMaps, key, patch)
+    expect(sent().request).toBe('PATCH /api/v1/namespaces/shop/configmaps/settings?fieldManager=tester')
+    expect(sent().headers['content-type']).toBe(contentType)
+    expect(sent().body).toEqual(patch.patch)
+  })
+
+  it('applies with force', async () => {
+    const { client, sent } = clientOf()
+    await client.apply(ConfigMaps, configMap, { force: true })
+    expect(sent().request).toBe('PATCH /api/v1/namespaces/shop/configmaps/settings?fieldManager=tester&force=true')
+    expect(sent().headers['content-type']).toBe('application/apply-patch+yaml')
+  })
+
+  it('deletes without a body when there is nothing to say', async () => {
+    const { client, sent } = clientOf(json(200, { kind: 'Status' }))
+    await client.delete(ConfigMaps, key)
+    expect(sent()).toMatchObject({ request: 'DELETE /api/v1/namespaces/shop/configmaps/settings', body: undefined })
+  })
+
+  it('puts preconditions, policy and dry run into the body of a deletion', async () => {
+    const { client, sent } = clientOf(json(200, { kind: 'Status' }))
+    const preconditions = { uid: 'u', resourceVersion: '7' }
+    await client.delete(ConfigMaps, key, {
+      preconditions,
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+      dryRun: true,
+    })
+    expect(sent().body).toEqual({
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions,
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+      dryRun: ['All'],
+    })
+  })
+
+  it('deletes a selection', async () => {
+    const { client, sent } = clientOf(json(200, { kind: 'Status' }))
+    await client.deleteCollection(ConfigMaps, { namespace: 'shop', labelSelector: 'app=web' })
+    expect(sent().request).toBe('DELETE /api/v1/namespaces/shop/configmaps?labelSelector=app%3Dweb')
+  })
+
+  it('sends raw requests and returns text when the answer is not JSON', async () => {
+    const { client, sent } = clientOf(text(200, 'ok'))
+    expect(await client.raw({ method: 'GET', path: '/readyz?verbose', headers: { Accept: 'text/plain' } })).toBe('ok')
+    expect(sent().request).toBe('GET /readyz?verbose')
+    expect(sent().headers.accept).toBe('text/plain')
+  })
+
+  it('acts as somebody else, with one header per group', async () => {
+    const transport = new ScriptedTransport(json(200, configMap))
+    const impersonate = { user: 'jane', uid: '7', groups: ['dev', 'ops'], extra: { 'Example.com/Scopes': ['view'] } }
+    await createClient({ transport, impersonate }).get(ConfigMaps, key)
+    expect(transport.requests[0]?.headers).toMatchObject({
+      'impersonate-user': 'jane',
+      'impersonate-uid': '7',
+      'impersonate-extra-example.com%2fscopes': 'view',
+    })
+    expect(transport.requests[0]?.repeatedHeaders).toEqual({ 'impersonate-group': ['dev', 'ops'] })
+  })
+
+  it('refuses before sending what would address something else', async () => {
+    const { client, transport } = clientOf()
+    await expect(client.get(ConfigMaps, { name: 'settings' })).rejects.toThrow(InvalidRequestError)
+    await expect(client.get(ConfigMaps, { namespace: '..', name: 'x' })).rejects.toThrow(InvalidRequestError)
+    const nameless = { ...configMap, metadata: { namespace: 'shop' } }
+    await expect(client.update(ConfigMaps, nameless)).rejects.toThrow('ConfigMap without metadata.name')
+    expect(transport.requests).toEqual([])
+  })
+
+  it('closes its transport', async () => {
+    const { client, transport } = clientOf()
+    await client.close()
+    expect(transport.isClosed).toBe(true)
+  })
+})
+
+describe('answers', () => {
+  it('gives list items the apiVersion and kind that servers leave out', async () => {
+    const items = [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]
+    const { client } = clientOf(
+      json(200, { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items }),
+    )
+    const list = await client.list(Pods)
+    expect(list.items.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['v1 Pod', 'v1 Pod'])
+  })
+
+  it('reduces to metadata under the real kind, whatever the server makes of the request', async () => {
+    const items = [
+      { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name: 'a' } },
+      { metadata: { name: 'b' }, spec: { containers: [] } },
+    ]
+    const { client, sent } = clientOf(json(200, { metadata: {}, items }))
+    const list = await client.list(Pods, { metadataOnly: true })
+    expect(sent().headers.accept).toMatch(/^application\/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,/)
+    expect(list.items).toEqual([
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } },
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'b' } },
+    ])
+  })
+
+  it('reads an empty list that has null items', async () => {
+    const { client } = clientOf(json(200, { kind: 'PodList', items: null }))
+    expect((await client.list(Pods)).items).toEqual([])
+  })
+})

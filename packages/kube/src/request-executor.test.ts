@@ -1,0 +1,219 @@
+/** Retries, deadlines, cancellation and what observers get to see. */
+import { describe, expect, it } from 'vitest'
+import { ConfigMaps } from './builtin-resources.ts'
+import { createClient } from './create-client.ts'
+import { isApiError, isConnectionError, isDeadlineExceeded } from './error-predicates.ts'
+import { BadResponseError } from './errors.ts'
+import type { RequestReport, ServerWarning } from './observer.ts'
+import { ManualClock, settle } from './testing/manual-clock.ts'
+import { type Answer, json, pieces, ScriptedTransport, text } from './testing/scripted-transport.ts'
+import type { TransportRequest } from './transport.ts'
+
+const key = { namespace: 'shop', name: 'settings' }
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key }
+const found = json(200, object)
+const busy = (headers: Record<string, string> = {}) => json(503, { kind: 'Status', message: 'busy' }, headers)
+const never = (request: TransportRequest) =>
+  new Promise<never>((_resolve, reject) =>
+    request.signal?.addEventListener('abort', () => reject(request.signal?.reason)),
+  )
+
+function setUp(...answers: Answer[]) {
+  const clock = new ManualClock()
+  const transport = new ScriptedTransport(...answers)
+  const reports: RequestReport[] = []
+  const warnings: ServerWarning[] = []
+  const client = createClient({
+    transport,
+    clock,
+    random: () => 0.5,
+    onRequest: (report) => reports.push(report),
+    onWarning: (warning) => warnings.push(warning),
+  })
+  return { clock, transport, client, reports, warnings }
+}
+
+describe('retries', () => {
+  it('repeats a read until it succeeds', async () => {
+    const { client, clock, transport } = setUp(busy(), new Error('socket hang up'), found)
+    const reading = client.get(ConfigMaps, key)
+    await clock.advance(10_000)
+    expect((await reading).metadata.name).toBe('settings')
+    expect(transport.requests).toHaveLength(3)
+  })
+
+  it('waits as long as the server asks', async () => {
+    const { client, clock, transport } = setUp(busy({ 'retry-after': '4' }), found)
+    const writing = client.create(ConfigMaps, object)
+    await clock.advance(3_999)
+    expect(transport.requests).toHaveLength(1)
+    await clock.advance(401)
+    await writing
+    expect(transport.requests).toHaveLength(2)
+  })
+
+  it('sends the same body every time', async () => {
+    const { client, clock, transport } = setUp(busy(), found)
+    const writing = client.apply(ConfigMaps, object)
+    await clock.advance(1_000)
+    await writing
+    expect(transport.requests[1]?.body).toBe(transport.requests[0]?.body)
+  })
+
+  it('does not repeat a create whose connection broke', async () => {
+    const { client, transport } = setUp(new Error('socket hang up'), found)
+    const error = await client.create(ConfigMaps, object).catch((reason: unknown) => reason)
+    expect(isConnectionError(error)).toBe(true)
+    expect(String(error)).toContain('create configmaps "shop/settings": socket hang up')
+    expect(transport.requests).toHaveLength(1)
+  })
+
+  it('does not repeat a JSON patch, whose effect may add up', async () => {
+    const { client, transport } = setUp(busy())
+    const patch = { type: 'json', patch: [{ op: 'add', path: '/list/-', value: 1 }] } as const
+    await expect(client.patch(ConfigMaps, key, patch)).rejects.toThrow('503')
+    expect(transport.requests).toHaveLength(1)
+  })
+
+  it('gives up after the last try with what the server said', async () => {
+    const { client, clock, transport } = setUp(busy())
+    const reading = client.get(ConfigMaps, key).catch((reason: unknown) => reason)
+    await clock.advance(30_000)
+    expect(isApiError(await reading)).toBe(true)
+    expect(transport.requests).toHaveLength(5)
+  })
+
+  it('reports the refusal at once when the wait would pass the deadline', async () => {
+    const { client } = setUp(json(429, { kind: 'Status' }, { 'retry-after': '60' }))
+    await expect(client.get(ConfigMaps, key)).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 })
+  })
+})
+
+describe('deadlines and cancellation', () => {
+  it('ends a call that hangs, naming the object and the limit', async () => {
+    const { client, clock } = setUp(never)
+    const reading = client.get(ConfigMaps, key, { timeoutMs: 5_000 }).catch((reason: unknown) => reason)
+    await clock.advance(5_000)
+    expect(isDeadlineExceeded(await reading)).toBe(true)
+    expect(String(await reading)).toContain('get configmaps "shop/settings": no answer within 5000 ms')
+  })
+
+  it('remembers the last failure when time runs out during retries', async () => {
+    const { client, clock } = setUp(busy(), never)
+    const reading = client.get(ConfigMaps, key, { timeoutMs: 5_000 }).catch((reason: unknown) => reason)
+    await clock.advance(5_000)
+    expect(await reading).toMatchObject({ code: 'KUBE_DEADLINE_EXCEEDED', cause: { status: 503 } })
+  })
+
+  it('does not wait for a transport that ignores its signal', async () => {
+    const { client, clock } = setUp(() => new Promise<never>(() => undefined))
+    const reading = client.get(ConfigMaps, key).catch((reason: unknown) => reason)
+    await clock.advance(30_000)
+    expect(isDeadlineExceeded(await reading)).toBe(true)
+  })
+
+  it("rejects with the signal's own reason, before, during and between tries", async () => {
+    const reason = new Error('shutting down')
+    const { client, transport } = setUp(busy())
+    await expect(client.get(ConfigMaps, key, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(transport.requests).toHaveLength(0)
+
+    const hanging = new AbortController()
+    const duringTry = setUp(never)
+      .client.get(ConfigMaps, key, { signal: hanging.signal })
+      .catch((error: unknown) => error)
+    await settle()
+    hanging.abort(reason)
+    expect(await duringTry).toBe(reason)
+
+    const waiting = new AbortController()
+    const betweenTries = client.get(ConfigMaps, key, { signal: waiting.signal }).catch((error: unknown) => error)
+    await settle()
+    waiting.abort(reason)
+    expect(await betweenTries).toBe(reason)
+  })
+
+  it('leaves no timer behind', async () => {
+    const { client, clock } = setUp(found)
+    await client.get(ConfigMaps, key)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('answers that break the rules', () => {
+  it('does not quote an answer that is not JSON', async () => {
+    const { client } = setUp(text(200, '<html>secret</html>', { 'content-type': 'text/html' }))
+    const error = await client.get(ConfigMaps, key).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(BadResponseError)
+    expect(String(error)).not.toContain('secret')
+    expect(String(error)).toContain('(200 text/html) is not JSON')
+  })
+
+  it('stops reading an answer that exceeds the bound', async () => {
+    const transport = new ScriptedTransport({ status: 200, headers: {}, body: pieces('12345', '67890') })
+    const client = createClient({ transport, maxResponseBytes: 8 })
+    await expect(client.get(ConfigMaps, key)).rejects.toThrow(/exceeds 8 bytes/)
+  })
+
+  it('repeats a read whose answer broke off', async () => {
+    const broken = async function* () {
+      yield Buffer.from('{"apiV')
+      throw new Error('other side closed')
+    }
+    const { client, clock } = setUp({ status: 200, headers: {}, body: broken() }, found)
+    const reading = client.get(ConfigMaps, key)
+    await clock.advance(1_000)
+    expect((await reading).kind).toBe('ConfigMap')
+  })
+})
+
+describe('observers', () => {
+  it('learn about every try: names, numbers, nothing else', async () => {
+    const { client, clock, reports } = setUp(busy(), found)
+    const reading = client.get(ConfigMaps, key)
+    await clock.advance(1_000)
+    await reading
+    const target = {
+      verb: 'get',
+      group: '',
+      version: 'v1',
+      resource: 'configmaps',
+      namespace: 'shop',
+      name: 'settings',
+    }
+    expect(reports).toEqual([
+      { ...target, method: 'GET', attempt: 0, durationMs: 0, status: 503, errorCode: 'KUBE_API' },
+      { ...target, method: 'GET', attempt: 1, durationMs: 0, status: 200 },
+    ])
+  })
+
+  it('learn about warnings of the server', async () => {
+    const { client, warnings } = setUp(json(200, object, { warning: ['299 - "is deprecated"'] }))
+    await client.get(ConfigMaps, key)
+    expect(warnings).toMatchObject([{ text: 'is deprecated', target: { verb: 'get', name: 'settings' } }])
+  })
+
+  it('cannot break a request by throwing', async () => {
+    const logged: unknown[] = []
+    const client = createClient({
+      transport: new ScriptedTransport(found),
+      onRequest: () => {
+        throw new Error('bug in a hook')
+      },
+      logger: { debug: () => undefined, warn: (fields) => logged.push(fields) },
+    })
+    await client.get(ConfigMaps, key)
+    expect(logged).toEqual([{ error: 'bug in a hook' }])
+  })
+
+  it('are logged a repeated warning only once', async () => {
+    const logged: unknown[] = []
+    const client = createClient({
+      transport: new ScriptedTransport(json(200, object, { warning: '299 - "is deprecated"' })),
+      logger: { debug: () => undefined, warn: (fields) => logged.push(fields) },
+    })
+    await client.get(ConfigMaps, key)
+    await client.get(ConfigMaps, key)
+    expect(logged).toEqual([{ request: 'get configmaps "shop/settings"', warning: 'is deprecated' }])
+  })
+})
