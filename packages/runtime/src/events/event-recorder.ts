@@ -1,0 +1,234 @@
+/** Tells people what an operator did, as events on the objects it did it to. */
+import {
+  apiVersionOf,
+  type Clock,
+  type CoreEvent,
+  Events,
+  isAlreadyExists,
+  isNotFound,
+  isRetryable,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  sleep,
+  systemClock,
+  type Timer,
+} from '@reeve/kube'
+import { EVENT_DEFAULTS } from '../defaults.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { Deadline } from '../manager/deadline.ts'
+import type { Runnable } from '../manager/runnable.ts'
+import { type EventMetrics, eventMetrics } from '../metrics/event-metrics.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { RuntimeError } from '../runtime-error.ts'
+import { formatTime } from '../timestamp.ts'
+import { EventBudget } from './event-budget.ts'
+import { type EventSeries, EventSeriesBook, identityOf, type Occurrence } from './event-series.ts'
+import { LruMap } from './lru-map.ts'
+
+/** What controllers use. */
+export interface EventRecorder {
+  /**
+   * Notes that something happened to `object`. Returns at once, never throws, and may drop the event when there are
+   * too many: events are for people, not for programs.
+   */
+  record(object: KubeObject, occurrence: Occurrence): void
+}
+
+/** Options of {@link ApiEventRecorder}. */
+export interface EventRecorderOptions {
+  /** Who reports, as `kubectl describe` shows it: the operator's name. */
+  readonly component: string
+  /** Which replica reports: the pod's name. @default the component */
+  readonly instance?: string
+  readonly clock?: Clock
+  /** Makes names of events unique. @default Math.random */
+  readonly random?: () => number
+  readonly logger?: Logger
+  readonly metrics?: Metrics
+}
+
+/**
+ * Writes core `v1` Events with a count, the form that `kubectl describe` and `kubectl get events` show best in all
+ * versions; the same events are visible through `events.k8s.io/v1`. Needs the verbs `create` and `patch` on `events`.
+ *
+ * *Guarantees*: memory and queue are bounded; repetitions raise the count of one event; each object has a budget of
+ * requests (25 at once, then one per 5 minutes), and occurrences beyond it are still in the next count that is sent;
+ * after the stop signal what is queued is sent for up to 3 s.
+ *
+ * @example
+ * const events = new ApiEventRecorder(client, { component: 'webapp-operator' })
+ * manager.add(events)
+ * events.record(app, { reason: 'ScaledUp', message: 'scaled from 1 to 3 replicas' })
+ */
+export class ApiEventRecorder implements EventRecorder, Runnable {
+  readonly name = 'events'
+  readonly needsLeadership = false
+  /** Stopped after the controllers, so that their last events are still sent. */
+  readonly phase = 'caches'
+  readonly #client: KubeClient
+  readonly #options: EventRecorderOptions
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #logger: Logger
+  readonly #metrics: EventMetrics
+  readonly #book = new EventSeriesBook()
+  readonly #budgets = new LruMap<string, EventBudget>(EVENT_DEFAULTS.memoryCapacity)
+  readonly #queue: EventSeries[] = []
+  #wake: (() => void) | undefined
+
+  constructor(client: KubeClient, options: EventRecorderOptions) {
+    this.#client = client
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#logger = (options.logger ?? silentLogger).child({ part: 'events' })
+    this.#metrics = eventMetrics(options.metrics)
+  }
+
+  record(object: KubeObject, occurrence: Occurrence): void {
+    try {
+      const nowMs = this.#clock.now()
+      const series = this.#book.add(object, occurrence, nowMs)
+      if (series.isQueued) return
+      if (this.#queue.length >= EVENT_DEFAULTS.queueCapacity) this.#metrics.dropped('queue_full')
+      else if (!this.#hasBudget(identityOf(series.involved), nowMs)) this.#metrics.dropped('rate_limited')
+      else this.#enqueue(series)
+    } catch (error) {
+      // An object without the expected shape must not fail the reconcile that reports on it.
+      this.#logger.warn({ error }, 'could not record an event')
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const end = new AbortController()
+    let timer: Timer | undefined
+    const onStop = () => {
+      const expire = () => end.abort(new RuntimeError('EVENTS_STOPPED', 'the time for sending the last events is over'))
+      timer = this.#clock.schedule(EVENT_DEFAULTS.flushTimeoutMs, expire)
+      this.#wake?.()
+    }
+    if (signal.aborted) onStop()
+    signal.addEventListener('abort', onStop, { once: true })
+    while (!end.signal.aborted) {
+      const next = this.#queue.shift()
+      if (next !== undefined) await this.#send(next, end.signal)
+      else if (signal.aborted) break
+      else await this.#somethingToDo()
+    }
+    timer?.cancel()
+    if (this.#queue.length === 0) return
+    this.#logger.warn({ count: this.#queue.length }, 'dropped events that could not be sent before the stop')
+    for (const series of this.#queue.splice(0)) this.#drop(series, 'stopped')
+  }
+
+  #enqueue(series: EventSeries): void {
+    series.isQueued = true
+    this.#queue.push(series)
+    this.#wake?.()
+  }
+
+  #somethingToDo(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  #hasBudget(object: string, nowMs: number): boolean {
+    const { burst, refillIntervalMs } = EVENT_DEFAULTS
+    const make = () => new EventBudget(nowMs, { burst, refillIntervalMs })
+    return this.#budgets.getOrMake(object, make).tryTake(nowMs)
+  }
+
+  /** Tries a few times and then gives up: the count stays and goes along with the next occurrence. */
+  async #send(series: EventSeries, end: AbortSignal): Promise<void> {
+    series.isQueued = false
+    for (let attempt = 1; series.count > series.sentCount; attempt++) {
+      try {
+        await this.#sendOnce(series, end)
+        this.#metrics.sent()
+        return
+      } catch (error) {
+        if (end.aborted) return this.#drop(series, 'stopped')
+        // What is not an error of the client is a time-out of our own, and as good a reason to try again.
+        const mayRetry = isRetryable(error) || !(error instanceof KubeError)
+        if (!mayRetry || attempt >= EVENT_DEFAULTS.attempts) {
+          this.#logger.debug({ error, reason: series.reason, kind: series.involved.kind }, 'could not send an event')
+          return this.#drop(series, mayRetry ? 'unreachable' : 'refused')
+        }
+        const delayMs = EVENT_DEFAULTS.retryDelayMs * 2 ** (attempt - 1)
+        // Only the end of the flush cuts the pause short, and the next try notices it.
+        await sleep(delayMs, { clock: this.#clock, signal: end }).catch(() => undefined)
+      }
+    }
+  }
+
+  async #sendOnce(series: EventSeries, end: AbortSignal): Promise<void> {
+    using timeout = new Deadline(this.#clock, EVENT_DEFAULTS.requestTimeoutMs, 'sending an event')
+    const options = { signal: AbortSignal.any([end, timeout.signal]) }
+    const { count } = series
+    if (!series.isCreated) {
+      try {
+        series.eventName ??= this.#uniqueName(series.involved.name ?? 'unnamed')
+        await this.#client.create(Events, this.#eventOf(series, series.eventName), options)
+        series.isCreated = true
+        series.sentCount = count
+        return
+      } catch (error) {
+        // Only an answer that was lost explains that this very name exists: count it up.
+        if (!isAlreadyExists(error)) throw error
+        series.isCreated = true
+      }
+    }
+    try {
+      const patch = { count, lastTimestamp: formatTime(series.lastMs), message: series.message }
+      const key = { namespace: namespaceOf(series), name: series.eventName ?? '' }
+      await this.#client.patch(Events, key, { type: 'merge', patch }, options)
+      series.sentCount = count
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      // The server forgets events after an hour: the series goes on there under a new name.
+      series.isCreated = false
+      series.eventName = undefined
+      await this.#sendOnce(series, end)
+    }
+  }
+
+  #eventOf(series: EventSeries, name: string): CoreEvent {
+    const { involved, related, type, reason, action, message, count } = series
+    const { component, instance = component } = this.#options
+    return {
+      apiVersion: apiVersionOf(Events),
+      kind: Events.kind,
+      metadata: { namespace: namespaceOf(series), name },
+      involvedObject: involved,
+      ...(related && { related }),
+      type,
+      reason,
+      action,
+      message,
+      count,
+      firstTimestamp: formatTime(series.firstMs),
+      lastTimestamp: formatTime(series.lastMs),
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance,
+    }
+  }
+
+  #uniqueName(object: string): string {
+    const chance = Math.floor(this.#random() * 0x1_0000_0000)
+    const suffix = `${this.#clock.now().toString(16)}${chance.toString(16).padStart(8, '0')}`
+    return `${object.slice(0, 253 - suffix.length - 1).replace(/[-.]+$/, '')}.${suffix}`
+  }
+
+  #drop(series: EventSeries, reason: Parameters<EventMetrics['dropped']>[0]): void {
+    series.isQueued = false
+    this.#metrics.dropped(reason)
+  }
+}
+
+/** Events about cluster-scoped objects live in the default namespace, where `kubectl describe` looks for them. */
+function namespaceOf(series: EventSeries): string {
+  return series.involved.namespace ?? 'default'
+}
