@@ -1,4 +1,5 @@
 /** Certificates for tests that need real TLS. */
+import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
