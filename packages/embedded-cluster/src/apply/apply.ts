@@ -1,12 +1,13 @@
 /** Server-side apply: merges a configuration into an object and records who owns which field. */
 import { isJsonObject, type JsonObject } from '../json.ts'
+import { dropNulls } from '../schema/built-in-types.ts'
 import { jsonEqual } from '../schema/json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import { StatusError } from '../status-error.ts'
 import { checkApplied } from './check-applied.ts'
 import { applyConflictError } from './conflict-error.ts'
 import { emptyObject } from './empty-object.ts'
-import { differenceOf, type FieldSet, isEmptyFieldSet, unionOf } from './field-set.ts'
+import { differenceOf, type FieldSet, isEmptyFieldSet, recursiveDifferenceOf, unionOf } from './field-set.ts'
 import { fieldsFromLastApplied, kubectlManager, refreshLastApplied } from './last-applied.ts'
 import {
   decodeManagedFields,
@@ -77,7 +78,7 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
   const live = withoutManagedFields(base ?? emptyObject(type))
   const managers = readManagers(base)
   const merged = withoutNullTime(mergeApplied(type, live, request.applied), live)
-  const stated = recordable(ownedFields(type, request.applied), reset)
+  const stated = recursiveDifferenceOf(ownedFields(type, request.applied), reset)
 
   const self: ManagerEntry = {
     manager: request.manager,
@@ -89,7 +90,7 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
   }
   const identity = managerIdentity(self)
   const previous = managers.get(identity)
-  managers.set(identity, { ...self, time: previous?.time })
+  managers.set(identity, self)
   const pruned = pruneAbandoned(type, merged, managers, previous?.fields)
 
   const difference = differenceFor(type, live, pruned, reset)
@@ -97,12 +98,14 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
   if (conflicts.length > 0) throw applyConflictError(conflicts)
 
   const owners = releaseFields(managers, identity, difference)
-  const own = owners.get(identity)
+  const fields = recordable(stated, reset)
   // Whoever states what is there already shares it without a time of its own.
-  if (own !== undefined && (request.live === undefined || !jsonEqual(live, pruned))) {
-    owners.set(identity, { ...own, time: managedFieldsTime(request.now) })
-  }
-  const object = request.manager === kubectlManager ? refreshLastApplied(pruned, request.applied) : pruned
+  const isChanged = request.live === undefined || !jsonEqual(live, pruned)
+  const time = isChanged ? managedFieldsTime(request.now) : previous?.time
+  if (isEmptyFieldSet(fields)) owners.delete(identity)
+  else owners.set(identity, { ...self, time, fields })
+  const complete = type['x-inline'] ? dropNulls(type, pruned) : pruned
+  const object = request.manager === kubectlManager ? refreshLastApplied(complete, request.applied) : complete
   const result = withManagedFields(object, foldOldUpdates(owners))
   return request.live !== undefined && sameExceptTimes(request.live, result) ? request.live : result
 }

@@ -92,7 +92,10 @@ function uniqueItems(elements: readonly PathElement[], items: readonly JsonValue
   return found
 }
 
-/** `value` without the fields and list items of `set`; atomic parts are only ever removed whole. */
+/**
+ * `value` without the fields and list items of `set`; atomic parts are only ever removed whole. A map or list that is
+ * left with nothing becomes null, as on the API server: its owner stated it, but it has no value any more.
+ */
 export function removeFields(type: TypeRef, value: JsonValue, set: FieldSet): JsonValue {
   if (set.children.size === 0) return value
   const kind = kindOf(type, value)
@@ -114,7 +117,8 @@ function removeFromMap(type: TypeRef, map: JsonObject, set: FieldSet): JsonValue
     if (rest === undefined) delete kept[name]
     else setField(kept, name, rest)
   }
-  return kept ?? map
+  const remaining = kept ?? map
+  return isEmptyContainer(remaining) ? null : remaining
 }
 
 function removeFromList(type: NonNullable<TypeRef>, list: JsonValue[], set: FieldSet): JsonValue {
@@ -133,5 +137,6 @@ function removeFromList(type: NonNullable<TypeRef>, list: JsonValue[], set: Fiel
     if (rest !== item) isSame = false
     if (rest !== undefined) kept.push(rest)
   }
+  if (kept.length === 0) return null
   return isSame ? list : kept
 }

@@ -42,13 +42,13 @@ export type FieldNames = readonly string[]
  * main resource where it has a status subresource, `spec` on that subresource.
  */
 export function resetFieldsFor(endpoint: {
-  readonly apiVersion: string
-  readonly kind: string
   readonly subresource: string | undefined
   readonly hasStatusSubresource: boolean
+  readonly custom?: boolean
+  readonly kind?: string
 }): readonly FieldNames[] {
   if (endpoint.subresource !== 'status') return endpoint.hasStatusSubresource ? [['status']] : []
-  const isDeployment = endpoint.kind === 'Deployment' && endpoint.apiVersion.startsWith('apps/')
+  const isDeployment = endpoint.kind === 'Deployment' && endpoint.custom !== true
   return isDeployment ? [['spec'], ['metadata', 'labels']] : [['spec']]
 }
 
@@ -58,14 +58,9 @@ export function resetFieldSet(
   object: JsonObject,
   subresource: string | undefined,
 ): FieldSet {
+  const custom = object.apiVersion !== 'apps/v1'
   const paths =
-    resetFields ??
-    resetFieldsFor({
-      apiVersion: String(object.apiVersion),
-      kind: String(object.kind),
-      subresource,
-      hasStatusSubresource: true,
-    })
+    resetFields ?? resetFieldsFor({ kind: String(object.kind), custom, subresource, hasStatusSubresource: true })
   return fieldSetOf(paths.map((path) => path.map(fieldElement)))
 }
 

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { jsonEqual, ownField, setField } from '../schema/json-value.ts'
 import { StatusError } from '../status-error.ts'
+import { undecodable } from './undecodable.ts'
 
 /** A longer patch is refused. */
 export const maxJsonPatchOperations = 10_000
@@ -10,7 +11,8 @@ export const maxJsonPatchOperations = 10_000
 const maxCopiedBytes = 3 * 1024 * 1024
 
 /**
- * Applies the operations in order, all or none. Negative list indices count from the end, as the API server allows.
+ * Applies the operations in order, all or none. As on the API server, negative list indices count from the end, and
+ * `replace` sets a field that is not there yet.
  *
  * *Guarantees*: inputs are not changed, and untouched parts are shared with `document`.
  *
@@ -18,7 +20,7 @@ const maxCopiedBytes = 3 * 1024 * 1024
  * when one cannot be carried out: its path is missing, or its `test` fails.
  */
 export function applyJsonPatch(document: JsonObject, operations: JsonValue): JsonObject {
-  if (!Array.isArray(operations)) throw badRequest('a JSON patch must be a list of operations')
+  if (!Array.isArray(operations)) throw undecodable(operations, '[]handlers.jsonPatchOp')
   if (operations.length > maxJsonPatchOperations) {
     throw new StatusError(
       413,
@@ -27,17 +29,13 @@ export function applyJsonPatch(document: JsonObject, operations: JsonValue): Jso
     )
   }
   const editor = new Editor(document)
-  for (const [index, operation] of operations.entries()) {
-    if (!isJsonObject(operation)) throw badRequest(`operation ${index} of the JSON patch is not an object`)
+  for (const operation of operations) {
+    if (!isJsonObject(operation)) throw undecodable(operation, 'handlers.jsonPatchOp')
     editor.perform(operation)
   }
   const { root } = editor
   if (!isJsonObject(root)) throw unprocessable()
   return root
-}
-
-function badRequest(message: string): StatusError {
-  return new StatusError(400, 'BadRequest', message)
 }
 
 /** The API server does not say which operation failed; clients match on this text. */
@@ -67,7 +65,6 @@ class Editor {
         this.#remove(path)
         break
       case 'replace':
-        this.#read(path)
         this.#write(path, operation.value ?? null)
         break
       case 'move': {

@@ -1,7 +1,7 @@
 /** JSON merge patch (RFC 7396). */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { jsonEqual, ownField, setField } from '../schema/json-value.ts'
-import { StatusError } from '../status-error.ts'
+import { undecodable } from './undecodable.ts'
 
 /**
  * Applies a merge patch to an object: null removes a field, objects are merged, everything else replaces.
@@ -12,9 +12,7 @@ import { StatusError } from '../status-error.ts'
  * *Errors*: StatusError 400 when the patch is not an object, because then the result would not be one.
  */
 export function applyMergePatch(document: JsonObject, patch: JsonValue): JsonObject {
-  if (!isJsonObject(patch)) {
-    throw new StatusError(400, 'BadRequest', 'a merge patch of an object must be a JSON object')
-  }
+  if (!isJsonObject(patch)) throw undecodable(patch, 'map[string]interface {}')
   return mergeObjects(document, patch)
 }
 

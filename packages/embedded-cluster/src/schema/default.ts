@@ -3,70 +3,95 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ownEntry, ownField, setField } from './json-value.ts'
 import type { Schema } from './schema.ts'
 
+/** Options of `applyDefaults`. */
+export interface DefaultOptions {
+  /**
+   * Keeps a null that is not allowed and has no default, for validation to refuse. A request that says null means
+   * absence; a null that server-side apply leaves behind is an error the user must see.
+   *
+   * @default false: such a field is dropped
+   */
+  readonly keepNulls?: boolean
+}
+
 /**
  * Sets absent fields to their default, inside defaults too. A null where the schema does not allow null counts as
- * absent: it is dropped, then defaulted.
+ * absent.
  *
  * *Guarantees*: the input is not changed and shares its untouched parts with the result.
  */
-export function applyDefaults(schema: Schema | undefined, object: JsonObject): JsonObject {
-  return schema === undefined ? object : defaultObject(schema, object)
+export function applyDefaults(
+  schema: Schema | undefined,
+  object: JsonObject,
+  options: DefaultOptions = {},
+): JsonObject {
+  return schema === undefined ? object : new Defaulter(options.keepNulls ?? false).object(schema, object)
 }
 
-function defaultValue(schema: Schema, value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return schema.items === undefined ? value : defaultItems(schema.items, value)
-  return isJsonObject(value) ? defaultObject(schema, value) : value
-}
+class Defaulter {
+  readonly #keepNulls: boolean
 
-function defaultItems(items: Schema, list: JsonValue[]): JsonValue[] {
-  let defaulted: JsonValue[] | undefined
-  for (const [index, item] of list.entries()) {
-    const next = defaultEntry(items, item)
-    if (next === item) continue
-    defaulted ??= [...list]
-    defaulted[index] = next
+  constructor(keepNulls: boolean) {
+    this.#keepNulls = keepNulls
   }
-  return defaulted ?? list
-}
 
-/** An item or map entry: it exists, so there is nothing to drop, but a null may stand for the default. */
-function defaultEntry(schema: Schema, value: JsonValue): JsonValue {
-  const present = value === null && schema.nullable !== true ? (schema.default ?? null) : value
-  return defaultValue(schema, present)
-}
-
-function defaultObject(schema: Schema, object: JsonObject): JsonObject {
-  let defaulted: JsonObject | undefined
-  const edit = (): JsonObject => {
-    defaulted ??= { ...object }
-    return defaulted
+  #value(schema: Schema, value: JsonValue): JsonValue {
+    if (Array.isArray(value)) return schema.items === undefined ? value : this.#items(schema.items, value)
+    return isJsonObject(value) ? this.object(schema, value) : value
   }
-  const { properties, additionalProperties } = schema
-  for (const name in object) {
-    const value = object[name]
-    if (value === undefined) continue
-    const declared = ownEntry(properties, name)
-    if (declared === undefined) {
-      if (typeof additionalProperties !== 'object') continue
-      const next = defaultEntry(additionalProperties, value)
-      if (next !== value) setField(edit(), name, next)
-    } else if (value === null && isDroppedNull(declared)) {
-      delete edit()[name]
-    } else {
-      const next = defaultValue(declared, value)
-      if (next !== value) setField(edit(), name, next)
+
+  #items(items: Schema, list: JsonValue[]): JsonValue[] {
+    let defaulted: JsonValue[] | undefined
+    for (const [index, item] of list.entries()) {
+      const next = this.#entry(items, item)
+      if (next === item) continue
+      defaulted ??= [...list]
+      defaulted[index] = next
     }
+    return defaulted ?? list
   }
-  for (const name in properties) {
-    const declared = properties[name]
-    if (declared?.default === undefined || ownField(defaulted ?? object, name) !== undefined) continue
-    setField(edit(), name, defaultValue(declared, declared.default))
-  }
-  return defaulted ?? object
-}
 
-/** Untyped fields take any value, null included. */
-function isDroppedNull(schema: Schema): boolean {
-  if (schema.nullable === true) return false
-  return schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true
+  /** An item or map entry: a null may stand for the default. */
+  #entry(schema: Schema, value: JsonValue): JsonValue {
+    const present = value === null && schema.nullable !== true ? (schema.default ?? null) : value
+    return this.#value(schema, present)
+  }
+
+  object(schema: Schema, object: JsonObject): JsonObject {
+    let defaulted: JsonObject | undefined
+    const edit = (): JsonObject => {
+      defaulted ??= { ...object }
+      return defaulted
+    }
+    const { properties, additionalProperties } = schema
+    for (const name in object) {
+      const value = object[name]
+      if (value === undefined) continue
+      const declared = ownEntry(properties, name)
+      if (declared === undefined) {
+        if (typeof additionalProperties !== 'object') continue
+        const next = this.#entry(additionalProperties, value)
+        if (next === null && this.#isAbsence(additionalProperties)) delete edit()[name]
+        else if (next !== value) setField(edit(), name, next)
+      } else if (value === null && this.#isAbsence(declared)) {
+        delete edit()[name]
+      } else {
+        const next = this.#value(declared, value)
+        if (next !== value) setField(edit(), name, next)
+      }
+    }
+    for (const name in properties) {
+      const declared = properties[name]
+      if (declared?.default === undefined || ownField(defaulted ?? object, name) !== undefined) continue
+      setField(edit(), name, this.#value(declared, declared.default))
+    }
+    return defaulted ?? object
+  }
+
+  /** Whether a null means that the field is absent. Only typed fields can be refused for being null. */
+  #isAbsence(schema: Schema): boolean {
+    if (schema.nullable === true) return false
+    const isTyped = schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true
+    return schema.default !== undefined || !isTyped || !this.#keepNulls
+  }
 }

@@ -87,7 +87,8 @@ class Definitions {
     const raw = this.#raw[name]
     if (raw === undefined) throw new Error(`the definitions refer to ${name}, which they do not define`)
     const isKind = raw['x-kubernetes-group-version-kind'] !== undefined
-    const schema = specialTypes[name] ?? this.#converted(raw, inlineFieldsOf(name, isKind), isKind)
+    const converted = specialTypes[name] ?? this.#converted(raw, inlineFieldsOf(name, isKind), isKind)
+    const schema = overlay({ 'x-type-name': name.split('.').slice(-2).join('.') }, converted)
     this.#resolved.set(name, schema)
     return schema
   }

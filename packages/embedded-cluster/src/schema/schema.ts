@@ -48,6 +48,8 @@ export interface Schema {
    * built-in kinds only.
    */
   readonly 'x-inline'?: boolean
+  /** The name of a built-in type as messages show it, such as `v1.PodTemplateSpec`. */
+  readonly 'x-type-name'?: string
   readonly 'x-kubernetes-group-version-kind'?: readonly {
     readonly group: string
     readonly version: string
