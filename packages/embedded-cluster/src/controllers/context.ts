@@ -1,0 +1,37 @@
+/** What every controller is given: the cluster, time, chance, and the views they share. */
+import type { Clock } from '../clock.ts'
+import type { ClusterApi } from '../rest/cluster-api.ts'
+import { ClusterView } from './cluster-view.ts'
+import type { OnError } from './control-loop.ts'
+import { EventRecorder } from './event-recorder.ts'
+import { PodIndex } from './pod-index.ts'
+
+/** Shared by the controllers of one cluster. */
+export interface ControllerContext {
+  readonly api: ClusterApi
+  readonly clock: Clock
+  readonly random: () => number
+  readonly onError: OnError
+  readonly breathe: (() => Promise<void>) | undefined
+  readonly view: ClusterView
+  readonly pods: PodIndex
+  readonly events: EventRecorder
+}
+
+/** Options of {@link createContext}. */
+export interface ContextOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly onError: OnError
+  readonly breathe?: (() => Promise<void>) | undefined
+  /** Whether `kubectl describe` shows events. */
+  readonly recordEvents: boolean
+}
+
+/** The shared part of the controllers of one cluster. */
+export function createContext(api: ClusterApi, options: ContextOptions): ControllerContext {
+  const { clock, random, onError, breathe, recordEvents } = options
+  const view = new ClusterView(api)
+  const events = new EventRecorder(api, { clock, isEnabled: recordEvents, onError })
+  return { api, clock, random, onError, breathe, view, pods: new PodIndex(view), events }
+}

@@ -1,0 +1,70 @@
+/** A controller: which events concern it, which key each one touches, and what to do about a key. */
+import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ControllerContext } from './context.ts'
+import { ControlLoop, type Reconcile } from './control-loop.ts'
+import type { SimulatorController } from './simulator-controller.ts'
+
+/** Adds the keys an event concerns. At start it sees every existing object as ADDED. */
+export type EventHandler = (event: ClusterEvent, enqueue: (key: string) => void) => void
+
+/** What makes up one controller. */
+export interface ControllerDefinition {
+  /** Shown in errors, such as `deployments`. */
+  readonly name: string
+  /** By resource, such as `deployments.apps`. */
+  readonly watches: Readonly<Record<string, EventHandler>>
+  readonly reconcile: Reconcile
+  /** @default 16 */
+  readonly concurrency?: number
+  /** Forgets what was remembered of an earlier run: every existing object is about to be seen again. */
+  readonly reset?: () => void
+  /** Keys to begin with besides those of existing objects. */
+  readonly initialKeys?: readonly string[]
+}
+
+/** Runs a {@link ControllerDefinition} on the events of the cluster. */
+export class Controller implements SimulatorController {
+  readonly name: string
+  readonly #context: ControllerContext
+  readonly #definition: ControllerDefinition
+  readonly #loop: ControlLoop
+  #unsubscribe: (() => void)[] = []
+
+  constructor(context: ControllerContext, definition: ControllerDefinition) {
+    const { clock, random, onError, breathe } = context
+    this.name = definition.name
+    this.#context = context
+    this.#definition = definition
+    this.#loop = new ControlLoop(definition.reconcile, {
+      clock,
+      random,
+      onError: (key, error) => onError(definition.name, key, error),
+      ...(definition.concurrency === undefined ? {} : { concurrency: definition.concurrency }),
+      ...(breathe === undefined ? {} : { breathe }),
+    })
+  }
+
+  get isIdle(): boolean {
+    return this.#loop.isIdle
+  }
+
+  start(): void {
+    if (this.#unsubscribe.length > 0) return
+    this.#definition.reset?.()
+    this.#loop.start()
+    const enqueue = (key: string) => this.#loop.add(key)
+    for (const key of this.#definition.initialKeys ?? []) enqueue(key)
+    for (const [resource, handle] of Object.entries(this.#definition.watches)) {
+      for (const object of this.#context.api.list(resource)) {
+        handle({ type: 'ADDED', resource, object, previous: undefined }, enqueue)
+      }
+      this.#unsubscribe.push(this.#context.view.on(resource, (event) => handle(event, enqueue)))
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#unsubscribe = []
+    await this.#loop.stop()
+  }
+}

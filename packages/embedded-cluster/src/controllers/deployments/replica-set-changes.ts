@@ -1,0 +1,143 @@
+/** The writes of a rollout: making the new ReplicaSet, setting replicas, forgetting old revisions. */
+import { isAlreadyExists } from '../control-loop.ts'
+import { contentHash } from '../hash.ts'
+import { jsonEquals } from '../json-equals.ts'
+import { byAge, controllerOf, controllerReference, type Draft, isTerminating, namespaceOf } from '../kinds/meta.ts'
+import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
+import type { ResourceClient } from '../resource-client.ts'
+import {
+  copiedAnnotations,
+  hasTemplate,
+  REVISION,
+  revisionAnnotations,
+  revisionOf,
+  sizeAnnotations,
+  TEMPLATE_HASH,
+} from './revisions.ts'
+import { newSetReplicas, type Rollout, replicasOf, type Targets, updateBudget } from './rollout.ts'
+
+/** Divides the ReplicaSets of a Deployment into the one with its present template and the others. */
+export function rolloutOf(deployment: Deployment, sets: readonly ReplicaSet[]): Rollout {
+  const { template } = deployment.spec
+  const sorted = [...sets].sort(byAge)
+  // The hash finds it again even if something on the way to the store added to the template.
+  const hash = templateHash(deployment)
+  const newSet =
+    sorted.find((set) => hasTemplate(set, template)) ??
+    sorted.find((set) => set.metadata.labels?.[TEMPLATE_HASH] === hash)
+  return { deployment, newSet, oldSets: sorted.filter((set) => set !== newSet) }
+}
+
+/** The hash that names the ReplicaSet of the Deployment's present template. */
+function templateHash({ spec, status }: Deployment): string {
+  return contentHash(spec.template, status?.collisionCount ?? 0)
+}
+
+/** Writes to the ReplicaSets of Deployments. */
+export class ReplicaSetChanges {
+  readonly #sets: ResourceClient<ReplicaSet>
+
+  constructor(sets: ResourceClient<ReplicaSet>) {
+    this.#sets = sets
+  }
+
+  /** Makes the ReplicaSet of the present template; `undefined` if its name is taken by another template's. */
+  async createNew(rollout: Rollout): Promise<ReplicaSet | undefined> {
+    const draft = this.#draft(rollout)
+    try {
+      return await this.#sets.create(draft)
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+      const { deployment } = rollout
+      const existing = this.#sets.get(namespaceOf(deployment), draft.metadata.name ?? '')
+      const isOurs = existing !== undefined && controllerOf(existing)?.uid === deployment.metadata.uid
+      return isOurs && hasTemplate(existing, deployment.spec.template) ? existing : undefined
+    }
+  }
+
+  /** Brings revision, sizes and minReadySeconds of the new ReplicaSet up to date. */
+  async refreshNew({ deployment, newSet, oldSets }: Rollout): Promise<ReplicaSet | undefined> {
+    if (newSet === undefined) return undefined
+    const revision = 1 + Math.max(0, ...oldSets.map(revisionOf))
+    const annotations = {
+      ...newSet.metadata.annotations,
+      ...copiedAnnotations(deployment),
+      ...(revisionOf(newSet) < revision ? revisionAnnotations(newSet, revision) : {}),
+      ...sizes(deployment),
+    }
+    const spec = { ...newSet.spec, minReadySeconds: deployment.spec.minReadySeconds ?? 0 }
+    const isSame =
+      jsonEquals(newSet.metadata.annotations, annotations) &&
+      (newSet.spec.minReadySeconds ?? 0) === spec.minReadySeconds
+    if (isSame) return newSet
+    return this.#sets.update({ ...newSet, metadata: { ...newSet.metadata, annotations }, spec })
+  }
+
+  /** Sets the replicas asked for and tells every set with pods the size of its Deployment. */
+  async scale(deployment: Deployment, sets: readonly ReplicaSet[], targets: Targets): Promise<ScaleChange[]> {
+    const changes: ScaleChange[] = []
+    for (const set of sets) {
+      const from = replicasOf(set)
+      const to = targets.get(set.metadata.name) ?? from
+      const annotations = { ...set.metadata.annotations, ...sizes(deployment) }
+      const isTold = to === 0 || jsonEquals(set.metadata.annotations, annotations)
+      if (from === to && isTold) continue
+      await this.#sets.update({
+        ...set,
+        metadata: { ...set.metadata, annotations },
+        spec: { ...set.spec, replicas: to },
+      })
+      if (from !== to) changes.push({ name: set.metadata.name, from, to })
+    }
+    return changes
+  }
+
+  /** Deletes the oldest revisions beyond the limit, if they have no pods. */
+  async forgetOldest({ deployment, oldSets }: Rollout): Promise<void> {
+    const limit = deployment.spec.revisionHistoryLimit ?? 10
+    const idle = oldSets.filter((set) => {
+      const { generation = 0 } = set.metadata
+      const { replicas = 0, observedGeneration = 0 } = set.status ?? {}
+      return replicasOf(set) === 0 && replicas === 0 && observedGeneration >= generation && !isTerminating(set)
+    })
+    idle.sort((a, b) => revisionOf(a) - revisionOf(b))
+    for (const set of idle.slice(0, Math.max(0, idle.length - limit))) await this.#sets.delete(set)
+  }
+
+  #draft(rollout: Rollout): Draft<ReplicaSet> {
+    const { deployment, oldSets } = rollout
+    const { template, selector, minReadySeconds } = deployment.spec
+    const hash = templateHash(deployment)
+    const labels = { ...template.metadata?.labels, [TEMPLATE_HASH]: hash }
+    const revision = 1 + Math.max(0, ...oldSets.map(revisionOf))
+    return {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: {
+        name: `${deployment.metadata.name}-${hash}`,
+        namespace: namespaceOf(deployment),
+        labels,
+        annotations: { ...copiedAnnotations(deployment), [REVISION]: `${revision}`, ...sizes(deployment) },
+        ownerReferences: [controllerReference(deployment)],
+      },
+      spec: {
+        replicas: newSetReplicas(rollout),
+        ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+        selector: { ...selector, matchLabels: { ...selector.matchLabels, [TEMPLATE_HASH]: hash } },
+        template: { ...template, metadata: { ...template.metadata, labels } },
+      },
+    }
+  }
+}
+
+/** A ReplicaSet that was told another number of replicas. */
+export interface ScaleChange {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+function sizes(deployment: Deployment): Readonly<Record<string, string>> {
+  const replicas = replicasOf(deployment)
+  return sizeAnnotations(replicas, replicas + updateBudget(deployment).maxSurge)
+}

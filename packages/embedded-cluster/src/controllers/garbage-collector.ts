@@ -1,0 +1,203 @@
+/** Deletes what nobody owns any more, and carries out foreground and orphaning deletion. */
+import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ControllerContext } from './context.ts'
+import { ControlLoop } from './control-loop.ts'
+import { type ClusterObject, isTerminating, namespaceOf, type OwnerReference } from './kinds/meta.ts'
+import { OwnerGraph, objectId, ResourceKinds, splitObjectId } from './owner-graph.ts'
+import { asObject, ResourceClient } from './resource-client.ts'
+import type { SimulatorController } from './simulator-controller.ts'
+
+const FOREGROUND = 'foregroundDeletion'
+const ORPHAN = 'orphan'
+const CUSTOM_RESOURCE_DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
+
+/** How the owners of an object stand. */
+interface Owners {
+  /** Alive: they keep the object. */
+  readonly solid: readonly OwnerReference[]
+  /** Gone, or never there under that uid and in that namespace. */
+  readonly dangling: readonly OwnerReference[]
+  /** Being deleted in the foreground: they wait for the object to go. */
+  readonly waiting: readonly OwnerReference[]
+  /** Of a kind the cluster does not know now: it may come back, so the object stays. */
+  readonly unknown: readonly OwnerReference[]
+}
+
+/**
+ * Works on all resources, those of CustomResourceDefinitions made later included.
+ *
+ * An object goes when each of its owners is gone; an owner is found by its kind, name and uid in the object's own
+ * namespace or outside of any. An object outside of any namespace cannot name an owner inside one: such a
+ * reference is never resolved and never leads to a deletion.
+ */
+export class GarbageCollector implements SimulatorController {
+  readonly name = 'garbage-collector'
+  readonly #context: ControllerContext
+  readonly #loop: ControlLoop
+  readonly #graph = new OwnerGraph()
+  readonly #kinds: ResourceKinds
+  #unsubscribe: (() => void) | undefined
+
+  constructor(context: ControllerContext) {
+    const { clock, random, onError, breathe } = context
+    this.#context = context
+    this.#kinds = new ResourceKinds(context.api)
+    this.#loop = new ControlLoop((key, signal) => this.#reconcile(key, signal), {
+      clock,
+      random,
+      onError: (key, error) => onError(this.name, key, error),
+      ...(breathe === undefined ? {} : { breathe }),
+    })
+  }
+
+  get isIdle(): boolean {
+    return this.#loop.isIdle
+  }
+
+  start(): void {
+    if (this.#unsubscribe !== undefined) return
+    this.#loop.start()
+    for (const { resource } of this.#context.api.resources()) {
+      for (const object of this.#context.api.list(resource)) {
+        this.#handle({ type: 'ADDED', resource, object, previous: undefined })
+      }
+    }
+    this.#unsubscribe = this.#context.view.onAny((event) => this.#handle(event))
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    await this.#loop.stop()
+    this.#graph.clear()
+  }
+
+  #handle(event: ClusterEvent): void {
+    const object = asObject(event.object)
+    const references = object.metadata.ownerReferences
+    const id = objectId(event.resource, object)
+    if (event.type === 'DELETED') {
+      this.#graph.remove(id)
+      for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) this.#loop.add(dependent)
+      // An owner that is deleted in the foreground may have waited for this one.
+      this.#addOwners(object, references)
+      return
+    }
+    const changed = this.#graph.set(id, references ?? [])
+    if (changed && (references?.length ?? 0) > 0) this.#loop.add(id)
+    if (changed && event.previous !== undefined)
+      this.#addOwners(object, asObject(event.previous).metadata.ownerReferences)
+    if (deletionPolicyOf(object) !== undefined) this.#loop.add(id)
+    // Dependents of an unknown kind's objects were left alone until it is known again.
+    if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) for (const child of this.#graph.all()) this.#loop.add(child)
+  }
+
+  #addOwners(object: ClusterObject, references: readonly OwnerReference[] = []): void {
+    for (const reference of references) {
+      const info = this.#kinds.find(reference)
+      if (info === undefined) continue
+      const namespace = info.namespaced ? namespaceOf(object) : ''
+      this.#loop.add(`${info.resource}|${namespace}|${reference.name}`)
+    }
+  }
+
+  async #reconcile(id: string, signal: AbortSignal): Promise<undefined> {
+    const { resource, namespace, name } = splitObjectId(id)
+    const client = new ResourceClient<ClusterObject>(this.#context.api, resource)
+    const object = client.get(namespace, name)
+    if (object === undefined) return
+    switch (deletionPolicyOf(object)) {
+      case ORPHAN:
+        return this.#orphanDependents(client, object, signal)
+      case FOREGROUND:
+        return this.#finishForeground(client, object)
+    }
+    if (!isTerminating(object)) await this.#considerDeleting(client, object)
+  }
+
+  async #considerDeleting(client: ResourceClient<ClusterObject>, object: ClusterObject): Promise<void> {
+    const { ownerReferences = [], uid, resourceVersion, name, namespace, finalizers = [] } = object.metadata
+    if (ownerReferences.length === 0) return
+    const { solid, dangling, waiting, unknown } = this.#classify(object)
+    if (unknown.length > 0) return
+    if (solid.length > 0) {
+      if (dangling.length + waiting.length === 0) return
+      await client.update({ ...object, metadata: { ...object.metadata, ownerReferences: solid } })
+      return
+    }
+    // Waiting owners want the whole tree below them gone first.
+    const hasDependents = this.#graph.dependentsOf(uid).length > 0
+    const inherited = waiting.length > 0 && hasDependents ? 'Foreground' : 'Background'
+    const own = finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : inherited
+    // The resourceVersion makes sure that nobody gave the object a new owner in the meantime.
+    await this.#context.api.delete(client.resource, namespace, name, {
+      propagationPolicy: own,
+      preconditions: { uid, resourceVersion },
+    })
+  }
+
+  async #finishForeground(client: ResourceClient<ClusterObject>, owner: ClusterObject): Promise<undefined> {
+    const { uid } = owner.metadata
+    let blocking = 0
+    for (const id of this.#graph.dependentsOf(uid)) {
+      if (this.#graph.blocks(id, uid)) blocking += 1
+      this.#loop.add(id)
+    }
+    if (blocking === 0) await removeFinalizer(client, owner, FOREGROUND)
+  }
+
+  async #orphanDependents(
+    client: ResourceClient<ClusterObject>,
+    owner: ClusterObject,
+    signal: AbortSignal,
+  ): Promise<undefined> {
+    const { uid } = owner.metadata
+    for (const id of this.#graph.dependentsOf(uid)) {
+      signal.throwIfAborted()
+      const { resource, namespace, name } = splitObjectId(id)
+      const dependents = new ResourceClient<ClusterObject>(this.#context.api, resource)
+      const dependent = dependents.get(namespace, name)
+      if (dependent === undefined) continue
+      const ownerReferences = (dependent.metadata.ownerReferences ?? []).filter((reference) => reference.uid !== uid)
+      await dependents.update({ ...dependent, metadata: { ...dependent.metadata, ownerReferences } })
+    }
+    await removeFinalizer(client, owner, ORPHAN)
+  }
+
+  #classify(object: ClusterObject): Owners {
+    const owners = { solid: [], dangling: [], waiting: [], unknown: [] } as Record<keyof Owners, OwnerReference[]>
+    for (const reference of object.metadata.ownerReferences ?? []) {
+      owners[this.#standing(object, reference)].push(reference)
+    }
+    return owners
+  }
+
+  #standing(object: ClusterObject, reference: OwnerReference): keyof Owners {
+    const info = this.#kinds.find(reference)
+    if (info === undefined) return 'unknown'
+    const namespace = namespaceOf(object)
+    if (info.namespaced && namespace === '') return 'unknown'
+    const owner = this.#context.api.get(info.resource, info.namespaced ? namespace : undefined, reference.name)
+    if (owner === undefined) return 'dangling'
+    const live = asObject(owner)
+    if (live.metadata.uid !== reference.uid) return 'dangling'
+    return deletionPolicyOf(live) === FOREGROUND ? 'waiting' : 'solid'
+  }
+}
+
+/** How the object's dependents are to be treated, if it is being deleted and waits for that. */
+function deletionPolicyOf(object: ClusterObject): typeof FOREGROUND | typeof ORPHAN | undefined {
+  if (!isTerminating(object)) return undefined
+  const { finalizers } = object.metadata
+  if (finalizers?.includes(ORPHAN)) return ORPHAN
+  return finalizers?.includes(FOREGROUND) ? FOREGROUND : undefined
+}
+
+async function removeFinalizer(
+  client: ResourceClient<ClusterObject>,
+  object: ClusterObject,
+  finalizer: string,
+): Promise<undefined> {
+  const finalizers = (object.metadata.finalizers ?? []).filter((other) => other !== finalizer)
+  await client.update({ ...object, metadata: { ...object.metadata, finalizers } })
+}

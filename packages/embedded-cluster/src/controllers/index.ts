@@ -1,0 +1,65 @@
+/** The controllers of a cluster: what kube-controller-manager, the scheduler and kubelets do for a real one. */
+import { setImmediate } from 'node:timers/promises'
+import { type Clock, systemClock } from '../clock.ts'
+import type { ClusterApi } from '../rest/cluster-api.ts'
+import { createContext } from './context.ts'
+import type { OnError } from './control-loop.ts'
+import { DEFAULT_KUBELET_SETTINGS, DEFAULT_NODES } from './defaults.ts'
+import { createDeploymentController } from './deployments.ts'
+import { GarbageCollector } from './garbage-collector.ts'
+import type { KubeletSettings } from './kubelet/pod-behaviour.ts'
+import { createKubelet } from './kubelet.ts'
+import { NamespaceController } from './namespaces.ts'
+import { createNodeController, type SimulatedNode, simulatedNodes } from './nodes.ts'
+import { createPodGarbageCollector } from './pod-garbage-collector.ts'
+import { createReplicaSetController } from './replica-sets.ts'
+import { createScheduler } from './scheduler.ts'
+import { createServiceAccountController } from './service-accounts.ts'
+import type { SimulatorController } from './simulator-controller.ts'
+import { createTaintEvictionController } from './taint-evictions.ts'
+
+/** Options of {@link createControllers}. */
+export interface ControllersOptions extends Partial<KubeletSettings> {
+  /** @default the clock of the machine */
+  readonly clock?: Clock
+  /** Numbers in [0, 1), for spreading retries. @default Math.random */
+  readonly random?: () => number
+  /** How many nodes, or which. @default 3 */
+  readonly nodes?: number | readonly SimulatedNode[]
+  /** PEM of the certificate that clients in the cluster trust, for the ConfigMap `kube-root-ca.crt`. @default '' */
+  readonly rootCertificate?: string
+  /** Whether to write Events about what happens. @default true */
+  readonly recordEvents?: boolean
+  /** Told about work that failed and will be tried again. @default nobody */
+  readonly onError?: OnError
+}
+
+/**
+ * All controllers, in the order in which they are to be started. Stop them in any order.
+ *
+ * @example
+ * const controllers = createControllers(cluster.api, { clock, nodes: 2, podStartDelayMs: 0 })
+ * for (const controller of controllers) controller.start()
+ * await Promise.all(controllers.map((controller) => controller.stop()))
+ */
+export function createControllers(api: ClusterApi, options: ControllersOptions = {}): SimulatorController[] {
+  const { clock = systemClock, random = Math.random, nodes = DEFAULT_NODES } = options
+  const { rootCertificate = '', recordEvents = true, onError = () => undefined } = options
+  // Simulated time stands still until everybody is done, so only real time needs room for the rest of the process.
+  const breathe = clock === systemClock ? () => setImmediate() : undefined
+  const context = createContext(api, { clock, random, onError, breathe, recordEvents })
+  const settings = { ...DEFAULT_KUBELET_SETTINGS, ...options }
+  const controllers = [
+    new GarbageCollector(context),
+    new NamespaceController(context),
+    createServiceAccountController(context, rootCertificate),
+    createNodeController(context, typeof nodes === 'number' ? simulatedNodes(nodes) : nodes),
+    createScheduler(context),
+    createKubelet(context, settings),
+    createTaintEvictionController(context),
+    createPodGarbageCollector(context),
+    createReplicaSetController(context),
+    createDeploymentController(context),
+  ]
+  return [context.view, ...controllers]
+}

@@ -1,0 +1,163 @@
+/** What workloads live among: namespaces, nodes, services, volumes, disruption budgets. */
+import type { ClusterObject, Condition, IntOrPercent, LabelSelector, Labels, ObjectReference } from './meta.ts'
+import type { NodeSelectorTerm } from './pods.ts'
+
+export interface Namespace extends ClusterObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
+}
+
+export interface ServiceAccount extends ClusterObject {
+  readonly secrets?: readonly ObjectReference[]
+}
+
+export interface ConfigMap extends ClusterObject {
+  readonly data?: Labels
+}
+
+export interface Taint {
+  readonly key: string
+  readonly value?: string
+  readonly effect: string
+  readonly timeAdded?: string
+}
+
+export interface Node extends ClusterObject {
+  readonly spec?: {
+    readonly taints?: readonly Taint[]
+    readonly unschedulable?: boolean
+    readonly podCIDR?: string
+    readonly podCIDRs?: readonly string[]
+    readonly providerID?: string
+  }
+  readonly status?: NodeStatus
+}
+
+export interface NodeStatus {
+  readonly capacity?: Labels
+  readonly allocatable?: Labels
+  readonly conditions?: readonly (Condition & { readonly lastHeartbeatTime?: string })[]
+  readonly addresses?: readonly { readonly type: string; readonly address: string }[]
+  readonly daemonEndpoints?: { readonly kubeletEndpoint: { readonly Port: number } }
+  readonly nodeInfo?: Readonly<Record<string, string>>
+  readonly images?: readonly unknown[]
+}
+
+export interface ServicePort {
+  readonly name?: string
+  readonly port: number
+  readonly protocol?: string
+  readonly targetPort?: number | string
+  readonly appProtocol?: string
+}
+
+export interface Service extends ClusterObject {
+  readonly spec: {
+    readonly type?: string
+    readonly selector?: Labels
+    readonly ports?: readonly ServicePort[]
+    readonly clusterIP?: string
+    readonly ipFamilies?: readonly string[]
+    readonly publishNotReadyAddresses?: boolean
+    readonly loadBalancerClass?: string
+  }
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
+}
+
+export interface EndpointAddress {
+  readonly ip: string
+  readonly hostname?: string
+  readonly nodeName?: string
+  readonly targetRef?: ObjectReference
+}
+
+export interface EndpointPort {
+  readonly name?: string
+  readonly port: number
+  readonly protocol?: string
+  readonly appProtocol?: string
+}
+
+export interface EndpointSubset {
+  readonly addresses?: readonly EndpointAddress[]
+  readonly notReadyAddresses?: readonly EndpointAddress[]
+  readonly ports?: readonly EndpointPort[]
+}
+
+export interface Endpoints extends ClusterObject {
+  readonly subsets?: readonly EndpointSubset[]
+}
+
+export interface SliceEndpoint {
+  readonly addresses: readonly string[]
+  readonly conditions: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean }
+  readonly hostname?: string
+  readonly nodeName?: string
+  readonly zone?: string
+  readonly targetRef?: ObjectReference
+}
+
+export interface EndpointSlice extends ClusterObject {
+  readonly addressType: string
+  readonly endpoints: readonly SliceEndpoint[] | null
+  readonly ports?: readonly EndpointPort[] | null
+}
+
+export interface PersistentVolumeClaimSpec {
+  readonly accessModes?: readonly string[]
+  readonly resources?: { readonly requests?: Labels }
+  readonly storageClassName?: string
+  readonly volumeName?: string
+  readonly volumeMode?: string
+  readonly selector?: LabelSelector
+}
+
+export interface PersistentVolumeClaim extends ClusterObject {
+  readonly spec: PersistentVolumeClaimSpec
+  readonly status?: {
+    readonly phase?: string
+    readonly accessModes?: readonly string[]
+    readonly capacity?: Labels
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+export interface PersistentVolume extends ClusterObject {
+  readonly spec: {
+    readonly capacity?: Labels
+    readonly accessModes?: readonly string[]
+    readonly claimRef?: ObjectReference
+    readonly persistentVolumeReclaimPolicy?: string
+    readonly storageClassName?: string
+    readonly volumeMode?: string
+    readonly hostPath?: { readonly path: string; readonly type?: string }
+    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] } }
+  }
+  readonly status?: { readonly phase?: string; readonly lastPhaseTransitionTime?: string }
+}
+
+export interface StorageClass extends ClusterObject {
+  readonly provisioner: string
+  readonly reclaimPolicy?: string
+  readonly volumeBindingMode?: string
+  readonly allowVolumeExpansion?: boolean
+}
+
+export interface PodDisruptionBudgetStatus {
+  readonly currentHealthy: number
+  readonly desiredHealthy: number
+  readonly disruptionsAllowed: number
+  readonly expectedPods: number
+  readonly observedGeneration?: number
+  readonly disruptedPods?: Readonly<Record<string, string>>
+  readonly conditions?: readonly Condition[]
+}
+
+export interface PodDisruptionBudget extends ClusterObject {
+  readonly spec: {
+    readonly selector?: LabelSelector
+    readonly minAvailable?: IntOrPercent
+    readonly maxUnavailable?: IntOrPercent
+  }
+  readonly status?: PodDisruptionBudgetStatus
+}

@@ -1,0 +1,198 @@
+/** Pods and what they are made from. */
+import type { ClusterObject, Condition, LabelRequirement, LabelSelector, Labels } from './meta.ts'
+
+export interface ContainerPort {
+  readonly name?: string
+  readonly containerPort: number
+  readonly hostPort?: number
+  readonly protocol?: string
+}
+
+export interface KeyReference {
+  readonly name?: string
+  readonly key?: string
+  readonly optional?: boolean
+}
+
+export interface EnvironmentVariable {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: { readonly configMapKeyRef?: KeyReference; readonly secretKeyRef?: KeyReference }
+}
+
+export interface Probe {
+  readonly initialDelaySeconds?: number
+}
+
+export interface ResourceRequirements {
+  readonly requests?: Labels
+  readonly limits?: Labels
+}
+
+export interface Container {
+  readonly name: string
+  readonly image?: string
+  readonly ports?: readonly ContainerPort[]
+  readonly env?: readonly EnvironmentVariable[]
+  readonly envFrom?: readonly { readonly configMapRef?: KeyReference; readonly secretRef?: KeyReference }[]
+  readonly resources?: ResourceRequirements
+  readonly startupProbe?: Probe
+  readonly readinessProbe?: Probe
+  /** `Always` on an init container makes it a sidecar. */
+  readonly restartPolicy?: string
+}
+
+export interface Volume {
+  readonly name: string
+  readonly persistentVolumeClaim?: { readonly claimName: string }
+  readonly configMap?: KeyReference
+  readonly secret?: { readonly secretName?: string; readonly optional?: boolean }
+  readonly projected?: {
+    readonly sources?: readonly { readonly configMap?: KeyReference; readonly secret?: KeyReference }[]
+  }
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly LabelRequirement[]
+  readonly matchFields?: readonly LabelRequirement[]
+}
+
+export interface PodAffinityTerm {
+  readonly labelSelector?: LabelSelector
+  readonly namespaces?: readonly string[]
+  readonly namespaceSelector?: LabelSelector
+  readonly topologyKey: string
+}
+
+export interface Affinity {
+  readonly nodeAffinity?: {
+    readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+      readonly nodeSelectorTerms?: readonly NodeSelectorTerm[]
+    }
+    readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+      readonly weight: number
+      readonly preference: NodeSelectorTerm
+    }[]
+  }
+  readonly podAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
+  readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
+}
+
+export interface Toleration {
+  readonly key?: string
+  readonly operator?: string
+  readonly value?: string
+  readonly effect?: string
+  readonly tolerationSeconds?: number
+}
+
+export interface TopologySpreadConstraint {
+  readonly maxSkew: number
+  readonly topologyKey: string
+  readonly whenUnsatisfiable: string
+  readonly labelSelector?: LabelSelector
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly ephemeralContainers?: readonly Container[]
+  readonly volumes?: readonly Volume[]
+  readonly nodeName?: string
+  readonly nodeSelector?: Labels
+  readonly affinity?: Affinity
+  readonly tolerations?: readonly Toleration[]
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[]
+  readonly schedulerName?: string
+  readonly schedulingGates?: readonly unknown[]
+  readonly restartPolicy?: string
+  readonly hostNetwork?: boolean
+  readonly hostname?: string
+  readonly subdomain?: string
+  readonly readinessGates?: readonly { readonly conditionType: string }[]
+  readonly overhead?: Labels
+}
+
+export interface TerminatedState {
+  readonly exitCode: number
+  readonly reason?: string
+  readonly message?: string
+  readonly startedAt?: string
+  readonly finishedAt?: string
+  readonly containerID?: string
+}
+
+export interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string }
+  readonly running?: { readonly startedAt?: string }
+  readonly terminated?: TerminatedState
+}
+
+export interface ContainerStatus {
+  readonly name: string
+  readonly state: ContainerState
+  readonly lastState: ContainerState
+  readonly ready: boolean
+  readonly started: boolean
+  readonly restartCount: number
+  readonly image: string
+  readonly imageID: string
+  readonly containerID?: string
+}
+
+export interface PodStatus {
+  readonly phase?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly conditions?: readonly Condition[]
+  readonly hostIP?: string
+  readonly hostIPs?: readonly { readonly ip: string }[]
+  readonly podIP?: string
+  readonly podIPs?: readonly { readonly ip: string }[]
+  readonly qosClass?: string
+  readonly startTime?: string
+  readonly initContainerStatuses?: readonly ContainerStatus[]
+  readonly containerStatuses?: readonly ContainerStatus[]
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[]
+}
+
+export interface Pod extends ClusterObject {
+  readonly spec: PodSpec
+  readonly status?: PodStatus
+}
+
+export interface PodTemplate {
+  readonly metadata?: {
+    readonly labels?: Labels
+    readonly annotations?: Labels
+    readonly finalizers?: readonly string[]
+  }
+  readonly spec: PodSpec
+}
+
+/** Whether the pod has run to its end, for good or ill. */
+export function isFinished(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+}
+
+/** Whether the pod counts towards its controller's replicas: neither finished nor on its way out. */
+export function isActive(pod: Pod): boolean {
+  return !isFinished(pod) && pod.metadata.deletionTimestamp === undefined
+}
+
+/** The pod's condition of the given type. */
+export function podCondition(pod: Pod, type: string): Condition | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === type)
+}
+
+/** Whether the pod answers requests. */
+export function isReady(pod: Pod): boolean {
+  return podCondition(pod, 'Ready')?.status === 'True'
+}
+
+/** When the pod has been ready for `minReadySeconds`, in milliseconds since the epoch; `undefined` if not ready. */
+export function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
+  const ready = podCondition(pod, 'Ready')
+  if (ready?.status !== 'True') return undefined
+  return minReadySeconds === 0 ? 0 : Date.parse(ready.lastTransitionTime ?? '') + minReadySeconds * 1000
+}

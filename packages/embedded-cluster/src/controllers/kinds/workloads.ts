@@ -1,0 +1,186 @@
+/** The kinds that make pods: apps/v1 and batch/v1. */
+import type { PersistentVolumeClaimSpec } from './cluster.ts'
+import type {
+  ClusterObject,
+  Condition,
+  IntOrPercent,
+  LabelSelector,
+  Labels,
+  ObjectMeta,
+  ObjectReference,
+} from './meta.ts'
+import type { PodTemplate } from './pods.ts'
+
+export interface ReplicaSetStatus {
+  readonly replicas?: number
+  readonly fullyLabeledReplicas?: number
+  readonly readyReplicas?: number
+  readonly availableReplicas?: number
+  readonly observedGeneration?: number
+  readonly conditions?: readonly Condition[]
+}
+
+export interface ReplicaSet extends ClusterObject {
+  readonly spec: {
+    readonly replicas?: number
+    readonly minReadySeconds?: number
+    readonly selector: LabelSelector
+    readonly template: PodTemplate
+  }
+  readonly status?: ReplicaSetStatus
+}
+
+export interface DeploymentStatus {
+  readonly observedGeneration?: number
+  readonly replicas?: number
+  readonly updatedReplicas?: number
+  readonly readyReplicas?: number
+  readonly availableReplicas?: number
+  readonly unavailableReplicas?: number
+  readonly collisionCount?: number
+  readonly conditions?: readonly Condition[]
+}
+
+export interface Deployment extends ClusterObject {
+  readonly spec: {
+    readonly replicas?: number
+    readonly minReadySeconds?: number
+    readonly selector: LabelSelector
+    readonly template: PodTemplate
+    readonly strategy?: {
+      readonly type?: string
+      readonly rollingUpdate?: { readonly maxSurge?: IntOrPercent; readonly maxUnavailable?: IntOrPercent }
+    }
+    readonly paused?: boolean
+    readonly revisionHistoryLimit?: number
+    readonly progressDeadlineSeconds?: number
+  }
+  readonly status?: DeploymentStatus
+}
+
+/** A remembered pod template of a StatefulSet or DaemonSet. */
+export interface ControllerRevision extends ClusterObject {
+  readonly data: { readonly spec: { readonly template: PodTemplate } }
+  readonly revision: number
+}
+
+export interface ClaimTemplate {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: Partial<ObjectMeta> & { readonly name: string }
+  readonly spec: PersistentVolumeClaimSpec
+}
+
+export interface StatefulSetStatus {
+  readonly observedGeneration?: number
+  readonly replicas: number
+  readonly readyReplicas?: number
+  readonly currentReplicas?: number
+  readonly updatedReplicas?: number
+  readonly availableReplicas?: number
+  readonly currentRevision?: string
+  readonly updateRevision?: string
+  readonly collisionCount?: number
+}
+
+export interface StatefulSet extends ClusterObject {
+  readonly spec: {
+    readonly replicas?: number
+    readonly minReadySeconds?: number
+    readonly selector: LabelSelector
+    readonly template: PodTemplate
+    readonly serviceName?: string
+    readonly podManagementPolicy?: string
+    readonly updateStrategy?: {
+      readonly type?: string
+      readonly rollingUpdate?: { readonly partition?: number; readonly maxUnavailable?: IntOrPercent }
+    }
+    readonly volumeClaimTemplates?: readonly ClaimTemplate[]
+    readonly persistentVolumeClaimRetentionPolicy?: { readonly whenDeleted?: string; readonly whenScaled?: string }
+    readonly ordinals?: { readonly start?: number }
+    readonly revisionHistoryLimit?: number
+  }
+  readonly status?: StatefulSetStatus
+}
+
+export interface DaemonSetStatus {
+  readonly currentNumberScheduled: number
+  readonly numberMisscheduled: number
+  readonly desiredNumberScheduled: number
+  readonly numberReady: number
+  readonly observedGeneration?: number
+  readonly updatedNumberScheduled?: number
+  readonly numberAvailable?: number
+  readonly numberUnavailable?: number
+  readonly collisionCount?: number
+}
+
+export interface DaemonSet extends ClusterObject {
+  readonly spec: {
+    readonly minReadySeconds?: number
+    readonly selector: LabelSelector
+    readonly template: PodTemplate
+    readonly updateStrategy?: {
+      readonly type?: string
+      readonly rollingUpdate?: { readonly maxUnavailable?: IntOrPercent; readonly maxSurge?: IntOrPercent }
+    }
+    readonly revisionHistoryLimit?: number
+  }
+  readonly status?: DaemonSetStatus
+}
+
+export interface JobSpec {
+  readonly parallelism?: number
+  readonly completions?: number
+  readonly completionMode?: string
+  readonly backoffLimit?: number
+  readonly activeDeadlineSeconds?: number
+  readonly ttlSecondsAfterFinished?: number
+  readonly suspend?: boolean
+  readonly selector?: LabelSelector
+  readonly template: PodTemplate
+}
+
+export interface JobStatus {
+  readonly conditions?: readonly Condition[]
+  readonly startTime?: string
+  readonly completionTime?: string
+  readonly active?: number
+  readonly ready?: number
+  readonly terminating?: number
+  readonly succeeded?: number
+  readonly failed?: number
+  readonly completedIndexes?: string
+  readonly uncountedTerminatedPods?: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] }
+}
+
+export interface Job extends ClusterObject {
+  readonly spec: JobSpec
+  readonly status?: JobStatus
+}
+
+export interface CronJob extends ClusterObject {
+  readonly spec: {
+    readonly schedule: string
+    readonly timeZone?: string
+    readonly concurrencyPolicy?: string
+    readonly suspend?: boolean
+    readonly startingDeadlineSeconds?: number
+    readonly successfulJobsHistoryLimit?: number
+    readonly failedJobsHistoryLimit?: number
+    readonly jobTemplate: {
+      readonly metadata?: {
+        readonly labels?: Labels
+        readonly annotations?: Labels
+      }
+      readonly spec: JobSpec
+    }
+  }
+  readonly status?: CronJobStatus
+}
+
+export interface CronJobStatus {
+  readonly active?: readonly ObjectReference[]
+  readonly lastScheduleTime?: string
+  readonly lastSuccessfulTime?: string
+}

@@ -1,0 +1,188 @@
+/** Runs pods on every node, without running anything: statuses change as if containers did. */
+import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ControllerContext } from './context.ts'
+import { Controller, type EventHandler } from './controller.ts'
+import type { Node } from './kinds/cluster.ts'
+import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
+import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
+import { PodAddresses } from './kubelet/pod-addresses.ts'
+import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
+import { type PodMemory, type PodSurroundings, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
+import { environmentNeeds, needId, type UnmetNeed, unmet, volumeNeeds } from './kubelet/pod-references.ts'
+import { asObject, ResourceClient } from './resource-client.ts'
+import type { SimulatorController } from './simulator-controller.ts'
+
+const SOURCE = 'kubelet'
+
+interface Remembered extends PodMemory {
+  readonly uid: string
+  /** What it waited for at some time, as keys of the map of waiting pods. */
+  readonly needs: Set<string>
+  stoppingSinceMs?: number
+}
+
+class Kubelet {
+  /** Pods by what they wait for, such as `secrets/default/tls`. */
+  readonly #waiting = new Map<string, Set<string>>()
+  readonly #memory = new Map<string, Remembered>()
+  readonly #addresses = new PodAddresses()
+  readonly #context: ControllerContext
+  readonly #settings: KubeletSettings
+  readonly #pods: ResourceClient<Pod>
+  readonly #nodes: ResourceClient<Node>
+
+  constructor(context: ControllerContext, settings: KubeletSettings) {
+    this.#context = context
+    this.#settings = settings
+    this.#pods = new ResourceClient(context.api, 'pods')
+    this.#nodes = new ResourceClient(context.api, 'nodes')
+  }
+
+  reset(): void {
+    this.#waiting.clear()
+    this.#memory.clear()
+    this.#addresses.clear()
+  }
+
+  handle({ type, object }: ClusterEvent, enqueue: (key: string) => void): void {
+    const pod = asObject<Pod>(object)
+    const key = keyOf(pod)
+    if (type === 'DELETED') {
+      this.#forget(key)
+      return
+    }
+    if (pod.spec.nodeName === undefined) return
+    if (pod.status?.podIP !== undefined && type === 'ADDED') this.#addresses.keep(key, pod.status.podIP)
+    if (isFinished(pod)) this.#addresses.release(key)
+    if (!isFinished(pod) || isTerminating(pod)) enqueue(key)
+  }
+
+  /** Something pods may wait for was made or changed. */
+  handleNeeded({ type, resource, object }: ClusterEvent, enqueue: (key: string) => void): void {
+    if (type === 'DELETED') return
+    const { metadata } = asObject(object)
+    for (const key of this.#waiting.get(needId(resource, metadata.namespace ?? '', metadata.name)) ?? []) enqueue(key)
+  }
+
+  async reconcile(key: string): Promise<number | undefined> {
+    const { namespace, name } = splitKey(key)
+    const pod = this.#pods.get(namespace, name)
+    if (pod?.spec.nodeName === undefined) return undefined
+    const node = this.#nodes.get('', pod.spec.nodeName)
+    // The kubelet of a node that is gone or not ready does nothing, which is what makes it not ready.
+    if (node === undefined || !isNodeReady(node)) return undefined
+    return isTerminating(pod) ? this.#stop(pod) : this.#run(pod, node)
+  }
+
+  async #run(pod: Pod, node: Node): Promise<number | undefined> {
+    const nowMs = this.#context.clock.now()
+    const { status, wakeAtMs } = stepPod(pod, this.#recall(pod), this.#surroundings(pod, node), nowMs)
+    const hasChanged = await this.#pods.updateStatus(pod, status)
+    if (hasChanged) await this.#tell(pod, status)
+    return Number.isFinite(wakeAtMs) ? wakeAtMs - nowMs : undefined
+  }
+
+  async #stop(pod: Pod): Promise<number | undefined> {
+    const { deletionGracePeriodSeconds: graceSeconds = 30, finalizers = [] } = pod.metadata
+    const nowMs = this.#context.clock.now()
+    const remembered = this.#recall(pod)
+    remembered.stoppingSinceMs ??= nowMs
+    const { stopDelayMs } = podBehaviour(pod, this.#settings)
+    const dueMs = remembered.stoppingSinceMs + (isFinished(pod) ? 0 : Math.min(stopDelayMs, graceSeconds * 1000))
+    if (nowMs < dueMs) return dueMs - nowMs
+    if (finalizers.length > 0 && !isFinished(pod)) {
+      // It stays for others to look at, so it must say that it has ended.
+      await this.#pods.updateStatus(pod, stoppedStatus(pod, pod.status ?? {}, undefined, nowMs))
+    }
+    // Grace 0 means that it was already reported as stopped.
+    if (graceSeconds > 0 || finalizers.length === 0) await this.#pods.delete(pod, { gracePeriodSeconds: 0 })
+    return undefined
+  }
+
+  #recall(pod: Pod): Remembered {
+    const key = keyOf(pod)
+    const { uid } = pod.metadata
+    const known = this.#memory.get(key)
+    if (known?.uid === uid) return known
+    const fresh: Remembered = { uid, acceptedAtMs: this.#context.clock.now(), times: new Map(), needs: new Set() }
+    this.#memory.set(key, fresh)
+    return fresh
+  }
+
+  #surroundings(pod: Pod, node: Node): PodSurroundings {
+    const { api } = this.#context
+    const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1'
+    const key = keyOf(pod)
+    return {
+      behaviour: podBehaviour(pod, this.#settings),
+      hostIP,
+      podIP: () => (pod.spec.hostNetwork === true ? hostIP : this.#addresses.of(key)),
+      unmountable: this.#await(pod, unmet(api, pod, volumeNeeds(pod))),
+      missingFor: (container) => this.#await(pod, unmet(api, pod, environmentNeeds(container))),
+    }
+  }
+
+  /** Notes what the pod waits for, so that its arrival brings the pod back. */
+  #await(pod: Pod, need: UnmetNeed | undefined): string | undefined {
+    if (need === undefined) return undefined
+    const pods = this.#waiting.get(need.id) ?? new Set()
+    this.#waiting.set(need.id, pods.add(keyOf(pod)))
+    this.#recall(pod).needs.add(need.id)
+    return need.message
+  }
+
+  #forget(key: string): void {
+    for (const id of this.#memory.get(key)?.needs ?? []) {
+      const pods = this.#waiting.get(id)
+      pods?.delete(key)
+      if (pods?.size === 0) this.#waiting.delete(id)
+    }
+    this.#memory.delete(key)
+    this.#addresses.release(key)
+  }
+
+  async #tell(pod: Pod, status: PodStatus): Promise<void> {
+    for (const container of status.containerStatuses ?? []) {
+      const before = pod.status?.containerStatuses?.find(({ name }) => name === container.name)
+      const { waiting, running } = container.state
+      if (running !== undefined && before?.state.running === undefined) {
+        const message = `started container ${container.name}`
+        await this.#context.events.record(pod, { reason: 'Started', message, source: SOURCE })
+      }
+      const isTrouble = waiting?.message !== undefined && waiting.reason !== before?.state.waiting?.reason
+      if (isTrouble) {
+        const reason = waiting.reason === 'CrashLoopBackOff' ? 'BackOff' : 'Failed'
+        const message = `container ${container.name}: ${waiting.message}`
+        await this.#context.events.record(pod, { type: 'Warning', reason, message, source: SOURCE })
+      }
+    }
+  }
+}
+
+/** Whether the node's kubelet is alive. */
+export function isNodeReady(node: Node): boolean {
+  return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+}
+
+/** One kubelet for all nodes. How pods behave is told in `kubelet/pod-behaviour.ts`. */
+export function createKubelet(context: ControllerContext, settings: KubeletSettings): SimulatorController {
+  const kubelet = new Kubelet(context, settings)
+  const onNeeded: EventHandler = (event, enqueue) => kubelet.handleNeeded(event, enqueue)
+  return new Controller(context, {
+    name: 'kubelet',
+    watches: {
+      pods: (event, enqueue) => kubelet.handle(event, enqueue),
+      configmaps: onNeeded,
+      secrets: onNeeded,
+      persistentvolumeclaims: onNeeded,
+      nodes: ({ object, previous }, enqueue) => {
+        const node = asObject<Node>(object)
+        const wasReady = previous !== undefined && isNodeReady(asObject<Node>(previous))
+        if (wasReady === isNodeReady(node)) return
+        for (const pod of context.pods.onNode(node.metadata.name)) enqueue(keyOf(pod))
+      },
+    },
+    reset: () => kubelet.reset(),
+    reconcile: (key) => kubelet.reconcile(key),
+  })
+}

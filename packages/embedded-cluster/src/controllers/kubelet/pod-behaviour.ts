@@ -1,0 +1,156 @@
+/**
+ * How a simulated pod behaves. By itself every pod starts, becomes ready and, if it is meant to end, ends well.
+ * These annotations on the pod (or in its template) change that, also while it runs:
+ *
+ * | annotation | value |
+ * | --- | --- |
+ * | `simulator.reeve.dev/fail` | `ImagePullBackOff`, `ErrImagePull`, `InvalidImageName`, `CreateContainerConfigError`, `ContainerCreating` (never starts), `CrashLoopBackOff`, `OOMKilled`, `NotReady`, `Evicted` |
+ * | `simulator.reeve.dev/fail-container` | the container concerned, an init container too; the first container if absent |
+ * | `simulator.reeve.dev/exit-code` | exit code of a container that ends; `1,1,0` fails twice and then succeeds when restarted |
+ * | `simulator.reeve.dev/run-for` | how long a container runs before it ends, such as `30s`, or `forever` |
+ * | `simulator.reeve.dev/start-delay` | from the pod's arrival on its node to its first container |
+ * | `simulator.reeve.dev/ready-delay` | from a container's start to its readiness |
+ * | `simulator.reeve.dev/stop-delay` | from the request to delete the pod to its end, at most its grace period |
+ * | `simulator.reeve.dev/logs` | what the container writes to its log, one line per line |
+ *
+ * Removing `fail` heals the pod. An image that does not exist fails without any annotation.
+ */
+import type { Labels } from '../kinds/meta.ts'
+import type { Container, Pod, PodSpec } from '../kinds/pods.ts'
+
+const PREFIX = 'simulator.reeve.dev/'
+
+/** Times and images of all pods of a cluster, for pods that say nothing themselves. */
+export interface KubeletSettings {
+  /** From the pod's arrival on its node to its first container. 0 skips the state ContainerCreating. */
+  readonly podStartDelayMs: number
+  /** From a container's start to its readiness, and to having started, if it has probes for them. */
+  readonly podReadyDelayMs: number
+  /** How long init containers, and containers of pods that are not restarted for ever, run. */
+  readonly podRunDurationMs: number
+  /** From the request to delete a pod to its end, at most its grace period. */
+  readonly podStopDelayMs: number
+  /** Whether probes' `initialDelaySeconds` are waited for. Charts like half a minute; most people do not. */
+  readonly honourProbeDelays: boolean
+  /** Whether an image can be pulled. */
+  readonly imageExists: (image: string) => boolean
+}
+
+/** What will become of one container. */
+export interface ContainerPlan {
+  /** Set for a container that never gets to run. */
+  readonly waiting?: { readonly reason: string; readonly message: string }
+  /** Infinite for a server. */
+  readonly runForMs: number
+  readonly exit: (restartCount: number) => { readonly code: number; readonly reason: string }
+  /** Until it counts as started, and as ready; infinite for never. */
+  readonly startedAfterMs: number
+  readonly readyAfterMs: number
+}
+
+/** What will become of a pod. */
+export interface PodBehaviour {
+  readonly startDelayMs: number
+  readonly stopDelayMs: number
+  /** It never leaves ContainerCreating. */
+  readonly isStuck: boolean
+  readonly isEvicted: boolean
+  readonly planOf: (container: Container, role: ContainerRole) => ContainerPlan
+}
+
+/** What a container is to its pod. */
+export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
+
+const WAITING: Readonly<Record<string, string>> = {
+  ImagePullBackOff: 'the image cannot be pulled',
+  ErrImagePull: 'the image cannot be pulled',
+  InvalidImageName: 'the name of the image is not valid',
+  CreateContainerConfigError: 'the configuration of the container is incomplete',
+}
+
+/** Images whose name says that they are not there. */
+export function imageSoundsMissing(image: string): boolean {
+  return /(^|[/:.-])(does-not-exist|doesnotexist|nonexistent|non-existent|no-such-image|missing-image)($|[/:@.-])/i.test(
+    image,
+  )
+}
+
+/** Behaviour of the pod, from its annotations and the settings of the cluster. */
+export function podBehaviour(pod: Pod, settings: KubeletSettings): PodBehaviour {
+  const annotations = pod.metadata.annotations ?? {}
+  const fail = annotations[`${PREFIX}fail`]
+  const concerned = annotations[`${PREFIX}fail-container`] ?? pod.spec.containers[0]?.name
+  return {
+    startDelayMs: durationIn(annotations, 'start-delay') ?? settings.podStartDelayMs,
+    stopDelayMs: durationIn(annotations, 'stop-delay') ?? settings.podStopDelayMs,
+    isStuck: fail === 'ContainerCreating',
+    isEvicted: fail === 'Evicted',
+    planOf(container, role) {
+      const failure = container.name === concerned ? fail : undefined
+      const plan = {
+        exit: exitOf(annotations, container.name === concerned, failure),
+        runForMs: runFor(annotations, role, pod.spec, settings),
+        ...readinessOf(container, annotations, settings),
+      }
+      const { image = '' } = container
+      const reason = settings.imageExists(image) ? failure : (failure ?? 'ImagePullBackOff')
+      const message = WAITING[reason ?? '']
+      if (reason !== undefined && message !== undefined)
+        return { ...plan, waiting: { reason, message: `${image}: ${message}` } }
+      if (failure === 'NotReady') return { ...plan, readyAfterMs: Number.POSITIVE_INFINITY }
+      return isCrash(failure) ? { ...plan, runForMs: 0 } : plan
+    },
+  }
+}
+
+function isCrash(failure: string | undefined): boolean {
+  return failure === 'CrashLoopBackOff' || failure === 'OOMKilled'
+}
+
+function exitOf(annotations: Labels, isConcerned: boolean, failure: string | undefined): ContainerPlan['exit'] {
+  if (failure === 'OOMKilled') return () => ({ code: 137, reason: 'OOMKilled' })
+  const listed = isConcerned ? annotations[`${PREFIX}exit-code`] : undefined
+  const codes = (listed ?? '').split(',').map((code) => Number.parseInt(code, 10))
+  return (restartCount) => {
+    const given = codes[Math.min(restartCount, codes.length - 1)] ?? Number.NaN
+    const code = Number.isNaN(given) ? (isCrash(failure) ? 1 : 0) : given
+    return { code, reason: code === 0 ? 'Completed' : 'Error' }
+  }
+}
+
+function runFor(annotations: Labels, role: ContainerRole, spec: PodSpec, settings: KubeletSettings): number {
+  if (role === 'sidecar' || role === 'ephemeral') return Number.POSITIVE_INFINITY
+  const endsByItself = role === 'init' || (spec.restartPolicy ?? 'Always') !== 'Always'
+  const usual = endsByItself ? settings.podRunDurationMs : Number.POSITIVE_INFINITY
+  return role === 'init' ? usual : (durationIn(annotations, 'run-for') ?? usual)
+}
+
+function readinessOf(container: Container, annotations: Labels, settings: KubeletSettings) {
+  const { startupProbe, readinessProbe } = container
+  const given = durationIn(annotations, 'ready-delay')
+  const delayOf = (probe: typeof startupProbe) => {
+    if (probe === undefined) return 0
+    const probeDelayMs = settings.honourProbeDelays ? (probe.initialDelaySeconds ?? 0) * 1000 : 0
+    return settings.podReadyDelayMs + probeDelayMs
+  }
+  const startedAfterMs = delayOf(startupProbe)
+  return { startedAfterMs, readyAfterMs: given ?? startedAfterMs + delayOf(readinessProbe) }
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+function durationIn(annotations: Labels, name: string): number | undefined {
+  return parseDuration(annotations[`${PREFIX}${name}`])
+}
+
+/** Milliseconds of `250ms`, `30s`, `1m30s` or `forever`; nothing for anything else. */
+export function parseDuration(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (text === 'forever') return Number.POSITIVE_INFINITY
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
+  let totalMs = 0
+  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+    totalMs += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  }
+  return totalMs
+}

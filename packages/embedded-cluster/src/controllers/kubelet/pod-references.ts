@@ -1,0 +1,81 @@
+/** The ConfigMaps, Secrets and claims a pod cannot start without. */
+import type { ClusterApi } from '../../rest/cluster-api.ts'
+import { namespaceOf } from '../kinds/meta.ts'
+import type { Container, KeyReference, Pod, Volume } from '../kinds/pods.ts'
+
+/** Something a pod needs, such as `secrets/default/tls`. */
+export interface Need {
+  readonly resource: 'configmaps' | 'secrets' | 'persistentvolumeclaims'
+  readonly name: string
+  /** A key that must be in it. */
+  readonly key?: string
+}
+
+/** Names the object needed, for finding the pods that wait for it. */
+export function needId(resource: string, namespace: string, name: string): string {
+  return `${resource}/${namespace}/${name}`
+}
+
+/** What the pod's volumes show. */
+export function volumeNeeds(pod: Pod): Need[] {
+  return (pod.spec.volumes ?? []).flatMap(needsOfVolume)
+}
+
+function needsOfVolume({ configMap, secret, projected, persistentVolumeClaim }: Volume): Need[] {
+  const needs: Need[] = []
+  if (configMap !== undefined)
+    needs.push(...required('configmaps', { name: configMap.name, optional: configMap.optional }))
+  if (secret !== undefined) needs.push(...required('secrets', { name: secret.secretName, optional: secret.optional }))
+  for (const source of projected?.sources ?? []) {
+    if (source.configMap !== undefined) needs.push(...required('configmaps', { ...source.configMap, key: undefined }))
+    if (source.secret !== undefined) needs.push(...required('secrets', { ...source.secret, key: undefined }))
+  }
+  if (persistentVolumeClaim !== undefined) {
+    needs.push({ resource: 'persistentvolumeclaims', name: persistentVolumeClaim.claimName })
+  }
+  return needs
+}
+
+/** What the container's environment is taken from. */
+export function environmentNeeds(container: Container): Need[] {
+  return [
+    ...(container.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
+      ...required('configmaps', configMapRef),
+      ...required('secrets', secretRef),
+    ]),
+    ...(container.env ?? []).flatMap(({ valueFrom }) => [
+      ...required('configmaps', valueFrom?.configMapKeyRef),
+      ...required('secrets', valueFrom?.secretKeyRef),
+    ]),
+  ]
+}
+
+type Reference = { readonly [Field in keyof KeyReference]?: KeyReference[Field] | undefined }
+
+function required(resource: Need['resource'], reference: Reference | undefined): Need[] {
+  if (reference?.name === undefined || reference.optional === true) return []
+  const { name, key } = reference
+  return [key === undefined ? { resource, name } : { resource, name, key }]
+}
+
+/** A need that is not met. */
+export interface UnmetNeed {
+  /** As {@link needId} names it. */
+  readonly id: string
+  readonly message: string
+}
+
+/** The first of the needs that is not met. */
+export function unmet(api: ClusterApi, pod: Pod, needs: readonly Need[]): UnmetNeed | undefined {
+  const namespace = namespaceOf(pod)
+  for (const { resource, name, key } of needs) {
+    const object = api.get(resource, namespace, name)
+    const id = needId(resource, namespace, name)
+    const kind = resource.slice(0, -1)
+    if (object === undefined) return { id, message: `${kind} "${name}" not found` }
+    if (key === undefined) continue
+    const hasKey = [object.data, object.binaryData].some((data) => Object.hasOwn(Object(data), key))
+    if (!hasKey) return { id, message: `${kind} "${name}" has no key "${key}"` }
+  }
+  return undefined
+}

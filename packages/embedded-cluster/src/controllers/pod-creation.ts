@@ -1,0 +1,66 @@
+/** Making pods from templates, carefully: a refusal of the first spares the server the other hundred. */
+import { isNamespaceTerminating } from './control-loop.ts'
+import { type ClusterObject, controllerReference, type Draft, type Labels, namespaceOf } from './kinds/meta.ts'
+import type { Pod, PodTemplate } from './kinds/pods.ts'
+
+/** What a controller adds to its template. */
+export interface PodAdditions {
+  /** The server makes up the rest of the name if this is not given. */
+  readonly name?: string
+  readonly labels?: Labels
+  readonly annotations?: Labels
+  readonly finalizers?: readonly string[]
+}
+
+/** A pod of `owner` made from `template`. */
+export function podFromTemplate(owner: ClusterObject, template: PodTemplate, additions: PodAdditions = {}): Draft<Pod> {
+  const labels = { ...template.metadata?.labels, ...additions.labels }
+  const annotations = { ...template.metadata?.annotations, ...additions.annotations }
+  const finalizers = [...(template.metadata?.finalizers ?? []), ...(additions.finalizers ?? [])]
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...(additions.name === undefined ? { generateName: `${owner.metadata.name}-` } : { name: additions.name }),
+      namespace: namespaceOf(owner),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(finalizers.length === 0 ? {} : { finalizers }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: template.spec,
+  }
+}
+
+/** How a batch of writes went. */
+export interface BatchOutcome {
+  readonly done: number
+  /** The first failure. Those after it were not tried, except what was already under way. */
+  readonly error?: unknown
+}
+
+/** The most pods made or deleted in one reconcile. */
+const BURST = 500
+
+/** Runs `action` for each item in batches of 1, 2, 4 and so on, up to the first batch with a failure. */
+export async function slowStart<T>(
+  items: readonly T[],
+  action: (item: T) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<BatchOutcome> {
+  const limited = items.slice(0, BURST)
+  let done = 0
+  for (let size = 1; done < limited.length && !signal.aborted; size *= 2) {
+    const results = await Promise.allSettled(limited.slice(done, done + size).map(action))
+    const failure = results.find((result) => result.status === 'rejected')
+    done += results.filter((result) => result.status === 'fulfilled').length
+    if (failure !== undefined) return { done, error: failure.reason }
+  }
+  return { done }
+}
+
+/** A failure worth telling the user about; a namespace on its way out is not one. */
+export function failureMessage(error: unknown): string | undefined {
+  if (error === undefined || isNamespaceTerminating(error)) return undefined
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,74 @@
+/** Typed access to one resource: the only place where JSON of the server becomes a typed object. */
+import { isJsonObject, type JsonObject } from '../json.ts'
+import type { ClusterApi } from '../rest/cluster-api.ts'
+import { isNotFound } from './control-loop.ts'
+import { jsonEquals } from './json-equals.ts'
+import { type ClusterObject, type Draft, namespaceOf } from './kinds/meta.ts'
+
+/** How an object is deleted. */
+export interface DeleteOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  readonly gracePeriodSeconds?: number
+}
+
+/** Reads and writes of one resource. Objects read are frozen: change them by making another. */
+export class ResourceClient<T extends ClusterObject & { readonly status?: unknown }> {
+  readonly resource: string
+  readonly #api: ClusterApi
+
+  constructor(api: ClusterApi, resource: string) {
+    this.#api = api
+    this.resource = resource
+  }
+
+  /** The object as it is stored now. An empty namespace means none. */
+  get(namespace: string, name: string): T | undefined {
+    const object = this.#api.get(this.resource, namespace === '' ? undefined : namespace, name)
+    return object === undefined ? undefined : asObject(object)
+  }
+
+  list(namespace?: string): readonly T[] {
+    return this.#api
+      .list(this.resource, namespace === undefined ? {} : { namespace })
+      .map((object) => asObject<T>(object))
+  }
+
+  async create(object: Draft<T>): Promise<T> {
+    return asObject(await this.#api.create(this.resource, asJson(object)))
+  }
+
+  /** Replaces everything but the status; a conflict if the object changed since it was read. */
+  async update(object: T): Promise<T> {
+    return asObject(await this.#api.update(this.resource, asJson(object)))
+  }
+
+  /** Writes the status if it differs from the one `object` has; answers whether it did. */
+  async updateStatus(object: T, status: NonNullable<T['status']>): Promise<boolean> {
+    if (jsonEquals(object.status, status)) return false
+    await this.#api.update(this.resource, asJson({ ...object, status }), { subresource: 'status' })
+    return true
+  }
+
+  /** Deletes this very object: not another one that has taken its name since. It being gone already is fine. */
+  async delete(object: T, options: DeleteOptions = {}): Promise<void> {
+    const { namespace, name, uid } = object.metadata
+    try {
+      await this.#api.delete(this.resource, namespace, name, { ...options, preconditions: { uid } })
+    } catch (error) {
+      const now = this.get(namespaceOf(object), name)
+      if (now === undefined || now.metadata.uid !== uid) return
+      if (!isNotFound(error)) throw error
+    }
+  }
+}
+
+/** The server validated the object against its kind when it was written, so its shape is known. */
+export function asObject<T extends ClusterObject>(object: JsonObject): T {
+  return object as unknown as T
+}
+
+/** Interfaces have no index signature, so the compiler needs telling that they are JSON objects. */
+export function asJson(object: object): JsonObject {
+  if (!isJsonObject(object)) throw new TypeError('expected an object, not a list')
+  return object
+}
