@@ -122,6 +122,9 @@ describe('impersonation', () => {
   })
 
   it('refuses groups without a user', () => {
-    expect(refusal(() => impersonate(jane, { 'impersonate-group': 'a' }, alwaysAllow)).code).toBe(500)
+    expect(refusal(() => impersonate(jane, { 'impersonate-group': 'a' }, alwaysAllow))).toMatchObject({
+      code: 400,
+      message: 'requested [{Group  a    }] without impersonating a user',
+    })
   })
 })

@@ -109,11 +109,9 @@ export function impersonate(
   const extra = extraHeaders(headers)
   if (username === '') {
     if (groups.length === 0 && uid === '' && extra.size === 0) return user
-    throw new StatusError(
-      500,
-      'InternalError',
-      'Internal error occurred: impersonation needs the header Impersonate-User',
-    )
+    const parts = [...groups.map((group) => `{Group  ${group}    }`), ...(uid === '' ? [] : [`{UID  ${uid}    }`])]
+    const message = `requested [${[...parts, ...extra.keys()].join(' ')}] without impersonating a user`
+    throw new StatusError(400, 'BadRequest', message)
   }
   for (const access of requiredAccess(user, username, groups, uid, extra)) {
     const decision = authorizer.authorize(access)

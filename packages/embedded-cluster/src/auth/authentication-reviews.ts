@@ -1,0 +1,71 @@
+/** The review APIs of authentication.k8s.io: who a token stands for, and who is asking. */
+import type { Clock } from '../clock.ts'
+import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
+import { badRequest } from '../rest/api-errors.ts'
+import { timestamp } from '../rest/context.ts'
+import type { Review, ReviewRequest } from './access-reviews.ts'
+import type { Authenticator } from './authenticate.ts'
+import type { ServiceAccountTokens } from './service-account-tokens.ts'
+import { authenticated, type UserInfo } from './user.ts'
+
+const API_VERSION = 'authentication.k8s.io/v1'
+
+export interface AuthenticationReviewOptions {
+  readonly authenticator: Authenticator
+  readonly serviceAccountTokens: ServiceAccountTokens
+  readonly clock: Clock
+}
+
+/** The reviews by resource, ready to be served. */
+export function authenticationReviews(options: AuthenticationReviewOptions): ReadonlyMap<string, Review> {
+  return new Map<string, Review>([
+    ['tokenreviews.authentication.k8s.io', (object) => reviewToken(options, object)],
+    ['selfsubjectreviews.authentication.k8s.io', (_, request) => reviewSelf(options, request)],
+  ])
+}
+
+function reviewToken(options: AuthenticationReviewOptions, object: JsonObject): JsonObject {
+  const spec = objectAt(object, 'spec')
+  const token = stringAt(spec, 'token') ?? ''
+  if (token === '') throw badRequest('token is required for TokenReview in authentication')
+  const asked = arrayAt(spec, 'audiences').map(String)
+  const { serviceAccountTokens, authenticator } = options
+  const audiences = asked.length === 0 ? serviceAccountTokens.audiences : asked
+  const verified = serviceAccountTokens.verify(token, audiences)
+  // Fixed tokens know no audience: they are meant for the API server and nobody else.
+  const isForServer = audiences.some((audience) => serviceAccountTokens.audiences.includes(audience))
+  const fixed = verified === undefined && isForServer ? authenticator.verify(token) : undefined
+  const user = verified?.user ?? (fixed === undefined ? undefined : authenticated(fixed))
+  const matching =
+    verified?.audiences ?? audiences.filter((audience) => serviceAccountTokens.audiences.includes(audience))
+  return {
+    ...object,
+    kind: 'TokenReview',
+    apiVersion: API_VERSION,
+    metadata: objectAt(object, 'metadata'),
+    status:
+      user === undefined
+        ? { user: {}, error: 'invalid bearer token' }
+        : { authenticated: true, user: showUser(user), audiences: [...matching] },
+  }
+}
+
+function reviewSelf({ clock }: AuthenticationReviewOptions, { user }: ReviewRequest): JsonObject {
+  return {
+    kind: 'SelfSubjectReview',
+    apiVersion: API_VERSION,
+    metadata: { creationTimestamp: timestamp(clock.now()) },
+    status: { userInfo: showUser(user) },
+  }
+}
+
+function showUser(user: UserInfo): JsonObject {
+  return {
+    username: user.username,
+    ...(user.uid === undefined ? {} : { uid: user.uid }),
+    groups: [...user.groups],
+    ...(user.extra === undefined
+      ? {}
+      : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
+  }
+}
