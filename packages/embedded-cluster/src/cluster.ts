@@ -1,83 +1,212 @@
-/** Starts a cluster: puts the parts together and gives them one life. */
-import { Authenticator } from './auth/authenticate.ts'
-import { alwaysAllow } from './auth/authorizer.ts'
-import { systemUser } from './auth/user.ts'
-import { ServiceAddresses } from './builtin/service-addresses.ts'
-import { strategyOf } from './builtin/strategies.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { FaultInjector } from './faults/fault-injector.ts'
-import { RequestLog } from './faults/request-log.ts'
-import { ApiServer } from './http/api-server.ts'
+/** Starts a cluster: an API server, the controllers beside it and, if wanted, a TLS front; one life for all. */
+import { writeFile } from 'node:fs/promises'
+import { CertificateAuthority } from './auth/certificates.ts'
+import { ensureDefaultRoles } from './auth/default-roles.ts'
+import { ensureSystemObjects } from './bootstrap.ts'
+import type { EmbeddedClusterOptions } from './cluster-options.ts'
+import { createControllers } from './controllers/index.ts'
+import { DEFAULT_HOST } from './defaults.ts'
+import type { FaultInjector } from './faults/fault-injector.ts'
+import type { RequestLog } from './faults/request-log.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
-import { Renderer } from './http/render.ts'
-import { ResourceHandler } from './http/resource-handler.ts'
-import { defaultPrinter } from './printing/table.ts'
-import { loadBuiltinResources } from './registry/builtin-resources.ts'
-import { ResourceRegistry } from './registry/resource-registry.ts'
-import type { ClusterApi } from './rest/cluster-api.ts'
-import { LocalApi } from './rest/local-api.ts'
-import type { ServerContext } from './rest/server-context.ts'
-import { WatchHub } from './rest/watch-hub.ts'
-import { loadBuiltinSchemas } from './schema/definitions.ts'
-import { Store } from './store/store.ts'
-
-/** Options of {@link startEmbeddedCluster}. */
-export interface EmbeddedClusterOptions {
-  readonly clock?: Clock
-  readonly random?: () => number
-}
+import { Front } from './http/front.ts'
+import { kubeconfig } from './http/kubeconfig.ts'
+import type { ClusterApi, ClusterController } from './rest/cluster-api.ts'
+import { createServerParts, type ServerParts } from './server-parts.ts'
 
 /** A running cluster. */
 export interface EmbeddedCluster extends AsyncDisposable {
+  /** `https://127.0.0.1:PORT`; throws when the cluster does not listen. */
+  readonly url: string
+  /** The certificate clients trust, in PEM; throws when the cluster does not listen. */
+  readonly caPem: string
+  /** A kubeconfig in YAML with an administrator's client certificate. */
+  adminKubeconfig(): string
+  /** Writes {@link adminKubeconfig} to a file that only its owner can read. */
+  writeKubeconfig(path: string): Promise<void>
+  /** Carries out a request without a socket, as the system user unless the request says otherwise. */
   handle(request: ServerRequest): Promise<ServerResponse>
+  /** Direct access, as the controllers use it. */
   readonly api: ClusterApi
+  /** Makes the server misbehave on purpose. */
   readonly faults: FaultInjector
+  /** Counts requests. */
   readonly requests: RequestLog
+  /** Forgets all history: watches and pages from before now answer 410. */
   compact(): void
+  /** Cuts all connections and refuses new ones, as an API server that is down; `handle` goes on working. */
+  stopListening(): Promise<void>
+  /** Listens again on the same port. */
+  listenAgain(): Promise<void>
+  /** Stops everything. Resolves when nothing runs any more. */
   stop(): Promise<void>
 }
 
+/**
+ * Starts a cluster.
+ *
+ * @example
+ * await using cluster = await startEmbeddedCluster()
+ * await cluster.writeKubeconfig('/tmp/kubeconfig') // then: kubectl --kubeconfig /tmp/kubeconfig get nodes
+ *
+ * @example
+ * const cluster = await startEmbeddedCluster({ listen: false, clock, controllers: false })
+ * const response = await cluster.handle({ method: 'GET', path: '/api/v1/pods', headers: {} })
+ */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-  const { clock = systemClock, random = Math.random } = options
-  const registry = new ResourceRegistry()
-  registry.addAll(loadBuiltinResources(loadBuiltinSchemas()))
-  const store = new Store({ clock, window: { maxEvents: 10_000, maxAgeMs: 300_000 } })
-  const hub = new WatchHub(store)
-  const context: ServerContext = {
-    registry,
-    store,
-    clock,
-    random,
-    admission: [],
-    converter: { convert: async (objects, apiVersion) => objects.map((object) => ({ ...object, apiVersion })) },
-    serviceAddresses: new ServiceAddresses(random),
-    strategyOf,
-    hub,
-    maxBufferedEvents: 10_000,
-    virtualCreates: new Map(),
-    issueToken: undefined,
-    podLogs: undefined,
-  }
-  const faults = new FaultInjector(hub)
-  const requests = new RequestLog()
-  const server = new ApiServer({
-    context,
-    resources: new ResourceHandler(context, new Renderer(context, defaultPrinter)),
-    paths: { handle: async () => undefined },
-    authenticator: new Authenticator(),
-    authorizer: alwaysAllow,
-    inProcessUser: systemUser,
-    faults,
-    requests,
+  const parts = createServerParts(options)
+  const { api } = parts
+  for (const controller of parts.controllers) controller.start()
+  await ensureSystemObjects(api)
+  if (options.authorization === 'RBAC') await ensureDefaultRoles(api)
+  const listener = options.listen === false ? undefined : await Listener.start(options, parts)
+  const controllers = startControllers(options, parts, listener)
+  return new RunningCluster(parts, controllers, listener)
+}
+
+function startControllers(
+  options: EmbeddedClusterOptions,
+  parts: ServerParts,
+  listener: Listener | undefined,
+): readonly ClusterController[] {
+  if (options.controllers === false) return []
+  const controllers = createControllers(parts.api, {
+    ...(typeof options.controllers === 'object' ? options.controllers : {}),
+    clock: parts.clock,
+    random: parts.random,
+    ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
+    ...(listener === undefined ? {} : { rootCertificate: listener.authority }),
+    onError: (controller, key, error) => options.onError?.(error, `${controller} ${key}`),
   })
-  const stop = async () => server.stop()
-  return {
-    handle: (request) => server.handle(request),
-    api: new LocalApi(context),
-    faults,
-    requests,
-    compact: () => store.compact(),
-    stop,
-    [Symbol.asyncDispose]: stop,
+  for (const controller of controllers) controller.start()
+  return controllers
+}
+
+/** The TLS side of a cluster that listens. */
+class Listener {
+  readonly authority: string
+  readonly front: Front
+  readonly #host: string
+  readonly #admin: { readonly certificate: string; readonly privateKey: string }
+
+  private constructor(
+    authority: string,
+    front: Front,
+    host: string,
+    admin: { readonly certificate: string; readonly privateKey: string },
+  ) {
+    this.authority = authority
+    this.front = front
+    this.#host = host
+    this.#admin = admin
+  }
+
+  static async start(options: EmbeddedClusterOptions, parts: ServerParts): Promise<Listener> {
+    const host = options.host ?? DEFAULT_HOST
+    const authority = await CertificateAuthority.create('reeve-embedded-cluster')
+    const hosts = [...new Set([host, 'localhost', '127.0.0.1', ...(options.hostnames ?? [])])]
+    const server = await authority.issueServer({
+      hosts: [...hosts, 'kubernetes', 'kubernetes.default.svc', '10.96.0.1'],
+    })
+    const admin = await authority.issueClient({ username: 'kubernetes-admin', groups: ['system:masters'] })
+    const front = new Front({
+      handle: (request) => parts.server.handle(request, 'remote'),
+      clock: parts.clock,
+      certificate: server.certificate,
+      privateKey: server.privateKey,
+      clientAuthority: authority.certificate,
+      host,
+    })
+    await front.listen(options.port ?? 0)
+    return new Listener(authority.certificate, front, host, admin)
+  }
+
+  get url(): string {
+    return `https://${this.#host}:${this.front.port}`
+  }
+
+  kubeconfig(): string {
+    return kubeconfig({
+      url: this.url,
+      authority: this.authority,
+      clientCertificate: this.#admin.certificate,
+      clientKey: this.#admin.privateKey,
+    })
+  }
+}
+
+class RunningCluster implements EmbeddedCluster {
+  readonly api: ClusterApi
+  readonly faults: FaultInjector
+  readonly requests: RequestLog
+  readonly #parts: ServerParts
+  readonly #controllers: readonly ClusterController[]
+  readonly #listener: Listener | undefined
+  #stopping: Promise<void> | undefined
+
+  constructor(parts: ServerParts, controllers: readonly ClusterController[], listener: Listener | undefined) {
+    this.#parts = parts
+    this.#controllers = controllers
+    this.#listener = listener
+    this.api = parts.api
+    this.faults = parts.faults
+    this.requests = parts.requests
+  }
+
+  get url(): string {
+    return this.#requireListener().url
+  }
+
+  get caPem(): string {
+    return this.#requireListener().authority
+  }
+
+  adminKubeconfig(): string {
+    return this.#requireListener().kubeconfig()
+  }
+
+  async writeKubeconfig(path: string): Promise<void> {
+    await writeFile(path, this.adminKubeconfig(), { mode: 0o600 })
+  }
+
+  handle(request: ServerRequest): Promise<ServerResponse> {
+    return this.#parts.server.handle(request)
+  }
+
+  compact(): void {
+    this.#parts.store.compact()
+  }
+
+  async stopListening(): Promise<void> {
+    await this.#requireListener().front.close()
+  }
+
+  async listenAgain(): Promise<void> {
+    const { front } = this.#requireListener()
+    await front.listen(front.port)
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #stop(): Promise<void> {
+    // Clients go first: nobody should see half of a cluster.
+    this.#parts.server.stop()
+    await this.#listener?.front.close()
+    await Promise.all([...this.#controllers, ...this.#parts.controllers].map((controller) => controller.stop()))
+    await this.#parts.close()
+  }
+
+  #requireListener(): Listener {
+    if (this.#listener === undefined) {
+      throw new Error('the cluster was started with listen: false, so it has no address; use handle() or listen')
+    }
+    return this.#listener
   }
 }

@@ -1,7 +1,8 @@
 /** @module A Kubernetes API server and workload simulator in one process. */
 export type { UserInfo } from './auth/user.ts'
 export { type Clock, systemClock, type Timer } from './clock.ts'
-export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from './cluster.ts'
+export { type EmbeddedCluster, startEmbeddedCluster } from './cluster.ts'
+export type { EmbeddedClusterOptions } from './cluster-options.ts'
 export { ConnectionReset, type Fault, type FaultMatch, type FaultSchedule, type RequestFacts } from './faults/fault.ts'
 export type { FaultInjector } from './faults/fault-injector.ts'
 export type { AnsweredRequest, RequestLog } from './faults/request-log.ts'

@@ -25,7 +25,6 @@ export interface ApiServerParts {
   readonly context: ServerContext
   readonly resources: ResourceHandler
   readonly paths: PathHandler
-  /** Absent: everybody is the system user, for clusters in process that do not care. */
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   /** Who a request without any credentials is when nothing came over a socket. */
@@ -53,7 +52,7 @@ export class ApiServer {
    * Carries out one request. Failures are answered as `Status`; the promise rejects only when a fault rule breaks the
    * connection, when the request's signal aborts, or when the cluster has stopped.
    */
-  async handle(request: ServerRequest): Promise<ServerResponse> {
+  async handle(request: ServerRequest, origin: 'local' | 'remote' = 'local'): Promise<ServerResponse> {
     if (this.#isStopped) throw new ConnectionReset('because the cluster has stopped')
     const signal = request.signal ?? new AbortController().signal
     signal.throwIfAborted()
@@ -65,7 +64,7 @@ export class ApiServer {
     let facts = describe(request, path, '')
     let response: ServerResponse
     try {
-      const user = this.#identify(request)
+      const user = this.#identify(request, origin)
       facts = { ...facts, username: user.username }
       response = await this.#faulty(facts, signal, () =>
         path === undefined
@@ -91,10 +90,11 @@ export class ApiServer {
     }
   }
 
-  #identify(request: ServerRequest): UserInfo {
+  #identify(request: ServerRequest, origin: 'local' | 'remote'): UserInfo {
     const { authenticator, authorizer, inProcessUser } = this.#parts
     const hasCredentials = request.user !== undefined || request.headers.authorization !== undefined
-    const user = hasCredentials ? authenticator.authenticate(request) : inProcessUser
+    const isTrusted = origin === 'local' && !hasCredentials
+    const user = isTrusted ? inProcessUser : authenticator.authenticate(request)
     return impersonate(user, request.headers, authorizer)
   }
 

@@ -1,11 +1,11 @@
 /** Carries out a request on a resource: finds it, checks that the verb exists, runs it and renders the result. */
 import type { UserInfo } from '../auth/user.ts'
-import { type JsonObject, objectAt } from '../json.ts'
+import { objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
 import { methodNotAllowed, PageNotFound, resourceNotFound } from '../rest/api-errors.ts'
 import type { WriteRequest } from '../rest/context.ts'
 import { createObject } from '../rest/create.ts'
-import { decodeObject, requireObject } from '../rest/decode-object.ts'
+import { decodeObject } from '../rest/decode-object.ts'
 import { deleteObject, parseDeleteOptions } from '../rest/delete.ts'
 import { deleteCollection } from '../rest/delete-collection.ts'
 import { getObject, listObjects } from '../rest/list.ts'
@@ -14,7 +14,7 @@ import { patchObject, patchTypes } from '../rest/patch.ts'
 import { replaceObject } from '../rest/replace.ts'
 import { isTrue, type RequestInfo } from '../rest/request-info.ts'
 import type { ServerContext } from '../rest/server-context.ts'
-import { subresourceHandlers } from '../rest/subresources.ts'
+import { findSubresource } from '../rest/subresources.ts'
 import { watchObjects } from '../rest/watch.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
@@ -84,7 +84,7 @@ export class ResourceHandler {
         if (path.subresource === undefined || path.subresource === 'status') return this.#get(exchange, target)
     }
     const write = readWriteRequest(request, path, info, user, warn, signal)
-    const special = subresourceHandlers.find(info, path.subresource)
+    const special = findSubresource(info, path.subresource)
     if (special !== undefined) {
       const answer = await special(this.#context, write, {
         verb: path.verb,
@@ -203,9 +203,4 @@ function wantsPretty(request: ServerRequest, path: RequestInfo): boolean {
   const parameter = path.query.get('pretty')
   if (parameter !== null) return isTrue(parameter)
   return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '')
-}
-
-/** For bodies that must be an object of options. */
-export function optionsObject(body: JsonObject | undefined): JsonObject {
-  return requireObject(body ?? {})
 }

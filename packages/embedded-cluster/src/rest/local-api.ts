@@ -2,6 +2,7 @@
 import { systemUser, type UserInfo } from '../auth/user.ts'
 import { cloneJson, type JsonObject } from '../json.ts'
 import { groupResource, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
+import type { ParsedBody } from '../schema/parse.ts'
 import { objectKey } from '../store/stored-object.ts'
 import { resourceNotFound } from './api-errors.ts'
 import type { ClusterApi, ClusterEvent } from './cluster-api.ts'
@@ -14,6 +15,7 @@ import { nameOf, namespaceOf } from './object-meta.ts'
 import { replaceObject } from './replace.ts'
 import { Selection } from './selection.ts'
 import type { ServerContext } from './server-context.ts'
+import { findSubresource } from './subresources.ts'
 
 /** Options of {@link LocalApi}. */
 export interface LocalApiOptions {
@@ -55,15 +57,27 @@ export class LocalApi implements ClusterApi {
     return objects
   }
 
-  async create(resource: string, object: JsonObject): Promise<JsonObject> {
-    const request = this.#request(resource, namespaceOf(object), undefined)
+  async create(resource: string, object: JsonObject, options: { subresource?: string } = {}): Promise<JsonObject> {
+    const { subresource } = options
     const body = { value: cloneJson(object), duplicates: [] }
+    if (subresource !== undefined) {
+      return this.#callSubresource(
+        'create',
+        this.#request(resource, namespaceOf(object), nameOf(object), subresource),
+        body,
+      )
+    }
+    const request = this.#request(resource, namespaceOf(object), undefined)
     return createObject(this.#context, request, decodeObject(this.#context, request, body))
   }
 
   async update(resource: string, object: JsonObject, options: { subresource?: string } = {}): Promise<JsonObject> {
     const request = this.#request(resource, namespaceOf(object), nameOf(object), options.subresource)
-    const replaced = await replaceObject(this.#context, request, { value: cloneJson(object), duplicates: [] })
+    const body = { value: cloneJson(object), duplicates: [] }
+    if (findSubresource(request.info, options.subresource) !== undefined) {
+      return this.#callSubresource('update', request, body)
+    }
+    const replaced = await replaceObject(this.#context, request, body)
     return replaced.object
   }
 
@@ -96,6 +110,14 @@ export class LocalApi implements ClusterApi {
       seen.set(resource, { resource, namespaced: info.namespaced, kind: info.kind, group: info.group })
     }
     return [...seen.values()]
+  }
+
+  async #callSubresource(verb: 'create' | 'update', request: WriteRequest, body: ParsedBody): Promise<JsonObject> {
+    const handler = findSubresource(request.info, request.subresource)
+    if (handler === undefined) throw resourceNotFound()
+    const call = { verb, query: new URLSearchParams(), body: () => body, mediaType: 'application/json' }
+    const answer = await handler(this.#context, request, call)
+    return 'object' in answer ? answer.object : {}
   }
 
   #info(resource: string): ResourceInfo | undefined {

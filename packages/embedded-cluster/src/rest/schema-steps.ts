@@ -5,6 +5,7 @@ import { trackUpdate } from '../apply/track.ts'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, subresource } from '../registry/resource-info.ts'
 import { applyDefaults } from '../schema/default.ts'
+import { validateSchema } from '../schema/validate.ts'
 import type { FieldError } from '../status-error.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 
@@ -13,20 +14,13 @@ export function schemaDefaults(info: ResourceInfo, object: JsonObject): JsonObje
   return info.custom ? applyDefaults(info.schema, object) : object
 }
 
-/** Refuses a built-in object with a value of the wrong type, as the real server's decoder does. */
-export function checkTypes(info: ResourceInfo, object: JsonObject): void {
-  if (info.custom || info.schema === undefined) return
-  void object
-}
-
 /** Problems of a custom resource by its schema; `old` lets unchanged parts pass. */
 export function validateObject(
   info: ResourceInfo,
-  _object: JsonObject,
-  _old: JsonObject | undefined,
+  object: JsonObject,
+  old: JsonObject | undefined,
 ): readonly FieldError[] {
-  if (!info.custom || info.schema === undefined) return []
-  return []
+  return info.custom ? validateSchema(info.schema, object, { old }) : []
 }
 
 /** Records who owns the fields that a write changes. */
@@ -70,9 +64,7 @@ export function mergeApplied(
 }
 
 function resetFields(request: WriteRequest) {
-  return resetFieldsFor({
-    subresource: request.subresource,
-    custom: request.info.custom,
-    hasStatusSubresource: subresource(request.info, 'status') !== undefined,
-  })
+  const { custom, kind } = request.info
+  const hasStatusSubresource = subresource(request.info, 'status') !== undefined
+  return resetFieldsFor({ subresource: request.subresource, custom, kind, hasStatusSubresource })
 }

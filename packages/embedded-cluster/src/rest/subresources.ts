@@ -1,10 +1,16 @@
 /** Subresources that are more than another view of the object: scale, eviction, binding, token, log. */
-import type { JsonObject } from '../json.ts'
+import { cloneJson, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
+import { StatusError } from '../status-error.ts'
+import { badRequest, methodNotAllowed, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
+import { decodeObject, requireKind, requireObject } from './decode-object.ts'
+import { bind, evict, readLog } from './pod-subresources.ts'
 import type { RequestInfo } from './request-info.ts'
+import { scale } from './scale.ts'
 import type { ServerContext } from './server-context.ts'
+import { changeObject } from './update.ts'
 
 /** The request as a subresource sees it. */
 export interface SubresourceCall {
@@ -27,12 +33,71 @@ export type SubresourceHandler = (
   call: SubresourceCall,
 ) => Promise<SubresourceAnswer>
 
-const handlers: Readonly<Record<string, SubresourceHandler>> = {}
+const handlers: Readonly<Record<string, SubresourceHandler>> = {
+  '*/scale': scale,
+  'pods/binding': bind,
+  'pods/eviction': evict,
+  'pods/log': readLog,
+  'namespaces/finalize': finalizeNamespace,
+  'serviceaccounts/token': createToken,
+  'pods/exec': needsUpgrade,
+  'pods/attach': needsUpgrade,
+  'pods/portforward': needsUpgrade,
+  '*/proxy': notProxied,
+}
 
 /** Finds what serves a subresource; `undefined` when it is an ordinary view such as `status`. */
-export const subresourceHandlers = {
-  find(info: ResourceInfo, name: string | undefined): SubresourceHandler | undefined {
-    if (name === undefined) return undefined
-    return handlers[`${groupResource(info)}/${name}`] ?? handlers[`*/${name}`]
-  },
+export function findSubresource(info: ResourceInfo, name: string | undefined): SubresourceHandler | undefined {
+  if (name === undefined) return undefined
+  return handlers[`${groupResource(info)}/${name}`] ?? handlers[`*/${name}`]
+}
+
+/** Replaces a namespace's `spec.finalizers`; the last one gone, the namespace goes too. */
+async function finalizeNamespace(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  if (call.verb !== 'update') throw methodNotAllowed()
+  const wanted = decodeObject(context, request, call.body())
+  const { finalizers } = objectAt(wanted, 'spec')
+  const object = await changeObject(context, request, {
+    compute: (live) => {
+      const draft = cloneJson(live)
+      draft.spec = { ...objectAt(draft, 'spec') }
+      if (Array.isArray(finalizers) && finalizers.length > 0) objectAt(draft, 'spec').finalizers = finalizers
+      else delete objectAt(draft, 'spec').finalizers
+      objectAt(draft, 'metadata').resourceVersion = objectAt(wanted, 'metadata').resourceVersion
+      return { object: draft, tracked: false }
+    },
+  })
+  return { status: 200, object }
+}
+
+/** Issues a token for a service account. */
+async function createToken(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  const { info, name = '', namespace } = request
+  const tokenRequest = requireObject(call.body().value)
+  requireKind(tokenRequest, { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })
+  const account = context.store.get('serviceaccounts', `${namespace}/${name}`)?.object
+  if (account === undefined) throw notFound(info, name)
+  if (context.issueToken === undefined) throw notImplemented('issuing tokens')
+  return { status: 201, object: await context.issueToken(account, tokenRequest, request) }
+}
+
+/** Streams into a container need a connection that the client upgrades. */
+async function needsUpgrade(): Promise<SubresourceAnswer> {
+  throw badRequest('Upgrade request required')
+}
+
+async function notProxied(): Promise<SubresourceAnswer> {
+  throw notImplemented('proxying to pods, services and nodes')
+}
+
+function notImplemented(what: string): StatusError {
+  return new StatusError(501, 'NotImplemented', `the embedded cluster does not implement ${what}`)
 }

@@ -27,6 +27,8 @@ export interface ChangeOptions {
   readonly requiresVersion?: boolean
   /** Whether the computed state starts from the live one, so that its own version says nothing. @default false */
   readonly isPatch?: boolean
+  /** Whether the server itself makes the change for another request: no admission, no new owner. @default false */
+  readonly isInternal?: boolean
 }
 
 /** Above this many lost races the caller gets the conflict. */
@@ -71,8 +73,10 @@ async function attemptChange(
   requireVersion(request, options, givenVersion, live)
   carryMetadata(request, computed.object, old)
   separateStatus(request, computed.object, old)
-  const tracked = computed.tracked ? computed.object : recordOwnership(context, request, computed.object, old)
-  const admitted = await admitMutating(context, request, { operation: 'UPDATE', object: tracked, oldObject: old, name })
+  const isOwned = computed.tracked || options.isInternal === true
+  const tracked = isOwned ? computed.object : recordOwnership(context, request, computed.object, old)
+  const step = { operation: 'UPDATE', object: tracked, oldObject: old, name } as const
+  const admitted = options.isInternal === true ? tracked : await admitMutating(context, request, step)
   const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
   carryMetadata(request, object, old)
   if (request.subresource === undefined) strategy.prepareForUpdate?.(object, old, forStrategy)
@@ -83,7 +87,7 @@ async function attemptChange(
     ...(strategy.validate?.(object, old) ?? []),
   ]
   if (errors.length > 0) throw invalid(info, name, errors)
-  await admitValidating(context, request, { operation: 'UPDATE', object, oldObject: old, name })
+  if (options.isInternal !== true) await admitValidating(context, request, { ...step, object })
   if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
   const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
   if (request.dryRun) return { object, mayRetry: false }

@@ -1,0 +1,56 @@
+/** The objects every cluster has before anybody asks for anything. */
+import type { JsonObject } from './json.ts'
+import type { ClusterApi } from './rest/cluster-api.ts'
+import { StatusError } from './status-error.ts'
+
+const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+
+const priorityClasses = [
+  {
+    name: 'system-cluster-critical',
+    value: 2_000_000_000,
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+  {
+    name: 'system-node-critical',
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+]
+
+/** The Service through which pods reach the API server. */
+const apiService: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'default',
+    labels: { component: 'apiserver', provider: 'kubernetes' },
+  },
+  spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
+}
+
+/** Creates what is missing; what exists, from an earlier run, is left alone. */
+export async function ensureSystemObjects(api: ClusterApi): Promise<void> {
+  for (const name of namespaces) {
+    await ensure(api, 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+  await ensure(api, 'services', apiService)
+  for (const { name, ...rest } of priorityClasses) {
+    await ensure(api, 'priorityclasses.scheduling.k8s.io', {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name },
+      ...rest,
+    })
+  }
+}
+
+async function ensure(api: ClusterApi, resource: string, object: JsonObject): Promise<void> {
+  try {
+    await api.create(resource, object)
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+  }
+}

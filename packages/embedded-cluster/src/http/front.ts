@@ -1,0 +1,246 @@
+/** The TLS front: HTTP/1.1 and HTTP/2 on one port, in front of the handler that knows nothing of sockets. */
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { userFromCertificate } from '../auth/authenticate.ts'
+import type { UserInfo } from '../auth/user.ts'
+import type { Clock } from '../clock.ts'
+import { ConnectionReset } from '../faults/fault.ts'
+import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { bodyTooLarge, MAX_BODY_BYTES } from './request-body.ts'
+import { CompleteBody, failure, text } from './response.ts'
+
+/** Options of {@link Front}. */
+export interface FrontOptions {
+  readonly handle: (request: ServerRequest) => Promise<ServerResponse>
+  readonly clock: Clock
+  /** In PEM. */
+  readonly certificate: string
+  readonly privateKey: string
+  /** Certificates of clients are checked against this authority, in PEM. */
+  readonly clientAuthority: string
+  /** @default '127.0.0.1' */
+  readonly host?: string
+}
+
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+/** Smaller answers are not worth compressing on the same machine or network. */
+const GZIP_ABOVE_BYTES = 128 * 1024
+/** A client that has not sent its whole request by then is cut. */
+const BODY_TIMEOUT_MS = 60_000
+const MAX_HEADER_BYTES = 64 * 1024
+
+/** Listens, and can stop listening and listen again on the same port, as a server that restarts does. */
+export class Front {
+  readonly #options: FrontOptions
+  readonly #sockets = new Set<Socket>()
+  #server: Http2SecureServer | undefined
+  #port = 0
+
+  constructor(options: FrontOptions) {
+    this.#options = options
+  }
+
+  /** The port of the last {@link listen}. */
+  get port(): number {
+    return this.#port
+  }
+
+  /** Starts to accept connections. Port 0 takes a free one. */
+  async listen(port: number): Promise<void> {
+    const { certificate, privateKey, clientAuthority, host = '127.0.0.1' } = this.#options
+    const server = createSecureServer({
+      allowHTTP1: true,
+      cert: certificate,
+      key: privateKey,
+      ca: clientAuthority,
+      requestCert: true,
+      // A client without a certificate is anonymous or brings a token; one with a bad certificate is refused later.
+      rejectUnauthorized: false,
+      maxHeaderListPairs: 256,
+      settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES },
+    })
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+      // Resets by the peer are everyday life; the request on the socket hears of it through its own events.
+      socket.on('error', () => socket.destroy())
+    })
+    server.on('secureConnection', (socket) => {
+      socket.on('error', () => socket.destroy())
+    })
+    server.on('sessionError', () => undefined)
+    server.on('clientError', (_error, socket) => {
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+      else socket.destroy()
+    })
+    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      void this.#serve(request, response)
+    })
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    server.on('error', () => undefined)
+    this.#server = server
+    const address = server.address() as AddressInfo
+    this.#port = address.port
+  }
+
+  /** Stops listening and cuts every connection. */
+  async close(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    if (server === undefined) return
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      this.cutConnections()
+    })
+  }
+
+  /** Cuts every connection and goes on listening. */
+  cutConnections(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async #serve(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+    const abort = new AbortController()
+    response.on('close', () => abort.abort(new Error('the client closed the connection')))
+    response.on('error', () => abort.abort(new Error('the connection failed')))
+    request.on('error', () => abort.abort(new Error('the connection failed')))
+    try {
+      const answer = await this.#answer(request, abort.signal)
+      await send(request, response, answer, abort.signal)
+    } catch (error) {
+      // The client is gone, or a fault rule wants it to see a broken connection.
+      if (error instanceof ConnectionReset || abort.signal.aborted) cut(request, response)
+      else if (response.headersSent) cut(request, response)
+      else await send(request, response, failure(error), abort.signal).catch(() => cut(request, response))
+    }
+  }
+
+  async #answer(request: Http2ServerRequest, signal: AbortSignal): Promise<ServerResponse> {
+    const { method } = request
+    if (!methods.has(method)) return text(405, `method ${method} is not allowed\n`)
+    const user = certificateUser(request)
+    if (user === 'refused') {
+      const { unauthorized } = await import('../auth/authenticate.ts')
+      return failure(unauthorized())
+    }
+    const body = await readBody(request, this.#options.clock, signal)
+    if (body === 'too large') return failure(bodyTooLarge())
+    return this.#options.handle({
+      // Checked against the set of methods above.
+      method: method as ServerRequest['method'],
+      path: request.url,
+      headers: plainHeaders(request),
+      signal,
+      ...(body.length === 0 ? {} : { body }),
+      ...(user === undefined ? {} : { user }),
+    })
+  }
+}
+
+function plainHeaders(request: Http2ServerRequest): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || name.startsWith(':')) continue
+    headers[name] = Array.isArray(value) ? value.join(',') : value
+  }
+  return headers
+}
+
+function certificateUser(request: Http2ServerRequest): UserInfo | 'refused' | undefined {
+  const socket = request.stream?.session?.socket ?? request.socket
+  if (!(socket instanceof TLSSocket)) return undefined
+  const certificate = socket.getPeerCertificate()
+  if (certificate === null || Object.keys(certificate).length === 0) return undefined
+  return socket.authorized ? userFromCertificate(certificate) : 'refused'
+}
+
+async function readBody(request: Http2ServerRequest, clock: Clock, signal: AbortSignal): Promise<Buffer | 'too large'> {
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > MAX_BODY_BYTES) return 'too large'
+  const chunks: Buffer[] = []
+  let size = 0
+  const timer = clock.schedule(BODY_TIMEOUT_MS, () => request.destroy())
+  try {
+    for await (const chunk of request) {
+      signal.throwIfAborted()
+      size += chunk.length
+      if (size > MAX_BODY_BYTES) return 'too large'
+      chunks.push(chunk)
+    }
+  } finally {
+    timer.cancel()
+  }
+  return Buffer.concat(chunks)
+}
+
+async function send(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  answer: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  if (response.closed || response.destroyed) return
+  response.statusCode = answer.status
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (value !== undefined) response.setHeader(name, typeof value === 'string' ? value : [...value])
+  }
+  if (answer.body instanceof CompleteBody) {
+    sendComplete(request, response, answer.body)
+    return
+  }
+  // Both kinds of response have it; a watch must be seen to be open before its first event.
+  if ('flushHeaders' in response && typeof response.flushHeaders === 'function') response.flushHeaders()
+  for await (const chunk of answer.body) {
+    signal.throwIfAborted()
+    if (!response.write(chunk)) await drained(response, signal)
+  }
+  response.end()
+}
+
+function sendComplete(request: Http2ServerRequest, response: Http2ServerResponse, body: CompleteBody): void {
+  const { length } = body
+  const accepted = request.headers['accept-encoding']
+  if (length > GZIP_ABOVE_BYTES && typeof accepted === 'string' && /\bgzip\b/.test(accepted)) {
+    response.setHeader('content-encoding', 'gzip')
+    response.setHeader('vary', 'Accept-Encoding')
+    response.end(gzipSync(Buffer.concat(body.chunks), { level: 1 }))
+    return
+  }
+  response.setHeader('content-length', String(length))
+  const [only] = body.chunks
+  if (only === undefined) response.end()
+  else response.end(body.chunks.length === 1 ? only : Buffer.concat(body.chunks))
+}
+
+/** Waits until the client has taken what is buffered, so that a slow one slows only itself. */
+async function drained(response: Http2ServerResponse, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const finish = () => {
+      response.off('drain', finish)
+      signal.removeEventListener('abort', finish)
+      resolve()
+    }
+    response.once('drain', finish)
+    signal.addEventListener('abort', finish, { once: true })
+  })
+  signal.throwIfAborted()
+}
+
+function cut(request: Http2ServerRequest, response: Http2ServerResponse): void {
+  if (response.stream !== undefined && response.stream !== null) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  else request.socket.destroy()
+}

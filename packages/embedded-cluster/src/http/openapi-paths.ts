@@ -1,0 +1,75 @@
+/** The `paths` of an OpenAPI document: kubectl reads from them what PATCH accepts, and explain which kinds exist. */
+import { isJsonObject, type JsonObject } from '../json.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
+
+const operations: readonly { verb: string; method: string; action: string; on: 'collection' | 'object' }[] = [
+  { verb: 'list', method: 'get', action: 'list', on: 'collection' },
+  { verb: 'create', method: 'post', action: 'post', on: 'collection' },
+  { verb: 'deletecollection', method: 'delete', action: 'deletecollection', on: 'collection' },
+  { verb: 'get', method: 'get', action: 'get', on: 'object' },
+  { verb: 'update', method: 'put', action: 'put', on: 'object' },
+  { verb: 'patch', method: 'patch', action: 'patch', on: 'object' },
+  { verb: 'delete', method: 'delete', action: 'delete', on: 'object' },
+]
+
+const writeParameters = ['dryRun', 'fieldManager', 'fieldValidation']
+const parametersByVerb: Readonly<Record<string, readonly string[]>> = {
+  create: writeParameters,
+  update: writeParameters,
+  patch: [...writeParameters, 'force'],
+  delete: ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'],
+  deletecollection: ['dryRun', 'labelSelector', 'fieldSelector', 'propagationPolicy'],
+  list: ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'watch'],
+}
+
+/** Paths of all resources of one group version. `schemaName` finds the component of a kind. */
+export function openApiPaths(
+  infos: readonly ResourceInfo[],
+  schemaName: (info: ResourceInfo) => string | undefined,
+): JsonObject {
+  const paths: JsonObject = {}
+  for (const info of infos) {
+    const root = info.group === '' ? `/api/${info.version}` : `/apis/${info.group}/${info.version}`
+    const collection = `${root}${info.namespaced ? '/namespaces/{namespace}' : ''}/${info.plural}`
+    for (const { verb, method, action, on } of operations) {
+      if (!info.verbs.includes(verb)) continue
+      const path = on === 'collection' ? collection : `${collection}/{name}`
+      const existing = paths[path]
+      const item = isJsonObject(existing) ? existing : {}
+      item[method] = operation(info, verb, action, schemaName(info))
+      paths[path] = item
+    }
+    for (const sub of info.subresources) {
+      const item: JsonObject = {}
+      for (const { verb, method, action, on } of operations) {
+        if (on === 'collection' && verb !== 'create') continue
+        if (sub.verbs.includes(verb)) item[method] = operation({ ...info, ...sub }, verb, action, undefined)
+      }
+      paths[`${collection}/{name}/${sub.name}`] = item
+    }
+  }
+  return paths
+}
+
+function operation(
+  kind: { group: string; version: string; kind: string },
+  verb: string,
+  action: string,
+  schema: string | undefined,
+): JsonObject {
+  const parameters = (parametersByVerb[verb] ?? []).map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string', uniqueItems: true },
+  }))
+  const content =
+    schema === undefined
+      ? {}
+      : { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } }
+  return {
+    parameters,
+    responses: { 200: { description: 'OK', ...content } },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group: kind.group, version: kind.version, kind: kind.kind },
+  }
+}

@@ -1,0 +1,194 @@
+/** `/openapi/v3`: an index, and one document per group version made when somebody asks for it. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { openApiPaths } from './openapi-paths.ts'
+import { complete } from './response.ts'
+import { kubernetesVersion } from './version.ts'
+
+const refPrefix = '#/definitions/'
+const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
+
+/** Serves the schemas of everything that is served. */
+export class OpenApi {
+  readonly #registry: ResourceRegistry
+  readonly #documents = new Map<string, { readonly hash: string; readonly body: string }>()
+  #definitions: Readonly<Record<string, JsonObject>> | undefined
+  #nameByKind: ReadonlyMap<string, string> | undefined
+
+  constructor(registry: ResourceRegistry) {
+    this.#registry = registry
+  }
+
+  /** `undefined` when the path is not one of `/openapi/v3`. */
+  handle(request: ServerRequest, pathname: string, query: URLSearchParams): ServerResponse | undefined {
+    if (pathname === '/openapi/v3') return this.#index(request)
+    if (!pathname.startsWith('/openapi/v3/')) return undefined
+    const path = pathname.slice('/openapi/v3/'.length)
+    const groupVersion = this.#groupVersions().find((candidate) => candidate.path === path)
+    if (groupVersion === undefined) return undefined
+    const hash = hashOf(groupVersion.infos)
+    let document = this.#documents.get(path)
+    if (document === undefined || document.hash !== hash) {
+      document = { hash, body: JSON.stringify(this.#document(groupVersion.infos)) }
+      this.#documents.set(path, document)
+    }
+    const isPinned = query.get('hash') === hash
+    const headers = {
+      etag: `"${hash}"`,
+      vary: 'Accept',
+      'cache-control': isPinned ? 'public, immutable' : 'no-cache, private',
+    }
+    if (request.headers['if-none-match'] === `"${hash}"`) return complete(304, 'application/json', '', headers)
+    return complete(200, 'application/json', document.body, headers)
+  }
+
+  #index(request: ServerRequest): ServerResponse {
+    const paths: JsonObject = {}
+    for (const { path, infos } of this.#groupVersions()) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(infos)}` }
+    }
+    const body = JSON.stringify({ paths })
+    const etag = `"${sha512(body)}"`
+    if (request.headers['if-none-match'] === etag) return complete(304, 'application/json', '', { etag })
+    return complete(200, 'application/json', body, { etag })
+  }
+
+  #groupVersions(): readonly { path: string; infos: readonly ResourceInfo[] }[] {
+    return this.#registry.groups().flatMap(({ group, versions }) =>
+      versions.map((version) => ({
+        path: group === '' ? `api/${version}` : `apis/${group}/${version}`,
+        infos: this.#registry.inGroupVersion(group, version),
+      })),
+    )
+  }
+
+  #document(infos: readonly ResourceInfo[]): JsonObject {
+    const schemas: JsonObject = {}
+    for (const info of infos) {
+      if (info.custom) this.#addCustom(schemas, info)
+      else {
+        for (const kind of [info, { ...info, kind: info.listKind }, ...info.subresources]) this.#addKind(schemas, kind)
+      }
+    }
+    this.#addKind(schemas, { group: '', version: 'v1', kind: 'Status' })
+    this.#addDefinition(schemas, 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions')
+    this.#addDefinition(schemas, 'io.k8s.apimachinery.pkg.apis.meta.v1.Patch')
+    return {
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: kubernetesVersion },
+      paths: openApiPaths(infos, (info) => this.#schemaName(info)),
+      components: { schemas },
+    }
+  }
+
+  #schemaName(info: ResourceInfo): string | undefined {
+    return info.custom ? customName(info) : this.#kinds().get(kindKey(info))
+  }
+
+  #addKind(schemas: JsonObject, kind: { group: string; version: string; kind: string }): void {
+    const name = this.#kinds().get(kindKey(kind))
+    if (name !== undefined) this.#addDefinition(schemas, name)
+  }
+
+  /** Adds a definition and everything it refers to. */
+  #addDefinition(schemas: JsonObject, name: string): void {
+    if (schemas[name] !== undefined) return
+    const definition = this.#load()[name]
+    if (definition === undefined) return
+    schemas[name] = {}
+    schemas[name] = this.#convert(schemas, definition)
+  }
+
+  #convert(schemas: JsonObject, value: JsonValue): JsonValue {
+    if (Array.isArray(value)) return value.map((item) => this.#convert(schemas, item))
+    if (!isJsonObject(value)) return value
+    const converted: JsonObject = {}
+    for (const [field, item] of Object.entries(value)) {
+      if (field === '$ref' && typeof item === 'string' && item.startsWith(refPrefix)) {
+        const name = item.slice(refPrefix.length)
+        this.#addDefinition(schemas, name)
+        converted.$ref = `#/components/schemas/${name}`
+      } else if (item !== undefined) converted[field] = this.#convert(schemas, item)
+    }
+    return converted
+  }
+
+  #addCustom(schemas: JsonObject, info: ResourceInfo): void {
+    const name = customName(info)
+    // A schema is JSON with readonly markers; the copy made by JSON is free of them.
+    const schema: JsonObject = JSON.parse(JSON.stringify(info.schema ?? { type: 'object' }))
+    const properties = isJsonObject(schema.properties) ? schema.properties : {}
+    schema.properties = {
+      ...properties,
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { allOf: [{ $ref: `#/components/schemas/${objectMeta}` }] },
+    }
+    const { group, version, kind, listKind } = info
+    schema['x-kubernetes-group-version-kind'] = [{ group, version, kind }]
+    schemas[name] = schema
+    schemas[`${name}List`] = {
+      type: 'object',
+      required: ['items'],
+      properties: {
+        apiVersion: { type: 'string' },
+        items: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
+        kind: { type: 'string' },
+        metadata: { allOf: [{ $ref: `#/components/schemas/${listMeta}` }] },
+      },
+      'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
+    }
+    this.#addDefinition(schemas, objectMeta)
+    this.#addDefinition(schemas, listMeta)
+  }
+
+  #load(): Readonly<Record<string, JsonObject>> {
+    if (this.#definitions === undefined) {
+      const file = new URL('../../data/openapi-definitions.json', import.meta.url)
+      const parsed: Readonly<Record<string, JsonObject>> = JSON.parse(readFileSync(file, 'utf8'))
+      this.#definitions = parsed
+    }
+    return this.#definitions
+  }
+
+  #kinds(): ReadonlyMap<string, string> {
+    if (this.#nameByKind === undefined) {
+      const names = new Map<string, string>()
+      for (const [name, definition] of Object.entries(this.#load())) {
+        const kinds = definition['x-kubernetes-group-version-kind']
+        for (const kind of Array.isArray(kinds) ? kinds : []) {
+          if (isJsonObject(kind)) names.set(`${kind.group}/${kind.version}/${kind.kind}`, name)
+        }
+      }
+      this.#nameByKind = names
+    }
+    return this.#nameByKind
+  }
+}
+
+function kindKey(of: { group: string; version: string; kind: string }): string {
+  return `${of.group}/${of.version}/${of.kind}`
+}
+
+/** `com.example.v1.Widget` for `Widget` in `example.com/v1`. */
+function customName(info: ResourceInfo): string {
+  return `${info.group.split('.').reverse().join('.')}.${info.version}.${info.kind}`
+}
+
+/** Changes when a document would; made from the table, so that the index costs no documents. */
+function hashOf(infos: readonly ResourceInfo[]): string {
+  const parts = infos.map((info) => {
+    const names = [apiVersionOf(info), info.kind, info.plural, info.subresources.map((sub) => sub.name)]
+    return info.custom ? [names, info.schema] : names
+  })
+  return sha512(JSON.stringify([kubernetesVersion, parts]))
+}
+
+function sha512(text: string): string {
+  return createHash('sha512').update(text).digest('hex').toUpperCase()
+}

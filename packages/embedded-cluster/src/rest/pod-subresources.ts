@@ -1,0 +1,188 @@
+/** What can be done to a pod beyond writing it: bind, evict, read its log. */
+import { arrayAt, cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
+import { StatusError } from '../status-error.ts'
+import { admitMutating, admitValidating } from './admit.ts'
+import { badRequest, conflict, notFound } from './api-errors.ts'
+import type { WriteRequest } from './context.ts'
+import { requireKind, requireObject } from './decode-object.ts'
+import { deleteObject, parseDeleteOptions } from './delete.ts'
+import { matchLabelSelector } from './label-selector.ts'
+import { isTrue } from './request-info.ts'
+import type { ServerContext } from './server-context.ts'
+import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
+import { changeObject } from './update.ts'
+
+function success(code: number): JsonObject {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code }
+}
+
+/** Assigns a pod to a node, once. */
+export async function bind(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  const binding = requireObject(call.body().value)
+  requireKind(binding, { group: '', version: 'v1', kind: 'Binding' })
+  const node = stringAt(objectAt(binding, 'target'), 'name') ?? ''
+  if (node === '') throw badRequest('target.name: Required value: a binding names the node to run on')
+  const step = { operation: 'CREATE', object: binding, oldObject: undefined } as const
+  await admitMutating(context, request, step)
+  await admitValidating(context, request, step)
+  await changeObject(context, request, {
+    isPatch: true,
+    isInternal: true,
+    compute: (live) => {
+      const { name = '', info } = request
+      const spec = objectAt(live, 'spec')
+      const assigned = stringAt(spec, 'nodeName') ?? ''
+      if (assigned !== '')
+        throw conflict(info, name, `pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
+      if (objectAt(live, 'metadata').deletionTimestamp !== undefined) {
+        throw conflict(info, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+      }
+      const draft = cloneJson(live)
+      objectAt(draft, 'spec').nodeName = node
+      draft.status = withScheduled(objectAt(draft, 'status'), new Date(context.clock.now()))
+      return { object: draft, tracked: false }
+    },
+  })
+  return { status: 201, object: success(201) }
+}
+
+function withScheduled(status: JsonObject, now: Date): JsonObject {
+  const others = arrayAt(status, 'conditions').filter((entry) => isJsonObject(entry) && entry.type !== 'PodScheduled')
+  const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`
+  const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime }
+  return { ...status, conditions: [...others, scheduled] }
+}
+
+/** Deletes a pod unless a disruption budget forbids it. */
+export async function evict(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  const eviction = requireObject(call.body().value)
+  requireKind(eviction, { group: 'policy', version: 'v1', kind: 'Eviction' })
+  const { info, name = '', namespace } = request
+  const pod = context.store.get('pods', `${namespace}/${name}`)?.object
+  if (pod === undefined) throw notFound(info, name)
+  const step = { operation: 'CREATE', object: eviction, oldObject: undefined, name } as const
+  await admitMutating(context, request, step)
+  await admitValidating(context, request, step)
+  const isTerminal = ['Succeeded', 'Failed', 'Pending'].includes(String(objectAt(pod, 'status').phase))
+  if (!isTerminal && objectAt(pod, 'metadata').deletionTimestamp === undefined) await spendBudget(context, request, pod)
+  const options = isJsonObject(eviction.deleteOptions) ? eviction.deleteOptions : undefined
+  await deleteObject(
+    context,
+    { ...request, subresource: undefined },
+    parseDeleteOptions(options, new URLSearchParams()),
+  )
+  return { status: 201, object: success(201) }
+}
+
+async function spendBudget(context: ServerContext, request: WriteRequest, pod: JsonObject): Promise<void> {
+  const info = context.registry.stored('poddisruptionbudgets.policy')
+  if (info === undefined) return
+  const labels = objectAt(objectAt(pod, 'metadata'), 'labels')
+  const budgets = [...context.store.range('poddisruptionbudgets.policy', { prefix: `${request.namespace}/` })].filter(
+    ({ object }) => {
+      const { selector } = objectAt(object, 'spec')
+      return isJsonObject(selector) && matchLabelSelector(selector)(labels)
+    },
+  )
+  const [budget, ...others] = budgets
+  if (budget === undefined) return
+  if (others.length > 0) {
+    throw new StatusError(
+      500,
+      '',
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  }
+  const name = String(objectAt(budget.object, 'metadata').name)
+  await changeObject(
+    context,
+    { ...request, info, name, subresource: 'status' },
+    {
+      isPatch: true,
+      isInternal: true,
+      compute: (live) => {
+        const status = objectAt(live, 'status')
+        const allowed = typeof status.disruptionsAllowed === 'number' ? status.disruptionsAllowed : 0
+        if (allowed <= 0 && !request.dryRun) throw disruptionRefused(name, status)
+        const draft = cloneJson(live)
+        const disrupted = {
+          ...objectAt(status, 'disruptedPods'),
+          [request.name ?? '']: new Date(context.clock.now()).toISOString(),
+        }
+        draft.status = { ...status, disruptionsAllowed: allowed - 1, disruptedPods: disrupted }
+        return { object: draft, tracked: false }
+      },
+    },
+  )
+}
+
+function disruptionRefused(budget: string, status: JsonObject): StatusError {
+  const { desiredHealthy = 0, currentHealthy = 0 } = status
+  const why = `The disruption budget ${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message: why }],
+  })
+}
+
+/** Lines of a container's log, from whoever simulates the container. */
+export async function readLog(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  const { info, name = '', namespace, signal } = request
+  const pod = context.store.get('pods', `${namespace}/${name}`)?.object
+  if (pod === undefined) throw notFound(info, name)
+  const container = chooseContainer(name, objectAt(pod, 'spec'), call.query.get('container') ?? '')
+  if (context.podLogs === undefined) return { text: [] }
+  const sinceSeconds = integer(call.query, 'sinceSeconds')
+  const sinceTime = call.query.get('sinceTime')
+  return {
+    text: context.podLogs(pod, {
+      container,
+      follow: call.query.has('follow') && isTrue(call.query.get('follow')),
+      previous: call.query.has('previous') && isTrue(call.query.get('previous')),
+      tailLines: integer(call.query, 'tailLines'),
+      limitBytes: integer(call.query, 'limitBytes'),
+      timestamps: call.query.has('timestamps') && isTrue(call.query.get('timestamps')),
+      sinceTime:
+        sinceSeconds !== undefined
+          ? context.clock.now() - sinceSeconds * 1000
+          : sinceTime === null
+            ? undefined
+            : Date.parse(sinceTime),
+      signal,
+    }),
+  }
+}
+
+function chooseContainer(pod: string, spec: JsonObject, wanted: string): string {
+  const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
+    arrayAt(spec, field).map((container) => (isJsonObject(container) ? String(container.name) : '')),
+  )
+  const main = arrayAt(spec, 'containers')
+  if (wanted === '') {
+    const [only] = main
+    if (main.length === 1 && isJsonObject(only)) return String(only.name)
+    const choice = main.map((container) => (isJsonObject(container) ? String(container.name) : '')).join(' ')
+    throw badRequest(`a container name must be specified for pod ${pod}, choose one of: [${choice}]`)
+  }
+  if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${pod}`)
+  return wanted
+}
+
+function integer(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (!/^\d+$/.test(text))
+    throw badRequest(`unable to decode query parameter ${name}: ${JSON.stringify(text)} is not a number`)
+  return Number(text)
+}

@@ -1,0 +1,192 @@
+/** Puts the API server together: store, verbs, admission, access control, custom resources. */
+import { webcrypto as crypto } from 'node:crypto'
+import type { AdmissionPlugin } from './admission/admission.ts'
+import { WebhookClient } from './admission/webhook-client.ts'
+import { createWebhookAdmission } from './admission/webhooks.ts'
+import { accessReviews } from './auth/access-reviews.ts'
+import { Authenticator } from './auth/authenticate.ts'
+import { authenticationReviews } from './auth/authentication-reviews.ts'
+import { type Authorizer, alwaysAllow } from './auth/authorizer.ts'
+import { ClusterRoleAggregation } from './auth/cluster-role-aggregation.ts'
+import { RbacAuthorizer } from './auth/rbac.ts'
+import { createEscalationCheck } from './auth/role-escalation.ts'
+import { ServiceAccountTokens } from './auth/service-account-tokens.ts'
+import { createTokenIssuer } from './auth/token-request.ts'
+import { systemUser } from './auth/user.ts'
+import { convertBuiltin, isBuiltinConversion } from './builtin/conversions.ts'
+import { ServiceAddresses } from './builtin/service-addresses.ts'
+import { strategyOf } from './builtin/strategies.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { EmbeddedClusterOptions } from './cluster-options.ts'
+import { Converter } from './crd/conversion.ts'
+import { CustomResources } from './crd/custom-resources.ts'
+import { DEFAULT_MAX_BUFFERED_EVENTS, DEFAULT_MAX_EVENT_AGE_MS, DEFAULT_MAX_EVENTS } from './defaults.ts'
+import { FaultInjector } from './faults/fault-injector.ts'
+import { RequestLog } from './faults/request-log.ts'
+import { ApiServer } from './http/api-server.ts'
+import { Paths } from './http/paths.ts'
+import { Renderer } from './http/render.ts'
+import { ResourceHandler } from './http/resource-handler.ts'
+import { defaultPrinter } from './printing/table.ts'
+import { loadBuiltinResources } from './registry/builtin-resources.ts'
+import { apiVersionOf } from './registry/resource-info.ts'
+import { ResourceRegistry } from './registry/resource-registry.ts'
+import type { ClusterController } from './rest/cluster-api.ts'
+import type { Converter as VersionConverter } from './rest/context.ts'
+import { toVersion } from './rest/context.ts'
+import { defaultObject } from './rest/decode-object.ts'
+import { LocalApi } from './rest/local-api.ts'
+import { newUid } from './rest/object-meta.ts'
+import type { ServerContext, VirtualCreate } from './rest/server-context.ts'
+import { WatchHub } from './rest/watch-hub.ts'
+import { loadBuiltinSchemas } from './schema/definitions.ts'
+import { Store } from './store/store.ts'
+
+/** The API server of one cluster and what it is made of. */
+export interface ServerParts {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly store: Store
+  readonly api: LocalApi
+  readonly server: ApiServer
+  readonly faults: FaultInjector
+  readonly requests: RequestLog
+  /** What runs inside the API server itself, in the order to start it. */
+  readonly controllers: readonly ClusterController[]
+  /** Closes connections to webhooks. */
+  readonly close: () => Promise<void>
+}
+
+/** Builds the server; nothing runs yet. */
+export function createServerParts(options: EmbeddedClusterOptions): ServerParts {
+  const { clock = systemClock, random = secureRandom() } = options
+  const randomUuid = () => newUid(random)
+  const registry = new ResourceRegistry()
+  registry.addAll(loadBuiltinResources(loadBuiltinSchemas()))
+  const store = new Store({
+    clock,
+    window: {
+      maxEvents: options.eventWindow?.maxEvents ?? DEFAULT_MAX_EVENTS,
+      maxAgeMs: options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS,
+    },
+  })
+  const hub = new WatchHub(store)
+  const admission: AdmissionPlugin[] = []
+  const virtualCreates = new Map<string, VirtualCreate>()
+  const late: { converter: VersionConverter | undefined; issueToken: ServerContext['issueToken'] } = {
+    converter: undefined,
+    issueToken: undefined,
+  }
+  const context: ServerContext = {
+    registry,
+    store,
+    clock,
+    random,
+    admission,
+    converter: {
+      convert: (objects, apiVersion, signal) => requireSet(late.converter).convert(objects, apiVersion, signal),
+    },
+    serviceAddresses: new ServiceAddresses(random),
+    strategyOf,
+    hub,
+    maxBufferedEvents: options.maxBufferedEvents ?? DEFAULT_MAX_BUFFERED_EVENTS,
+    virtualCreates,
+    issueToken: (account, request, write) => requireSet(late.issueToken)(account, request, write),
+    podLogs: options.podLogs,
+  }
+  const api = new LocalApi(context)
+  const client = new WebhookClient({
+    clock,
+    ...(options.resolveService === undefined ? {} : { resolveService: options.resolveService }),
+    ...(options.callWebhook === undefined ? {} : { callWebhook: options.callWebhook }),
+  })
+  const customResources = new CustomResources({
+    api,
+    registry,
+    clock,
+    onError: (error, definition) => options.onError?.(error, `custom resource ${definition}`),
+  })
+  late.converter = versionConverter(
+    new Converter({
+      client,
+      randomUuid,
+      definitionOfKind: (group, kind) => customResources.definitionOfKind(group, kind),
+    }),
+  )
+  const rbac = options.authorization === 'RBAC' ? new RbacAuthorizer(api) : undefined
+  const authorizer: Authorizer = rbac ?? alwaysAllow
+  const tokens = new ServiceAccountTokens({ api, clock, randomUuid })
+  late.issueToken = createTokenIssuer({ api, clock, tokens })
+  const authenticator = new Authenticator({
+    ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
+    verifiers: [(token) => tokens.verify(token)?.user],
+  })
+  const reviews = authenticationReviews({ authenticator, serviceAccountTokens: tokens, clock })
+  for (const [resource, review] of [...accessReviews(authorizer), ...reviews]) virtualCreates.set(resource, review)
+  const webhooks = createWebhookAdmission({
+    api,
+    client,
+    randomUuid,
+    versionsOf: (name) => registry.versionsOf(name),
+    convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),
+    settle: (object, resource) => defaultObject(context, resource, object),
+  })
+  admission.push(customResources.admission)
+  if (rbac !== undefined) admission.push(createEscalationCheck(rbac))
+  admission.push(webhooks)
+  const faults = new FaultInjector(hub)
+  const requests = new RequestLog()
+  const server = new ApiServer({
+    context,
+    resources: new ResourceHandler(context, new Renderer(context, defaultPrinter)),
+    paths: new Paths(registry, store),
+    authenticator,
+    authorizer,
+    inProcessUser: systemUser,
+    faults,
+    requests,
+  })
+  return {
+    clock,
+    random,
+    store,
+    api,
+    server,
+    faults,
+    requests,
+    controllers: [customResources, ...(rbac === undefined ? [] : [new ClusterRoleAggregation({ api, clock })])],
+    close: async () => {
+      webhooks.close()
+      await client.close()
+    },
+  }
+}
+
+function versionConverter(custom: Converter): VersionConverter {
+  return {
+    convert: async (objects, apiVersion, signal) =>
+      isBuiltinConversion(apiVersion)
+        ? objects.map((object) => convertBuiltin(object, apiVersion))
+        : custom.convert(objects, apiVersion, signal),
+  }
+}
+
+function requireSet<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the cluster is used before it is put together')
+  return value
+}
+
+/** Numbers in [0, 1) from the machine's secure source, drawn in blocks because a call for each would dominate uids. */
+function secureRandom(): () => number {
+  let block = new Uint32Array(0)
+  let next = 0
+  return () => {
+    if (next >= block.length) {
+      block = crypto.getRandomValues(new Uint32Array(256))
+      next = 0
+    }
+    const value = block[next] ?? 0
+    next += 1
+    return value / 2 ** 32
+  }
+}
