@@ -1,0 +1,33 @@
+/** The admission plug-ins that are part of the server, in the order they run. */
+import type { Clock } from '../clock.ts'
+import type { ClusterApi } from '../rest/cluster-api.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
+import { createPriority } from './priority.ts'
+import { createServiceAccountAdmission } from './service-account-admission.ts'
+
+export interface BuiltInAdmissionOptions {
+  readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
+  readonly clock: Clock
+  /** Numbers from 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+}
+
+/**
+ * The plug-ins every cluster runs before its webhooks. Give the same list to the webhooks as `reinvoked`, so that
+ * they see what a webhook changed.
+ *
+ * @example
+ * const builtIns = createBuiltInAdmission({ api, clock, random: Math.random })
+ * const webhooks = createWebhookAdmission({ api, client, reinvoked: builtIns })
+ * const admission = [...builtIns, webhooks]
+ */
+export function createBuiltInAdmission(options: BuiltInAdmissionOptions): readonly AdmissionPlugin[] {
+  return [
+    createNamespaceLifecycle(options.api),
+    createServiceAccountAdmission(options),
+    createPriority(options.api),
+    defaultTolerationSeconds,
+  ]
+}
