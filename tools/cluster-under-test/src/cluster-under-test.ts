@@ -1,0 +1,92 @@
+/**
+ * The cluster that a suite runs on: an embedded one of its own by default; with `REEVE_TEST_CLUSTER=real`, the control
+ * plane that `REEVE_KUBECONFIG` names. A suite never asks which one it got to expect less of it.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { connectionOf } from './connection.ts'
+import { type Connection, RawClient } from './raw-client.ts'
+
+/** A cluster to test on. */
+export interface ClusterUnderTest extends AsyncDisposable {
+  readonly kind: 'embedded' | 'real'
+  readonly connection: Connection
+  /** For kubectl and helm. */
+  readonly kubeconfigPath: string
+  /** Plain HTTP as the administrator. */
+  readonly raw: RawClient
+  /** Creates a namespace that no other test uses; it goes when the suite ends. */
+  createNamespace(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Options of {@link openCluster}. */
+export interface OpenOptions {
+  /** How the embedded cluster is set up; the real one is as it is. */
+  readonly embedded?: EmbeddedClusterOptions
+}
+
+/**
+ * Opens the cluster of this test run.
+ *
+ * @example
+ * let cluster: ClusterUnderTest
+ * beforeAll(async () => { cluster = await openCluster() })
+ * afterAll(() => cluster.close())
+ */
+export async function openCluster(options: OpenOptions = {}): Promise<ClusterUnderTest> {
+  return process.env.REEVE_TEST_CLUSTER === 'real' ? openReal() : openEmbedded(options.embedded)
+}
+
+async function openReal(): Promise<ClusterUnderTest> {
+  const kubeconfigPath = process.env.REEVE_KUBECONFIG
+  if (kubeconfigPath === undefined) {
+    throw new Error('REEVE_KUBECONFIG is not set: run this suite with `npm run test:real`')
+  }
+  return assemble('real', kubeconfigPath, async () => undefined)
+}
+
+async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<ClusterUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-cluster-'))
+  const cluster = await startEmbeddedCluster({ authorization: 'RBAC', nodes: 3, ...options })
+  const kubeconfigPath = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfigPath)
+  return assemble('embedded', kubeconfigPath, async () => {
+    await cluster.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+}
+
+async function assemble(
+  kind: ClusterUnderTest['kind'],
+  kubeconfigPath: string,
+  dispose: () => Promise<void>,
+): Promise<ClusterUnderTest> {
+  const connection = connectionOf(await readFile(kubeconfigPath, 'utf8'))
+  const raw = new RawClient(connection)
+  const namespaces: string[] = []
+  const close = async () => {
+    await Promise.all(namespaces.map((name) => raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${name}` })))
+    await raw.close()
+    await dispose()
+  }
+  return {
+    kind,
+    connection,
+    kubeconfigPath,
+    raw,
+    async createNamespace() {
+      const name = `test-${randomBytes(4).toString('hex')}`
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+      const { status, text } = await raw.send({ method: 'POST', path: '/api/v1/namespaces', body })
+      if (status !== 201) throw new Error(`namespace ${name} was not created: ${text}`)
+      namespaces.push(name)
+      return name
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,3 @@
+/** @module One test, two clusters. */
+export { type ClusterUnderTest, type OpenOptions, openCluster } from './cluster-under-test.ts'
+export { type Answer, RawClient, type RawRequest, type WatchLine } from './raw-client.ts'
