@@ -1,5 +1,6 @@
 /** Checks that a configuration fits its schema well enough to be merged. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { literalForm, plainForm } from '../schema/go-format.ts'
 import type { Schema } from '../schema/schema.ts'
 import { describePath, fieldElement, type PathElement } from './path-element.ts'
 import { fieldType, isAtomic, isDeduced, itemElement, ListItemError, type TypeRef } from './typed-schema.ts'
@@ -86,20 +87,4 @@ function typeOf(value: JsonValue): string {
   if (Array.isArray(value)) return '[]interface {}'
   if (isJsonObject(value)) return 'map[string]interface {}'
   return typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-function plainForm(value: JsonValue | undefined): string {
-  if (value === null || value === undefined) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(plainForm).join(' ')}]`
-  if (!isJsonObject(value)) return String(value)
-  const fields = Object.keys(value).sort()
-  return `map[${fields.map((name) => `${name}:${plainForm(value[name])}`).join(' ')}]`
-}
-
-function literalForm(value: JsonValue | undefined): string {
-  if (value === null || value === undefined) return 'interface {}(nil)'
-  if (Array.isArray(value)) return `[]interface {}{${value.map(literalForm).join(', ')}}`
-  if (!isJsonObject(value)) return JSON.stringify(value)
-  const fields = Object.keys(value).sort()
-  return `map[string]interface {}{${fields.map((name) => `${JSON.stringify(name)}:${literalForm(value[name])}`).join(', ')}}`
 }
