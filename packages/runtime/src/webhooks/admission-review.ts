@@ -1,0 +1,108 @@
+/** The questions the API server asks before it stores something, and the answers to them. */
+import type { JsonPatchOperation, KubeObject, UnknownObject } from '@reeve/kube'
+
+/** Names a kind in one version. */
+export interface GroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/** Names a resource in one version. */
+export interface GroupVersionResource {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+}
+
+/** One request to admit; `T` is the type of the object in the version that the webhook's rules name. */
+export interface AdmissionRequest<T extends KubeObject = UnknownObject> {
+  readonly uid: string
+  readonly kind: GroupVersionKind
+  readonly resource: GroupVersionResource
+  readonly subResource?: string
+  /** What the user sent, when that was another version. */
+  readonly requestKind?: GroupVersionKind
+  readonly requestResource?: GroupVersionResource
+  /** Absent when the server makes the name. */
+  readonly name?: string
+  readonly namespace?: string
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly userInfo: {
+    readonly username?: string
+    readonly uid?: string
+    readonly groups?: readonly string[]
+    readonly extra?: Readonly<Record<string, readonly string[]>>
+  }
+  /** Absent for deletions. Frozen: a mutating webhook returns a changed copy. */
+  readonly object?: T
+  /** Absent for creations. */
+  readonly oldObject?: T
+  /** The request will not be stored: the handler must have no effects outside. */
+  readonly dryRun?: boolean
+}
+
+/** One field that is wrong, as `kubectl` lists them. */
+export interface DenialCause {
+  /** Path such as `spec.replicas`. */
+  readonly field?: string
+  readonly message: string
+  /** Such as `FieldValueInvalid`. */
+  readonly reason?: string
+}
+
+/** The request is refused. */
+export interface Denial {
+  readonly allowed: false
+  /** Shown to the user: name the field and the remedy. */
+  readonly message: string
+  /** HTTP status that the user's client gets. @default 403 */
+  readonly code?: number
+  /** @default 'Forbidden' */
+  readonly reason?: string
+  readonly causes?: readonly DenialCause[]
+  readonly warnings?: readonly string[]
+}
+
+/** The request passes as it is. */
+export interface Approval {
+  readonly allowed: true
+  /** Shown to the user by `kubectl`. */
+  readonly warnings?: readonly string[]
+}
+
+/** The request passes with changes: the object as it shall be, or the operations that make it so. */
+export interface Mutation extends Approval {
+  readonly object?: KubeObject
+  readonly patch?: readonly JsonPatchOperation[]
+}
+
+/**
+ * Lets a request pass.
+ *
+ * @example
+ * return allow(['spec.image: the tag latest makes roll-backs impossible'])
+ */
+export function allow(warnings?: readonly string[]): Approval {
+  return { allowed: true, ...(warnings?.length && { warnings }) }
+}
+
+/**
+ * Refuses a request.
+ *
+ * @example
+ * return deny('spec.replicas: must be at most 100, got 500', { code: 422, reason: 'Invalid' })
+ */
+export function deny(message: string, more: Omit<Denial, 'allowed' | 'message'> = {}): Denial {
+  return { allowed: false, message, ...more }
+}
+
+/**
+ * Lets a request pass with `object` instead of what was sent. The server of the webhook computes the patch.
+ *
+ * @example
+ * return mutate({ ...request.object, spec: { ...request.object.spec, replicas: 1 } })
+ */
+export function mutate(object: KubeObject, warnings?: readonly string[]): Mutation {
+  return { allowed: true, object, ...(warnings?.length && { warnings }) }
+}

@@ -1,0 +1,97 @@
+/** The route that converts custom resources between their versions. */
+import type { KubeObject } from '@reeve/kube'
+import { redactText } from '../logging/redact.ts'
+import { BadReviewError, freezeJson, isObject, readRequest, type WebhookRoute } from './webhook-route.ts'
+
+const API_VERSION = 'apiextensions.k8s.io/v1'
+const KIND = 'ConversionReview'
+
+/** Longest part of a converter's message that is passed on. */
+const MAX_MESSAGE_LENGTH = 1_000
+
+/** One kind and how its objects become another version. `defineConversion` of `@reeve/crd` makes typed converters. */
+export interface KindConversion {
+  readonly group: string
+  readonly kind: string
+  /** The object in `toVersion` (such as `v1beta1`). Must not change the given one, which is frozen. */
+  readonly convert: (object: KubeObject, toVersion: string) => KubeObject | Promise<KubeObject>
+}
+
+/**
+ * A conversion webhook for one or more kinds.
+ *
+ * *Guarantees*: results come in the order of the objects; metadata other than labels and annotations is that of the
+ * original, as the API server demands; one failure fails the whole review with a message that names the object.
+ *
+ * @example
+ * const convert = defineConversion(WebAppCrd, 'v1', { v1beta1: { toHub, fromHub } })
+ * const route = conversionWebhook('/convert', [{ group: 'example.com', kind: 'WebApp', convert }])
+ */
+export function conversionWebhook(path: string, conversions: readonly KindConversion[]): WebhookRoute {
+  const byKind = new Map(conversions.map((conversion) => [`${conversion.group}/${conversion.kind}`, conversion]))
+  return {
+    path,
+    answer: async (body, signal) => {
+      const { uid, desiredAPIVersion, objects } = readRequest(body, API_VERSION, KIND)
+      if (typeof desiredAPIVersion !== 'string' || !Array.isArray(objects)) {
+        throw new BadReviewError(400, `the ${KIND} has no request.desiredAPIVersion or request.objects`)
+      }
+      const converted: KubeObject[] = []
+      for (const object of objects) {
+        signal.throwIfAborted()
+        if (!isKubeObject(object)) throw new BadReviewError(400, `the ${KIND} contains something that is no object`)
+        try {
+          converted.push(await convertOne(byKind, freezeJson(object), desiredAPIVersion))
+        } catch (error) {
+          signal.throwIfAborted()
+          return failed(uid, describe(object, desiredAPIVersion, error))
+        }
+      }
+      return review({ uid, convertedObjects: converted, result: { status: 'Success' } })
+    },
+    refuse: (body, { message }) => failed(readRequest(body, API_VERSION, KIND).uid, message),
+  }
+}
+
+async function convertOne(
+  byKind: ReadonlyMap<string, KindConversion>,
+  object: KubeObject,
+  desiredAPIVersion: string,
+): Promise<KubeObject> {
+  const [group, version] = desiredAPIVersion.split('/')
+  const conversion = byKind.get(`${group}/${object.kind}`)
+  if (conversion === undefined || version === undefined) throw new Error('this webhook does not convert it')
+  const converted = await conversion.convert(object, version)
+  const { labels, annotations } = converted.metadata
+  const { labels: _labels, annotations: _annotations, ...kept } = object.metadata
+  return {
+    ...converted,
+    apiVersion: desiredAPIVersion,
+    kind: object.kind,
+    metadata: { ...kept, ...(labels && { labels }), ...(annotations && { annotations }) },
+  }
+}
+
+function describe(object: KubeObject, desiredAPIVersion: string, error: unknown): string {
+  const { namespace, name } = object.metadata
+  const key = `${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`
+  const why = redactText(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_LENGTH)
+  return `cannot convert ${object.kind} ${key} from ${object.apiVersion} to ${desiredAPIVersion}: ${why}`
+}
+
+function failed(uid: string, message: string): object {
+  return review({ uid, convertedObjects: [], result: { status: 'Failure', message } })
+}
+
+function review(response: object): object {
+  return { apiVersion: API_VERSION, kind: KIND, response }
+}
+
+function isKubeObject(value: unknown): value is KubeObject {
+  return (
+    isObject(value) &&
+    typeof value.apiVersion === 'string' &&
+    typeof value.kind === 'string' &&
+    isObject(value.metadata)
+  )
+}

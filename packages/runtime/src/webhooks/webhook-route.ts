@@ -1,0 +1,60 @@
+/** What the webhook router knows of each kind of webhook. */
+import { RuntimeError } from '../runtime-error.ts'
+
+/** Why a review could not be answered by its handler. */
+export interface ReviewFailure {
+  /** HTTP status that the user's client gets. */
+  readonly code: number
+  readonly reason: string
+  /** Without internals: it is shown to users. */
+  readonly message: string
+}
+
+/** One path of the webhook server. */
+export interface WebhookRoute {
+  /** Absolute, without a query: `/validate-webapp`. */
+  readonly path: string
+  /** The answer to a review. Rejects with {@link BadReviewError} for a body that is none. */
+  answer(body: unknown, signal: AbortSignal): Promise<object>
+  /** The answer to a review that failed. Throws {@link BadReviewError} for a body that is none. */
+  refuse(body: unknown, failure: ReviewFailure): object
+}
+
+/** A request that is no review: the server answers with an HTTP status instead of a verdict. */
+export class BadReviewError extends RuntimeError {
+  override readonly name = 'BadReviewError'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super('BAD_REVIEW', message)
+    this.status = status
+  }
+}
+
+/** The `request` of a review of the expected kind, with its uid. */
+export function readRequest(
+  body: unknown,
+  apiVersion: string,
+  kind: string,
+): Readonly<Record<string, unknown>> & { readonly uid: string } {
+  if (!isObject(body) || body.apiVersion !== apiVersion || body.kind !== kind) {
+    throw new BadReviewError(400, `expected a ${kind} of ${apiVersion}`)
+  }
+  const { request } = body
+  if (!isObject(request)) throw new BadReviewError(400, `the ${kind} has no request`)
+  const { uid } = request
+  if (typeof uid !== 'string' || uid === '') throw new BadReviewError(400, `the ${kind} has no request.uid`)
+  return { ...request, uid }
+}
+
+/** Narrows to an object that is no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Freezes a value made of JSON, all the way down. */
+export function freezeJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const item of Object.values(value)) freezeJson(item)
+  return Object.freeze(value)
+}

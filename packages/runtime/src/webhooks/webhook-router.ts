@@ -1,0 +1,118 @@
+/** Answers reviews by path, with limits and without a socket. */
+import { type Clock, systemClock } from '@reeve/kube'
+import { WEBHOOK_DEFAULTS } from '../defaults.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { Deadline, untilAborted } from '../manager/deadline.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { type WebhookMetrics, webhookMetrics } from '../metrics/webhook-metrics.ts'
+import { RuntimeError } from '../runtime-error.ts'
+import { Semaphore, SemaphoreFullError } from './semaphore.ts'
+import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
+
+/** Options of {@link WebhookRouter}. */
+export interface WebhookRouterOptions {
+  /** After this a review is refused with code 504. @default 9_000 */
+  readonly handlerTimeoutMs?: number
+  /** Handlers that may run at once; further requests wait for their turn within their time-out. @default 100 */
+  readonly maxConcurrent?: number
+  readonly clock?: Clock
+  readonly logger?: Logger
+  readonly metrics?: Metrics
+}
+
+/** Options of {@link WebhookRouter.handle}. */
+export interface HandleOptions {
+  /** Aborts when whoever asked has gone away. */
+  readonly signal?: AbortSignal
+  /** What the asker is willing to wait; the shorter of this and the router's own time-out counts. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * *Guarantees*: a review is always answered, within its time-out: an exception or a hanging handler becomes a refusal
+ * that says so without giving internals away. Only what is no review at all, or comes to a server that is overloaded,
+ * rejects with {@link BadReviewError}, so that the API server's failure policy decides.
+ *
+ * @example
+ * const router = new WebhookRouter([validatingWebhook('/validate', () => allow())])
+ * const review = await router.handle('/validate', { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request })
+ */
+export class WebhookRouter {
+  readonly #routes: ReadonlyMap<string, WebhookRoute>
+  readonly #timeoutMs: number
+  readonly #semaphore: Semaphore
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #metrics: WebhookMetrics
+
+  constructor(routes: readonly WebhookRoute[], options: WebhookRouterOptions = {}) {
+    this.#routes = byPath(routes)
+    this.#timeoutMs = options.handlerTimeoutMs ?? WEBHOOK_DEFAULTS.handlerTimeoutMs
+    this.#semaphore = new Semaphore({
+      maxConcurrent: options.maxConcurrent ?? WEBHOOK_DEFAULTS.maxConcurrent,
+      maxWaiting: WEBHOOK_DEFAULTS.maxConnections,
+    })
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? silentLogger
+    this.#metrics = webhookMetrics(options.metrics)
+  }
+
+  /** Answers a review. `body` is given away: it is frozen. */
+  async handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
+    const route = this.#routes.get(path)
+    if (route === undefined) throw new BadReviewError(404, 'there is no webhook at this path')
+    const answered = this.#metrics.begin(path)
+    const startedMs = this.#clock.now()
+    let code = 200
+    try {
+      return await this.#answer(route, body, options)
+    } catch (error) {
+      code = error instanceof BadReviewError ? error.status : 500
+      throw error
+    } finally {
+      answered(code, this.#clock.now() - startedMs)
+    }
+  }
+
+  async #answer(route: WebhookRoute, body: unknown, options: HandleOptions): Promise<object> {
+    const timeoutMs = Math.max(1, Math.min(this.#timeoutMs, options.timeoutMs ?? Number.POSITIVE_INFINITY))
+    using deadline = new Deadline(this.#clock, timeoutMs, `the webhook ${route.path}`)
+    const signal = options.signal ? AbortSignal.any([options.signal, deadline.signal]) : deadline.signal
+    try {
+      const leave = await this.#semaphore.enter(signal)
+      // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on answers.
+      const answer = route.answer(body, signal).finally(leave)
+      return await untilAborted(answer, signal)
+    } catch (error) {
+      if (error instanceof BadReviewError) throw error
+      if (error instanceof SemaphoreFullError) throw new BadReviewError(503, 'too many requests are waiting: try later')
+      if (options.signal?.aborted) throw new BadReviewError(499, 'the request was given up')
+      return route.refuse(body, this.#failure(route, error, deadline.signal.aborted, timeoutMs))
+    }
+  }
+
+  #failure(route: WebhookRoute, error: unknown, isTimeout: boolean, timeoutMs: number): ReviewFailure {
+    this.#logger.error({ error, path: route.path }, isTimeout ? 'webhook took too long' : 'webhook failed')
+    if (isTimeout) {
+      const message = `the webhook did not decide within ${timeoutMs} ms: try again, or see the log of the operator`
+      return { code: 504, reason: 'Timeout', message }
+    }
+    const message = 'the webhook failed and cannot decide: see the log of the operator'
+    return { code: 500, reason: 'InternalError', message }
+  }
+}
+
+function byPath(routes: readonly WebhookRoute[]): ReadonlyMap<string, WebhookRoute> {
+  const map = new Map<string, WebhookRoute>()
+  for (const route of routes) {
+    if (!/^\/[^?#]*$/.test(route.path)) {
+      throw new RuntimeError(
+        'WEBHOOK_PATH',
+        `"${route.path}" is no path for a webhook: it starts with / and has no query`,
+      )
+    }
+    if (map.has(route.path)) throw new RuntimeError('WEBHOOK_PATH', `there are two webhooks at ${route.path}`)
+    map.set(route.path, route)
+  }
+  return map
+}
