@@ -1,6 +1,8 @@
 /** From the bytes of a request to JSON, whatever format they are in. */
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { unsupportedMediaType } from '../rest/api-errors.ts'
+import type { ProtobufDecoder } from '../protobuf/decoder.ts'
+import { MalformedProtobuf } from '../protobuf/wire-reader.ts'
+import { badRequest, unsupportedMediaType } from '../rest/api-errors.ts'
 import { type ParsedBody, parseJson, parseYaml } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerRequest } from './exchange.ts'
@@ -27,20 +29,41 @@ function bytesOf(body: string | Uint8Array | undefined): number {
 }
 
 /** Parses a body that must be there. */
-export function parseBody(request: ServerRequest, accepted: readonly string[] = acceptedTypes): ParsedBody {
+export function parseBody(
+  request: ServerRequest,
+  protobuf: ProtobufDecoder,
+  accepted: readonly string[] = acceptedTypes,
+): ParsedBody {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const type = mediaType(request)
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
+  if (type === PROTOBUF) return parseProtobuf(request.body, protobuf)
   const text = typeof request.body === 'string' ? request.body : decoder.decode(request.body ?? new Uint8Array())
   return type.endsWith('yaml') ? parseYaml(text) : parseJson(text)
 }
 
 /** Parses an optional body of options, such as DeleteOptions. */
-export function parseOptionsBody(request: ServerRequest): JsonObject | undefined {
+export function parseOptionsBody(request: ServerRequest, protobuf: ProtobufDecoder): JsonObject | undefined {
   if (bytesOf(request.body) === 0) return undefined
-  const { value } = parseBody(request)
+  const { value } = parseBody(request, protobuf)
   return isJsonObject(value) ? value : undefined
 }
 
-/** Bodies of objects. */
-export const acceptedTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+const PROTOBUF = 'application/vnd.kubernetes.protobuf'
+
+/** Bodies of built-in objects. */
+export const acceptedTypes = ['application/json', 'application/yaml', PROTOBUF]
+/** Bodies of custom resources, which have no protobuf form. */
+export const customTypes = ['application/json', 'application/yaml']
+
+function parseProtobuf(body: string | Uint8Array | undefined, protobuf: ProtobufDecoder): ParsedBody {
+  try {
+    return {
+      value: protobuf.decode(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array())),
+      duplicates: [],
+    }
+  } catch (error) {
+    if (error instanceof MalformedProtobuf) throw badRequest(error.message)
+    throw error
+  }
+}

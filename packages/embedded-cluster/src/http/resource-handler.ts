@@ -1,6 +1,7 @@
 /** Carries out a request on a resource: finds it, checks that the verb exists, runs it and renders the result. */
 import type { UserInfo } from '../auth/user.ts'
 import { objectAt } from '../json.ts'
+import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
 import { methodNotAllowed, PageNotFound, resourceNotFound } from '../rest/api-errors.ts'
 import type { WriteRequest } from '../rest/context.ts'
@@ -11,15 +12,17 @@ import { deleteCollection } from '../rest/delete-collection.ts'
 import { getObject, listObjects } from '../rest/list.ts'
 import { nameOf } from '../rest/object-meta.ts'
 import { patchObject, patchTypes } from '../rest/patch.ts'
+import { bindPod, success } from '../rest/pod-subresources.ts'
 import { replaceObject } from '../rest/replace.ts'
 import { isTrue, type RequestInfo } from '../rest/request-info.ts'
 import type { ServerContext } from '../rest/server-context.ts'
 import { findSubresource } from '../rest/subresources.ts'
 import { watchObjects } from '../rest/watch.ts'
+import type { ParsedBody } from '../schema/parse.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
-import { mediaType, parseBody, parseOptionsBody } from './request-body.ts'
+import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody } from './request-body.ts'
 import { deletedStatus, json } from './response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
@@ -37,9 +40,11 @@ export interface ResourceExchange {
 export class ResourceHandler {
   readonly #context: ServerContext
   readonly #renderer: Renderer
+  readonly #protobuf: ProtobufDecoder
 
-  constructor(context: ServerContext, renderer: Renderer) {
+  constructor(context: ServerContext, renderer: Renderer, protobuf: ProtobufDecoder) {
     this.#context = context
+    this.#protobuf = protobuf
     this.#renderer = renderer
   }
 
@@ -80,16 +85,15 @@ export class ResourceHandler {
         )
       case 'watch':
         return this.#watch(exchange, target)
-      case 'get':
-        if (path.subresource === undefined || path.subresource === 'status') return this.#get(exchange, target)
     }
-    const write = readWriteRequest(request, path, info, user, warn, signal)
     const special = findSubresource(info, path.subresource)
+    if (path.verb === 'get' && special === undefined) return this.#get(exchange, target)
+    const write = readWriteRequest(request, path, info, user, warn, signal)
     if (special !== undefined) {
       const answer = await special(this.#context, write, {
         verb: path.verb,
         query: path.query,
-        body: () => (path.verb === 'patch' ? parseBody(request, Object.keys(patchTypes)) : parseBody(request)),
+        body: () => this.#body(exchange),
         mediaType: mediaType(request),
       })
       if ('text' in answer) return streamText(answer.text)
@@ -100,6 +104,11 @@ export class ResourceHandler {
       )
     }
     return this.#write(exchange, target, write)
+  }
+
+  #body({ request, path, info }: ResourceExchange): ParsedBody {
+    const accepted = path.verb === 'patch' ? Object.keys(patchTypes) : info.custom ? customTypes : acceptedTypes
+    return parseBody(request, this.#protobuf, accepted)
   }
 
   async #get(exchange: ResourceExchange, target: RenderTarget): Promise<ServerResponse> {
@@ -129,11 +138,11 @@ export class ResourceHandler {
       case 'create':
         return this.#create(exchange, target, write)
       case 'update': {
-        const replaced = await replaceObject(this.#context, write, parseBody(request))
+        const replaced = await replaceObject(this.#context, write, this.#body(exchange))
         return this.#renderer.object(replaced.created ? 201 : 200, target, replaced.object)
       }
       case 'patch': {
-        const body = parseBody(request, Object.keys(patchTypes))
+        const body = this.#body(exchange)
         const options = {
           mediaType: mediaType(request),
           force: path.query.has('force') && isTrue(path.query.get('force')),
@@ -145,7 +154,7 @@ export class ResourceHandler {
       case 'delete':
         return this.#delete(exchange, target, write)
       case 'deletecollection': {
-        const options = parseDeleteOptions(parseOptionsBody(request), path.query)
+        const options = parseDeleteOptions(parseOptionsBody(request, this.#protobuf), path.query)
         const deleted = await deleteCollection(this.#context, write, options, path.query)
         const metadata = { resourceVersion: String(this.#context.store.revision) }
         return json(200, this.#renderer.objects({ ...target, info }, deleted, metadata))
@@ -156,20 +165,25 @@ export class ResourceHandler {
   }
 
   async #create(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
-    const { request, info } = exchange
-    const body = parseBody(request)
+    const { info } = exchange
+    const body = this.#body(exchange)
     const virtual = this.#context.virtualCreates.get(groupResource(info))
     if (virtual !== undefined) {
       const answer = await virtual(decodeObject(this.#context, write, body), write)
       return this.#renderer.object(201, target, answer)
     }
     const object = decodeObject(this.#context, write, body)
+    if (groupResource(info) === 'bindings') {
+      const pods = this.#context.registry.lookup('', 'v1', 'pods') ?? info
+      await bindPod(this.#context, { ...write, info: pods, name: nameOf(object), subresource: 'binding' }, object)
+      return this.#renderer.object(201, target, success(201))
+    }
     return this.#renderer.object(201, target, await createObject(this.#context, write, object))
   }
 
   async #delete(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
     const { request, path, info } = exchange
-    const body = parseOptionsBody(request)
+    const body = parseOptionsBody(request, this.#protobuf)
     const isDryRun = write.dryRun || (Array.isArray(body?.dryRun) && body.dryRun.includes('All'))
     const options = parseDeleteOptions(body, path.query)
     const deletion = await deleteObject(

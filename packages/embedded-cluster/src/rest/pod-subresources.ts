@@ -12,7 +12,8 @@ import type { ServerContext } from './server-context.ts'
 import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
 import { changeObject } from './update.ts'
 
-function success(code: number): JsonObject {
+/** A Status that says it worked. */
+export function success(code: number): JsonObject {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code }
 }
 
@@ -23,6 +24,12 @@ export async function bind(
   call: SubresourceCall,
 ): Promise<SubresourceAnswer> {
   const binding = requireObject(call.body().value)
+  await bindPod(context, request, binding)
+  return { status: 201, object: success(201) }
+}
+
+/** Carries out a `Binding`, whichever way it was posted; `request` names the pod. */
+export async function bindPod(context: ServerContext, request: WriteRequest, binding: JsonObject): Promise<void> {
   requireKind(binding, { group: '', version: 'v1', kind: 'Binding' })
   const node = stringAt(objectAt(binding, 'target'), 'name') ?? ''
   if (node === '') throw badRequest('target.name: Required value: a binding names the node to run on')
@@ -47,7 +54,6 @@ export async function bind(
       return { object: draft, tracked: false }
     },
   })
-  return { status: 201, object: success(201) }
 }
 
 function withScheduled(status: JsonObject, now: Date): JsonObject {

@@ -1,0 +1,203 @@
+/** The built-in types with everything the API server's own decoder knows of them: wire numbers, JSON names, Go types. */
+import { readFileSync } from 'node:fs'
+
+/** Types whose JSON is not an object with the fields of the message. */
+export type SpecialType =
+  | 'Quantity'
+  | 'IntOrString'
+  | 'Time'
+  | 'MicroTime'
+  | 'Duration'
+  | 'RawJson'
+  | 'JSONSchemaPropsOr'
+  | 'NamedSlice'
+
+/** What a single value of a field is. */
+export type ValueType =
+  | { readonly kind: 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'double' }
+  | { readonly kind: 'message'; readonly message: MessageType }
+
+/** A field of a message. */
+export interface MessageField {
+  /** The name in JSON; empty for an embedded message, whose fields appear among those of its parent. */
+  readonly name: string
+  readonly number: number
+  readonly value: ValueType
+  readonly cardinality: 'one' | 'repeated' | 'map'
+  /** A pointer in Go: its zero value differs from no value. */
+  readonly isPointer: boolean
+  /** Written even when it has no value. */
+  readonly isAlways: boolean
+  /** A struct that is left out when all its fields are zero. */
+  readonly isOmittedWhenZero: boolean
+  /** The Go type when it has a name of its own that is no struct, such as `v1.Protocol`. */
+  readonly goType: string | undefined
+  /** Names of the embedded structs on the way to the field, which the decoder's messages mention. */
+  readonly embedding: readonly string[]
+}
+
+/** A type. Fields are resolved when first asked for, because types refer to each other in circles. */
+export interface MessageType {
+  /** The full name, such as `k8s.io.api.core.v1.Pod`. */
+  readonly name: string
+  /** As Go prints it, such as `v1.Pod`. */
+  readonly goType: string
+  readonly special: SpecialType | undefined
+  readonly byNumber: ReadonlyMap<number, MessageField>
+  /** All fields that appear in the type's JSON, also those of embedded structs. */
+  readonly byName: ReadonlyMap<string, MessageField>
+  /** Fields that are written without a value: those marked so, and structs by value. */
+  readonly alwaysPresent: readonly MessageField[]
+}
+
+/** One field as the data file has it. */
+type RawField = readonly [name: string, type: string, cardinality?: 'repeated' | 'map']
+
+interface RawMessages {
+  readonly packages: Readonly<Record<string, string>>
+  readonly messages: Readonly<Record<string, Readonly<Record<string, RawField>>>>
+}
+
+type RawGoTypes = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+const scalars = new Map<string, ValueType>(
+  (['string', 'bytes', 'bool', 'int32', 'int64', 'double'] as const).map((kind) => [kind, { kind }]),
+)
+
+const META = 'k8s.io.apimachinery.pkg.apis.meta.v1'
+const APIEXTENSIONS = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1'
+const specialTypes: Readonly<Record<string, SpecialType>> = {
+  'k8s.io.apimachinery.pkg.api.resource.Quantity': 'Quantity',
+  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': 'IntOrString',
+  'k8s.io.apimachinery.pkg.runtime.RawExtension': 'RawJson',
+  [`${META}.Time`]: 'Time',
+  [`${META}.MicroTime`]: 'MicroTime',
+  [`${META}.Duration`]: 'Duration',
+  [`${META}.FieldsV1`]: 'RawJson',
+  [`${APIEXTENSIONS}.JSON`]: 'RawJson',
+  [`${APIEXTENSIONS}.JSONSchemaPropsOrArray`]: 'JSONSchemaPropsOr',
+  [`${APIEXTENSIONS}.JSONSchemaPropsOrBool`]: 'JSONSchemaPropsOr',
+  [`${APIEXTENSIONS}.JSONSchemaPropsOrStringArray`]: 'JSONSchemaPropsOr',
+}
+
+/** The types of the built-in kinds. */
+export class MessageTypes {
+  readonly #raw: RawMessages
+  readonly #goTypes: RawGoTypes
+  readonly #resolved = new Map<string, MessageType>()
+
+  constructor(raw: RawMessages, goTypes: RawGoTypes) {
+    this.#raw = raw
+    this.#goTypes = goTypes
+  }
+
+  /** The type of a kind, lists and options included; `undefined` when there is none. */
+  ofKind(apiVersion: string, kind: string): MessageType | undefined {
+    const { packages } = this.#raw
+    const own = Object.hasOwn(packages, apiVersion) ? packages[apiVersion] : undefined
+    if (own === undefined) return undefined
+    return this.named(`${own}.${kind}`) ?? this.named(`${META}.${kind}`)
+  }
+
+  /** The type of this full name. */
+  named(name: string): MessageType | undefined {
+    const known = this.#resolved.get(name)
+    if (known !== undefined) return known
+    if (!Object.hasOwn(this.#raw.messages, name)) return undefined
+    const type = this.#lazy(name)
+    this.#resolved.set(name, type)
+    return type
+  }
+
+  #lazy(name: string): MessageType {
+    const [packageName = '', shortName = ''] = name.split('.').slice(-2)
+    const resolve = () => this.#fields(name)
+    let fields: readonly MessageField[] | undefined
+    let byNumber: ReadonlyMap<number, MessageField> | undefined
+    let byName: ReadonlyMap<string, MessageField> | undefined
+    let alwaysPresent: readonly MessageField[] | undefined
+    const all = () => {
+      fields ??= resolve()
+      return fields
+    }
+    const type: MessageType = {
+      name,
+      goType: `${packageName}.${shortName}`,
+      special: specialTypes[name] ?? (this.#isNamedSlice(name) ? 'NamedSlice' : undefined),
+      get byNumber() {
+        byNumber ??= new Map(all().map((field) => [field.number, field]))
+        return byNumber
+      },
+      get byName() {
+        byName ??= new Map(
+          all()
+            .flatMap(flatten)
+            .map((field) => [field.name, field]),
+        )
+        return byName
+      },
+      get alwaysPresent() {
+        alwaysPresent ??= [...type.byName.values()].filter(isAlwaysPresent)
+        return alwaysPresent
+      },
+    }
+    return type
+  }
+
+  /** A Go slice with a name of its own: its message has one repeated field without a name in JSON. */
+  #isNamedSlice(name: string): boolean {
+    const fields = Object.values(this.#raw.messages[name] ?? {})
+    return fields.length === 1 && fields[0]?.[0] === '' && fields[0][2] === 'repeated'
+  }
+
+  #fields(message: string): MessageField[] {
+    const goTypes = this.#goTypes[message] ?? {}
+    return Object.entries(this.#raw.messages[message] ?? {}).map(([number, [name, type, cardinality]]) => {
+      const value = this.#valueType(type)
+      const [, flags = '', goType] = /^([*!0]*)(?: ?(\S+))?$/.exec(goTypes[name] ?? '') ?? []
+      return {
+        name,
+        number: Number(number),
+        value,
+        cardinality: cardinality ?? 'one',
+        isPointer: flags.includes('*'),
+        isAlways: flags.includes('!'),
+        isOmittedWhenZero: flags.includes('0'),
+        goType,
+        embedding: [],
+      }
+    })
+  }
+
+  #valueType(type: string): ValueType {
+    const scalar = scalars.get(type)
+    if (scalar !== undefined) return scalar
+    const message = this.named(type)
+    if (message === undefined) throw new Error(`the protobuf data refer to ${type}, which they do not define`)
+    return { kind: 'message', message }
+  }
+}
+
+function flatten(field: MessageField): readonly MessageField[] {
+  if (field.name !== '' || field.value.kind !== 'message') return [field]
+  const { message } = field.value
+  const shortName = message.name.slice(message.name.lastIndexOf('.') + 1)
+  return [...message.byName.values()].map((inner) => ({ ...inner, embedding: [shortName, ...inner.embedding] }))
+}
+
+function isAlwaysPresent(field: MessageField): boolean {
+  if (field.isAlways) return true
+  if (field.isPointer || field.isOmittedWhenZero || field.cardinality !== 'one') return false
+  return field.value.kind === 'message' && field.value.message.special !== 'NamedSlice' && isStruct(field.value.message)
+}
+
+/** Raw JSON is a struct in Go, too, but prints as nothing when it is empty. */
+function isStruct(message: MessageType): boolean {
+  return message.special !== 'RawJson'
+}
+
+/** Reads the types that ship with this package. Throws when the files are missing or damaged. */
+export function loadMessageTypes(folder: URL = new URL('../../data/', import.meta.url)): MessageTypes {
+  const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
+  return new MessageTypes(read('protobuf.json'), read('go-types.json'))
+}
