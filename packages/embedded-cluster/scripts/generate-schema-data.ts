@@ -2,12 +2,13 @@
  * Writes `data/`: what the embedded cluster knows about the built-in kinds.
  *
  * The source is a real control plane of the version that the real-cluster tooling pins (schemas and discovery as the
- * running server answers them) and the protobuf definitions of its modules. Descriptions are left out: no sentence of
+ * running server answers them) and the protobuf definitions and Go types of its modules. Descriptions are left out: no sentence of
  * Kubernetes is copied. Run it after changing the pin: `node packages/embedded-cluster/scripts/generate-schema-data.ts`.
  */
 import { writeFile } from 'node:fs/promises'
 import { ApiClient, startRealCluster } from '@reeve/real-cluster'
 import { readDiscovery } from './discovery-table.ts'
+import { readGoTypes } from './go-types.ts'
 import { readDefinitions } from './openapi-definitions.ts'
 import { readProtobufDescriptor } from './protobuf-descriptor.ts'
 
@@ -29,6 +30,7 @@ try {
     `"packages":{\n${Object.entries(protobuf.packages).map(entry).join(',\n')}\n}`,
     `"messages":{\n${Object.entries(protobuf.messages).map(entry).join(',\n')}\n}`,
   ])
+  await write('go-types.json', Object.entries(await readGoTypes(protobuf.messages)).map(entry))
 } finally {
   await client.close()
 }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { DiscoveryTable } from '../discovery-table.ts'
+import type { GoTypes } from '../go-types.ts'
 import type { Definition, Definitions } from '../openapi-definitions.ts'
 import type { ProtobufDescriptor } from '../protobuf-descriptor.ts'
 
@@ -9,6 +10,7 @@ const read = async (name: string) => JSON.parse(await readFile(new URL(`../../da
 const discovery: DiscoveryTable = await read('discovery.json')
 const definitions: Definitions = await read('openapi-definitions.json')
 const protobuf: ProtobufDescriptor = await read('protobuf.json')
+const goTypes: GoTypes = await read('go-types.json')
 
 const kinds = discovery.resources.map(({ group, version, kind }) => ({ group, version, kind }))
 
@@ -62,5 +64,19 @@ describe('the schema data', () => {
     const schema = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
     const names = Object.values(protobuf.messages[schema] ?? {}).map(([name]) => name)
     expect(names).toEqual(expect.arrayContaining(['$ref', 'x-kubernetes-preserve-unknown-fields']))
+  })
+
+  it('knows pointers, fields that are always written and named types', () => {
+    expect(goTypes['k8s.io.api.apps.v1.DeploymentSpec']).toMatchObject({ replicas: '*', selector: '*!', template: '!' })
+    expect(goTypes['k8s.io.api.core.v1.ContainerPort']?.protocol).toBe('v1.Protocol')
+    expect(goTypes['k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta']?.creationTimestamp).toBe('0')
+  })
+
+  it('describes only fields that the messages have', () => {
+    const unknown = Object.entries(goTypes).flatMap(([message, fields]) => {
+      const names = new Set(Object.values(protobuf.messages[message] ?? {}).map(([name]) => name))
+      return Object.keys(fields).filter((name) => !names.has(name))
+    })
+    expect(unknown).toEqual([])
   })
 })
