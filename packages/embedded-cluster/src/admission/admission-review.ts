@@ -12,17 +12,17 @@ export interface AdmissionVerdict {
   readonly allowed: boolean
   /** The Status of a refusal, as the webhook wrote it. */
   readonly status: JsonObject | undefined
-  /** The text of the JSON patch; absent when the webhook changes nothing. */
-  readonly patch: string | undefined
+  /** The operations of the JSON patch; absent when the webhook changes nothing. */
+  readonly patch: JsonValue | undefined
   readonly warnings: readonly string[]
 }
 
-/** The answer breaks the contract of admission reviews. */
+/** The answer breaks the contract of admission reviews; `message` says how, ready to be shown. */
 export class InvalidReviewError extends Error {
   readonly code = 'INVALID_ADMISSION_REVIEW'
 
-  constructor(message: string) {
-    super(message)
+  constructor(message: string, options?: ErrorOptions) {
+    super(`received invalid webhook response: ${message}`, options)
     this.name = 'InvalidReviewError'
   }
 }
@@ -70,12 +70,12 @@ export function writeReview(
 
 /** Reads the answer to the review `uid`. Throws `InvalidReviewError` for whatever breaks the contract. */
 export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): AdmissionVerdict {
+  const { response } = answer
+  if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
   if (answer.kind !== 'AdmissionReview' || answer.apiVersion !== API_VERSION) {
     const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
     throw new InvalidReviewError(`expected webhook response of ${API_VERSION}, Kind=AdmissionReview, got ${got}`)
   }
-  const { response } = answer
-  if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
   if (response.uid !== uid) {
     const got = typeof response.uid === 'string' ? response.uid.slice(0, 100) : ''
     throw new InvalidReviewError(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`)
@@ -93,7 +93,7 @@ export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): 
 
 /** The refusal a denying webhook asked for; never a code that clients would take for success. */
 export function denial(webhookName: string, status: JsonObject | undefined): StatusError {
-  const code = typeof status?.code === 'number' && status.code >= 400 && status.code <= 599 ? status.code : 400
+  const code = typeof status?.code === 'number' && status.code >= 400 && status.code <= 999 ? status.code : 400
   const reason = typeof status?.reason === 'string' ? status.reason : ''
   const message = typeof status?.message === 'string' ? status.message : ''
   const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`
@@ -102,20 +102,31 @@ export function denial(webhookName: string, status: JsonObject | undefined): Sta
   return new StatusError(code, reason, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, details)
 }
 
-function readPatch(response: JsonObject, mayPatch: boolean): string | undefined {
+function readPatch(response: JsonObject, mayPatch: boolean): JsonValue | undefined {
   const { patch, patchType } = response
   const hasPatch = patch !== undefined && patch !== null && patch !== ''
   const hasType = patchType !== undefined && patchType !== null
-  if (!mayPatch && hasPatch) throw new InvalidReviewError('a validating webhook may not return response.patch')
-  if (!mayPatch && hasType) throw new InvalidReviewError('a validating webhook may not return response.patchType')
+  if (!mayPatch && hasPatch) throw new InvalidReviewError('validating webhook may not return response.patch')
+  if (!mayPatch && hasType) throw new InvalidReviewError('validating webhook may not return response.patchType')
   if (hasPatch && !hasType) throw new InvalidReviewError('webhook returned response.patch but not response.patchType')
   if (!hasPatch && hasType) throw new InvalidReviewError('webhook returned response.patchType but not response.patch')
   if (!hasPatch) return undefined
   if (patchType !== 'JSONPatch') {
     throw new InvalidReviewError(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`)
   }
-  if (typeof patch !== 'string') throw new InvalidReviewError('response.patch is not a base64 string')
-  return Buffer.from(patch, 'base64').toString('utf8')
+  if (typeof patch !== 'string' || !isBase64(patch)) throw new InvalidReviewError('response.patch is not base64')
+  try {
+    const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
+    if (Array.isArray(operations)) return operations
+  } catch (error) {
+    throw new InvalidReviewError('response.patch is not JSON', { cause: error })
+  }
+  throw new InvalidReviewError('response.patch is not a list of operations')
+}
+
+/** Node skips what is not base64, which would turn a mistake into another patch. */
+function isBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)
 }
 
 /** Keeps what a Status may carry, in the types it must have: the webhook's JSON is not trusted further. */

@@ -1,6 +1,5 @@
 /** Evaluates a webhook's match conditions: CEL expressions that must all hold for the webhook to be asked. */
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { groupResource } from '../registry/resource-info.ts'
 import { forbidden } from '../rest/api-errors.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Webhook } from './webhook-configuration.ts'
@@ -34,20 +33,18 @@ export function evaluateConditions(
     request,
   }
   const failures: string[] = []
-  for (const { name, expression } of webhook.matchConditions) {
+  for (const { expression } of webhook.matchConditions) {
     try {
       if (compile === undefined) throw new Error('this cluster evaluates no match conditions')
       if (!compile(expression)(variables)) return false
     } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      const why = error instanceof Error ? error.message : String(error)
+      failures.push(`expression '${expression}' resulted in error: ${why}`)
     }
   }
   if (failures.length === 0) return true
   if (webhook.failurePolicy === 'Ignore') return false
-  const { resource } = attributes
-  throw forbidden(
-    resource,
-    attributes.name ?? '',
-    `match condition of ${webhook.name} on ${groupResource(resource)} failed: ${failures.join(', ')}`,
-  )
+  const [first = ''] = failures
+  const why = failures.length === 1 ? first : `[${failures.join(', ')}]`
+  throw forbidden(attributes.resource, attributes.name ?? '', why)
 }

@@ -118,7 +118,7 @@ describe('the webhook client', () => {
   it.each([
     ['<html>', "couldn't get version/kind; json parse error"],
     ['[]', "couldn't get version/kind; json parse error"],
-    ['', "couldn't get version/kind; json parse error"],
+    ['', '0-length response with status code: 200 and content type: application/json'],
   ])('refuses the answer %j', async (body, message) => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => body))
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow(message)
@@ -126,6 +126,8 @@ describe('the webhook client', () => {
 
   it.each([
     [404, 'the server could not find the requested resource'],
+    [403, 'boom'],
+    [405, 'the server does not allow this method on the requested resource'],
     [500, 'an error on the server ("boom") has prevented the request from succeeding'],
     [302, 'an error on the server ("boom") has prevented the request from succeeding'],
   ])('reports status %i', async (status, message) => {

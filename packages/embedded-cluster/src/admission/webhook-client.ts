@@ -53,6 +53,8 @@ export class WebhookCallError extends Error {
 const MAX_POOLS = 64
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 const DEFAULT_PORT = 443
+/** Of an error page, as much goes into messages. */
+const MAX_SHOWN_LENGTH = 2048
 
 /** A webhook's `clientConfig`, resolved to where the connection goes. */
 interface Target {
@@ -146,6 +148,10 @@ export class WebhookClient {
     }
     const text = Buffer.concat(chunks).toString('utf8')
     if (response.statusCode < 200 || response.statusCode > 299) throw answeredWith(response.statusCode, text)
+    if (text === '') {
+      const type = String(response.headers['content-type'] ?? 'application/json')
+      throw new WebhookCallError(`0-length response with status code: ${response.statusCode} and content type: ${type}`)
+    }
     return text
   }
 
@@ -212,10 +218,21 @@ function readTarget(clientConfig: JsonObject, timeoutSeconds: number): Target {
   return { url, shownUrl: `${text.split('?')[0]}${url.search}`, service: undefined, caBundle }
 }
 
+const explanations: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+}
+
 function answeredWith(status: number, body: string): WebhookCallError {
-  if (status === 404) return new WebhookCallError('the server could not find the requested resource')
-  const shown = JSON.stringify(body.trim() === '' ? 'unknown' : body.trim().slice(0, 2048))
-  return new WebhookCallError(`an error on the server (${shown}) has prevented the request from succeeding`)
+  const shown = body.trim().slice(0, MAX_SHOWN_LENGTH)
+  if (status === 403 && shown !== '') return new WebhookCallError(shown)
+  const explanation = explanations[status]
+  if (explanation !== undefined) return new WebhookCallError(explanation)
+  return new WebhookCallError(
+    `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`,
+  )
 }
 
 function readAnswer(text: string): JsonObject {

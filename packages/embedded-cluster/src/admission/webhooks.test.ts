@@ -190,6 +190,19 @@ describe('mutating webhooks', () => {
     expect(error.message).toContain('admission webhook "a"')
   })
 
+  it.each([
+    ['not base64', '!!!'],
+    ['not JSON', Buffer.from('nope').toString('base64')],
+    ['no list', Buffer.from('{}').toString('base64')],
+  ])('with a patch that is %s count as failed calls', async (_, patch) => {
+    const answer = (review: JsonObject) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
+    const strict = admission({ mutating: [webhook('a')] }, { a: answer })
+    const error = await refusal(strict.mutate(attributes()))
+    expect(error.message).toContain('failed calling webhook "a": received invalid webhook response: response.patch is')
+    const lenient = admission({ mutating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: answer })
+    await expect(lenient.mutate(attributes())).resolves.toEqual(attributes().object)
+  })
+
   it('cannot reach the prototype of objects', async () => {
     const { mutate } = admission(
       { mutating: [webhook('a')] },
@@ -229,7 +242,7 @@ describe('validating webhooks', () => {
   })
 
   it('refuse with 400 when they give no code, or one that means success', async () => {
-    for (const status of [undefined, { code: 200 }, { code: 99_999 }]) {
+    for (const status of [undefined, { code: 200 }, { code: 99_999 }, { code: -1 }]) {
       const { validate } = admission(
         { validating: [webhook('a')] },
         { a: (review) => respond(review, { allowed: false, ...(status === undefined ? {} : { status }) }) },
@@ -251,14 +264,14 @@ describe('validating webhooks', () => {
     expect(calls).toEqual(['a', 'b', 'c'])
   })
 
-  it('pass their warnings on without control characters', async () => {
+  it('pass their warnings on, but for those with control characters', async () => {
     const warnings: string[] = []
     const { validate } = admission(
       { validating: [webhook('a')] },
-      { a: (review) => respond(review, { allowed: true, warnings: ['careful\r\nSet-Cookie: x', 7] }) },
+      { a: (review) => respond(review, { allowed: true, warnings: ['careful', 'a\r\nSet-Cookie: x', 7] }) },
     )
     await validate(attributes({ warn: (text) => warnings.push(text) }))
-    expect(warnings).toEqual(['careful Set-Cookie: x'])
+    expect(warnings).toEqual(['careful'])
   })
 
   it.each<[string, (review: JsonObject) => unknown, string]>([
@@ -277,7 +290,7 @@ describe('validating webhooks', () => {
       (review) => ({ ...respond(review, { allowed: true }), kind: 'Pod' }),
       'expected webhook response of',
     ],
-    ['a patch', label('a'), 'a validating webhook may not return response.patch'],
+    ['a patch', label('a'), 'validating webhook may not return response.patch'],
     ['allowed as text', (review) => respond(review, { allowed: 'true' }), 'response.allowed is not a boolean'],
     ['nothing', () => null, 'json parse error'],
     [
@@ -467,7 +480,10 @@ describe('the choice of webhooks', () => {
     expect(await run(conditions('true', 'false'))).toBe(0)
     expect(await run(conditions('broken', 'false'))).toBe(0)
     expect(await run({ ...conditions('broken'), failurePolicy: 'Ignore' })).toBe(0)
-    expect(await refusal(run(conditions('broken')))).toMatchObject({ code: 403 })
+    expect(await refusal(run(conditions('broken')))).toMatchObject({
+      code: 403,
+      message: `configmaps "x" is forbidden: expression 'broken' resulted in error: no such key`,
+    })
   })
 
   it('refuses match conditions clearly when none can be evaluated', async () => {

@@ -163,7 +163,7 @@ class Dispatcher {
     }
     const verdict = await this.#call(webhook, kind, attributes, review, uid)
     if (verdict === undefined) return undefined
-    for (const warning of verdict.warnings) attributes.warn(printable(warning))
+    for (const warning of verdict.warnings) if (isPrintable(warning)) attributes.warn(warning)
     if (!verdict.allowed) throw denial(webhook.name, verdict.status)
     return { verdict, seenAs, object }
   }
@@ -218,7 +218,7 @@ class Dispatcher {
 
 function callFailure(error: unknown): string | undefined {
   if (error instanceof WebhookCallError) return `failed to call webhook: ${error.message}`
-  if (error instanceof InvalidReviewError) return `received invalid webhook response: ${error.message}`
+  if (error instanceof InvalidReviewError) return error.message
   return undefined
 }
 
@@ -227,7 +227,7 @@ function requestTimeout(cause: unknown): StatusError {
   return new StatusError(504, 'Timeout', message, {}, { cause })
 }
 
-/** Warnings become a header, where control characters would let a webhook forge others. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
+/** Warnings become a header, where control characters would let a webhook forge others: such warnings are dropped. */
+function isPrintable(text: string): boolean {
+  return !/\p{Cc}/u.test(text)
 }
