@@ -1,6 +1,7 @@
 /** Puts the API server together: store, verbs, admission, access control, custom resources. */
 import { webcrypto as crypto } from 'node:crypto'
 import type { AdmissionPlugin } from './admission/admission.ts'
+import { createBuiltInAdmission } from './admission/plugins.ts'
 import { WebhookClient } from './admission/webhook-client.ts'
 import { createWebhookAdmission } from './admission/webhooks.ts'
 import { accessReviews } from './auth/access-reviews.ts'
@@ -124,15 +125,17 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   })
   const reviews = authenticationReviews({ authenticator, serviceAccountTokens: tokens, clock })
   for (const [resource, review] of [...accessReviews(authorizer), ...reviews]) virtualCreates.set(resource, review)
+  const builtIns = createBuiltInAdmission({ api, clock, random })
   const webhooks = createWebhookAdmission({
     api,
     client,
     randomUuid,
+    reinvoked: builtIns,
     versionsOf: (name) => registry.versionsOf(name),
     convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),
     settle: (object, resource) => defaultObject(context, resource, object),
   })
-  admission.push(customResources.admission)
+  admission.push(...builtIns, customResources.admission)
   if (rbac !== undefined) admission.push(createEscalationCheck(rbac))
   admission.push(webhooks)
   const faults = new FaultInjector(hub)

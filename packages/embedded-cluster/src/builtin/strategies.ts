@@ -1,12 +1,15 @@
 /** Finds the strategy of a kind. */
-
 import { definitionStrategy } from '../crd/definition-strategy.ts'
-import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
+import { loadMessageTypes, type MessageType, type MessageTypes } from '../protobuf/messages.ts'
+import { apiVersionOf, groupResource, type ResourceInfo } from '../registry/resource-info.ts'
+import { StatusError } from '../status-error.ts'
 import * as core from './core-kinds.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { podStrategy, podTemplateStrategy } from './pods.ts'
 import * as policy from './policy-kinds.ts'
+import { DecodeError } from './scalar-forms.ts'
 import { serviceStrategy } from './services.ts'
+import { toTypedForm } from './typed-form.ts'
 import * as workloads from './workloads.ts'
 
 const plain: KindStrategy = {}
@@ -65,5 +68,55 @@ const strategies: Readonly<Record<string, KindStrategy>> = {
 
 /** The strategy of a kind; kinds that are not listed follow the generic rules alone. */
 export function strategyOf(info: ResourceInfo): KindStrategy {
-  return (info.custom ? undefined : strategies[groupResource(info)]) ?? plain
+  return typedStrategies.of(info)
+}
+
+/** Gives every built-in kind the typed form of its objects, before its own defaults and after what the server fills in. */
+class TypedStrategies {
+  // Derived from the resource alone, so that clusters in one process may share it.
+  readonly #known = new WeakMap<ResourceInfo, KindStrategy>()
+  #types: MessageTypes | undefined
+
+  of(info: ResourceInfo): KindStrategy {
+    const known = this.#known.get(info)
+    if (known !== undefined) return known
+    const strategy = this.#build(info)
+    this.#known.set(info, strategy)
+    return strategy
+  }
+
+  #build(info: ResourceInfo): KindStrategy {
+    if (info.custom) return plain
+    const own = strategies[groupResource(info)] ?? plain
+    this.#types ??= loadMessageTypes()
+    const type = this.#types.ofKind(apiVersionOf(info), info.kind)
+    return type === undefined ? own : typedStrategy(info, type, own)
+  }
+}
+
+const typedStrategies = new TypedStrategies()
+
+function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy): KindStrategy {
+  return {
+    ...own,
+    default(object) {
+      decode(info, () => toTypedForm(type, object))
+      own.default?.(object)
+    },
+    prepareForCreate(object, context) {
+      own.prepareForCreate?.(object, context)
+      // Whatever the kind starts its status with, Go writes the fields that are always there.
+      toTypedForm(type, object)
+    },
+  }
+}
+
+function decode(info: ResourceInfo, read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    const subject = `${info.kind} in version "${info.version}" cannot be handled as a ${info.kind}`
+    throw new StatusError(400, 'BadRequest', `${subject}: ${error.message}`)
+  }
 }

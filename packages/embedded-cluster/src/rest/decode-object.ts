@@ -6,7 +6,6 @@ import { prune } from '../schema/prune.ts'
 import { badRequest } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { schemaDefaults } from './schema-steps.ts'
-import { typedObject } from './typed-object.ts'
 
 /** Checks kind and version, unknown fields and types, then fills defaults. The result may be changed. */
 export function decodeObject(context: RestContext, request: WriteRequest, body: ParsedBody): JsonObject {
@@ -38,7 +37,7 @@ export function strict(
     throw badRequest(`${subject}: strict decoding error: ${problems.join(', ')}`)
   }
   if (request.fieldValidation === 'Warn') for (const problem of problems) request.warn(problem)
-  return typedObject(request.info, pruned.object)
+  return pruned.object
 }
 
 /** Fills the defaults of the schema and of the kind; `object` is a draft and may be changed in place. */

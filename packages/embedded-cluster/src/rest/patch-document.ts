@@ -2,12 +2,20 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
 /** Patches that compute a new state from the live one alone. */
 export type PatchType = 'json' | 'merge' | 'strategic'
 
 /** The live object with the patch applied; shares its untouched parts with `live`. */
-export function patchDocument(type: PatchType, _info: ResourceInfo, live: JsonObject, patch: JsonValue): JsonObject {
-  return type === 'json' ? applyJsonPatch(live, patch) : applyMergePatch(live, patch)
+export function patchDocument(type: PatchType, info: ResourceInfo, live: JsonObject, patch: JsonValue): JsonObject {
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(live, patch)
+    case 'merge':
+      return applyMergePatch(live, patch)
+    case 'strategic':
+      return applyStrategicMergePatch(info.schema, live, patch)
+  }
 }
