@@ -1,6 +1,16 @@
 /** @module What an operator is built from: cache, queue, controllers, manager, election, webhooks and their helpers. */
 
 // The manager and what it runs around the controllers.
+export * from './cache/cache.ts'
+export * from './cache/cache-error.ts'
+export type { CacheReader } from './cache/cache-reader.ts'
+export { Informer, type Lister } from './cache/informer.ts'
+export type { InformerHandler } from './cache/informer-handlers.ts'
+export type { InformerFailure, InformerHealth, InformerState } from './cache/informer-health.ts'
+export { INFORMER_TIMING, type InformerOptions, type InformerTiming } from './cache/informer-options.ts'
+export { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './cache/object-store.ts'
+export { fieldMatcher, labelMatcher, type Matcher } from './cache/selector.ts'
+export { deepFreeze, keepEverything, stripManagedFields, type Transform } from './cache/transform.ts'
 export * from './conditions/condition.ts'
 export * from './defaults.ts'
 export * from './election/election-error.ts'

@@ -5,7 +5,7 @@ import { Heap } from './heap.ts'
 test('hands values out in order whatever was pushed and removed before', () => {
   const step = fc.record({ value: fc.integer({ min: 0, max: 50 }), remove: fc.option(fc.nat(100), { nil: undefined }) })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const heap = new Heap<number>((a, b) => a < b)
       const inside: ReturnType<typeof heap.push>[] = []
       for (const { value, remove } of steps) {

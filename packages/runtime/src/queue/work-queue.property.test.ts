@@ -18,7 +18,7 @@ type Owed = Map<string, number>
 
 test('every key asked for runs once, not too early, never twice at a time, whatever the order of events', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const clock = new SimulatedClock({ startMs: 0, settle: async () => undefined })
       const queue = new WorkQueue<string>({ name: 'law', clock, random: () => 0, retryRate: { burst: 1_000 } })
       const owed: Owed = new Map()

@@ -1,0 +1,100 @@
+/** What can go wrong in the cache. */
+import { RuntimeError } from '../runtime-error.ts'
+
+/** A watch showed no sign of life for too long and was torn down. */
+export class WatchSilentError extends RuntimeError {
+  override readonly name = 'WatchSilentError'
+
+  constructor(what: string, silenceMs: number) {
+    super('WATCH_SILENT', `the watch of ${what} was silent for ${silenceMs} ms: connecting again`)
+  }
+}
+
+/** A list took longer than its deadline. */
+export class ListTimeoutError extends RuntimeError {
+  override readonly name = 'ListTimeoutError'
+
+  constructor(what: string, timeoutMs: number) {
+    super('LIST_TIMEOUT', `listing ${what} took longer than ${timeoutMs} ms: trying again`)
+  }
+}
+
+/** A list is older than what is already known: it came from a server that lags behind. */
+export class StaleListError extends RuntimeError {
+  override readonly name = 'StaleListError'
+
+  constructor(what: string, listed: string, known: string) {
+    super('STALE_LIST', `the list of ${what} is at resourceVersion ${listed}, but ${known} is known: trying again`)
+  }
+}
+
+/** A list came without a resourceVersion, so no watch can follow it. */
+export class UnversionedListError extends RuntimeError {
+  override readonly name = 'UnversionedListError'
+
+  constructor(what: string) {
+    super('UNVERSIONED_LIST', `the list of ${what} carries no resourceVersion: it cannot be watched`)
+  }
+}
+
+/** Streaming the initial state is not offered by this server. Handled inside by listing in pages. */
+export class StreamingUnavailableError extends RuntimeError {
+  override readonly name = 'StreamingUnavailableError'
+
+  constructor(what: string, options?: ErrorOptions) {
+    super('STREAMING_UNAVAILABLE', `the server does not stream the initial state of ${what}: listing instead`, options)
+  }
+}
+
+/** Something is read that nobody declared to be cached. */
+export class NotCachedError extends RuntimeError {
+  override readonly name = 'NotCachedError'
+
+  constructor(what: string, remedy: string) {
+    super('NOT_CACHED', `${what} is not cached: ${remedy}`)
+  }
+}
+
+/** An index is asked for that was never declared. */
+export class UnknownIndexError extends RuntimeError {
+  override readonly name = 'UnknownIndexError'
+
+  constructor(index: string, what: string) {
+    super('UNKNOWN_INDEX', `the informer of ${what} has no index "${index}": declare it under indexers`)
+  }
+}
+
+/** All Secrets or ConfigMaps of a cluster would have to be held in memory. */
+export class UnscopedInformerError extends RuntimeError {
+  override readonly name = 'UnscopedInformerError'
+
+  constructor(what: string) {
+    super(
+      'UNSCOPED_INFORMER',
+      `an informer on ${what} of the whole cluster would hold every one of them in memory: ` +
+        'select by namespace, labelSelector or fieldSelector, or cache metadataOnly',
+    )
+  }
+}
+
+/** More informers than a cache may have: usually one per object where one per kind was meant. */
+export class TooManyInformersError extends RuntimeError {
+  override readonly name = 'TooManyInformersError'
+
+  constructor(limit: number) {
+    super(
+      'TOO_MANY_INFORMERS',
+      `the cache has ${limit} informers already: share them by selecting less narrowly, discard what is no longer ` +
+        'needed, or raise maxInformers',
+    )
+  }
+}
+
+/** The cache was stopped, or an informer discarded, before it held everything. */
+export class CacheStoppedError extends RuntimeError {
+  override readonly name = 'CacheStoppedError'
+
+  constructor(what: string) {
+    super('CACHE_STOPPED', `the informer of ${what} was stopped`)
+  }
+}

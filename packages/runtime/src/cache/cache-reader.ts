@@ -1,0 +1,76 @@
+/** Reads across informers by resource: what controllers see of the cluster. */
+import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import { apiVersionOf } from '@reeve/kube'
+import { NotCachedError } from './cache-error.ts'
+import type { Informer } from './informer.ts'
+import { resourceName } from './informer-options.ts'
+
+/**
+ * Synchronous reads of everything that is cached, own writes included. Objects are frozen and shared.
+ *
+ * *Errors*: {@link NotCachedError} for a resource, or a namespace of it, that no informer covers. An absent object is
+ * no error, and an object outside an informer's label or field selector is absent.
+ *
+ * @example
+ * const deployment = cache.get(Deployments, { namespace: 'shop', name: 'web' })
+ */
+export interface CacheReader {
+  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Stored<T> | undefined
+  /** In no particular order. */
+  list<T extends KubeObject>(
+    resource: Resource<T>,
+    options?: { readonly namespace?: string; readonly labelSelector?: string },
+  ): readonly Stored<T>[]
+  byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly Stored<T>[]
+  /** The objects whose controller has this uid. */
+  ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
+}
+
+/**
+ * A reader over some informers.
+ *
+ * @param informersOf the informers of a resource that may be read
+ * @param remedy what to do about a resource that is not cached, for the error
+ */
+export function readerOf(
+  informersOf: <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[],
+  remedy: string,
+): CacheReader {
+  const covering = <T extends KubeObject>(of: Resource<T>, namespace?: string): readonly Informer<T>[] => {
+    const informers = informersOf(of).filter(
+      ({ resource, selection }) =>
+        resource.version === of.version &&
+        (selection.namespace === undefined || namespace === undefined || selection.namespace === namespace),
+    )
+    if (informers.length > 0) return informers
+    const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+    throw new NotCachedError(`${resourceName(of)} (${apiVersionOf(of)})${where}`, remedy)
+  }
+  return {
+    get(of, key) {
+      for (const informer of covering(of, key.namespace)) {
+        const object = informer.get(key)
+        if (object !== undefined) return object
+      }
+      return undefined
+    },
+    list: (of, options = {}) => distinct(covering(of, options.namespace), (informer) => informer.list(options)),
+    byIndex: (of, index, value) => distinct(covering(of), (informer) => informer.byIndex(index, value)),
+    ownedBy: (of, ownerUid) => distinct(covering(of), (informer) => informer.ownedBy(ownerUid)),
+  }
+}
+
+/** Informers may overlap: each object once, from the first informer that has it. */
+function distinct<T extends KubeObject>(
+  informers: readonly Informer<T>[],
+  read: (informer: Informer<T>) => readonly Stored<T>[],
+): readonly Stored<T>[] {
+  const [only, ...others] = informers
+  if (only === undefined) return []
+  if (others.length === 0) return read(only)
+  const byUid = new Map<string, Stored<T>>()
+  for (const object of informers.flatMap(read)) {
+    if (!byUid.has(object.metadata.uid)) byUid.set(object.metadata.uid, object)
+  }
+  return [...byUid.values()]
+}

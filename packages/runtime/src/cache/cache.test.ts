@@ -1,0 +1,243 @@
+import { type KubeClient, type KubeObject, type Resource, resource, type Stored } from '@reeve/kube'
+import { describe, expect, test } from 'vitest'
+import { createMetricsRegistry } from '../metrics/registry.ts'
+import { cacheScenario } from '../testing/cache-scenario.ts'
+import { Gadgets, gadget, type Widget, Widgets, widget } from '../testing/fake-objects.ts'
+import { Cache } from './cache.ts'
+import { keepEverything } from './transform.ts'
+
+const key = (name: string, namespace = 'ns') => ({ namespace, name })
+const Secrets = resource<KubeObject>({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
+
+describe('informers', () => {
+  test('are shared by whoever asks for the same, and separate otherwise', () => {
+    const { cache } = cacheScenario()
+    const all = cache.informer(Widgets)
+    expect(cache.informer(Widgets)).toBe(all)
+    expect(cache.informer(Widgets, { namespace: 'ns' })).not.toBe(all)
+    expect(cache.informer(Widgets, { metadataOnly: true })).not.toBe(all)
+    expect(cache.informer(Widgets, { transform: keepEverything })).not.toBe(all)
+    expect(cache.informer(Gadgets)).not.toBe(all)
+    const labelled = cache.informer(Widgets, { labelSelector: 'app=a' })
+    expect(cache.informer(Widgets, { labelSelector: 'app=a', indexers: { size: () => [] } })).toBe(labelled)
+    expect(labelled.byIndex('size', '1')).toEqual([])
+  })
+
+  test('on all Secrets of a cluster are refused, narrower ones are not', () => {
+    const { cache } = cacheScenario()
+    expect(() => cache.informer(Secrets)).toThrow('select by namespace, labelSelector or fieldSelector')
+    expect(() => cache.informer(Secrets, { namespace: 'ns' })).not.toThrow()
+    expect(() => cache.informer(Secrets, { fieldSelector: 'metadata.name=x' })).not.toThrow()
+    expect(() => cache.informer(Secrets, { metadataOnly: true })).not.toThrow()
+  })
+
+  test('are limited in number', () => {
+    const { cache } = cacheScenario({ cache: { maxInformers: 1 } })
+    cache.informer(Widgets)
+    expect(() => cache.informer(Gadgets)).toThrow('raise maxInformers')
+  })
+
+  test('asked for while the cache runs start at once; discarded ones end and can be asked for anew', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    await start()
+    cluster.put(Widgets, widget('a'))
+    const first = cache.informer(Widgets)
+    await clock.settle()
+    expect(first.size).toBe(1)
+    await cache.discard(first)
+    expect(first.health().state).toBe('stopped')
+    expect(cluster.watches).toHaveLength(0)
+    const second = cache.informer(Widgets)
+    expect(second).not.toBe(first)
+    await clock.settle()
+    expect(second.size).toBe(1)
+    await stop()
+  })
+
+  test('give out frozen objects without managed fields', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a', 1, { managedFields: [{ manager: 'kubectl' }] }))
+    const widgets = cache.informer(Widgets)
+    const everything = cache.informer(Widgets, { transform: keepEverything })
+    await start()
+    const cached = widgets.get(key('a'))
+    expect(cached?.metadata.managedFields).toBeUndefined()
+    expect(everything.get(key('a'))?.metadata.managedFields).toHaveLength(1)
+    expect(() => Object.assign(cached?.spec ?? {}, { size: 5 })).toThrow(TypeError)
+    await stop()
+  })
+
+  test('that hold metadata only hold nothing else, also of own writes', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets, { metadataOnly: true })
+    await start()
+    await cache.trackWrites(cluster.client).create(Widgets, widget('b'))
+    for (const object of widgets.list()) expect(Object.keys(object)).toEqual(['apiVersion', 'kind', 'metadata'])
+    expect(widgets.size).toBe(2)
+    await stop()
+  })
+
+  test('index by namespace, owner and whatever was declared', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const owner = (uid: string, controller: boolean) => [
+      { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid, controller },
+    ]
+    cluster.put(Gadgets, gadget('a', 1, { ownerReferences: owner('u1', true) }))
+    cluster.put(Gadgets, gadget('b', 2, { namespace: 'other', ownerReferences: owner('u1', false) }))
+    cluster.put(Gadgets, gadget('c', 2))
+    const gadgets = cache.informer(Gadgets, { indexers: { size: (object) => [String(object.spec?.size)] } })
+    await start()
+    const names = (objects: readonly Stored<Widget>[]) => objects.map(({ metadata }) => metadata.name).toSorted()
+    expect(names(gadgets.list({ namespace: 'ns' }))).toEqual(['a', 'c'])
+    expect(names(gadgets.byIndex('size', '2'))).toEqual(['b', 'c'])
+    expect(names(gadgets.byIndex('owner', 'u1'))).toEqual(['a', 'b'])
+    expect(names(gadgets.ownedBy('u1'))).toEqual(['a'])
+    expect(() => gadgets.byIndex('colour', 'red')).toThrow('declare it under indexers')
+    await stop()
+  })
+})
+
+describe('reading through the cache', () => {
+  test('finds objects in whichever informer covers them, each once', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a', 1, { labels: { app: 'x' } }))
+    cluster.put(Widgets, widget('b'))
+    cache.informer(Widgets, { namespace: 'ns' })
+    cache.informer(Widgets, { labelSelector: 'app=x' })
+    await start()
+    expect(cache.get(Widgets, key('b'))?.metadata.name).toBe('b')
+    expect(cache.list(Widgets)).toHaveLength(2)
+    expect(cache.list(Widgets, { namespace: 'ns', labelSelector: 'app=x' })).toHaveLength(1)
+    expect(cache.get(Widgets, key('zzz'))).toBeUndefined()
+    await stop()
+  })
+
+  test('refuses what is not cached instead of calling it absent', () => {
+    const { cache } = cacheScenario()
+    cache.informer(Widgets, { namespace: 'ns' })
+    expect(() => cache.get(Gadgets, key('a'))).toThrow(
+      'gadgets.example.com (example.com/v1) in namespace ns is not cached',
+    )
+    expect(() => cache.get(Widgets, key('a', 'other'))).toThrow('in namespace other is not cached')
+    const older: Resource<Widget> = { ...Widgets, version: 'v1alpha1' }
+    expect(() => cache.list(older)).toThrow('example.com/v1alpha1')
+  })
+})
+
+describe('own writes', () => {
+  test('of every verb are visible in all informers they belong to, before any event', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const all = cache.informer(Widgets)
+    const labelled = cache.informer(Widgets, { labelSelector: 'app=x' })
+    const elsewhere = cache.informer(Widgets, { namespace: 'other' })
+    await start()
+    for (const watch of cluster.watches) watch.hold()
+    const client = cache.trackWrites(cluster.client)
+    const sizes = () => [all, labelled, elsewhere].map((informer) => informer.get(key('a'))?.spec?.size)
+
+    const created = await client.create(Widgets, widget('a', 1, { labels: { app: 'x' } }))
+    expect(sizes()).toEqual([1, 1, undefined])
+    await client.update(Widgets, { ...created, spec: { size: 2 } })
+    expect(sizes()).toEqual([2, 2, undefined])
+    await client.patch(Widgets, key('a'), { type: 'merge', patch: { spec: { size: 3 } } })
+    expect(sizes()).toEqual([3, 3, undefined])
+    await client.apply(Widgets, widget('a', 4, { labels: { app: 'y' } }))
+    expect(sizes()).toEqual([4, undefined, undefined])
+    await client.delete(Widgets, key('a'))
+    expect(sizes()).toEqual([undefined, undefined, undefined])
+    await stop()
+  })
+
+  test('are counted until the watch has caught up', async () => {
+    const metrics = await createMetricsRegistry({ processMetrics: false })
+    const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })
+    cache.informer(Widgets)
+    await start()
+    cluster.watches[0]?.hold()
+    await cache.trackWrites(cluster.client).create(Widgets, widget('a'))
+    expect(await metrics.expose()).toContain('informer_own_writes_pending{resource="widgets.example.com"} 1')
+    cluster.watches[0]?.release()
+    await clock.settle()
+    const text = await metrics.expose()
+    expect(text).toContain('informer_own_writes_pending{resource="widgets.example.com"} 0')
+    expect(text).toContain('informer_objects{resource="widgets.example.com"} 1')
+    await stop()
+  })
+
+  test('that failed leave the cache alone', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets)
+    await start()
+    const client = cache.trackWrites(cluster.client)
+    await expect(client.create(Widgets, widget('a', 9))).rejects.toThrow('AlreadyExists')
+    await expect(client.delete(Widgets, key('a'), { preconditions: { uid: 'other' } })).rejects.toThrow('409')
+    expect(widgets.get(key('a'))?.spec?.size).toBe(1)
+    await stop()
+  })
+
+  /** A client that answers every write with `answer`. */
+  function answering(client: KubeClient, answer: KubeObject): KubeClient {
+    const respond = () => Promise.resolve(answer as never) // the type a caller expects is not what is tested here
+    return { ...client, update: respond, patch: respond, delete: respond }
+  }
+
+  test.each([
+    ['a dry run', { dryRun: true }, 'Widget'],
+    ['a subresource of another kind', { subresource: 'scale' }, 'Scale'],
+  ])('%s changes nothing', async (_, options, kind) => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const before = cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets)
+    await start()
+    const answer = { ...before, kind, spec: { size: 9 }, metadata: { ...before.metadata, resourceVersion: '999' } }
+    await cache.trackWrites(answering(cluster.client, answer)).update(Widgets, before, options)
+    expect(widgets.get(key('a'))?.spec?.size).toBe(1)
+    await stop()
+  })
+
+  test('an update that removes the last finalizer of an object being deleted removes the object', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const before = cluster.put(
+      Widgets,
+      widget('a', 1, { finalizers: ['x'], deletionTimestamp: '2030-01-01T00:00:00Z' }),
+    )
+    const widgets = cache.informer(Widgets)
+    await start()
+    const answer = { ...before, metadata: { ...before.metadata, finalizers: [] } }
+    await cache.trackWrites(answering(cluster.client, answer)).update(Widgets, answer)
+    expect(widgets.get(key('a'))).toBeUndefined()
+    await stop()
+  })
+
+  test('a deletion that waits for a finalizer shows the object as being deleted', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const before = cluster.put(Widgets, widget('a', 1, { finalizers: ['x'] }))
+    const widgets = cache.informer(Widgets)
+    await start()
+    const deletionTimestamp = '2030-01-01T00:00:00Z'
+    const answer = { ...before, metadata: { ...before.metadata, deletionTimestamp, resourceVersion: '999' } }
+    await cache.trackWrites(answering(cluster.client, answer)).delete(Widgets, key('a'))
+    expect(widgets.get(key('a'))?.metadata.deletionTimestamp).toBe(deletionTimestamp)
+    await stop()
+  })
+
+  test('a deletion answered with the last state of the object hides it', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    const before = cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets)
+    await start()
+    await cache.trackWrites(answering(cluster.client, before)).delete(Widgets, key('a'))
+    expect(widgets.get(key('a'))).toBeUndefined()
+    await stop()
+  })
+})
+
+test('a cache runs once and ends at once when it is told before it began', async () => {
+  const { cluster } = cacheScenario()
+  const cache = new Cache(cluster.client)
+  cache.informer(Widgets)
+  await cache.run(AbortSignal.abort())
+  await expect(cache.run(AbortSignal.abort())).rejects.toThrow('run it once')
+})

@@ -1,0 +1,215 @@
+/** All informers of a process: made once per resource and selection, started and stopped together. */
+import { type Clock, type KubeClient, type KubeObject, type ObjectKey, type Resource, systemClock } from '@reeve/kube'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { untilAborted } from '../manager/deadline.ts'
+import type { Runnable } from '../manager/runnable.ts'
+import { informerMetrics } from '../metrics/informer-metrics.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
+import { type CacheReader, readerOf } from './cache-reader.ts'
+import { Informer, type InformerEnvironment } from './informer.ts'
+import type { InformerHealth } from './informer-health.ts'
+import {
+  INFORMER_TIMING,
+  type InformerOptions,
+  type InformerTiming,
+  informerId,
+  resourceName,
+} from './informer-options.ts'
+import { trackWrites } from './track-writes.ts'
+import { stripManagedFields, type Transform } from './transform.ts'
+
+/** Options of {@link Cache}. */
+export interface CacheOptions {
+  readonly clock?: Clock
+  /** Source of jitter, in [0, 1). @default Math.random */
+  readonly random?: () => number
+  readonly logger?: Logger
+  readonly metrics?: Metrics
+  /** What happens to objects of informers that name no transform. @default {@link stripManagedFields} */
+  readonly transform?: Transform
+  /** Changes to {@link INFORMER_TIMING}. */
+  readonly timing?: Partial<InformerTiming>
+  /** @default 200 */
+  readonly maxInformers?: number
+}
+
+/** The state of all informers. */
+export interface CacheHealth {
+  /** Every informer is. */
+  readonly isHealthy: boolean
+  readonly informers: readonly InformerHealth[]
+}
+
+/** Holding all of these would mean holding everybody's secrets, and gigabytes in a large cluster. */
+const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
+
+/**
+ * The local copies of what controllers read.
+ *
+ * *Guarantees*: asking twice for the same resource and selection gives the same informer; reads never wait; with
+ * {@link Cache.trackWrites} they include the process's own writes; once `run` resolved nothing runs any more.
+ *
+ * @example
+ * const cache = new Cache(client)
+ * const deployments = cache.informer(Deployments, { labelSelector: 'app.kubernetes.io/managed-by=webapp' })
+ * const running = cache.run(signal)
+ * await cache.waitForSync(signal)
+ * const tracked = cache.trackWrites(client)
+ */
+export class Cache implements Runnable, CacheReader {
+  readonly name = 'cache'
+  /** A standby keeps its cache warm, so that it can take over at once. */
+  readonly needsLeadership = false
+  readonly phase = 'caches'
+  readonly #environment: InformerEnvironment
+  readonly #maxInformers: number
+  readonly #informers = new Map<string, Informer<KubeObject>>()
+  readonly #byResource = new Map<string, Informer<KubeObject>[]>()
+  readonly #transformIds = new Map<Transform, number>()
+  readonly #reader: CacheReader
+  #run: { readonly signal: AbortSignal; readonly loops: Set<Promise<void>> } | undefined
+
+  constructor(client: KubeClient, options: CacheOptions = {}) {
+    this.#environment = {
+      client,
+      clock: options.clock ?? systemClock,
+      random: options.random ?? Math.random,
+      logger: options.logger ?? silentLogger,
+      metrics: informerMetrics(options.metrics, () => this.health().informers),
+      timing: { ...INFORMER_TIMING, ...options.timing },
+      streaming: { isOffered: true },
+      transform: options.transform ?? stripManagedFields,
+    }
+    this.#maxInformers = options.maxInformers ?? 200
+    this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')
+  }
+
+  /**
+   * The informer of a resource and selection, made when first asked for. Starts at once when the cache runs.
+   *
+   * *Errors*: {@link UnscopedInformerError} for all Secrets or ConfigMaps of a cluster;
+   * {@link TooManyInformersError}.
+   */
+  informer<T extends KubeObject>(of: Resource<T>, options: InformerOptions<T> = {}): Informer<T> {
+    const { namespace, labelSelector, fieldSelector, metadataOnly = false } = options
+    const isSelective = namespace !== undefined || labelSelector !== undefined || fieldSelector !== undefined
+    if (of.group === '' && NEVER_CLUSTER_WIDE.has(of.plural) && !isSelective && !metadataOnly) {
+      throw new UnscopedInformerError(of.plural)
+    }
+    const id = informerId(of, options, this.#transformId(options.transform ?? this.#environment.transform))
+    const known = this.#informers.get(id) as Informer<T> | undefined // the id contains the resource, and so the type
+    if (known !== undefined) {
+      known.addIndexers(options.indexers ?? {})
+      return known
+    }
+    if (this.#informers.size >= this.#maxInformers) throw new TooManyInformersError(this.#maxInformers)
+    const made = new Informer(of, options, this.#environment)
+    const erased = made as unknown as Informer<KubeObject> // kept by id; given out again only for the same resource
+    this.#informers.set(id, erased)
+    const resource = resourceName(of)
+    this.#byResource.set(resource, [...(this.#byResource.get(resource) ?? []), erased])
+    this.#start(erased)
+    return made
+  }
+
+  /** Stops an informer for good and forgets it. Others that ask for the same later get a new one. */
+  async discard<T extends KubeObject>(informer: Informer<T>): Promise<void> {
+    for (const [id, known] of this.#informers) {
+      if (Object.is(known, informer)) this.#informers.delete(id)
+    }
+    const resource = resourceName(informer.resource)
+    const others = (this.#byResource.get(resource) ?? []).filter((known) => !Object.is(known, informer))
+    this.#byResource.set(resource, others)
+    await informer.stop()
+  }
+
+  /** Runs all informers, also those asked for later, until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#run !== undefined) throw new Error('the cache runs already: run it once')
+    const loops = new Set<Promise<void>>()
+    this.#run = { signal, loops }
+    for (const informer of this.#informers.values()) this.#start(informer)
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await aborted
+    // An informer may be asked for while the others end.
+    while (loops.size > 0) await Promise.all(loops)
+  }
+
+  /**
+   * Resolves when every informer known now is synced.
+   *
+   * *Errors*: the signal's reason; `CacheStoppedError`.
+   */
+  async waitForSync(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    await untilAborted(
+      Promise.all([...this.#informers.values()].map((informer) => informer.waitForSync(signal))),
+      signal,
+    )
+  }
+
+  /** The same as {@link Cache.waitForSync}, under the name by which a manager asks. */
+  whenReady(signal: AbortSignal): Promise<void> {
+    return this.waitForSync(signal)
+  }
+
+  /** Every informer known now is synced. */
+  get isSynced(): boolean {
+    return [...this.#informers.values()].every(({ isSynced }) => isSynced)
+  }
+
+  health(): CacheHealth {
+    const informers = [...this.#informers.values()].map((informer) => informer.health())
+    return { isHealthy: informers.every(({ isHealthy }) => isHealthy), informers }
+  }
+
+  /**
+   * A client whose writes are visible in this cache as soon as they return.
+   *
+   * @example
+   * const client = cache.trackWrites(plain)
+   * await client.create(Deployments, deployment)
+   * cache.get(Deployments, objectKey(deployment)) // there, although no watch event has come yet
+   */
+  trackWrites(client: KubeClient): KubeClient {
+    return trackWrites(client, (of) => this.#informersOf(of))
+  }
+
+  get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {
+    return this.#reader.get(of, key)
+  }
+
+  list<T extends KubeObject>(of: Resource<T>, options?: { namespace?: string; labelSelector?: string }) {
+    return this.#reader.list(of, options)
+  }
+
+  byIndex<T extends KubeObject>(of: Resource<T>, index: string, value: string) {
+    return this.#reader.byIndex(of, index, value)
+  }
+
+  ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
+    return this.#reader.ownedBy(of, ownerUid)
+  }
+
+  #informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {
+    const informers = this.#byResource.get(resourceName(of)) ?? []
+    return informers as unknown as readonly Informer<T>[] // filed under the resource that carries the type
+  }
+
+  #transformId(transform: Transform): number {
+    const known = this.#transformIds.get(transform) ?? this.#transformIds.size
+    this.#transformIds.set(transform, known)
+    return known
+  }
+
+  #start(informer: Informer<KubeObject>): void {
+    if (this.#run === undefined) return
+    const { signal, loops } = this.#run
+    const loop = informer.start(signal).finally(() => loops.delete(loop))
+    loops.add(loop)
+  }
+}

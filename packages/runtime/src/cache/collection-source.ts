@@ -1,0 +1,118 @@
+/** Lists and watches one collection: pages, deadlines and time limits, but no memory and no retries. */
+import {
+  type Clock,
+  isExpired,
+  type KubeClient,
+  type KubeList,
+  type KubeObject,
+  type Resource,
+  type Selection,
+  type Stored,
+  type WatchEvent,
+} from '@reeve/kube'
+import { untilAborted } from '../manager/deadline.ts'
+import { ListTimeoutError, UnversionedListError } from './cache-error.ts'
+import { describeSelection, type InformerTiming } from './informer-options.ts'
+import { watchUntilSilent } from './watch-session.ts'
+
+/** What a {@link CollectionSource} works with. */
+export interface CollectionSourceOptions<T extends KubeObject> {
+  readonly client: KubeClient
+  readonly resource: Resource<T>
+  readonly selection: Selection
+  readonly metadataOnly: boolean
+  readonly clock: Clock
+  readonly random: () => number
+  readonly timing: InformerTiming
+}
+
+/** Where a watch starts: after a version, or with the whole state as its first events. */
+export type WatchStart =
+  | { readonly resourceVersion: string }
+  | { readonly sendInitialEvents: true; readonly resourceVersionMatch: 'NotOlderThan' }
+
+/**
+ * One collection of a server.
+ *
+ * *Guarantees*: every call ends promptly when its signal aborts or its deadline passes, even when the transport
+ * below does not listen to signals. Lists are consistent reads: never older than anything written before the call.
+ */
+export class CollectionSource<T extends KubeObject> {
+  /** Names the collection in messages. */
+  readonly description: string
+  readonly #options: CollectionSourceOptions<T>
+
+  constructor(options: CollectionSourceOptions<T>) {
+    this.#options = options
+    this.description = describeSelection(options.resource, options.selection)
+  }
+
+  /**
+   * Passes every object to `collect`, page by page, and answers with the version of the whole.
+   *
+   * @param restart told to forget what was collected: the pages took longer than the server remembers, and
+   * everything comes once more in one piece
+   */
+  async list(signal: AbortSignal, collect: (object: Stored<T>) => void, restart: () => void): Promise<string> {
+    let limit = this.#options.timing.pageSize
+    let token: string | undefined
+    let version: string | undefined
+    for (;;) {
+      try {
+        const page = await this.#page(signal, limit, token)
+        version ??= page.version
+        for (const object of page.items) collect(object)
+        token = page.metadata.continue || undefined
+        if (token === undefined) return version
+      } catch (error) {
+        if (token === undefined || !isExpired(error)) throw error
+        restart()
+        limit = 0
+        token = undefined
+        version = undefined
+      }
+    }
+  }
+
+  /** Asks for a single object, only to see that the server answers. */
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.#page(signal, 1, undefined)
+  }
+
+  /** See {@link watchUntilSilent}. The server is asked to end the watch after a random time of a few minutes. */
+  async watch(
+    signal: AbortSignal,
+    start: WatchStart,
+    silenceMs: () => number,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    const { client, resource, selection, metadataOnly, clock, random, timing } = this.#options
+    const spread = timing.maxWatchSeconds - timing.minWatchSeconds
+    const timeoutSeconds = Math.floor(timing.minWatchSeconds + random() * spread)
+    const watch = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds }
+    const session = { clock, signal, what: this.description, silenceMs }
+    await watchUntilSilent(client, resource, watch, session, onEvent)
+  }
+
+  async #page(
+    signal: AbortSignal,
+    limit: number,
+    token: string | undefined,
+  ): Promise<KubeList<T> & { readonly version: string }> {
+    const { client, resource, selection, metadataOnly, clock, timing } = this.#options
+    const timeoutMs = timing.listTimeoutMs
+    const deadline = new AbortController()
+    const timer = clock.schedule(timeoutMs, () => deadline.abort(new ListTimeoutError(this.description, timeoutMs)))
+    const either = AbortSignal.any([signal, deadline.signal])
+    const next = token === undefined ? {} : { continue: token }
+    try {
+      const request = client.list(resource, { ...selection, ...next, limit, metadataOnly, timeoutMs, signal: either })
+      const page = await untilAborted(request, either)
+      const version = page.metadata.resourceVersion
+      if (!version) throw new UnversionedListError(this.description)
+      return { ...page, version }
+    } finally {
+      timer.cancel()
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** Who is told of changes. */
+import type { KubeObject, Stored } from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import type { Change } from './informer-store.ts'
+
+/**
+ * Told of every change that the watch or a new list shows: once per change, in order, never concurrently.
+ *
+ * A change means "look again": several changes of an object may arrive as one, and those of own writes arrive like
+ * any other. Methods are synchronous and must be quick; an exception is logged and counted, the others are still
+ * told.
+ */
+export interface InformerHandler<T extends KubeObject> {
+  /** @param isInitial the object was there when the informer first filled, or when the handler was added */
+  added?(object: Stored<T>, isInitial: boolean): void
+  updated?(previous: Stored<T>, object: Stored<T>): void
+  /**
+   * @param isFinalStateUnknown the deletion itself went unseen (a connection was lost): `object` is the last state
+   * that was known, not necessarily the last there was
+   */
+  deleted?(object: Stored<T>, isFinalStateUnknown: boolean): void
+  /** Everything that was there has been passed to `added`. */
+  synced?(): void
+}
+
+/** The handlers of one informer. */
+export class InformerHandlers<T extends KubeObject> {
+  readonly #handlers = new Set<InformerHandler<T>>()
+  readonly #logger: Logger
+  readonly #onError: () => void
+
+  constructor(logger: Logger, onError: () => void) {
+    this.#logger = logger
+    this.#onError = onError
+  }
+
+  get size(): number {
+    return this.#handlers.size
+  }
+
+  /** Adds a handler and tells it of what is already there. */
+  add(handler: InformerHandler<T>, present: Iterable<Stored<T>>, isSynced: boolean): () => void {
+    for (const object of present) this.#guard(() => handler.added?.(object, true))
+    if (isSynced) this.#guard(() => handler.synced?.())
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  dispatch(changes: readonly Change<T>[], isInitial: boolean): void {
+    for (const change of changes) {
+      for (const handler of this.#handlers) this.#guard(() => tell(handler, change, isInitial))
+    }
+  }
+
+  synced(): void {
+    for (const handler of this.#handlers) this.#guard(() => handler.synced?.())
+  }
+
+  #guard(call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#onError()
+      this.#logger.error({ err: error }, 'event handler failed')
+    }
+  }
+}
+
+function tell<T extends KubeObject>(handler: InformerHandler<T>, change: Change<T>, isInitial: boolean): void {
+  if (change.type === 'added') handler.added?.(change.object, isInitial)
+  else if (change.type === 'updated') handler.updated?.(change.previous, change.object)
+  else handler.deleted?.(change.object, change.isFinalStateUnknown)
+}

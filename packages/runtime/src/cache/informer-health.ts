@@ -1,0 +1,41 @@
+/** What can be seen of an informer from outside. */
+
+/** Why a list or watch ended badly; few and fixed, so fit for a label. */
+export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unreachable' | 'closed' | 'internal'
+
+/**
+ * `waiting` until the cache runs, `listing` while the whole state is fetched, `watching` while a watch is open or
+ * being opened, `backing-off` between a failure and the next try, `stopped` for ever after.
+ */
+export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' | 'stopped'
+
+/** A snapshot for health checks and the console. */
+export interface InformerHealth {
+  /** Such as `deployments.apps`. */
+  readonly resource: string
+  /** The resource with its selection, in words. */
+  readonly description: string
+  readonly state: InformerState
+  /** Since when, in milliseconds since the epoch. */
+  readonly stateSinceMs: number
+  /** The first complete state has arrived. */
+  readonly isSynced: boolean
+  /** Synced, and not failing for longer than tolerated. */
+  readonly isHealthy: boolean
+  readonly objects: number
+  /** Own writes that the watch has not shown yet. */
+  readonly ownWrites: number
+  readonly resourceVersion: string | undefined
+  /** When the server last sent anything, in milliseconds since the epoch. */
+  readonly lastContactMs: number | undefined
+  /** Failures in a row; 0 once a watch has shown something again. */
+  readonly failures: number
+  /** The last failure there was, recovered from or not. */
+  readonly lastFailure:
+    | { readonly reason: InformerFailure; readonly message: string; readonly atMs: number }
+    | undefined
+  /** Complete states fetched since the start, the first included. */
+  readonly lists: number
+  /** Watches opened since the start. */
+  readonly watches: number
+}

@@ -1,0 +1,104 @@
+/** What an informer can be told, and the timing it keeps. */
+import type { KubeObject, Resource, Selection } from '@reeve/kube'
+import { apiVersionOf } from '@reeve/kube'
+import type { Indexer } from './object-store.ts'
+import type { Transform } from './transform.ts'
+
+/** What an informer holds. Informers with equal options are one and the same. */
+export interface InformerOptions<T extends KubeObject = KubeObject> extends Selection {
+  /**
+   * Cuts objects down before they are cached. Two informers share only when this is the same function.
+   * @default the cache's own, which drops managedFields
+   */
+  readonly transform?: Transform
+  /** Cache only `metadata`; spec and status are not even sent. @default false */
+  readonly metadataOnly?: boolean
+  /** Further indexes, by name, for {@link Informer.byIndex}. Added to a shared informer that lacks them. */
+  readonly indexers?: Readonly<Record<string, Indexer<T>>>
+}
+
+/** How informers get and keep their data. */
+export interface InformerTiming {
+  /** Objects per page of a list. @default 500 */
+  readonly pageSize: number
+  /** Deadline of one page. @default 60_000 */
+  readonly listTimeoutMs: number
+  /**
+   * A watch without any event or bookmark for this long is dead. Bookmarks come every minute, so less than 70 s
+   * would tear down healthy watches; much more would leave a dead one unnoticed.
+   * @default 75_000
+   */
+  readonly silenceMs: number
+  /** Streaming the initial state counts as not offered when nothing comes for this long. @default 10_000 */
+  readonly streamSilenceMs: number
+  /** The same when the initial state does not end within this. @default 120_000 */
+  readonly streamTimeoutMs: number
+  /** The server ends a watch after a random time between these: before a load balancer does. @default 180 and 239 */
+  readonly minWatchSeconds: number
+  readonly maxWatchSeconds: number
+  /** First delay after a failure, doubling. @default 500 */
+  readonly backoffBaseMs: number
+  /** @default 30_000 */
+  readonly backoffMaxMs: number
+  /** Largest share of a delay that is added at random. @default 1: a thousand clients spread over twice the time */
+  readonly backoffJitter: number
+  /** A watch that ends sooner than this without having shown anything counts as failed. @default 1_000 */
+  readonly minWatchMs: number
+  /** How many lists in a row may be older than what is known before one is believed. @default 3 */
+  readonly maxStaleLists: number
+  /** An informer that fails for longer than this is unhealthy. @default 30_000 */
+  readonly unhealthyAfterMs: number
+  /** `auto` streams the initial state where the server can, `paged` never does. @default 'auto' */
+  readonly initialList: 'auto' | 'paged'
+}
+
+/** Defaults of {@link InformerTiming}. */
+export const INFORMER_TIMING: InformerTiming = Object.freeze({
+  pageSize: 500,
+  listTimeoutMs: 60_000,
+  silenceMs: 75_000,
+  streamSilenceMs: 10_000,
+  streamTimeoutMs: 120_000,
+  minWatchSeconds: 180,
+  maxWatchSeconds: 239,
+  backoffBaseMs: 500,
+  backoffMaxMs: 30_000,
+  backoffJitter: 1,
+  minWatchMs: 1_000,
+  maxStaleLists: 3,
+  unhealthyAfterMs: 30_000,
+  initialList: 'auto',
+})
+
+/** `deployments.apps`: how a resource is called in metrics, health and errors. Bounded, so fit for a label. */
+export function resourceName(of: Pick<Resource, 'group' | 'plural'>): string {
+  return of.group === '' ? of.plural : `${of.plural}.${of.group}`
+}
+
+/** The resource with its selection, for messages: `secrets in default with labels app=web`. */
+export function describeSelection(of: Resource, selection: Selection): string {
+  const { namespace, labelSelector, fieldSelector } = selection
+  let text = resourceName(of)
+  if (namespace !== undefined) text += ` in ${namespace}`
+  if (labelSelector !== undefined) text += ` with labels ${labelSelector}`
+  if (fieldSelector !== undefined) text += ` with fields ${fieldSelector}`
+  return text
+}
+
+/** Equal for informers that can be shared. */
+export function informerId(
+  of: Resource,
+  options: Selection & { readonly metadataOnly?: boolean },
+  transformId: number,
+): string {
+  const { namespace = '', labelSelector = '', fieldSelector = '', metadataOnly = false } = options
+  return JSON.stringify([
+    apiVersionOf(of),
+    of.plural,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    metadataOnly,
+    transformId,
+  ])
+}

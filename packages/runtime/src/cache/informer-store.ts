@@ -1,0 +1,294 @@
+/**
+ * What an informer knows: the objects as the watch shows them, with this process's own newer writes laid over them.
+ *
+ * After a write returns, nobody in the process may act on an older view of that object, yet its watch event can be
+ * seconds away. So each write is kept as *own* version of its key until the watch has passed it. The watch delivers
+ * events strictly in the order of resourceVersions, so "the watch has passed version V" is one comparison, whatever
+ * order responses and events arrive in, and whichever key the event was about.
+ *
+ * A deletion's answer usually carries no version, but it names the uid, and a uid never comes back: what is known to
+ * be *dead* is hidden even when a late event still shows it.
+ */
+import { formatKey, type KubeObject, type Stored } from '@reeve/kube'
+import { Heap, type HeapEntry } from '../queue/heap.ts'
+import { ObjectStore } from './object-store.ts'
+import { isNewer, isOrdered, newestOf } from './resource-version.ts'
+
+/** How many dead uids are remembered; far more than deletions of our own can be on their way at once. */
+const MAX_DEAD_UIDS = 10_000
+
+/** What a watch event or a new list changed, compared with what the watch showed before. */
+export type Change<T extends KubeObject> =
+  | { readonly type: 'added'; readonly object: Stored<T> }
+  | { readonly type: 'updated'; readonly previous: Stored<T>; readonly object: Stored<T> }
+  | { readonly type: 'deleted'; readonly object: Stored<T>; readonly isFinalStateUnknown: boolean }
+
+/** The last own write of a key; `value` is undefined when the key is absent after it. */
+interface OwnVersion<T extends KubeObject> {
+  readonly key: string
+  readonly uid: string
+  readonly version: string
+  readonly value: Stored<T> | undefined
+  readonly sequence: number
+}
+
+/** A key whose readers see something else than what the watch shows. */
+interface Shadow<T extends KubeObject> {
+  /** What the watch shows. */
+  watched: Stored<T> | undefined
+  own: HeapEntry<OwnVersion<T>> | undefined
+}
+
+/** State noted when a deletion is sent, for {@link InformerStore.recordDeletion}. */
+export interface DeletionStart {
+  readonly sequence: number
+  /** The incarnation shown by the watch at that time: if another one got deleted, this one was gone before. */
+  readonly watchedUid: string | undefined
+}
+
+/** See the file's head. Pure bookkeeping: no time, no input or output. */
+export class InformerStore<T extends KubeObject> {
+  /** What readers see. Written by this class alone. */
+  readonly view = new ObjectStore<T>()
+  readonly #shadows = new Map<string, Shadow<T>>()
+  readonly #ownByVersion = new Heap<OwnVersion<T>>((a, b) => isNewer(b.version, a.version))
+  /** Uids known to be gone, with the sequence of when that became known. */
+  readonly #dead = new Map<string, number>()
+  #seen: string | undefined
+  #sequence = 0
+
+  /** Everything up to this resourceVersion has arrived; a watch resumes here. */
+  get seenVersion(): string | undefined {
+    return this.#seen
+  }
+
+  /** Own writes that the watch has not passed yet. */
+  get ownWrites(): number {
+    return this.#ownByVersion.size
+  }
+
+  /** A point in the order of own writes: those recorded later may be missing from a list that begins now. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /** The newest version anything here proves to exist; a list that is older than this comes from a stale server. */
+  get newestVersion(): string | undefined {
+    let newest = this.#seen
+    for (const { version } of this.#ownByVersion.values()) newest = newestOf(newest, version)
+    return newest
+  }
+
+  /** Takes in a watch event. Events that are older than what is known change nothing. */
+  applyEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored<T>): readonly Change<T>[] {
+    const key = formatKey(object.metadata)
+    const previous = this.watched(key)
+    const { uid, resourceVersion } = object.metadata
+    if (type === 'DELETED') {
+      if (previous === undefined || (this.#hasSeen(resourceVersion) && !isSameOrOlder(previous, object))) {
+        this.#advance(resourceVersion)
+        return []
+      }
+      this.#setWatched(key, undefined)
+      this.#advance(resourceVersion)
+      const isOther = previous.metadata.uid !== uid
+      return [{ type: 'deleted', object: isOther ? previous : object, isFinalStateUnknown: isOther }]
+    }
+    if (this.#hasSeen(resourceVersion)) return []
+    this.#setWatched(key, object)
+    this.#advance(resourceVersion)
+    return changesBetween(previous, object)
+  }
+
+  /** Takes in a bookmark: nothing up to this version is missing. */
+  bookmark(resourceVersion: string): void {
+    this.#advance(resourceVersion)
+  }
+
+  /**
+   * Takes in a complete list.
+   *
+   * @param begunAt {@link InformerStore.sequence} when the list was asked for: own writes before that are part of it,
+   * whatever their version says.
+   */
+  replace(objects: ReadonlyMap<string, Stored<T>>, resourceVersion: string, begunAt: number): readonly Change<T>[] {
+    const changes: Change<T>[] = []
+    for (const [key, previous] of [...this.watchedEntries()]) {
+      if (objects.has(key)) continue
+      this.#setWatched(key, undefined)
+      changes.push({ type: 'deleted', object: previous, isFinalStateUnknown: true })
+    }
+    for (const [key, object] of objects) {
+      const knownDead = this.#dead.get(object.metadata.uid)
+      // The server was restored from a backup: what was deleted lives again.
+      if (knownDead !== undefined && knownDead <= begunAt) this.#dead.delete(object.metadata.uid)
+      const previous = this.watched(key)
+      const change = changesBetween(previous, object)
+      if (change.length > 0) this.#setWatched(key, object)
+      changes.push(...change)
+    }
+    for (const own of [...this.#ownByVersion.values()]) {
+      if (own.sequence <= begunAt) this.#dropOwn(own.key)
+    }
+    // Set, not advanced: after a restore the version may be lower than before.
+    this.#seen = resourceVersion
+    this.#advance(resourceVersion)
+    for (const key of [...this.#shadows.keys()]) this.#refresh(key)
+    return changes
+  }
+
+  /**
+   * Lays the answer of an own write over the watch.
+   *
+   * @param value what readers shall see: undefined when the object, as written, does not belong into this store.
+   */
+  recordWrite(written: Stored<T>, value: Stored<T> | undefined): void {
+    const { uid, resourceVersion: version } = written.metadata
+    if (!isOrdered(version) || this.#hasSeen(version) || this.#dead.has(uid)) return
+    const key = formatKey(written.metadata)
+    const earlier = this.#shadows.get(key)?.own?.value
+    if (earlier !== undefined && !isNewer(version, earlier.version)) return
+    this.#sequence++
+    this.#setOwn({ key, uid, version, value, sequence: this.#sequence })
+  }
+
+  /** To be called when a deletion is sent. */
+  beginDeletion(key: string): DeletionStart {
+    return { sequence: this.#sequence, watchedUid: this.watched(key)?.metadata.uid }
+  }
+
+  /**
+   * Hides what an own deletion removed.
+   *
+   * @param uid of the deleted object, as far as the answer names it
+   * @param version of the deletion, or of the object before it, where known: everything older is hidden, too
+   */
+  recordDeletion(key: string, start: DeletionStart, uid: string | undefined, version?: string): void {
+    this.#sequence++
+    if (uid !== undefined) this.#markDead(uid)
+    if (start.watchedUid !== undefined) this.#markDead(start.watchedUid)
+    const own = this.#shadows.get(key)?.own?.value
+    const isOlder =
+      own !== undefined && (own.sequence <= start.sequence || newestOf(own.version, version) !== own.version)
+    if (own !== undefined && (own.uid === uid || isOlder)) {
+      this.#markDead(own.uid)
+      const newest = newestOf(own.version, version) ?? own.version
+      this.#setOwn({ ...own, version: newest, value: undefined, sequence: this.#sequence })
+    } else if (own === undefined && uid !== undefined && isOrdered(version) && !this.#hasSeen(version)) {
+      this.#setOwn({ key, uid, version, value: undefined, sequence: this.#sequence })
+    }
+    this.#shadowIfDead(key)
+    this.#refresh(key)
+  }
+
+  /** What the watch shows of a key, own writes aside. */
+  watched(key: string): Stored<T> | undefined {
+    const shadow = this.#shadows.get(key)
+    return shadow === undefined ? this.view.get(key) : shadow.watched
+  }
+
+  /** Everything the watch shows, own writes aside: what handlers have been told of. */
+  *watchedEntries(): Iterable<readonly [string, Stored<T>]> {
+    for (const key of this.view.keys()) {
+      const object = this.#shadows.has(key) ? undefined : this.view.get(key)
+      if (object !== undefined) yield [key, object]
+    }
+    for (const [key, { watched }] of this.#shadows) if (watched !== undefined) yield [key, watched]
+  }
+
+  #setWatched(key: string, object: Stored<T> | undefined): void {
+    const shadow = this.#shadows.get(key)
+    if (shadow !== undefined) {
+      shadow.watched = object
+      this.#refresh(key)
+    } else if (object === undefined) {
+      this.view.delete(key)
+    } else {
+      this.view.set(key, object)
+      this.#shadowIfDead(key)
+    }
+  }
+
+  #setOwn(own: OwnVersion<T>): void {
+    const shadow = this.#shadows.get(own.key) ?? { watched: this.view.get(own.key), own: undefined }
+    if (shadow.own !== undefined) this.#ownByVersion.remove(shadow.own)
+    shadow.own = this.#ownByVersion.push(own)
+    this.#shadows.set(own.key, shadow)
+    this.#refresh(own.key)
+  }
+
+  #dropOwn(key: string): void {
+    const shadow = this.#shadows.get(key)
+    if (shadow?.own === undefined) return
+    this.#ownByVersion.remove(shadow.own)
+    shadow.own = undefined
+    this.#refresh(key)
+  }
+
+  #shadowIfDead(key: string): void {
+    const object = this.view.get(key)
+    if (object === undefined || this.#shadows.has(key) || !this.#dead.has(object.metadata.uid)) return
+    this.#shadows.set(key, { watched: object, own: undefined })
+    this.view.delete(key)
+  }
+
+  /** Shows what follows from a key's shadow, and removes the shadow when nothing is hidden any more. */
+  #refresh(key: string): void {
+    const shadow = this.#shadows.get(key)
+    if (shadow === undefined) return
+    const { watched, own } = shadow
+    const isDead = watched !== undefined && this.#dead.has(watched.metadata.uid)
+    if (own === undefined && !isDead) this.#shadows.delete(key)
+    const shown = own !== undefined ? own.value.value : isDead ? undefined : watched
+    if (shown === undefined) this.view.delete(key)
+    else this.view.set(key, shown)
+  }
+
+  /** The watch has passed `version`: own writes up to it are part of what it shows. */
+  #advance(version: string): void {
+    if (isOrdered(version) && isOrdered(this.#seen) && isNewer(this.#seen, version)) return
+    this.#seen = version
+    for (let own = this.#ownByVersion.peek(); own !== undefined; own = this.#ownByVersion.peek()) {
+      if (!this.#hasSeen(own.version)) return
+      this.#dropOwn(own.key)
+    }
+  }
+
+  #hasSeen(version: string): boolean {
+    return isOrdered(this.#seen) && isOrdered(version) && !isNewer(version, this.#seen)
+  }
+
+  #markDead(uid: string): void {
+    this.#dead.delete(uid)
+    this.#dead.set(uid, this.#sequence)
+    if (this.#dead.size <= MAX_DEAD_UIDS) return
+    for (const oldest of this.#dead.keys()) {
+      this.#dead.delete(oldest)
+      return
+    }
+  }
+}
+
+function changesBetween<T extends KubeObject>(
+  previous: Stored<T> | undefined,
+  object: Stored<T>,
+): readonly Change<T>[] {
+  if (previous === undefined) return [{ type: 'added', object }]
+  if (previous.metadata.uid !== object.metadata.uid) {
+    return [
+      { type: 'deleted', object: previous, isFinalStateUnknown: true },
+      { type: 'added', object },
+    ]
+  }
+  return previous.metadata.resourceVersion === object.metadata.resourceVersion
+    ? []
+    : [{ type: 'updated', previous, object }]
+}
+
+/** Some servers send a deletion with the version of the object's last change instead of the deletion's own. */
+function isSameOrOlder<T extends KubeObject>(known: Stored<T>, deleted: Stored<T>): boolean {
+  return (
+    known.metadata.uid === deleted.metadata.uid &&
+    !isNewer(known.metadata.resourceVersion, deleted.metadata.resourceVersion)
+  )
+}

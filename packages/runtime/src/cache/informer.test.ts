@@ -1,0 +1,420 @@
+import { ConnectionError } from '@reeve/kube'
+import { describe, expect, test } from 'vitest'
+import { createMetricsRegistry } from '../metrics/registry.ts'
+import { cacheScenario, recorder } from '../testing/cache-scenario.ts'
+import { type Widget, Widgets, widget } from '../testing/fake-objects.ts'
+
+const key = (name: string) => ({ namespace: 'ns', name })
+const lost = () => new ConnectionError('connection reset', 'response')
+
+describe('filling', () => {
+  test('streams the initial state where the server offers it, then follows changes on the same connection', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets)
+    const { heard, handler } = recorder<Widget>()
+    widgets.addHandler(handler)
+    await start()
+    expect(cluster.count('list')).toBe(0)
+    cluster.put(Widgets, widget('a', 2))
+    cluster.put(Widgets, widget('b'))
+    cluster.remove(Widgets, key('a'))
+    await clock.settle()
+    expect(heard).toEqual(['added a (initial)', 'synced', 'updated a 1→2', 'added b', 'deleted a'])
+    expect(widgets.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
+    expect(cluster.count('watch')).toBe(1)
+    await stop()
+  })
+
+  test.each(['refused', 'ignored'] as const)('lists in pages when streaming is %s', async (streaming) => {
+    const { cluster, cache, start, stop } = cacheScenario({ streaming, cache: { timing: { pageSize: 2 } } })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.put(Widgets, widget(name))
+    const widgets = cache.informer(Widgets)
+    await start()
+    expect(widgets.size).toBe(5)
+    expect(cluster.count('list')).toBe(3)
+    await stop()
+  })
+
+  test('a refusal of streaming is remembered for the other informers of the cache', async () => {
+    const { cluster, cache, start, stop, clock } = cacheScenario({ streaming: 'refused' })
+    cache.informer(Widgets)
+    await start()
+    const streamed = () => cluster.watches.filter(({ options }) => options.sendInitialEvents)
+    expect(streamed()).toEqual([])
+    const before = cluster.count('watch')
+    cache.informer(Widgets, { namespace: 'other' })
+    await clock.settle()
+    expect(cluster.count('list')).toBe(2)
+    expect(cluster.count('watch')).toBe(before + 1)
+    await stop()
+  })
+
+  test('a list whose pages expire on the way is taken once more in one piece', async () => {
+    const { cluster, cache, start, stop } = cacheScenario({ streaming: 'refused', cache: { timing: { pageSize: 2 } } })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.put(Widgets, widget(name))
+    cluster.after = ({ verb }) => {
+      if (verb !== 'list' || cluster.count('list') > 1) return
+      cluster.put(Widgets, widget('f'))
+      cluster.compact()
+    }
+    const widgets = cache.informer(Widgets)
+    await start()
+    expect(widgets.size).toBe(6)
+    expect(cluster.count('list')).toBe(3)
+    await stop()
+  })
+
+  test('keeps trying while the server refuses, with growing delays, and says so in its health', async () => {
+    const { cluster, cache, clock, run, stop } = cacheScenario({ streaming: 'refused' })
+    cluster.before = ({ verb }) => {
+      if (verb === 'list') throw cluster.refuse('list', 404)
+    }
+    const widgets = cache.informer(Widgets)
+    run()
+    await clock.advance(31_000)
+    expect(widgets.health()).toMatchObject({ isSynced: false, isHealthy: false, state: 'backing-off' })
+    expect(widgets.health().lastFailure).toMatchObject({ reason: 'refused' })
+    expect(widgets.health().lastFailure?.message).toContain('404')
+    const attempts = cluster.count('list')
+    expect(attempts).toBeGreaterThan(3)
+    expect(attempts).toBeLessThan(10)
+    cluster.before = () => undefined
+    await clock.runUntil(() => widgets.isSynced)
+    expect(widgets.health().isHealthy).toBe(true)
+    await stop()
+  })
+
+  test('a list that never answers is given up after its deadline', async () => {
+    const { cluster, cache, clock, run, stop } = cacheScenario({ streaming: 'refused' })
+    cluster.before = ({ verb }) => (verb === 'list' ? new Promise(() => undefined) : undefined)
+    const widgets = cache.informer(Widgets)
+    run()
+    await clock.advance(60_000)
+    expect(widgets.health().lastFailure?.message).toContain('took longer than 60000 ms')
+    cluster.before = () => undefined
+    await clock.runUntil(() => widgets.isSynced)
+    await stop()
+  })
+})
+
+describe('staying current', () => {
+  test('resumes where it was after a broken connection, without listing again', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    const widgets = cache.informer(Widgets)
+    const { heard, handler } = recorder<Widget>()
+    await start()
+    cluster.put(Widgets, widget('a'))
+    await clock.settle()
+    widgets.addHandler(handler)
+    heard.length = 0
+    cluster.watches[0]?.fail(lost())
+    cluster.put(Widgets, widget('a', 2))
+    await clock.advance(5_000)
+    expect(heard).toEqual(['updated a 1→2'])
+    expect(widgets.health()).toMatchObject({ lists: 1, watches: 2, state: 'watching' })
+    await stop()
+  })
+
+  test('asks the server to end the watch before a load balancer would, and resumes at once', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cache.informer(Widgets)
+    await start()
+    const seconds: number[] = []
+    for (let turn = 0; turn < 5; turn++) {
+      seconds.push(cluster.watches[0]?.options.timeoutSeconds ?? 0)
+      for (let minute = 0; minute < 4; minute++) {
+        await clock.advance(60_000)
+        cluster.bookmark()
+      }
+    }
+    expect(Math.max(...seconds)).toBeLessThan(240)
+    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(180)
+    expect(cache.health().informers[0]).toMatchObject({ lists: 1, failures: 0, isHealthy: true })
+    await stop()
+  })
+
+  test('lists again after 410 and tells handlers of each change once, unseen deletions included', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    for (const name of ['stays', 'changes', 'goes', 'reborn']) cluster.put(Widgets, widget(name))
+    const widgets = cache.informer(Widgets)
+    const { heard, handler } = recorder<Widget>()
+    widgets.addHandler(handler)
+    await start()
+    heard.length = 0
+    const before = widgets.get(key('stays'))
+    cluster.watches[0]?.fail(lost())
+    cluster.put(Widgets, widget('changes', 2))
+    cluster.remove(Widgets, key('goes'))
+    cluster.remove(Widgets, key('reborn'))
+    cluster.put(Widgets, widget('reborn'))
+    cluster.put(Widgets, widget('comes'))
+    cluster.compact()
+    await clock.advance(10_000)
+    expect(heard.toSorted()).toEqual([
+      'added comes',
+      'added reborn',
+      'deleted goes (unseen)',
+      'deleted reborn (unseen)',
+      'updated changes 1→2',
+    ])
+    expect(heard.indexOf('deleted reborn (unseen)')).toBeLessThan(heard.indexOf('added reborn'))
+    expect(widgets.get(key('stays'))).toBe(before)
+    expect(widgets.health()).toMatchObject({ lists: 2, isHealthy: true })
+    await stop()
+  })
+
+  test('an expired version that arrives as an ERROR event has the same effect', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    const widgets = cache.informer(Widgets)
+    await start()
+    cluster.watches[0]?.hold()
+    cluster.put(Widgets, widget('a'))
+    cluster.watches[0]?.fail(cluster.refuse('watch', 410, 'Expired'))
+    await clock.advance(2_000)
+    expect(widgets.get(key('a'))).toBeDefined()
+    expect(widgets.health().lists).toBe(2)
+    await stop()
+  })
+
+  test('a server that expires every version is asked ever more rarely', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
+    cache.informer(Widgets)
+    await start()
+    cluster.before = ({ verb }) => {
+      if (verb === 'watch') throw cluster.refuse('watch', 410, 'Expired')
+    }
+    cluster.watches[0]?.fail(cluster.refuse('watch', 410, 'Expired'))
+    await clock.advance(300_000)
+    expect(cluster.count('list')).toBeLessThan(20)
+    await stop()
+  })
+
+  test('a watch that closes at once over and over is not reopened in a tight loop', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cache.informer(Widgets)
+    await start()
+    cluster.before = ({ verb }) => {
+      if (verb === 'watch') for (const watch of cluster.watches) watch.end()
+    }
+    cluster.watches[0]?.end()
+    await clock.advance(300_000)
+    expect(cluster.count('watch')).toBeLessThan(25)
+    await stop()
+  })
+
+  test('waits as long as an overloaded server asks', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cache.informer(Widgets)
+    await start()
+    const error = cluster.refuse('watch', 429)
+    cluster.watches[0]?.fail(Object.assign(error, { retryAfterMs: 20_000 }))
+    await clock.advance(19_999)
+    expect(cluster.watches).toHaveLength(0)
+    await clock.advance(1)
+    expect(cluster.watches).toHaveLength(1)
+    await stop()
+  })
+})
+
+describe('silence', () => {
+  test('a connection that dies without a word is noticed after 75 s, shown, torn down and resumed', async () => {
+    const metrics = await createMetricsRegistry({ processMetrics: false })
+    const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })
+    const widgets = cache.informer(Widgets)
+    await start()
+    const dead = cluster.watches[0]
+    dead?.fallSilent()
+    cluster.put(Widgets, widget('a'))
+    await clock.advance(74_999)
+    expect(widgets.get(key('a'))).toBeUndefined()
+    expect(widgets.health()).toMatchObject({ failures: 0 })
+    await clock.advance(1)
+    expect(widgets.health()).toMatchObject({ failures: 1, state: 'backing-off', lastFailure: { reason: 'silent' } })
+    expect(widgets.health().lastFailure?.message).toContain('silent for 75000 ms')
+    expect(await metrics.expose()).toContain(
+      'informer_failures_total{resource="widgets.example.com",reason="silent"} 1',
+    )
+    await clock.advance(1_000)
+    expect(widgets.get(key('a'))).toBeDefined()
+    expect(widgets.health()).toMatchObject({ lists: 1, failures: 0, isHealthy: true })
+    await stop()
+  })
+
+  test('bookmarks are a sign of life: a quiet but healthy watch stays', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cache.informer(Widgets)
+    await start()
+    const watch = cluster.watches[0]
+    for (let minute = 0; minute < 2; minute++) {
+      await clock.advance(60_000)
+      cluster.bookmark()
+      await clock.settle()
+    }
+    expect(cluster.watches[0]).toBe(watch)
+    await stop()
+  })
+
+  test('a server that stays silent makes the informer unhealthy until it answers again', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    const widgets = cache.informer(Widgets)
+    await start()
+    let isDead = true
+    cluster.watches[0]?.fallSilent()
+    cluster.before = () => (isDead ? new Promise(() => undefined) : undefined)
+    await clock.advance(75_000 + 1_000 + 30_000)
+    expect(widgets.health()).toMatchObject({ isHealthy: false, isSynced: true })
+    isDead = false
+    await clock.advance(35_000)
+    expect(widgets.health()).toMatchObject({ isHealthy: true, state: 'watching' })
+    await stop()
+  })
+
+  test('a server that sends no bookmarks is asked again every time, without ever growing gaps', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    const widgets = cache.informer(Widgets)
+    await start()
+    await clock.advance(900_000)
+    expect(widgets.health()).toMatchObject({ isHealthy: true, lists: 1 })
+    expect(widgets.health().watches).toBeGreaterThanOrEqual(11)
+    cluster.put(Widgets, widget('a'))
+    await clock.advance(1_000)
+    expect(widgets.get(key('a'))).toBeDefined()
+    await stop()
+  })
+})
+
+describe('going back in time', () => {
+  test('a list from a server that lags behind is refused and asked for again', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
+    const widgets = cache.informer(Widgets)
+    const { heard, handler } = recorder<Widget>()
+    widgets.addHandler(handler)
+    await start()
+    cluster.put(Widgets, widget('a'))
+    await clock.settle()
+    heard.length = 0
+    const list = cluster.client.list
+    let stale = true
+    // The first list after the interruption comes from a replica that has not seen the object yet.
+    Object.assign(cluster.client, {
+      list: async (...args: Parameters<typeof list>) => {
+        const page = await list(...args)
+        return stale ? { ...page, items: [], metadata: { resourceVersion: '100' } } : page
+      },
+    })
+    cluster.watches[0]?.fail(cluster.refuse('watch', 410, 'Expired'))
+    await clock.advance(1_000)
+    expect(widgets.health().lastFailure?.message).toContain('resourceVersion 100')
+    expect(widgets.get(key('a'))).toBeDefined()
+    stale = false
+    await clock.advance(10_000)
+    expect(widgets.health().isHealthy).toBe(true)
+    expect(heard).toEqual([])
+    await stop()
+  })
+
+  test('a server restored from a backup is believed after three tries', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
+    cluster.put(Widgets, widget('old'))
+    const widgets = cache.informer(Widgets)
+    await start()
+    const backup = Number(cluster.version)
+    for (let size = 1; size < 5; size++) cluster.put(Widgets, widget('new', size))
+    await clock.settle()
+    expect(widgets.size).toBe(2)
+    cluster.restore(backup)
+    await clock.advance(60_000)
+    expect(widgets.list().map(({ metadata }) => metadata.name)).toEqual(['old'])
+    cluster.put(Widgets, widget('after'))
+    await clock.settle()
+    expect(widgets.get(key('after'))).toBeDefined()
+    await stop()
+  })
+})
+
+describe('handlers', () => {
+  test('one that throws is logged and counted, the others and the cache go on', async () => {
+    const metrics = await createMetricsRegistry({ processMetrics: false })
+    const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })
+    const widgets = cache.informer(Widgets)
+    widgets.addHandler({
+      added: () => {
+        throw new Error('boom')
+      },
+    })
+    const { heard, handler } = recorder<Widget>()
+    widgets.addHandler(handler)
+    await start()
+    cluster.put(Widgets, widget('a'))
+    await clock.settle()
+    expect(heard).toEqual(['synced', 'added a'])
+    expect(await metrics.expose()).toContain('informer_handler_errors_total{resource="widgets.example.com"} 1')
+    await stop()
+  })
+
+  test('one added later is told of what is there, one removed is told of nothing', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a'))
+    const widgets = cache.informer(Widgets)
+    await start()
+    const { heard, handler } = recorder<Widget>()
+    const remove = widgets.addHandler(handler)
+    expect(heard).toEqual(['added a (initial)', 'synced'])
+    remove()
+    cluster.put(Widgets, widget('b'))
+    await clock.settle()
+    expect(heard).toHaveLength(2)
+    await stop()
+  })
+})
+
+test('an object that cannot be taken in makes the informer unhealthy instead of being skipped in silence', async () => {
+  const { cluster, cache, clock, start, stop } = cacheScenario()
+  let isBroken = true
+  const widgets = cache.informer(Widgets, {
+    transform: (object) => {
+      if (isBroken && object.metadata.name === 'bad') throw new Error('cannot read this')
+      return object
+    },
+  })
+  await start()
+  cluster.put(Widgets, widget('bad'))
+  await clock.advance(120_000)
+  expect(widgets.health()).toMatchObject({ isHealthy: false, lastFailure: { reason: 'internal' } })
+  isBroken = false
+  await clock.advance(60_000)
+  expect(widgets.health().isHealthy).toBe(true)
+  expect(widgets.get(key('bad'))).toBeDefined()
+  await stop()
+})
+
+describe('stopping', () => {
+  test('ends promptly, also when the server ignores the end of a request, and leaves no timer', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
+    const widgets = cache.informer(Widgets)
+    await start()
+    cluster.watches[0]?.fallSilent()
+    await stop()
+    expect(widgets.health().state).toBe('stopped')
+    // What is left are the fake server's own time limits of watches.
+    await clock.advance(300_000)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('whoever waits for the sync of a stopped informer is told', async () => {
+    const { cluster, cache, run, stop, clock } = cacheScenario({ streaming: 'refused' })
+    cluster.before = () => new Promise(() => undefined)
+    const widgets = cache.informer(Widgets)
+    run()
+    const waiting = widgets.waitForSync(new AbortController().signal)
+    const aborted = new AbortController()
+    const impatient = widgets.waitForSync(aborted.signal)
+    await clock.settle()
+    aborted.abort(new Error('no time'))
+    await expect(impatient).rejects.toThrow('no time')
+    const outcome = expect(waiting).rejects.toThrow('the informer of widgets.example.com was stopped')
+    await stop()
+    await outcome
+  })
+})

@@ -1,0 +1,230 @@
+/** A local, always current copy of a collection, shared by everybody who reads it. */
+import {
+  type Clock,
+  type DeleteOptions,
+  formatKey,
+  type KubeClient,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type Selection,
+  type Status,
+  type Stored,
+} from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import { untilAborted } from '../manager/deadline.ts'
+import type { InformerMetrics } from '../metrics/informer-metrics.ts'
+import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
+import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
+import type { InformerHealth } from './informer-health.ts'
+import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
+import { type DeletionStart, InformerStore } from './informer-store.ts'
+import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
+import { Reflector, type StreamingSupport } from './reflector.ts'
+import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
+import { deepFreeze, metadataOf, type Transform } from './transform.ts'
+
+/** Synchronous reads of a local copy. Objects are frozen and shared: copy before changing. */
+export interface Lister<T extends KubeObject> {
+  get(key: ObjectKey): Stored<T> | undefined
+  /** In no particular order. */
+  list(options?: { readonly namespace?: string; readonly labelSelector?: string }): readonly Stored<T>[]
+  /** The objects for which the index's function answered `value`. */
+  byIndex(index: string, value: string): readonly Stored<T>[]
+  /** The objects whose controller has this uid. */
+  ownedBy(ownerUid: string): readonly Stored<T>[]
+}
+
+/** What a {@link Cache} gives each of its informers. */
+export interface InformerEnvironment {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly random: () => number
+  readonly logger: Logger
+  readonly metrics: InformerMetrics
+  readonly timing: InformerTiming
+  readonly streaming: StreamingSupport
+  readonly transform: Transform
+}
+
+/**
+ * The copy of one resource and selection. Made by {@link Cache.informer}.
+ *
+ * *Guarantees*: reads never wait and never see an object older than a write of a tracked client that returned
+ * before; handlers hear of every change once; the copy keeps itself current until the cache stops, through lost
+ * connections, expired versions and silent servers, and says in {@link Informer.health} when it cannot.
+ *
+ * @example
+ * const pods = cache.informer(Pods, { namespace: 'shop' })
+ * await pods.waitForSync(signal)
+ * const web = pods.get({ namespace: 'shop', name: 'web-0' })
+ */
+export class Informer<T extends KubeObject> implements Lister<T> {
+  readonly resource: Resource<T>
+  readonly selection: Selection
+  readonly metadataOnly: boolean
+  readonly #store = new InformerStore<T>()
+  readonly #handlers: InformerHandlers<T>
+  readonly #reflector: Reflector<T>
+  readonly #matchers: readonly Matcher[]
+  readonly #transform: Transform
+  readonly #synced = Promise.withResolvers<void>()
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(of: Resource<T>, options: InformerOptions<T>, environment: InformerEnvironment) {
+    const { namespace, labelSelector, fieldSelector, metadataOnly = false, indexers = {} } = options
+    this.resource = of
+    this.metadataOnly = metadataOnly
+    this.selection = {
+      ...(namespace !== undefined && { namespace }),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+    }
+    this.#matchers = [
+      ...(namespace === undefined ? [] : [(object: KubeObject) => object.metadata.namespace === namespace]),
+      ...(labelSelector === undefined ? [] : [labelMatcher(labelSelector)]),
+      ...(fieldSelector === undefined ? [] : [fieldMatcher(fieldSelector)]),
+    ]
+    this.#transform = options.transform ?? environment.transform
+    this.addIndexers(indexers)
+    const logger = environment.logger.child({ informer: describeSelection(of, this.selection) })
+    this.#handlers = new InformerHandlers(logger, () => environment.metrics.handlerFailed(resourceName(of)))
+    this.#reflector = new Reflector({
+      ...environment,
+      resource: of,
+      selection: this.selection,
+      metadataOnly,
+      store: this.#store,
+      prepare: (object) => this.#prepare(object),
+      onChanges: (changes, isInitial) => this.#handlers.dispatch(changes, isInitial),
+      onSynced: () => {
+        this.#handlers.synced()
+        this.#synced.resolve()
+      },
+      logger,
+    })
+    // Somebody may or may not wait for it; a stop before the first sync is no error by itself.
+    this.#synced.promise.catch(() => undefined)
+  }
+
+  get(key: ObjectKey): Stored<T> | undefined {
+    return this.#store.view.get(formatKey(key))
+  }
+
+  list(options: { readonly namespace?: string; readonly labelSelector?: string } = {}): readonly Stored<T>[] {
+    const { namespace, labelSelector } = options
+    const isNarrower = namespace !== undefined && namespace !== this.selection.namespace
+    const objects = isNarrower ? this.#store.view.byIndex(NAMESPACE_INDEX, namespace) : [...this.#store.view.values()]
+    return labelSelector === undefined ? objects : objects.filter(labelMatcher(labelSelector))
+  }
+
+  byIndex(index: string, value: string): readonly Stored<T>[] {
+    if (!this.#store.view.hasIndex(index)) throw new UnknownIndexError(index, resourceName(this.resource))
+    return this.#store.view.byIndex(index, value)
+  }
+
+  ownedBy(ownerUid: string): readonly Stored<T>[] {
+    return this.#store.view
+      .byIndex(OWNER_INDEX, ownerUid)
+      .filter(({ metadata }) =>
+        metadata.ownerReferences?.some(({ uid, controller }) => uid === ownerUid && controller === true),
+      )
+  }
+
+  /** How many objects readers see. */
+  get size(): number {
+    return this.#store.view.size
+  }
+
+  /** The first complete state has arrived. */
+  get isSynced(): boolean {
+    return this.#reflector.isSynced
+  }
+
+  /**
+   * Resolves when the first complete state has arrived and handlers were told.
+   *
+   * *Errors*: the signal's reason; {@link CacheStoppedError} when the informer is stopped first.
+   */
+  waitForSync(signal: AbortSignal): Promise<void> {
+    return untilAborted(this.#synced.promise, signal)
+  }
+
+  /**
+   * Tells `handler` of everything that is there and of every change from now on.
+   *
+   * @returns the function that removes it.
+   */
+  addHandler(handler: InformerHandler<T>): () => void {
+    const present = [...this.#store.watchedEntries()].map(([, object]) => object)
+    return this.#handlers.add(handler, present, this.isSynced)
+  }
+
+  /** Declares further indexes; a name that is taken keeps its first function. */
+  addIndexers(indexers: Readonly<Record<string, Indexer<T>>>): void {
+    for (const [name, indexer] of Object.entries(indexers)) this.#store.view.addIndex(name, indexer)
+  }
+
+  health(): InformerHealth {
+    return this.#reflector.health()
+  }
+
+  /** Starts to fill and follow, until `signal` aborts or {@link Informer.stop} is called. For the cache to call. */
+  start(signal: AbortSignal): Promise<void> {
+    this.#running ??= this.#run(signal)
+    return this.#running
+  }
+
+  /** Ends for ever; resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    this.#synced.reject(new CacheStoppedError(describeSelection(this.resource, this.selection)))
+  }
+
+  /** Lays the answer of an own write over what the watch shows. For {@link trackWrites} to call. */
+  recordWrite(written: Stored<T>): void {
+    const isSelected = this.#matchers.every((matches) => matches(written))
+    const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
+    if (!isOurs) return
+    this.#store.recordWrite(written, isSelected ? this.#prepare(written) : undefined)
+  }
+
+  /** To be called when a deletion is sent, for {@link Informer.recordDeletion}. */
+  beginDeletion(key: ObjectKey): DeletionStart {
+    return this.#store.beginDeletion(formatKey(key))
+  }
+
+  /**
+   * Hides what an own deletion removed.
+   *
+   * @param gone what the server answered
+   * @param preconditions what the deletion was sent with: as good as an answer that says the same
+   */
+  recordDeletion(
+    key: ObjectKey,
+    start: DeletionStart,
+    gone: Status | Stored<KubeObject>,
+    preconditions: DeleteOptions['preconditions'] = {},
+  ): void {
+    const answered = isObject(gone) ? gone.metadata : { uid: gone.details?.uid, resourceVersion: undefined }
+    const uid = answered.uid ?? preconditions.uid
+    const version = answered.resourceVersion ?? preconditions.resourceVersion
+    this.#store.recordDeletion(formatKey(key), start, uid, version)
+  }
+
+  #prepare(object: Stored<T>): Stored<T> {
+    const cut = this.metadataOnly ? metadataOf(this.resource, object) : object
+    return deepFreeze(this.#transform(cut))
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    await this.#reflector.run(AbortSignal.any([signal, this.#stop.signal]))
+    this.#synced.reject(new CacheStoppedError(describeSelection(this.resource, this.selection)))
+  }
+}
+
+function isObject(answer: Status | Stored<KubeObject>): answer is Stored<KubeObject> {
+  return answer.kind !== 'Status' && 'metadata' in answer
+}

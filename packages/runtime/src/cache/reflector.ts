@@ -1,0 +1,356 @@
+/**
+ * Keeps a store equal to the server: list everything, watch from there, resume after every interruption, list again
+ * when the server no longer remembers. Ends only when told to.
+ */
+import {
+  formatKey,
+  isApiError,
+  isConnectionError,
+  isDeadlineExceeded,
+  isExpired,
+  isInvalid,
+  type KubeObject,
+  type Stored,
+  sleep,
+  type WatchEvent,
+} from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import type { InformerMetrics } from '../metrics/informer-metrics.ts'
+import { exponentialBackoff } from '../queue/backoff.ts'
+import { ListTimeoutError, StaleListError, StreamingUnavailableError, WatchSilentError } from './cache-error.ts'
+import { CollectionSource, type CollectionSourceOptions, type WatchStart } from './collection-source.ts'
+import type { InformerFailure, InformerHealth, InformerState } from './informer-health.ts'
+import { resourceName } from './informer-options.ts'
+import type { Change, InformerStore } from './informer-store.ts'
+import { isNewer, isOrdered } from './resource-version.ts'
+
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
+
+/** Known after the first refusal, and shared by all informers of a cache: the server is the same. */
+export interface StreamingSupport {
+  isOffered: boolean
+}
+
+/** What a {@link Reflector} works with. */
+export interface ReflectorOptions<T extends KubeObject> extends CollectionSourceOptions<T> {
+  readonly store: InformerStore<T>
+  /** Cuts down and freezes an object on its way into the store. */
+  readonly prepare: (object: Stored<T>) => Stored<T>
+  /** Told of every change, in order; must not throw. */
+  readonly onChanges: (changes: readonly Change<T>[], isInitial: boolean) => void
+  /** Told once, after the changes of the first complete state. */
+  readonly onSynced: () => void
+  readonly logger: Logger
+  readonly metrics: InformerMetrics
+  readonly streaming: StreamingSupport
+}
+
+/**
+ * The loop behind an informer.
+ *
+ * *Guarantees*: never ends before its signal aborts and then promptly; every failure is logged, counted and visible
+ * in {@link Reflector.health}; the store only ever moves forward in time, unless the server itself was restored from
+ * a backup.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #source: CollectionSource<T>
+  readonly #resource: string
+  readonly #logger: Logger
+  #state: InformerState = 'waiting'
+  #stateSinceMs: number
+  #isSynced = false
+  #mustList = true
+  /** How long this informer does without streaming after it failed. */
+  #skipsStreaming: 'no' | 'once' | 'always'
+  #failures = 0
+  #staleLists = 0
+  #failingSinceMs: number | undefined
+  #lastFailure: InformerHealth['lastFailure']
+  #lastContactMs: number | undefined
+  #lists = 0
+  #watches = 0
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options
+    this.#source = new CollectionSource(options)
+    this.#resource = resourceName(options.resource)
+    this.#logger = options.logger
+    this.#stateSinceMs = options.clock.now()
+    this.#skipsStreaming = options.timing.initialList === 'paged' ? 'always' : 'no'
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /** Runs until `signal` aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    while (!signal.aborted) {
+      const delayMs = await this.#turn(signal)
+      if (delayMs === 0 || signal.aborted) continue
+      this.#enter('backing-off')
+      await sleep(delayMs, { clock, signal }).catch(() => undefined) // aborted: the loop's condition ends it
+    }
+    this.#enter('stopped')
+  }
+
+  health(): InformerHealth {
+    const { store, clock, timing } = this.#options
+    const failingForMs = this.#failingSinceMs === undefined ? 0 : clock.now() - this.#failingSinceMs
+    return {
+      resource: this.#resource,
+      description: this.#source.description,
+      state: this.#state,
+      stateSinceMs: this.#stateSinceMs,
+      isSynced: this.#isSynced,
+      isHealthy: this.#isSynced && this.#state !== 'stopped' && failingForMs < timing.unhealthyAfterMs,
+      objects: store.view.size,
+      ownWrites: store.ownWrites,
+      resourceVersion: store.seenVersion,
+      lastContactMs: this.#lastContactMs,
+      failures: this.#failures,
+      lastFailure: this.#lastFailure,
+      lists: this.#lists,
+      watches: this.#watches,
+    }
+  }
+
+  /** One list or one watch; answers how long to wait before the next. */
+  async #turn(signal: AbortSignal): Promise<number> {
+    const { clock, timing } = this.#options
+    const startedMs = clock.now()
+    try {
+      if (!this.#mustList) {
+        this.#enter('watching')
+        // An answer would prove nothing about a failure of our own.
+        const isOurs = this.#lastFailure?.reason === 'internal'
+        if (this.#failingSinceMs !== undefined && !isOurs) await this.#probe(signal)
+        const heard = await this.#watch(signal)
+        // A watch may end at any time, but one that ends at once and says nothing would be a tight loop.
+        if (heard > 0 || clock.now() - startedMs >= timing.minWatchMs) {
+          this.#failures = 0
+          return 0
+        }
+        return this.#fail('closed', new Error('the server ended the watch at once'))
+      }
+      if (this.#options.streaming.isOffered && this.#skipsStreaming === 'no') await this.#stream(signal)
+      else await this.#list(signal)
+      return 0
+    } catch (error) {
+      if (signal.aborted) return 0
+      if (error instanceof StreamingUnavailableError) {
+        this.#logger.debug({ reason: reasonOf(error.cause) }, 'streaming lists are not available, listing in pages')
+        return 0
+      }
+      return this.#fail(this.#classify(error), error)
+    }
+  }
+
+  /** Decides what a failure means for the next turn. */
+  #classify(error: unknown): InformerFailure {
+    if (isExpired(error)) {
+      this.#mustList = true
+      return 'expired'
+    }
+    if (error instanceof WatchSilentError) {
+      // Not every server sends bookmarks: a quiet one must not be asked ever more rarely.
+      this.#failures = 0
+      return 'silent'
+    }
+    if (error instanceof StaleListError) return 'stale'
+    if (isApiError(error)) {
+      // Refusals that say nothing about who we are or how busy the server is are about the version we resume from.
+      if (![401, 403, 429, 500, 502, 503].includes(error.status)) this.#mustList = true
+      return 'refused'
+    }
+    const isRemote = isConnectionError(error) || isDeadlineExceeded(error) || error instanceof ListTimeoutError
+    return isRemote ? 'unreachable' : 'internal'
+  }
+
+  #fail(reason: InformerFailure, error: unknown): number {
+    const { clock, random, metrics, timing } = this.#options
+    this.#failures++
+    this.#failingSinceMs ??= clock.now()
+    const message = reasonOf(error)
+    this.#lastFailure = { reason, message, atMs: clock.now() }
+    metrics.failed(this.#resource, reason)
+    const delayMs = Math.max(
+      exponentialBackoff(this.#failures, {
+        baseMs: timing.backoffBaseMs,
+        maxMs: timing.backoffMaxMs,
+        jitter: timing.backoffJitter,
+        random,
+      }),
+      retryAfterMs(error),
+    )
+    const fields = { reason, error: message, failures: this.#failures, delayMs, relist: this.#mustList }
+    if (reason === 'internal') this.#logger.error(fields, 'informer failed unexpectedly')
+    else this.#logger.warn(fields, 'informer was interrupted')
+    return delayMs
+  }
+
+  /** Fetches everything in pages. */
+  async #list(signal: AbortSignal): Promise<void> {
+    const { store } = this.#options
+    this.#enter('listing')
+    const begunAt = store.sequence
+    const floor = store.newestVersion
+    const objects = new Map<string, Stored<T>>()
+    const version = await this.#source.list(
+      signal,
+      (object) => this.#collect(objects, object),
+      () => objects.clear(),
+    )
+    this.#replace(objects, version, begunAt, floor, 'paged')
+  }
+
+  /** Fetches everything as events of a watch, and goes on watching. */
+  async #stream(signal: AbortSignal): Promise<void> {
+    const { store, clock, timing, streaming } = this.#options
+    this.#enter('listing')
+    const begunAt = store.sequence
+    const floor = store.newestVersion
+    const startedMs = clock.now()
+    const objects = new Map<string, Stored<T>>()
+    let isComplete = false
+    const collect = (event: WatchEvent<T>) => {
+      if (event.type === 'BOOKMARK') {
+        if (event.object.metadata.annotations?.[INITIAL_EVENTS_END] !== 'true') return
+        isComplete = true
+        this.#replace(objects, event.object.metadata.resourceVersion, begunAt, floor, 'streamed')
+        this.#enter('watching')
+        return
+      }
+      if (event.type === 'DELETED') objects.delete(formatKey(event.object.metadata))
+      else this.#collect(objects, event.object)
+      if (clock.now() - startedMs > timing.streamTimeoutMs)
+        throw new StreamingUnavailableError(this.#source.description)
+    }
+    try {
+      await this.#session(
+        signal,
+        { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' },
+        () => (isComplete ? timing.silenceMs : timing.streamSilenceMs),
+        (event) => (isComplete ? this.#take(event) : collect(event)),
+      )
+    } catch (error) {
+      if (isComplete || signal.aborted) throw error
+      // Whatever went wrong, pages may do better; only a clear refusal is remembered for the other informers.
+      if (isInvalid(error)) streaming.isOffered = false
+      const isRefused = isApiError(error) && error.status < 500 && error.status !== 429 && !isExpired(error)
+      const isUnavailable = isRefused || error instanceof WatchSilentError || error instanceof StreamingUnavailableError
+      this.#skipsStreaming = isUnavailable ? 'always' : 'once'
+      throw isUnavailable ? new StreamingUnavailableError(this.#source.description, { cause: error }) : error
+    }
+    if (isComplete) return
+    this.#skipsStreaming = 'once'
+    throw new StreamingUnavailableError(this.#source.description)
+  }
+
+  /**
+   * Asks for a single object. A watch tells nothing while nothing changes, so after a failure this is what shows
+   * that the server answers again.
+   */
+  async #probe(signal: AbortSignal): Promise<void> {
+    await this.#source.probe(signal)
+    this.#heard()
+  }
+
+  /** Watches from where the store is; answers how many events came. */
+  async #watch(signal: AbortSignal): Promise<number> {
+    const { store, timing } = this.#options
+    let heard = 0
+    await this.#session(
+      signal,
+      { resourceVersion: store.seenVersion ?? '' },
+      () => timing.silenceMs,
+      (event) => {
+        heard++
+        this.#take(event)
+      },
+    )
+    return heard
+  }
+
+  async #session(
+    signal: AbortSignal,
+    start: WatchStart,
+    silenceMs: () => number,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    const { metrics } = this.#options
+    this.#watches++
+    metrics.watchOpened(this.#resource)
+    await this.#source.watch(signal, start, silenceMs, (event) => {
+      metrics.event(this.#resource, event.type)
+      onEvent(event)
+      this.#heard()
+    })
+  }
+
+  #take(event: WatchEvent<T>): void {
+    const { store, onChanges, prepare } = this.#options
+    // Only now is the connection known to work: a server that expires every version must not be asked in a loop.
+    this.#failures = 0
+    if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
+    else onChanges(store.applyEvent(event.type, prepare(event.object)), false)
+  }
+
+  /** An object that is cached already, in this very version, is kept: readers go on sharing it. */
+  #collect(objects: Map<string, Stored<T>>, object: Stored<T>): void {
+    const key = formatKey(object.metadata)
+    const known = this.#options.store.watched(key)
+    const { uid, resourceVersion } = object.metadata
+    const isKnown = known?.metadata.uid === uid && known.metadata.resourceVersion === resourceVersion
+    objects.set(key, isKnown ? known : this.#options.prepare(object))
+  }
+
+  #replace(
+    objects: ReadonlyMap<string, Stored<T>>,
+    version: string,
+    begunAt: number,
+    floor: string | undefined,
+    how: 'paged' | 'streamed',
+  ): void {
+    const { store, metrics, onChanges, onSynced, timing } = this.#options
+    if (isOrdered(floor) && isOrdered(version) && isNewer(floor, version)) {
+      this.#staleLists++
+      if (this.#staleLists < timing.maxStaleLists) throw new StaleListError(this.#source.description, version, floor)
+      this.#logger.warn({ listed: version, known: floor }, 'server went back in time, taking its state as it is')
+    }
+    this.#heard()
+    this.#staleLists = 0
+    this.#lists++
+    this.#mustList = false
+    if (this.#skipsStreaming === 'once') this.#skipsStreaming = 'no'
+    metrics.listed(this.#resource, how)
+    const isInitial = !this.#isSynced
+    const changes = store.replace(objects, version, begunAt)
+    this.#logger.debug({ how, objects: objects.size, changes: changes.length }, 'listed')
+    onChanges(changes, isInitial)
+    if (!isInitial) return
+    this.#isSynced = true
+    onSynced()
+  }
+
+  #heard(): void {
+    this.#lastContactMs = this.#options.clock.now()
+    this.#failingSinceMs = undefined
+  }
+
+  #enter(state: InformerState): void {
+    if (this.#state === state) return
+    this.#state = state
+    this.#stateSinceMs = this.#options.clock.now()
+  }
+}
+
+function retryAfterMs(error: unknown): number {
+  return isApiError(error) ? (error.retryAfterMs ?? 0) : 0
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

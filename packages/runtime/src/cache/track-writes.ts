@@ -1,0 +1,101 @@
+/** A client whose writes are visible in the cache as soon as they return. */
+import type {
+  DeleteOptions,
+  KubeClient,
+  KubeObject,
+  ObjectKey,
+  ObjectMeta,
+  Resource,
+  Status,
+  Stored,
+} from '@reeve/kube'
+import type { Informer } from './informer.ts'
+
+/** Finds the informers that may hold objects of a resource, in whatever version. */
+export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[]
+
+/**
+ * Wraps `client` so that the answer of every create, update, patch, apply and delete, also of `status`, is laid over
+ * the informers it belongs to, until their watch has caught up.
+ *
+ * *Guarantees*: once a call returned, no read of those informers shows an older state of that object.
+ *
+ * *Caveats*: `deleteCollection`, `raw` and subresources that answer with another kind (`scale`, `eviction`) say
+ * nothing about the object and are not tracked; nor are dry runs. A deletion without preconditions hides the
+ * incarnation that was deleted, but cannot hide one in between that the cache has not seen yet. Objects in answers
+ * are frozen where they went into a cache.
+ */
+export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeClient {
+  const record = <T extends KubeObject>(of: Resource<T>, written: Stored<T>, isDryRun: boolean | undefined) => {
+    if (isDryRun !== true) recordAnswer(informersOf(of), of, written)
+    return written
+  }
+  return {
+    get: (of, key, options) => client.get(of, key, options),
+    list: (of, options) => client.list(of, options),
+    listAll: (of, options) => client.listAll(of, options),
+    watch: (of, options) => client.watch(of, options),
+    create: async (of, object, options) => record(of, await client.create(of, object, options), options?.dryRun),
+    update: async (of, object, options) => record(of, await client.update(of, object, options), options?.dryRun),
+    patch: async (of, key, patch, options) => record(of, await client.patch(of, key, patch, options), options?.dryRun),
+    apply: async (of, object, options) => record(of, await client.apply(of, object, options), options?.dryRun),
+    delete: (of, key, options) => deleteTracked(client, informersOf(of), of, key, options),
+    deleteCollection: (of, options) => client.deleteCollection(of, options),
+    raw: (request) => client.raw(request),
+    resourceFor: (object, options) => client.resourceFor(object, options),
+    close: () => client.close(),
+  }
+}
+
+async function deleteTracked<T extends KubeObject>(
+  client: KubeClient,
+  informers: readonly Informer<T>[],
+  of: Resource<T>,
+  key: ObjectKey,
+  options: DeleteOptions | undefined,
+): Promise<Status | Stored<T>> {
+  const started = informers.map((informer) => ({ informer, start: informer.beginDeletion(key) }))
+  const answer = await client.delete(of, key, options)
+  if (options?.dryRun === true) return answer
+  if (isStillThere(answer)) {
+    recordAnswer(informers, of, answer)
+    return answer
+  }
+  for (const { informer, start } of started) {
+    informer.recordDeletion(key, start, answer, options?.preconditions)
+  }
+  return answer
+}
+
+function recordAnswer<T extends KubeObject>(
+  informers: readonly Informer<T>[],
+  of: Resource<T>,
+  written: Stored<T>,
+): void {
+  // A subresource such as `scale` answers with a kind of its own.
+  if (written.kind !== of.kind) return
+  for (const informer of informers) {
+    if (isGone(written)) {
+      // Begun "before everything": what the cache holds by now may already be the next incarnation.
+      informer.recordDeletion(written.metadata, { sequence: 0, watchedUid: undefined }, written)
+    } else if (informer.resource.version === of.version) {
+      informer.recordWrite(written)
+    }
+  }
+}
+
+/** A deletion answers with a Status when the object is gone, or with its last state; an object that stays is marked. */
+function isStillThere<T extends KubeObject>(answer: Status | Stored<T>): answer is Stored<T> {
+  if (answer.kind === 'Status') return false
+  const { metadata } = answer as Stored<T> // every kind but Status is the object itself
+  return metadata.deletionTimestamp !== undefined && isHeld(metadata)
+}
+
+/** Being deleted and held by nothing: a write that removes the last finalizer removes the object with it. */
+function isGone({ metadata }: Stored<KubeObject>): boolean {
+  return metadata.deletionTimestamp !== undefined && !isHeld(metadata)
+}
+
+function isHeld(metadata: ObjectMeta): boolean {
+  return (metadata.finalizers?.length ?? 0) > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0
+}

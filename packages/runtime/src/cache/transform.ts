@@ -1,0 +1,58 @@
+/** What happens to an object on its way into the cache: cut down, then frozen, then shared by all readers. */
+import { apiVersionOf, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+
+/**
+ * Changes an object before it is cached. Must be pure, return the same identity (namespace, name, uid,
+ * resourceVersion) and never mutate its argument.
+ */
+export type Transform = <T extends KubeObject>(object: T) => T
+
+/**
+ * Drops `metadata.managedFields`: often half of an object, and few read it. The default of every informer.
+ *
+ * @example
+ * cache.informer(Pods, { transform: stripManagedFields })
+ */
+export const stripManagedFields: Transform = (object) => {
+  if (object.metadata.managedFields === undefined) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/**
+ * Keeps objects as the server sent them.
+ *
+ * @example
+ * cache.informer(Widgets, { transform: keepEverything })
+ */
+export const keepEverything: Transform = (object) => object
+
+/**
+ * Only `apiVersion`, `kind` and `metadata`, with the resource's own kind in place of `PartialObjectMetadata`: what
+ * is read from a metadata-only cache looks like the object it describes.
+ */
+export function metadataOf<T extends KubeObject>(of: Resource<T>, object: Stored<T>): Stored<T> {
+  const partial = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: object.metadata }
+  return partial as unknown as Stored<T> // whoever asks for metadata only knows that spec and status are absent
+}
+
+/**
+ * Freezes a value and everything inside it. Parts that are frozen already are taken to be frozen all the way down,
+ * so that shared parts cost nothing the second time.
+ *
+ * @example
+ * const pod = deepFreeze(JSON.parse(text))
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') deepFreeze(item)
+  } else {
+    for (const key in value) {
+      const item = value[key]
+      if (typeof item === 'object') deepFreeze(item)
+    }
+  }
+  return value
+}

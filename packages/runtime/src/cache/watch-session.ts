@@ -1,0 +1,60 @@
+/** One connection of a watch: ends when it is told to, when the server ends it, or when it falls silent. */
+import type { Clock, KubeClient, KubeObject, Resource, WatchEvent, WatchOptions } from '@reeve/kube'
+import { untilAborted } from '../manager/deadline.ts'
+import { WatchSilentError } from './cache-error.ts'
+
+/** Options of {@link watchUntilSilent}. */
+export interface WatchSessionOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Names the watch in errors. */
+  readonly what: string
+  /** How long silence is tolerated now; asked again after each event, so it may change on the way. */
+  readonly silenceMs: () => number
+}
+
+/**
+ * Hands each event of a watch to `onEvent`.
+ *
+ * *Guarantees*: resolves when the server ends the stream; rejects with {@link WatchSilentError} when nothing arrives
+ * for `silenceMs`, with the signal's reason when that aborts, and with whatever the watch or `onEvent` throws; comes
+ * back promptly in every case, even when the transport below ignores its signal.
+ */
+export async function watchUntilSilent<T extends KubeObject>(
+  client: KubeClient,
+  of: Resource<T>,
+  watch: Omit<WatchOptions, 'signal'>,
+  options: WatchSessionOptions,
+  onEvent: (event: WatchEvent<T>) => void,
+): Promise<void> {
+  const { clock, signal, what, silenceMs } = options
+  signal.throwIfAborted()
+  const session = new AbortController()
+  const endSession = () => session.abort(signal.reason)
+  signal.addEventListener('abort', endSession, { once: true })
+
+  let heardAtMs = clock.now()
+  let timer = clock.schedule(silenceMs(), checkSilence)
+  // One timer per quiet period instead of one per event: it looks when the last event was and sleeps on.
+  function checkSilence(): void {
+    const leftMs = heardAtMs + silenceMs() - clock.now()
+    if (leftMs <= 0) session.abort(new WatchSilentError(what, silenceMs()))
+    else timer = clock.schedule(leftMs, checkSilence)
+  }
+
+  const events = client.watch(of, { ...watch, signal: session.signal })[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await untilAborted(events.next(), session.signal)
+      if (next.done === true) return
+      heardAtMs = clock.now()
+      onEvent(next.value)
+    }
+  } finally {
+    timer.cancel()
+    signal.removeEventListener('abort', endSession)
+    session.abort()
+    // The outcome no longer matters: the stream is given up, and waiting for it could hang on a dead connection.
+    events.return?.().catch(() => undefined)
+  }
+}
