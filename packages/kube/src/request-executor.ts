@@ -164,14 +164,19 @@ export class RequestExecutor {
 }
 
 /**
- * What a transport throws, with the name of the object. Our own errors keep their class and phase; anything else
- * came from a connection.
+ * What a transport throws, with the name of the object. Our own errors keep their class and phase, programming errors
+ * pass as they are, and anything else came from a connection.
  */
 export function asConnectionError(target: RequestTarget, error: unknown, phase: 'request' | 'response'): unknown {
   if (error instanceof ConnectionError) {
     return new ConnectionError(`${describeTarget(target)}: ${error.message}`, error.phase, { cause: error.cause })
   }
-  if (error instanceof KubeError) return error
+  if (error instanceof KubeError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error })
+}
+
+// Retrying a mistake in a transport would only hide it.
+function isBug(error: unknown): boolean {
+  return [TypeError, ReferenceError, RangeError, SyntaxError].some((bug) => error instanceof bug)
 }
