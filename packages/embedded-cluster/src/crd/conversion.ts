@@ -1,8 +1,9 @@
 /** Converts custom resources between the versions of their definition. */
 import { randomUUID } from 'node:crypto'
 import { WebhookCallError, type WebhookClient } from '../admission/webhook-client.ts'
-import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
+import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
 import { internalError } from '../rest/api-errors.ts'
+import { qualifiedNameProblems } from '../rest/object-meta.ts'
 import { StatusError } from '../status-error.ts'
 import type { Definition } from './definition.ts'
 
@@ -69,24 +70,26 @@ export class Converter {
       request: { uid, desiredAPIVersion, objects: [...objects] },
     }
     const [first] = objects
-    const failed = (why: string, cause?: unknown) => {
-      const kind = `${String(first?.apiVersion)}, Kind=${String(first?.kind)}`
-      return new StatusError(500, '', `conversion webhook for ${kind} failed: ${why}`, undefined, { cause })
-    }
+    const kind = `${String(first?.apiVersion)}, Kind=${String(first?.kind)}`
+    const refused: Refusal = (why, cause) =>
+      new StatusError(500, '', `conversion webhook for ${kind} ${why}`, undefined, { cause })
     const webhook = objectAt(definition.conversion, 'webhook')
     const versions = Array.isArray(webhook.conversionReviewVersions) ? webhook.conversionReviewVersions : []
-    if (!versions.includes('v1')) throw failed('the webhook does not accept v1 conversion reviews')
+    if (!versions.includes('v1')) throw refused('failed: the webhook does not accept v1 conversion reviews')
     let answer: JsonObject
     try {
       const clientConfig = objectAt(webhook, 'clientConfig')
       answer = await this.#options.client.post(clientConfig, review, { timeoutSeconds: TIMEOUT_SECONDS, signal })
     } catch (error) {
-      if (error instanceof WebhookCallError) throw failed(error.message, error)
+      if (error instanceof WebhookCallError) throw refused(`failed: ${error.message}`, error)
       throw error
     }
-    return readConversion(answer, uid, objects, desiredAPIVersion, failed)
+    return readConversion(answer, uid, objects, desiredAPIVersion, refused)
   }
 }
+
+/** Makes the error that names the kind; `why` completes "conversion webhook for …". */
+type Refusal = (why: string, cause?: unknown) => StatusError
 
 /** The converted objects in an answer, in the order of the originals and with their identity. */
 function readConversion(
@@ -94,68 +97,80 @@ function readConversion(
   uid: string,
   originals: readonly JsonObject[],
   apiVersion: string,
-  failed: (why: string) => StatusError,
+  refused: Refusal,
 ): readonly JsonObject[] {
-  if (answer.kind !== 'ConversionReview' || answer.apiVersion !== REVIEW_VERSION) {
-    const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
-    throw failed(`expected webhook response of ${REVIEW_VERSION}, Kind=ConversionReview, got ${got}`)
-  }
-  const { response } = answer
-  if (!isJsonObject(response)) throw failed('no response provided')
-  if (response.uid !== uid) {
-    const got = JSON.stringify(String(response.uid ?? '').slice(0, 100))
-    throw failed(`expected response.uid=${JSON.stringify(uid)}, got ${got}`)
-  }
-  const result = objectAt(response, 'result')
-  if (result.status !== 'Success') {
-    throw failed(stringAt(result, 'message') ?? 'unknown error: the webhook gave no message')
-  }
-  const converted = Array.isArray(response.convertedObjects) ? response.convertedObjects : []
+  const converted = readResponse(answer, uid, refused)
   if (converted.length !== originals.length) {
-    throw failed(`returned ${converted.length} objects, expected ${originals.length}`)
+    throw refused(`returned ${converted.length} objects, expected ${originals.length}`)
   }
   return originals.map((original, index) => {
-    const at = `converted object at index ${index}`
     const object = converted[index]
-    if (!isJsonObject(object)) throw failed(`invalid ${at}: not an object`)
+    const at = `returned invalid object at index ${index}`
+    if (!isJsonObject(object)) throw refused(`${at}: not an object`)
     if (object.apiVersion !== apiVersion) {
-      throw failed(`invalid groupVersion for ${at}: expected ${apiVersion}, got ${String(object.apiVersion)}`)
+      throw refused(`${at}: invalid groupVersion (expected ${apiVersion}, received ${String(object.apiVersion)})`)
     }
     if (object.kind !== original.kind) {
-      throw failed(`invalid kind for ${at}: expected ${String(original.kind)}, got ${String(object.kind)}`)
+      throw refused(`${at}: invalid kind (expected ${String(original.kind)}, received ${String(object.kind)})`)
     }
-    return {
-      ...object,
-      metadata: restoreMetadata(original, object, (why) => failed(`invalid metadata for ${at}: ${why}`)),
-    }
+    return { ...object, metadata: restoreMetadata(original, object, refused) }
   })
 }
 
+function readResponse(answer: JsonObject, uid: string, refused: Refusal): readonly JsonValue[] {
+  const { response } = answer
+  if (!isJsonObject(response)) throw refused('failed: no response provided')
+  if (answer.kind !== 'ConversionReview' || answer.apiVersion !== REVIEW_VERSION) {
+    const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
+    throw refused(`failed: expected webhook response of ${REVIEW_VERSION}, Kind=ConversionReview, got ${got}`)
+  }
+  if (response.uid !== uid) {
+    const got = JSON.stringify(String(response.uid ?? '').slice(0, 100))
+    throw refused(`failed: expected response.uid=${JSON.stringify(uid)}, got ${got}`)
+  }
+  const result = objectAt(response, 'result')
+  const status = String(result.status ?? '')
+  if (status !== 'Success') {
+    const message = stringAt(result, 'message') || `response.result.status was '${status}', not 'Success'`
+    throw refused(`failed: ${message}`)
+  }
+  return arrayAt(response, 'convertedObjects')
+}
+
 /** The original's metadata with the labels and annotations of the conversion. */
-function restoreMetadata(
-  original: JsonObject,
-  converted: JsonObject,
-  failed: (why: string) => StatusError,
-): JsonObject {
+function restoreMetadata(original: JsonObject, converted: JsonObject, refused: Refusal): JsonObject {
   const before = objectAt(original, 'metadata')
-  const { metadata } = converted
-  if (!isJsonObject(metadata)) throw failed('metadata is missing')
-  for (const field of ['name', 'namespace', 'uid']) {
-    if ((metadata[field] ?? '') === (before[field] ?? '')) continue
-    throw failed(
-      `${field} must stay ${JSON.stringify(before[field] ?? '')}, got ${JSON.stringify(metadata[field] ?? '')}`,
-    )
+  const after = objectAt(converted, 'metadata')
+  for (const [field, label] of identity) {
+    const was = String(before[field] ?? '')
+    const is = String(after[field] ?? '')
+    if (was !== is) throw refused(`returned invalid object: must have the same ${label}: ${was} != ${is}`)
   }
   const restored: JsonObject = { ...before }
   for (const field of ['labels', 'annotations']) {
-    const value = metadata[field]
-    if (value === undefined || value === null) delete restored[field]
-    else if (isTextMap(value)) restored[field] = value
-    else throw failed(`${field} must be a map of strings`)
+    const value = after[field]
+    if (value === undefined || value === null) {
+      delete restored[field]
+      continue
+    }
+    const problem = isJsonObject(value) ? textMapProblem(value, field) : `metadata.${field} must be a map`
+    if (problem !== undefined) throw refused(`returned invalid metadata: ${problem} in converted object`)
+    restored[field] = value
   }
   return restored
 }
 
-function isTextMap(value: unknown): value is JsonObject {
-  return isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string')
+const identity = [
+  ['name', 'name'],
+  ['namespace', 'namespace'],
+  ['uid', 'UID'],
+] as const
+
+function textMapProblem(map: JsonObject, field: string): string | undefined {
+  for (const [key, value] of Object.entries(map)) {
+    if (typeof value !== 'string') return `metadata.${field}[${key}] must be a string, but is ${typeof value}`
+    const [problem] = qualifiedNameProblems(field === 'annotations' ? key.toLowerCase() : key)
+    if (problem !== undefined) return `metadata.${field}: Invalid value: ${JSON.stringify(key)}: ${problem}`
+  }
+  return undefined
 }
