@@ -1,5 +1,5 @@
 /** Reads request bodies: JSON and YAML into values, with the duplicate fields their author should hear about. */
-import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, type ScalarTag } from 'yaml'
 import { isJsonObject, type JsonValue } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { findDuplicates, scanJson } from './json-scan.ts'
@@ -58,7 +58,7 @@ export function parseYaml(text: string): ParsedBody {
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter,
-    customTags: (tags) => tags.filter((tag) => !isForeignTag(tag)),
+    customTags: (tags) => [modernOctal, ...tags.filter((tag) => !isForeignTag(tag))],
   })
   const [problem] = document.errors
   if (problem !== undefined) {
@@ -115,6 +115,14 @@ function countFields(value: JsonValue): number {
     for (const name in value) count += 1 + countFields(value[name] ?? null)
   }
   return count
+}
+
+/** YAML 1.2's spelling of octal numbers, which Kubernetes reads beside that of YAML 1.1. */
+const modernOctal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+]?0o[0-7]+$/,
+  resolve: (text) => Number.parseInt(text.replace('0o', ''), 8),
 }
 
 /** YAML 1.1 reads `2024-01-01` as a time and `1:30` as ninety; Kubernetes reads both as text. */
