@@ -1,5 +1,7 @@
 /** Workloads: deployments, replica sets, stateful sets, daemon sets, jobs and cron jobs. */
-import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
+import { invalid } from '../schema/field-error.ts'
+import type { FieldError } from '../status-error.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate, ensureObject, objectsIn, setDefault } from './pod-defaults.ts'
 
@@ -15,8 +17,16 @@ function labelsFromTemplate(object: JsonObject, spec: JsonObject): void {
   if (!isJsonObject(metadata.labels)) metadata.labels = { ...labels }
 }
 
+/** Which pods belong to a workload never changes: the old ones would belong to nobody. */
+function validateSelector(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  const { selector } = objectAt(object, 'spec')
+  if (old === undefined || jsonEqual(selector, objectAt(old, 'spec').selector)) return []
+  return [invalid('spec.selector', selector, 'field is immutable')]
+}
+
 export const deploymentStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateSelector,
   default(object) {
     const spec = specOf(object)
     setDefault(spec, 'replicas', 1)
@@ -38,6 +48,7 @@ export const deploymentStrategy: KindStrategy = {
 
 export const replicaSetStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateSelector,
   default(object) {
     const spec = specOf(object)
     setDefault(spec, 'replicas', 1)
@@ -93,6 +104,7 @@ export const statefulSetStrategy: KindStrategy = {
 
 export const daemonSetStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateSelector,
   default(object) {
     const spec = specOf(object)
     setDefault(spec, 'revisionHistoryLimit', 10)
