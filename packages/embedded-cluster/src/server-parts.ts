@@ -28,7 +28,7 @@ import { ApiServer } from './http/api-server.ts'
 import { Paths } from './http/paths.ts'
 import { Renderer } from './http/render.ts'
 import { ResourceHandler } from './http/resource-handler.ts'
-import { defaultPrinter } from './printing/table.ts'
+import { createTablePrinter } from './printing/table.ts'
 import { loadProtobufDecoder } from './protobuf/decoder.ts'
 import { loadBuiltinResources } from './registry/builtin-resources.ts'
 import { apiVersionOf } from './registry/resource-info.ts'
@@ -142,7 +142,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const requests = new RequestLog()
   const server = new ApiServer({
     context,
-    resources: new ResourceHandler(context, new Renderer(context, defaultPrinter), loadProtobufDecoder()),
+    resources: new ResourceHandler(context, new Renderer(context, createTablePrinter(clock)), loadProtobufDecoder()),
     paths: new Paths(registry, store),
     authenticator,
     authorizer,

@@ -1,0 +1,140 @@
+/** Requests whose answers were recorded from a real API server, and how answers are compared with the record. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RawClient, RawRequest } from '@reeve/cluster-under-test'
+
+/** A JSON object of a request or an answer. */
+export interface JsonObject {
+  readonly [field: string]: unknown
+}
+
+/** A few requests in order; the answer to the last one counts, the others prepare it. */
+export interface RecordedCase {
+  /** A sentence, unique among all cases. */
+  readonly name: string
+  readonly requests: readonly RawRequest[]
+}
+
+/** Status and body, without what differs from run to run. */
+export interface RecordedAnswer {
+  readonly status: number
+  readonly body: unknown
+  readonly warnings?: readonly string[]
+}
+
+/** Stands for the namespace of the run in paths, bodies and answers. */
+export const NAMESPACE = 'recorded-namespace'
+
+/** Records by the name of the case. */
+export type Records = Readonly<Record<string, RecordedAnswer>>
+
+/** Where objects of a kind are. */
+export interface ResourcePath {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly isClusterScoped?: boolean
+}
+
+/** The collection of a resource. */
+export function collectionPath({ apiVersion, plural, isClusterScoped = false }: ResourcePath): string {
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  return isClusterScoped ? `${root}/${plural}` : `${root}/namespaces/${NAMESPACE}/${plural}`
+}
+
+const FIELD_MANAGER = 'fieldManager=recorded'
+
+function objectOf(resource: ResourcePath, fields: JsonObject): JsonObject {
+  const { apiVersion, kind } = resource
+  const metadata = { name: 'recorded', ...(fields.metadata as JsonObject | undefined) }
+  return { apiVersion, kind, ...fields, metadata }
+}
+
+/** A case that creates an object without storing it. `fields` is the object without kind, version and name. */
+export function created(name: string, resource: ResourcePath, fields: JsonObject = {}): RecordedCase {
+  const path = `${collectionPath(resource)}?dryRun=All&${FIELD_MANAGER}`
+  return { name, requests: [{ method: 'POST', path, body: objectOf(resource, fields) }] }
+}
+
+/** A case that stores an object, then tries to replace it. */
+export function replaced(
+  name: string,
+  resource: ResourcePath,
+  before: JsonObject,
+  after: JsonObject,
+  objectName = nameFor(name),
+): RecordedCase {
+  const collection = collectionPath(resource)
+  const named = (fields: JsonObject) =>
+    objectOf(resource, { ...fields, metadata: { ...(fields.metadata as JsonObject | undefined), name: objectName } })
+  return {
+    name,
+    requests: [
+      { method: 'POST', path: `${collection}?${FIELD_MANAGER}`, body: named(before) },
+      { method: 'PUT', path: `${collection}/${objectName}?dryRun=All&${FIELD_MANAGER}`, body: named(after) },
+    ],
+  }
+}
+
+/** A name that no other case uses. */
+function nameFor(name: string): string {
+  const words = name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  return `recorded-${words}`.slice(0, 60).replace(/-+$/, '')
+}
+
+const ACCOUNT_DEADLINE_MS = 10_000
+
+/** Waits for the service account that pods of a new namespace need. */
+export async function awaitServiceAccount(raw: RawClient, namespace: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`
+  const deadline = Date.now() + ACCOUNT_DEADLINE_MS
+  while ((await raw.send({ path })).status !== 200) {
+    if (Date.now() > deadline) throw new Error(`${path} did not appear in ${ACCOUNT_DEADLINE_MS} ms`)
+    await sleep(50)
+  }
+}
+
+/** Sends the requests of a case and returns the last answer, masked. */
+export async function perform(raw: RawClient, namespace: string, recorded: RecordedCase): Promise<RecordedAnswer> {
+  const withNamespace = (text: string) => text.replaceAll(NAMESPACE, namespace)
+  let answer: RecordedAnswer = { status: 0, body: undefined }
+  const stored: string[] = []
+  try {
+    for (const [index, { body, path, ...request }] of recorded.requests.entries()) {
+      const text = body === undefined ? undefined : withNamespace(typeof body === 'string' ? body : JSON.stringify(body))
+      const { status, headers, text: answered } = await raw.send({
+        ...request,
+        path: withNamespace(path),
+        ...(text !== undefined && { body: text }),
+      })
+      const isLast = index === recorded.requests.length - 1
+      if (!isLast && status >= 300) throw new Error(`${recorded.name}: ${request.method} ${path}: ${status} ${answered}`)
+      if (!isLast && request.method === 'POST' && text !== undefined) {
+        stored.push(`${withNamespace(path).replace(/\?.*/, '')}/${JSON.parse(text).metadata.name}`)
+      }
+      const warning = headers.warning
+      const warnings = warning === undefined ? undefined : Array.isArray(warning) ? warning : [warning]
+      answer = { status, body: mask(answered, namespace), ...(warnings && { warnings }) }
+    }
+  } finally {
+    // Objects outside of namespaces would meet the next run.
+    for (const path of stored) await raw.send({ method: 'DELETE', path })
+  }
+  return answer
+}
+
+/** Replaces what the server makes up. */
+function mask(text: string, namespace: string): unknown {
+  let masked = text.replaceAll(namespace, NAMESPACE)
+  const uid = (JSON.parse(text) as { metadata?: { uid?: string } }).metadata?.uid
+  if (uid !== undefined) masked = masked.replaceAll(uid, 'UID')
+  return JSON.parse(masked, (field, value) => {
+    if (field === 'creationTimestamp' && typeof value === 'string') return 'TIME'
+    if (field === 'time' && typeof value === 'string') return 'TIME'
+    if (field === 'resourceVersion' && typeof value === 'string' && value !== '') return 'VERSION'
+    if (field === 'clusterIP' && /^10\./.test(value)) return 'ADDRESS'
+    if (field === 'clusterIPs' && Array.isArray(value)) return value.map((ip) => (/^10\./.test(ip) ? 'ADDRESS' : ip))
+    if (['nodePort', 'healthCheckNodePort'].includes(field) && typeof value === 'number' && value !== 30_123) return 'PORT'
+    if (field === 'name' && /^kube-api-access-/.test(value)) return 'kube-api-access-SUFFIX'
+    return value
+  })
+}
