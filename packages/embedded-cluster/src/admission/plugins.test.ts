@@ -6,7 +6,6 @@ import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import { createOwnerReferencesPermission } from './owner-references.ts'
 import { createBuiltInAdmission } from './plugins.ts'
-import { ensureSystemPriorityClasses } from './priority.ts'
 import { type FakeClusterApi, fakeClusterApi } from './testing/fake-cluster-api.ts'
 
 function cluster(more: Readonly<Record<string, readonly JsonObject[]>> = {}) {
@@ -203,9 +202,8 @@ describe('a new pod', () => {
   })
 
   it('gets the priority of its class', async () => {
-    const api = cluster()
-    await ensureSystemPriorityClasses(api)
-    await ensureSystemPriorityClasses(api)
+    const critical = { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }
+    const api = cluster({ 'priorityclasses.scheduling.k8s.io': [critical] })
     expect(await podSpec(api)).toMatchObject({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' })
     expect(await podSpec(api, { priorityClassName: 'system-node-critical' })).toMatchObject({ priority: 2_000_001_000 })
     api.put('priorityclasses.scheduling.k8s.io', {

@@ -2,7 +2,6 @@
 import { type JsonObject, objectAt, stringAt } from '../json.ts'
 import { forbidden } from '../rest/api-errors.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
-import { StatusError } from '../status-error.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
@@ -81,37 +80,4 @@ function defaultClass(api: Pick<ClusterApi, 'list'>): JsonObject | undefined {
 
 function nameOf(object: JsonObject): string {
   return stringAt(objectAt(object, 'metadata'), 'name') ?? ''
-}
-
-const systemClasses = [
-  {
-    name: 'system-node-critical',
-    value: 2_000_001_000,
-    description: 'For pods of the system that must stay on their node.',
-  },
-  {
-    name: 'system-cluster-critical',
-    value: 2_000_000_000,
-    description: 'For pods of the system that must run, on whatever node.',
-  },
-]
-
-/** Creates the priority classes every cluster has, where they are missing. */
-export async function ensureSystemPriorityClasses(api: Pick<ClusterApi, 'get' | 'create'>): Promise<void> {
-  for (const { name, value, description } of systemClasses) {
-    if (api.get(PRIORITY_CLASSES, undefined, name) !== undefined) continue
-    const object = {
-      apiVersion: 'scheduling.k8s.io/v1',
-      kind: 'PriorityClass',
-      metadata: { name },
-      value,
-      description,
-      preemptionPolicy: DEFAULT_POLICY,
-    }
-    try {
-      await api.create(PRIORITY_CLASSES, object)
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
-    }
-  }
 }
