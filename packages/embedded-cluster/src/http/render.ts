@@ -1,11 +1,12 @@
 /** Writes objects, lists and watch events in the negotiated form. */
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import { apiVersionOf, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type RestContext, toVersion } from '../rest/context.ts'
 import type { ListResult } from '../rest/list.ts'
+import { nameOf, namespaceOf } from '../rest/object-meta.ts'
 import type { WatchView } from '../rest/watch.ts'
 import { watchLine } from '../store/event-log.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import type { ServerResponse } from './exchange.ts'
 import type { Negotiated } from './negotiation.ts'
 import { CompleteBody, complete, type Headers } from './response.ts'
@@ -42,32 +43,22 @@ export class Renderer {
 
   /** One object that is in the version of the request already. */
   async object(status: number, target: RenderTarget, object: JsonObject, headers?: Headers): Promise<ServerResponse> {
+    const stored = this.#storedForm(target.info, object)
+    if (stored !== undefined && isPlain(target)) return plainObject(status, stored)
     return this.#answer(status, target, this.#transform(target, object), headers)
   }
 
   /** One stored object; its cached JSON is sent as it is where nothing has to change. */
   async stored(target: RenderTarget, stored: StoredObject, signal: AbortSignal): Promise<ServerResponse> {
-    const { negotiated, info, pretty } = target
-    const apiVersion = apiVersionOf(info)
-    if (
-      negotiated.format === 'json' &&
-      negotiated.as === undefined &&
-      !pretty &&
-      stored.object.apiVersion === apiVersion
-    ) {
-      return {
-        status: 200,
-        headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
-        body: new CompleteBody([stored.json, newline]),
-      }
-    }
+    const apiVersion = apiVersionOf(target.info)
+    if (isPlain(target) && stored.object.apiVersion === apiVersion) return plainObject(200, stored)
     const object = await toVersion(this.#context, stored.object, apiVersion, signal)
     return this.object(200, target, object)
   }
 
   /** A page of a collection. */
   async list(target: RenderTarget, list: ListResult, signal: AbortSignal): Promise<ServerResponse> {
-    const { negotiated, info, pretty } = target
+    const { info } = target
     const metadata: JsonObject = {
       resourceVersion: String(list.revision),
       ...(list.continue === undefined ? {} : { continue: list.continue }),
@@ -75,7 +66,7 @@ export class Renderer {
     }
     const apiVersion = apiVersionOf(info)
     const isStoredForm = list.items.every((stored) => stored.object.apiVersion === apiVersion)
-    if (negotiated.format === 'json' && negotiated.as === undefined && !pretty && isStoredForm) {
+    if (isPlain(target) && isStoredForm) {
       return {
         status: 200,
         headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
@@ -145,6 +136,14 @@ export class Renderer {
     }
   }
 
+  /** What the store holds under this very object, so that a write and the lists after it serialise once. */
+  #storedForm(info: ResourceInfo, object: JsonObject): StoredObject | undefined {
+    const name = nameOf(object)
+    if (name === '') return undefined
+    const stored = this.#context.store.get(storageKey(info), objectKey(namespaceOf(object), name))
+    return stored?.object === object ? stored : undefined
+  }
+
   #transform(target: RenderTarget, object: JsonObject): JsonObject {
     const { negotiated, info, includeObject } = target
     if (negotiated.as === undefined || object.kind === 'Status') return object
@@ -163,6 +162,19 @@ export class Renderer {
     }
     const body = target.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`
     return complete(status, 'application/json', body, headers)
+  }
+}
+
+/** Whether the client wants the object as it is, in compact JSON. */
+function isPlain({ negotiated, pretty }: RenderTarget): boolean {
+  return negotiated.format === 'json' && negotiated.as === undefined && !pretty
+}
+
+function plainObject(status: number, stored: StoredObject): ServerResponse {
+  return {
+    status,
+    headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
+    body: new CompleteBody([stored.json, newline]),
   }
 }
 
