@@ -85,8 +85,8 @@ export const CERTIFICATE_DEFAULTS = Object.freeze({
   renewBefore: 1 / 3,
   /** Certificates start a little in the past, for peers whose clock is behind. */
   backdateMs: 1 * HOUR_MS,
-  /** How often each replica looks at the Secret. */
-  checkIntervalMs: 5 * MINUTE_MS,
+  /** How often each replica looks at the Secret and at whom it has to be trusted by. */
+  checkIntervalMs: 1 * MINUTE_MS,
   /** How long old and new authority are trusted side by side at each step; well above the check interval. */
   overlapMs: 30 * MINUTE_MS,
   /** How often mounted certificate files are looked at. */

@@ -1,0 +1,132 @@
+/** Makes certificates: an authority of our own, and what it signs. The X.509 library is loaded when first used. */
+import { randomBytes, webcrypto } from 'node:crypto'
+import { isIP } from 'node:net'
+import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
+import { RuntimeError } from '../runtime-error.ts'
+import type { ServingCertificate } from './certificate-source.ts'
+
+/** From when to when a certificate is valid. */
+export interface Validity {
+  /** Milliseconds since the epoch; certificates start an hour earlier for peers whose clock is behind. */
+  readonly nowMs: number
+  readonly validityMs: number
+}
+
+// P-256 keys are made in under a millisecond, and every API server accepts them.
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+
+/**
+ * A new self-signed authority.
+ *
+ * @example
+ * const authority = await issueAuthority('webapp-operator', { nowMs: clock.now(), validityMs: 365 * 86_400_000 })
+ */
+export async function issueAuthority(commonName: string, validity: Validity): Promise<ServingCertificate> {
+  const x509 = await loadX509()
+  const keys = await makeKeys()
+  const { notBefore, notAfter } = periodOf(validity)
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    // Two authorities of one name differ by this number, so that nobody mistakes the old for the new.
+    name: [{ CN: [`${commonName} ${notBefore.toISOString().slice(0, 10)} ${randomBytes(4).toString('hex')}`] }],
+    notBefore,
+    notAfter,
+    keys,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { certificate: asPem(certificate.toString('pem')), privateKey: await exportKey(keys.privateKey) }
+}
+
+/**
+ * A certificate for a TLS server, signed by `authority`. It never outlives the authority.
+ *
+ * @param hosts DNS names and IP addresses the server is reached by; at least one
+ *
+ * @example
+ * const serving = await issueServing(authority, ['webapp-webhook.shop.svc'], { nowMs, validityMs })
+ */
+export async function issueServing(
+  authority: ServingCertificate,
+  hosts: readonly string[],
+  validity: Validity,
+): Promise<ServingCertificate> {
+  const [first] = hosts
+  if (first === undefined) {
+    throw new RuntimeError('CERTIFICATE_HOSTS', 'a serving certificate needs at least one host name or IP address')
+  }
+  const x509 = await loadX509()
+  const issuer = new x509.X509Certificate(authority.certificate)
+  const keys = await makeKeys()
+  const { notBefore, notAfter } = periodOf(validity)
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    // A common name is limited to 64 characters; names are checked against the alternative names anyway.
+    subject: [{ CN: [first.slice(0, 64)] }],
+    issuer: issuer.subjectName,
+    notBefore,
+    notAfter: notAfter < issuer.notAfter ? notAfter : issuer.notAfter,
+    publicKey: keys.publicKey,
+    signingKey: await importKey(authority.privateKey),
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      new x509.SubjectAlternativeNameExtension(
+        hosts.map((host) => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
+      ),
+    ],
+  })
+  return { certificate: asPem(certificate.toString('pem')), privateKey: await exportKey(keys.privateKey) }
+}
+
+/** The names under which the pods behind a Service are reached from inside the cluster, by the API server above all. */
+export function serviceHosts(
+  service: { readonly namespace: string; readonly name: string },
+  clusterDomain = 'cluster.local',
+): readonly string[] {
+  const short = `${service.name}.${service.namespace}`
+  return [`${short}.svc`, `${short}.svc.${clusterDomain}`, short]
+}
+
+async function loadX509(): Promise<typeof import('@peculiar/x509')> {
+  // The library's dependency injection wants this polyfill before it is loaded.
+  await import('reflect-metadata')
+  return import('@peculiar/x509')
+}
+
+function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+}
+
+function importKey(pem: string): Promise<webcrypto.CryptoKey> {
+  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64')
+  return webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign'])
+}
+
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key))
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
+}
+
+function periodOf({ nowMs, validityMs }: Validity): { notBefore: Date; notAfter: Date } {
+  return { notBefore: new Date(nowMs - CERTIFICATE_DEFAULTS.backdateMs), notAfter: new Date(nowMs + validityMs) }
+}
+
+/** A positive number of 16 bytes: the top bit stays clear, or DER would read it as negative. */
+function serialNumber(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40
+  return bytes.toString('hex')
+}
+
+function asPem(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`
+}

@@ -1,0 +1,230 @@
+/** The HTTPS server that the API server calls. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { type Clock, sleep, systemClock } from '@reeve/kube'
+import {
+  type CertificateSource,
+  firstCertificate,
+  type ServingCertificate,
+} from '../certificates/certificate-source.ts'
+import { WEBHOOK_DEFAULTS } from '../defaults.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { Deadline } from '../manager/deadline.ts'
+import { InFlight } from '../manager/in-flight.ts'
+import type { Runnable } from '../manager/runnable.ts'
+import { parseDuration, readJson } from './request-body.ts'
+import { BadReviewError } from './webhook-route.ts'
+import type { HandleOptions, WebhookRouter } from './webhook-router.ts'
+
+/** Options of {@link WebhookServer}. */
+export interface WebhookServerOptions {
+  /** New ones are taken up without closing a connection. */
+  readonly certificates: CertificateSource
+  /** @default '0.0.0.0' */
+  readonly host?: string
+  /** 0 takes a free one. @default 9443 */
+  readonly port?: number
+  /** Larger bodies are refused with 413. @default 7 MiB */
+  readonly maxBodyBytes?: number
+  /** From the first byte of a request to the last. @default 10_000 */
+  readonly requestTimeoutMs?: number
+  /** From the first byte of a request to the end of its headers. @default 5_000 */
+  readonly headersTimeoutMs?: number
+  /** After the stop signal: keep accepting for as long as it takes until no more requests are sent here. @default 0 */
+  readonly lameDuckMs?: number
+  /** How long requests under way may take after that. @default 10_000 */
+  readonly drainTimeoutMs?: number
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** The API server tells how long it waits; our answer has to travel back within that. */
+const ANSWER_MARGIN_MS = 500
+
+/**
+ * Serves a {@link WebhookRouter} over TLS 1.3.
+ *
+ * *Guarantees*: no older TLS; bodies, headers, connections and times are limited; a new certificate is used for new
+ * connections while those that are open go on; after the stop signal requests under way are answered, connections are
+ * told to close, and none is left when `run` resolves.
+ *
+ * @example
+ * const server = new WebhookServer(new WebhookRouter([validate, mutate]), { certificates, port: 9443 })
+ * manager.add(certificates, server)
+ */
+export class WebhookServer implements Runnable {
+  readonly name = 'webhooks'
+  readonly needsLeadership = false
+  readonly phase = 'webhooks'
+  readonly #router: WebhookRouter
+  readonly #options: WebhookServerOptions
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #requests = new InFlight()
+  readonly #listening = Promise.withResolvers<AddressInfo>()
+  #isDraining = false
+
+  constructor(router: WebhookRouter, options: WebhookServerOptions) {
+    this.#router = router
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#logger = (options.logger ?? silentLogger).child({ server: 'webhooks' })
+    // Whoever does not ask for the address must not be punished with an unhandled rejection.
+    this.#listening.promise.catch(() => undefined)
+  }
+
+  /** Resolves with the address once the server listens; rejects when it cannot. */
+  address(): Promise<AddressInfo> {
+    return this.#listening.promise
+  }
+
+  async whenReady(): Promise<void> {
+    await this.#listening.promise
+  }
+
+  /** Answers a review without a socket. */
+  handle(path: string, review: unknown, options?: HandleOptions): Promise<object> {
+    return this.#router.handle(path, review, options)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      const certificate = await firstCertificate(this.#options.certificates, signal)
+      const server = this.#createServer(certificate)
+      const unsubscribe = this.#options.certificates.subscribe((next) => this.#useCertificate(server, next))
+      try {
+        await this.#listen(server)
+        await untilStopped(server, signal)
+      } finally {
+        unsubscribe()
+        await this.#close(server)
+      }
+    } catch (error) {
+      this.#listening.reject(error)
+      if (!signal.aborted || error !== signal.reason) throw error
+    }
+  }
+
+  #createServer({ certificate, privateKey }: ServingCertificate): Server {
+    const requestTimeout = this.#options.requestTimeoutMs ?? WEBHOOK_DEFAULTS.requestTimeoutMs
+    const headersTimeout = this.#options.headersTimeoutMs ?? WEBHOOK_DEFAULTS.headersTimeoutMs
+    const server = createServer(
+      {
+        cert: certificate,
+        key: privateKey,
+        minVersion: 'TLSv1.3',
+        ALPNProtocols: ['http/1.1'],
+        handshakeTimeout: headersTimeout,
+        requestTimeout,
+        headersTimeout,
+        keepAliveTimeout: WEBHOOK_DEFAULTS.keepAliveTimeoutMs,
+        // Time-outs are only looked at this often.
+        connectionsCheckingInterval: Math.min(1_000, headersTimeout / 2),
+      },
+      (request, response) => void this.#serve(request, response),
+    )
+    server.maxConnections = WEBHOOK_DEFAULTS.maxConnections
+    server.on('error', (error) => this.#logger.warn({ error }, 'the webhook server reports an error'))
+    server.on('tlsClientError', (error) => this.#logger.debug({ error }, 'a TLS handshake failed'))
+    return server
+  }
+
+  async #listen(server: Server): Promise<void> {
+    const { host = WEBHOOK_DEFAULTS.host, port = WEBHOOK_DEFAULTS.port } = this.#options
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    const address = server.address() as AddressInfo // a TCP server that listens has one
+    this.#logger.info({ address: address.address, port: address.port }, 'serving webhooks')
+    this.#listening.resolve(address)
+  }
+
+  #useCertificate(server: Server, { certificate, privateKey }: ServingCertificate): void {
+    try {
+      server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.3' })
+    } catch (error) {
+      this.#logger.error({ error }, 'could not use the new certificate: the old one stays')
+    }
+  }
+
+  async #close(server: Server): Promise<void> {
+    const { lameDuckMs = 0, drainTimeoutMs = WEBHOOK_DEFAULTS.drainTimeoutMs } = this.#options
+    this.#isDraining = true
+    if (server.listening && lameDuckMs > 0) await sleep(lameDuckMs, { clock: this.#clock })
+    if (!server.listening) return
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    using deadline = new Deadline(this.#clock, drainTimeoutMs, 'answering the last requests')
+    await this.#requests.whenIdle(deadline.signal).catch(() => {
+      this.#logger.warn({ count: this.#requests.count }, 'cut off requests that took too long')
+    })
+    server.closeAllConnections()
+    await closed
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leave = this.#requests.enter()
+    const gone = new AbortController()
+    response.once('close', () => {
+      gone.abort(new DOMException('the connection was closed', 'AbortError'))
+      leave()
+    })
+    if (this.#isDraining) response.setHeader('connection', 'close')
+    try {
+      const answer = await this.#answer(request, gone.signal)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    } catch (error) {
+      if (error instanceof BadReviewError) refuse(request, response, error)
+      else {
+        this.#logger.error({ error }, 'could not answer a webhook request')
+        refuse(request, response, new BadReviewError(500, 'internal error'))
+      }
+    }
+  }
+
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<object> {
+    if (request.method !== 'POST') throw new BadReviewError(405, 'only POST is served')
+    const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';', 1)
+    if (mediaType.trim().toLowerCase() !== 'application/json') {
+      throw new BadReviewError(415, 'the body must be application/json')
+    }
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://local')
+    const review = await readJson(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes)
+    const patienceMs = parseDuration(searchParams.get('timeout') ?? '')
+    return this.#router.handle(pathname, review, {
+      signal,
+      ...(patienceMs !== undefined && { timeoutMs: Math.max(patienceMs - ANSWER_MARGIN_MS, patienceMs / 2) }),
+    })
+  }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, { status, message }: BadReviewError): void {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    ...(status === 405 && { allow: 'POST' }),
+    ...(status === 503 && { 'retry-after': '1' }),
+    // What is left of the body is not read, so the connection is of no more use.
+    ...(!request.complete && { connection: 'close' }),
+  })
+  response.end(`${message}\n`)
+}
+
+function untilStopped(server: Server, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => () => {
+      signal.removeEventListener('abort', onAbort)
+      server.off('error', onError)
+      settle()
+    }
+    const onAbort = finish(resolve)
+    const onError = (error: Error) => finish(() => reject(error))()
+    server.once('error', onError)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+  })
+}
