@@ -52,7 +52,7 @@ describe('checkBuiltInTypes', () => {
       { strategy: { rollingUpdate: { maxSurge: true } } },
       'bool into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
     ],
-  ] // prettier-ignore
+  ]
   for (const [spec, expected] of cases) {
     it(`refuses ${JSON.stringify(spec)} in the words of the API server`, () => {
       expect(problemOf(spec)).toBe(`json: cannot unmarshal ${expected}`)

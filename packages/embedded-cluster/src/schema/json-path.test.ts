@@ -16,7 +16,7 @@ const object = {
       { type: 'Other', status: 'False' },
     ],
   },
-} // prettier-ignore
+}
 
 describe('compileJsonPath', () => {
   const cases: [string, unknown[]][] = [

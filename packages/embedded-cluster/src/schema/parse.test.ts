@@ -88,7 +88,7 @@ describe('parseYaml', () => {
         const previous = 'abcdefgh'.charAt(index)
         return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${previous}`).join(',')}]`
       }),
-    ].join('\n') // prettier-ignore
+    ].join('\n')
     expect(() => parseYaml(laughs)).toThrow(expect.objectContaining({ code: 400 }))
     expect(() => parseYaml(`a: ${'['.repeat(3000)}${']'.repeat(3000)}`)).toThrow(/nested deeper/)
     expect(() => parseYaml(`${'- '.repeat(3000)}x`)).toThrow(/nested deeper/)

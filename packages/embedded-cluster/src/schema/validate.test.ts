@@ -78,7 +78,7 @@ describe('ratcheting', () => {
           { name: 'a', port: 0 },
         ],
       },
-    } // prettier-ignore
+    }
     expect(errorsOf(schema, moved, old)).toEqual([])
     expect(errorsOf(schema, { spec: { ports: [{ name: 'c', port: 0 }] } }, old)).toHaveLength(1)
   })
