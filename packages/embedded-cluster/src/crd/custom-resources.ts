@@ -68,19 +68,26 @@ export class CustomResources implements ClusterController {
     this.#onError = options.onError ?? (() => undefined)
   }
 
-  /** Refuses new instances of a definition that is being deleted. */
+  /** Refuses new instances of a definition that is being deleted, and warns about finalizers that may clash. */
   readonly admission: AdmissionPlugin = {
-    name: 'CustomResourceTerminating',
+    name: 'CustomResources',
     mutate: (attributes) => {
       const { resource, operation, object } = attributes
       if (operation === 'CREATE' && resource.custom && this.definitionOf(resource)?.isDeleting === true) {
-        throw forbidden(
-          resource,
-          attributes.name ?? '',
-          'create not allowed while custom resource definition is terminating',
-        )
+        const why = 'create not allowed while custom resource definition is terminating'
+        throw forbidden(resource, attributes.name ?? '', why)
       }
       return object
+    },
+    validate: ({ resource, object, oldObject, warn }) => {
+      if (!resource.custom || object === undefined) return
+      const before = finalizersOf(oldObject)
+      for (const finalizer of finalizersOf(object)) {
+        if (finalizer.includes('/') || standardFinalizers.has(finalizer) || before.includes(finalizer)) continue
+        warn(
+          `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+        )
+      }
     },
   }
 
@@ -249,6 +256,12 @@ export class CustomResources implements ClusterController {
     this.#retries.get(name)?.timer?.cancel()
     this.#retries.delete(name)
   }
+}
+
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+
+function finalizersOf(object: JsonObject | undefined): readonly string[] {
+  return arrayAt(objectAt(object, 'metadata'), 'finalizers').map(String)
 }
 
 async function ignoreNotFound(write: Promise<unknown>): Promise<void> {

@@ -98,7 +98,8 @@ export class Discovery {
       legacyResource(info),
       ...info.subresources.map((sub) => legacySubresource(info, sub)),
     ])
-    resources.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
+    // Built-in groups are listed by name, custom ones as they come.
+    if (!first.custom) resources.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
     const apiVersion = group === '' ? {} : { apiVersion: 'v1' }
     return { kind: 'APIResourceList', ...apiVersion, groupVersion: apiVersionOf(first), resources }
   }

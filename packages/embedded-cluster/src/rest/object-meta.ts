@@ -129,7 +129,7 @@ export function validateMetadata(
     }
   } else errors.push(...validateMetadataUpdate(metadata, isJsonObject(old.metadata) ? old.metadata : {}))
   errors.push(...validateLabels(metadata), ...validateAnnotations(metadata))
-  errors.push(...validateFinalizers(metadata), ...validateOwners(metadata))
+  errors.push(...validateFinalizers(metadata, takesAnyFinalizer(info)), ...validateOwners(metadata))
   return errors
 }
 
@@ -185,7 +185,14 @@ function validateAnnotations(metadata: JsonObject): FieldError[] {
 
 const plainFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 
-function validateFinalizers(metadata: JsonObject): FieldError[] {
+const groupsWithAnyFinalizer = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'coordination.k8s.io'])
+
+/** Custom resources and a few groups accept finalizers without a domain, such as the one that holds definitions. */
+function takesAnyFinalizer(info: ResourceInfo): boolean {
+  return info.custom || groupsWithAnyFinalizer.has(info.group)
+}
+
+function validateFinalizers(metadata: JsonObject, takesAny: boolean): FieldError[] {
   const errors: FieldError[] = []
   const finalizers = arrayAt(metadata, 'finalizers')
   for (const [index, finalizer] of finalizers.entries()) {
@@ -193,7 +200,7 @@ function validateFinalizers(metadata: JsonObject): FieldError[] {
     const field = `metadata.finalizers[${index}]`
     const problems = qualifiedNameProblems(text)
     for (const why of problems) errors.push(invalidValue('metadata.finalizers', text, why))
-    if (problems.length === 0 && !text.includes('/') && !plainFinalizers.has(text)) {
+    if (!takesAny && problems.length === 0 && !text.includes('/') && !plainFinalizers.has(text)) {
       errors.push(invalidValue(field, text, 'name is neither a standard finalizer name nor is it fully qualified'))
     }
   }
