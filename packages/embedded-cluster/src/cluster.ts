@@ -5,13 +5,14 @@ import { ensureDefaultRoles } from './auth/default-roles.ts'
 import { ensureSystemObjects } from './bootstrap.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 import { createControllers } from './controllers/index.ts'
+import type { SimulatorController } from './controllers/simulator-controller.ts'
 import { DEFAULT_HOST } from './defaults.ts'
 import type { FaultInjector } from './faults/fault-injector.ts'
 import type { RequestLog } from './faults/request-log.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { Front } from './http/front.ts'
 import { kubeconfig } from './http/kubeconfig.ts'
-import type { ClusterApi, ClusterController } from './rest/cluster-api.ts'
+import type { ClusterApi } from './rest/cluster-api.ts'
 import { createServerParts, type ServerParts } from './server-parts.ts'
 
 /** A running cluster. */
@@ -32,6 +33,8 @@ export interface EmbeddedCluster extends AsyncDisposable {
   readonly faults: FaultInjector
   /** Counts requests. */
   readonly requests: RequestLog
+  /** Whether the controllers have nothing to do right now; waiting for time counts as nothing to do. */
+  readonly isIdle: boolean
   /** Forgets all history: watches and pages from before now answer 410. */
   compact(): void
   /** Cuts all connections and refuses new ones, as an API server that is down; `handle` goes on working. */
@@ -55,20 +58,27 @@ export interface EmbeddedCluster extends AsyncDisposable {
  */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const parts = createServerParts(options)
-  const { api } = parts
-  for (const controller of parts.controllers) controller.start()
-  await ensureSystemObjects(api)
-  if (options.authorization === 'RBAC') await ensureDefaultRoles(api)
-  const listener = options.listen === false ? undefined : await Listener.start(options, parts)
-  const controllers = startControllers(options, parts, listener)
-  return new RunningCluster(parts, controllers, listener)
+  try {
+    const { api } = parts
+    for (const controller of parts.controllers) controller.start()
+    await ensureSystemObjects(api)
+    if (options.authorization === 'RBAC') await ensureDefaultRoles(api)
+    const listener = options.listen === false ? undefined : await Listener.start(options, parts)
+    const controllers = startControllers(options, parts, listener)
+    return new RunningCluster(parts, controllers, listener)
+  } catch (error) {
+    // A port in use must not leave timers, or a data directory that nobody can open.
+    await Promise.all(parts.controllers.map((controller) => controller.stop()))
+    await parts.close()
+    throw error
+  }
 }
 
 function startControllers(
   options: EmbeddedClusterOptions,
   parts: ServerParts,
   listener: Listener | undefined,
-): readonly ClusterController[] {
+): readonly SimulatorController[] {
   if (options.controllers === false) return []
   const controllers = createControllers(parts.api, {
     ...(typeof options.controllers === 'object' ? options.controllers : {}),
@@ -80,6 +90,18 @@ function startControllers(
   })
   for (const controller of controllers) controller.start()
   return controllers
+}
+
+const AUTHORITY = 'certificate-authority.json'
+
+/** The authority of the data directory, so that a kubeconfig outlives a restart. */
+async function openAuthority(journal: ServerParts['journal']): Promise<CertificateAuthority> {
+  const kept = journal?.readFile(AUTHORITY)
+  if (kept !== undefined) return CertificateAuthority.load(JSON.parse(kept))
+  const authority = await CertificateAuthority.create('reeve-embedded-cluster')
+  const { certificate, privateKey } = authority
+  journal?.writeFile(AUTHORITY, JSON.stringify({ certificate, privateKey }))
+  return authority
 }
 
 /** The TLS side of a cluster that listens. */
@@ -103,7 +125,7 @@ class Listener {
 
   static async start(options: EmbeddedClusterOptions, parts: ServerParts): Promise<Listener> {
     const host = options.host ?? DEFAULT_HOST
-    const authority = await CertificateAuthority.create('reeve-embedded-cluster')
+    const authority = await openAuthority(parts.journal)
     const hosts = [...new Set([host, 'localhost', '127.0.0.1', ...(options.hostnames ?? [])])]
     const server = await authority.issueServer({
       hosts: [...hosts, 'kubernetes', 'kubernetes.default.svc', '10.96.0.1'],
@@ -140,11 +162,11 @@ class RunningCluster implements EmbeddedCluster {
   readonly faults: FaultInjector
   readonly requests: RequestLog
   readonly #parts: ServerParts
-  readonly #controllers: readonly ClusterController[]
+  readonly #controllers: readonly SimulatorController[]
   readonly #listener: Listener | undefined
   #stopping: Promise<void> | undefined
 
-  constructor(parts: ServerParts, controllers: readonly ClusterController[], listener: Listener | undefined) {
+  constructor(parts: ServerParts, controllers: readonly SimulatorController[], listener: Listener | undefined) {
     this.#parts = parts
     this.#controllers = controllers
     this.#listener = listener
@@ -155,6 +177,10 @@ class RunningCluster implements EmbeddedCluster {
 
   get url(): string {
     return this.#requireListener().url
+  }
+
+  get isIdle(): boolean {
+    return this.#controllers.every((controller) => controller.isIdle)
   }
 
   get caPem(): string {

@@ -11,7 +11,7 @@ import { type Authorizer, alwaysAllow } from './auth/authorizer.ts'
 import { ClusterRoleAggregation } from './auth/cluster-role-aggregation.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { createEscalationCheck } from './auth/role-escalation.ts'
-import { ServiceAccountTokens } from './auth/service-account-tokens.ts'
+import { ServiceAccountTokens, type ServiceAccountTokensOptions } from './auth/service-account-tokens.ts'
 import { createTokenIssuer } from './auth/token-request.ts'
 import { systemUser } from './auth/user.ts'
 import { convertBuiltin, isBuiltinConversion } from './builtin/conversions.ts'
@@ -22,12 +22,14 @@ import type { EmbeddedClusterOptions } from './cluster-options.ts'
 import { Converter } from './crd/conversion.ts'
 import { CustomResources } from './crd/custom-resources.ts'
 import { DEFAULT_MAX_BUFFERED_EVENTS, DEFAULT_MAX_EVENT_AGE_MS, DEFAULT_MAX_EVENTS } from './defaults.ts'
+import { EventExpiry } from './event-expiry.ts'
 import { FaultInjector } from './faults/fault-injector.ts'
 import { RequestLog } from './faults/request-log.ts'
 import { ApiServer } from './http/api-server.ts'
 import { Paths } from './http/paths.ts'
 import { Renderer } from './http/render.ts'
 import { ResourceHandler } from './http/resource-handler.ts'
+import { arrayAt, isJsonObject, objectAt } from './json.ts'
 import { createTablePrinter } from './printing/table.ts'
 import { loadProtobufDecoder } from './protobuf/decoder.ts'
 import { loadBuiltinResources } from './registry/builtin-resources.ts'
@@ -42,6 +44,7 @@ import { newUid } from './rest/object-meta.ts'
 import type { ServerContext, VirtualCreate } from './rest/server-context.ts'
 import { WatchHub } from './rest/watch-hub.ts'
 import { loadBuiltinSchemas } from './schema/definitions.ts'
+import { Journal } from './store/journal.ts'
 import { Store } from './store/store.ts'
 
 /** The API server of one cluster and what it is made of. */
@@ -55,7 +58,8 @@ export interface ServerParts {
   readonly requests: RequestLog
   /** What runs inside the API server itself, in the order to start it. */
   readonly controllers: readonly ClusterController[]
-  /** Closes connections to webhooks. */
+  readonly journal: Journal | undefined
+  /** Closes connections to webhooks and the files of the data directory. */
   readonly close: () => Promise<void>
 }
 
@@ -65,13 +69,8 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const randomUuid = () => newUid(random)
   const registry = new ResourceRegistry()
   registry.addAll(loadBuiltinResources(loadBuiltinSchemas()))
-  const store = new Store({
-    clock,
-    window: {
-      maxEvents: options.eventWindow?.maxEvents ?? DEFAULT_MAX_EVENTS,
-      maxAgeMs: options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS,
-    },
-  })
+  const journal = options.dataDir === undefined ? undefined : Journal.open(options.dataDir)
+  const store = openStore(options, clock, journal)
   const hub = new WatchHub(store)
   const admission: AdmissionPlugin[] = []
   const virtualCreates = new Map<string, VirtualCreate>()
@@ -88,7 +87,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     converter: {
       convert: (objects, apiVersion, signal) => requireSet(late.converter).convert(objects, apiVersion, signal),
     },
-    serviceAddresses: new ServiceAddresses(random),
+    serviceAddresses: takenAddresses(store, random),
     strategyOf,
     hub,
     maxBufferedEvents: options.maxBufferedEvents ?? DEFAULT_MAX_BUFFERED_EVENTS,
@@ -117,7 +116,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   )
   const rbac = options.authorization === 'RBAC' ? new RbacAuthorizer(api) : undefined
   const authorizer: Authorizer = rbac ?? alwaysAllow
-  const tokens = new ServiceAccountTokens({ api, clock, randomUuid })
+  const tokens = openTokens(journal, { api, clock, randomUuid })
   late.issueToken = createTokenIssuer({ api, clock, tokens })
   const authenticator = new Authenticator({
     ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
@@ -143,7 +142,10 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const server = new ApiServer({
     context,
     resources: new ResourceHandler(context, new Renderer(context, createTablePrinter(clock)), loadProtobufDecoder()),
-    paths: new Paths(registry, store),
+    paths: new Paths(registry, store, {
+      '/openid/v1/jwks': () => tokens.jwks(),
+      '/.well-known/openid-configuration': () => tokens.openidConfiguration(tokens.issuer),
+    }),
     authenticator,
     authorizer,
     inProcessUser: systemUser,
@@ -158,12 +160,60 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     server,
     faults,
     requests,
-    controllers: [customResources, ...(rbac === undefined ? [] : [new ClusterRoleAggregation({ api, clock })])],
+    controllers: [
+      customResources,
+      new EventExpiry(store, clock),
+      ...(rbac === undefined ? [] : [new ClusterRoleAggregation({ api, clock })]),
+    ],
+    journal,
     close: async () => {
       webhooks.close()
       await client.close()
+      journal?.close()
     },
   }
+}
+
+/** A store with what the data directory remembers. */
+function openStore(options: EmbeddedClusterOptions, clock: Clock, journal: Journal | undefined): Store {
+  const store = new Store({
+    clock,
+    window: {
+      maxEvents: options.eventWindow?.maxEvents ?? DEFAULT_MAX_EVENTS,
+      maxAgeMs: options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS,
+    },
+    ...(journal === undefined ? {} : { journal: (record) => journal.append(record) }),
+  })
+  if (journal === undefined) return store
+  for (const record of journal.read()) store.restore(record)
+  journal.compact(store.revision, store.live())
+  store.listenToAll(() => {
+    if (journal.isDue) journal.compact(store.revision, store.live())
+  })
+  return store
+}
+
+/** Signs with the key of the data directory, so that tokens outlive a restart. */
+function openTokens(journal: Journal | undefined, options: ServiceAccountTokensOptions): ServiceAccountTokens {
+  const privateKey = journal?.readFile(SERVICE_ACCOUNT_KEY)
+  const tokens = new ServiceAccountTokens({ ...options, ...(privateKey === undefined ? {} : { privateKey }) })
+  if (privateKey === undefined) journal?.writeFile(SERVICE_ACCOUNT_KEY, tokens.privateKey)
+  return tokens
+}
+
+const SERVICE_ACCOUNT_KEY = 'service-account.key'
+
+/** What stored Services hold already. */
+function takenAddresses(store: Store, random: () => number): ServiceAddresses {
+  const addresses = new ServiceAddresses(random)
+  for (const { object } of store.range('services')) {
+    const spec = objectAt(object, 'spec')
+    if (typeof spec.clusterIP === 'string' && spec.clusterIP !== 'None') addresses.takeAddress(spec.clusterIP)
+    for (const port of arrayAt(spec, 'ports')) {
+      if (isJsonObject(port) && typeof port.nodePort === 'number') addresses.takePort(port.nodePort)
+    }
+  }
+  return addresses
 }
 
 function versionConverter(custom: Converter): VersionConverter {

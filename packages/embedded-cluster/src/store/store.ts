@@ -120,6 +120,7 @@ export class Store {
   restore(record: CommitRecord): void {
     this.#revision = Math.max(this.#revision, record.revision)
     this.#log.compact(this.#revision)
+    if (record.collection === '') return
     if (record.object === undefined) this.#collection(record.collection).delete(record.key)
     else {
       const stored = new StoredObject(record.key, deepFreeze(record.object), record.revision)
@@ -153,6 +154,13 @@ export class Store {
   /** Forgets all history up to now: older watches, continue tokens and exact reads answer 410. */
   compact(): void {
     this.#log.compact(this.#revision)
+  }
+
+  /** Every live object, for a snapshot. */
+  *live(): Generator<CommitRecord> {
+    for (const [collection, objects] of this.#collections) {
+      for (const { key, revision, object } of objects.range()) yield { revision, collection, key, object }
+    }
   }
 
   /** Names of the collections that hold, or once held, objects. */

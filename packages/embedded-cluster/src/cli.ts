@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+/** `reeve-cluster`: starts an embedded cluster alone and keeps it running until it is told to stop. */
+import { parseArgs } from 'node:util'
+import { startEmbeddedCluster } from './cluster.ts'
+import type { EmbeddedClusterOptions } from './cluster-options.ts'
+
+const usage = `Usage: reeve-cluster [options]
+
+Starts a Kubernetes API server with simulated nodes and workloads.
+
+  --port <number>           port to listen on (default: a free one)
+  --host <address>          address to listen on (default: 127.0.0.1)
+  --kubeconfig <path>       where to write the kubeconfig (default: ./reeve-cluster.kubeconfig)
+  --data-dir <path>         keep the cluster's state across restarts
+  --nodes <number>          simulated nodes (default: 3)
+  --authorization <mode>    AlwaysAllow or RBAC (default: AlwaysAllow)
+  --no-controllers          only the API server: nothing runs, nothing is collected
+  --help                    show this text
+`
+
+/** A command line that cannot be understood. */
+class UsageError extends Error {
+  readonly code = 'USAGE'
+}
+
+/** Options of the cluster, and where its kubeconfig goes; `undefined` when only help is wanted. */
+function readArguments(
+  args: readonly string[],
+): { readonly options: EmbeddedClusterOptions; readonly kubeconfig: string } | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      kubeconfig: { type: 'string', default: 'reeve-cluster.kubeconfig' },
+      'data-dir': { type: 'string' },
+      nodes: { type: 'string' },
+      authorization: { type: 'string', default: 'AlwaysAllow' },
+      'no-controllers': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const { authorization } = values
+  if (authorization !== 'AlwaysAllow' && authorization !== 'RBAC') {
+    throw new UsageError(`--authorization is AlwaysAllow or RBAC, not ${JSON.stringify(authorization)}`)
+  }
+  return {
+    kubeconfig: values.kubeconfig,
+    options: {
+      authorization,
+      controllers: !values['no-controllers'],
+      ...(values.port === undefined ? {} : { port: number('--port', values.port, 65_535) }),
+      ...(values.nodes === undefined ? {} : { nodes: number('--nodes', values.nodes, 5_000) }),
+      ...(values.host === undefined ? {} : { host: values.host }),
+      ...(values['data-dir'] === undefined ? {} : { dataDir: values['data-dir'] }),
+    },
+  }
+}
+
+function number(name: string, text: string, max: number): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 0 || value > max) {
+    throw new UsageError(`${name} is a whole number from 0 to ${max}, not ${JSON.stringify(text)}`)
+  }
+  return value
+}
+
+async function main(): Promise<void> {
+  const read = readArguments(process.argv.slice(2))
+  if (read === undefined) {
+    process.stdout.write(usage)
+    return
+  }
+  const cluster = await startEmbeddedCluster(read.options)
+  await cluster.writeKubeconfig(read.kubeconfig)
+  process.stdout.write(`cluster is ready at ${cluster.url}\n\n  kubectl --kubeconfig ${read.kubeconfig} get nodes\n\n`)
+  const stop = () => {
+    void cluster.stop().then(() => process.exit(0))
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+}
+
+try {
+  await main()
+} catch (error) {
+  const isUsage = error instanceof Error && 'code' in error && /^(USAGE|ERR_PARSE_ARGS)/.test(String(error.code))
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}` : ''}`)
+  process.exitCode = isUsage ? 2 : 1
+}
