@@ -6,7 +6,10 @@ import type { Resource } from './resource.ts'
 export interface RequestOptions {
   /** Ends the request, and any retries, as soon as it aborts. */
   readonly signal?: AbortSignal
-  /** Deadline for the whole call including retries. @default 30_000 (per page in `listAll`; watches have none) */
+  /**
+   * Deadline for the whole call including retries; `Infinity` for none.
+   * @default 30_000 (per page in `listAll`; watches have none)
+   */
   readonly timeoutMs?: number
 }
 

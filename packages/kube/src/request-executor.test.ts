@@ -133,6 +133,17 @@ describe('deadlines and cancellation', () => {
     expect(await betweenTries).toBe(reason)
   })
 
+  it('waits for ever when told to', async () => {
+    const { client, clock } = setUp(never)
+    const controller = new AbortController()
+    const reading = client.get(ConfigMaps, key, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal })
+    const outcome = reading.catch((reason: unknown) => reason)
+    await clock.advance(86_400_000)
+    expect(clock.pending).toBe(0)
+    controller.abort('done')
+    expect(await outcome).toBe('done')
+  })
+
   it('leaves no timer behind', async () => {
     const { client, clock } = setUp(found)
     await client.get(ConfigMaps, key)

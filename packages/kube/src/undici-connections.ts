@@ -63,7 +63,7 @@ export class Connections {
 /** Connects nothing yet; connections are made by the first requests. */
 export async function openConnections(settings: ConnectionSettings, limits: ConnectionLimits): Promise<Connections> {
   const common = {
-    // HTTP/2 halves the throughput of writes here: docs/decisions/0004-http-transport.md has the figures.
+    // One dead HTTP/2 connection silences every watch at once: docs/decisions/0004-http-transport.md has the figures.
     allowH2: false,
     pipelining: 1,
     headersTimeout: limits.headersTimeoutMs,

@@ -26,6 +26,15 @@ describe('failures', () => {
     await expect(unreachable.send(get('/x'))).rejects.toMatchObject({ phase: 'connect', message: /ECONNREFUSED/ })
   })
 
+  it('name a request that cannot be sent at all, and do not repeat it', async () => {
+    await using server = await startHttps(wire.pair, (_request, response) => response.end('{}'))
+    await using transport = transportOf(wire.configOf(server))
+    const client = createClient({ transport, impersonate: { user: 'jane\nx-injected: 1' } })
+    const error = await client.get(Pods, { namespace: 'a', name: 'b' }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'KUBE_INVALID_REQUEST', message: /invalid impersonate-user header/ })
+    expect(server.seen).toEqual([])
+  })
+
   it('report an answer that breaks off, after the bytes that arrived', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
@@ -39,10 +48,13 @@ describe('failures', () => {
   })
 
   it('limit the time until headers arrive, and the silence in an answer but not in a stream', async () => {
+    const { promise: gaveUp, resolve } = Promise.withResolvers<void>()
     await using server = await startHttps(wire.pair, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200).write('x')
-      if (request.url === '/stream') setTimeout(() => response.end('y'), 400)
+      // The stream is silent for as long as it took to give up on the stalled answer, and speaks again after that.
+      if (request.url === '/stalled') response.on('close', resolve)
+      else gaveUp.then(() => response.end('y'))
     })
     const limits = { headersTimeoutMs: 100, bodyTimeoutMs: 100 }
     await using transport = transportOf(wire.configOf(server), limits)

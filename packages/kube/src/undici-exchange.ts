@@ -1,6 +1,6 @@
 /** One request and its response over undici's dispatch interface, with the body as a stream that can be cancelled. */
 import type { Dispatcher } from 'undici'
-import { ConnectionError, type ConnectionPhase } from './errors.ts'
+import { ConnectionError, type ConnectionPhase, InvalidRequestError } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** Reading from the socket pauses while this much waits for the consumer. */
@@ -14,12 +14,7 @@ export function exchange(
 ): Promise<TransportResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason)
   const handler = new ExchangeHandler(signal)
-  try {
-    dispatcher.dispatch(options, handler)
-  } catch (error) {
-    // Thrown for arguments that undici refuses, before anything is sent.
-    handler.onResponseError(undefined, error)
-  }
+  dispatcher.dispatch(options, handler)
   return handler.response
 }
 
@@ -76,8 +71,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#wake?.()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
-    this.#fail(new ConnectionError(explain(error), this.#phase, { cause: error }))
+  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    const message = explain(error)
+    // Refused by undici itself, such as a line break in a header: sending it again cannot help.
+    const isInvalid = codeOf(error) === 'UND_ERR_INVALID_ARG'
+    this.#fail(
+      isInvalid ? new InvalidRequestError(message) : new ConnectionError(message, this.#phase, { cause: error }),
+    )
   }
 
   // Rejects at once, also while the request still waits for a connection; the request itself is dropped as soon as
@@ -128,9 +128,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 // undici's messages name addresses, certificates and limits, never headers or bodies.
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection failed'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = codeOf(error)
   if (error.message === '') return code ?? error.name
   return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 function asError(reason: unknown): Error {
