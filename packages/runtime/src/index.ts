@@ -17,6 +17,17 @@ export * from './certificates/file-certificates.ts'
 export * from './certificates/inject-ca-bundle.ts'
 export * from './certificates/issue-certificate.ts'
 export * from './conditions/condition.ts'
+export { Controller, controller } from './controller/controller.ts'
+export * from './controller/controller-error.ts'
+export {
+  CONTROLLER_DEFAULTS,
+  type ControllerEnvironment,
+  type ControllerOptions,
+} from './controller/controller-options.ts'
+export * from './controller/predicates.ts'
+export * from './controller/reconcile-record.ts'
+export type * from './controller/reconcile-request.ts'
+export { type MappedSource, type Mapper, type Source, toController } from './controller/sources.ts'
 export * from './defaults.ts'
 export * from './election/election-error.ts'
 export * from './election/fence-transport.ts'

@@ -69,6 +69,17 @@ describe('one run per key', () => {
     expect((await waiting)?.key).toBe('a')
   })
 
+  test('several adds in one go are one run, also when a worker is waiting', async () => {
+    const { queue, clock } = setUp()
+    const waiting = queue.take()
+    queue.add('a', { reason: { event: 'updated', kind: 'Deployment' } })
+    queue.add('a', { reason: { event: 'updated', kind: 'Service' } })
+    const item = await waiting
+    expect(item?.reasons).toHaveLength(2)
+    if (item !== undefined) queue.done(item)
+    expect(await takeNow(queue, clock)).toBeUndefined()
+  })
+
   test('reasons beyond the limit are counted, not kept', async () => {
     const { clock, queue } = setUp({ maxReasons: 2 })
     for (let pod = 0; pod < 10; pod++) queue.add('a', { reason: { event: 'updated', kind: 'Pod', name: `${pod}` } })

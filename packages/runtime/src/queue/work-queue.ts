@@ -76,6 +76,7 @@ export class WorkQueue<K> {
   #phase: 'open' | 'draining' | 'stopped' = 'open'
   #sequence = 0
   #isFull = false
+  #isWaking = false
 
   constructor(options: WorkQueueOptions<K>) {
     this.name = options.name
@@ -305,8 +306,21 @@ export class WorkQueue<K> {
     }
     pending.place = { heap: 'ready', entry: this.#ready.push(pending) }
     this.#metrics.added()
-    const taker = this.#takers.shift()
-    if (taker !== undefined) taker(this.#start())
+    this.#wakeTakers()
+  }
+
+  /** After the current burst of adds, so that several events about one key in one go are one run. */
+  #wakeTakers(): void {
+    if (this.#isWaking || this.#takers.length === 0) return
+    this.#isWaking = true
+    queueMicrotask(() => {
+      this.#isWaking = false
+      while (this.#ready.size > 0) {
+        const taker = this.#takers.shift()
+        if (taker === undefined) return
+        taker(this.#start())
+      }
+    })
   }
 
   #unplace(pending: Pending<K>): void {

@@ -1,0 +1,68 @@
+/** How a reconcile can end badly. */
+import type { ObjectKey } from '@reeve/kube'
+import { formatKey } from '@reeve/kube'
+import { RuntimeError } from '../runtime-error.ts'
+
+/**
+ * To be thrown by a reconcile when trying again cannot help: only a change of the object, or a resync, can. Counted
+ * and logged, not retried.
+ *
+ * @example
+ * throw new TerminalError('spec.image does not parse: fix the WebApp', { cause })
+ */
+export class TerminalError extends RuntimeError {
+  override readonly name = 'TerminalError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('TERMINAL', message, options)
+  }
+}
+
+/** A reconcile took longer than its `timeoutMs`. The reason of its signal, and its outcome. Retried. */
+export class ReconcileTimeoutError extends RuntimeError {
+  override readonly name = 'ReconcileTimeoutError'
+
+  constructor(controller: string, key: ObjectKey, timeoutMs: number) {
+    super(
+      'RECONCILE_TIMEOUT',
+      `${controller} took longer than ${timeoutMs} ms for ${formatKey(key)}: pass request.signal to what it waits ` +
+        'for, or raise timeoutMs',
+    )
+  }
+}
+
+/** The controller is being stopped: the reason of the signal of reconciles under way. */
+export class ControllerStoppingError extends RuntimeError {
+  override readonly name = 'ControllerStoppingError'
+
+  constructor(controller: string, options?: ErrorOptions) {
+    super('CONTROLLER_STOPPING', `${controller} is being stopped`, options)
+  }
+}
+
+/** A reconcile did not end although its signal aborted; its client refuses further requests. */
+export class ReconcileAbandonedError extends RuntimeError {
+  override readonly name = 'ReconcileAbandonedError'
+
+  constructor(controller: string, key: ObjectKey, graceMs: number, options?: ErrorOptions) {
+    super(
+      'RECONCILE_ABANDONED',
+      `${controller} did not end its work on ${formatKey(key)} within ${graceMs} ms after its signal aborted: ` +
+        'it is abandoned and cannot write any more',
+      options,
+    )
+  }
+}
+
+/** The informers of a controller did not fill in time, usually because a resource is not served or not allowed. */
+export class CacheSyncTimeoutError extends RuntimeError {
+  override readonly name = 'CacheSyncTimeoutError'
+
+  constructor(controller: string, timeoutMs: number, missing: readonly string[]) {
+    super(
+      'CACHE_SYNC_TIMEOUT',
+      `${controller} waited ${timeoutMs} ms for its caches: ${missing.join('; ')}. Is the cache running, the ` +
+        'CustomResourceDefinition installed, and list and watch allowed?',
+    )
+  }
+}

@@ -1,0 +1,77 @@
+/** How a controller is described. */
+import type { Clock, KubeClient, KubeObject, Resource } from '@reeve/kube'
+import type { Cache } from '../cache/cache.ts'
+import type { EventRecorder } from '../events/event-recorder.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { BackoffOptions } from '../queue/backoff.ts'
+import type { TokenBucketOptions } from '../queue/token-bucket.ts'
+import type { ReconcileRecord } from './reconcile-record.ts'
+import type { Reconcile } from './reconcile-request.ts'
+import type { MappedSource, Source } from './sources.ts'
+
+/** What a controller does. `W` are the types of the objects in `watches`. */
+export interface ControllerOptions<T extends KubeObject, W extends readonly KubeObject[] = []> {
+  /** Names it in logs, metrics and health; unique in the process. */
+  readonly name: string
+  /** The resource it is about: its objects are what `reconcile` is called for. */
+  readonly for: Resource<T> | Source<T>
+  /** Resources whose objects carry an owner reference to the primary: a change of one means a look at its owner. */
+  readonly owns?: readonly (Resource | Source<KubeObject>)[]
+  /** Other resources, with a mapper that says which primary objects a change concerns. */
+  readonly watches?: { readonly [I in keyof W]: MappedSource<W[I]> }
+  /** Resources that are only read: cached, but their changes cause nothing. */
+  readonly reads?: readonly (Resource | Source<KubeObject>)[]
+  readonly reconcile: Reconcile<T>
+  /** How many objects are worked on at once; one object never by two workers. @default 1 */
+  readonly concurrency?: number
+  /** After this the signal of a reconcile aborts, and it is retried. @default 120_000 */
+  readonly timeoutMs?: number
+  /**
+   * Every object is looked at again after about this time (± 10 %), without any request and with low priority.
+   * `Infinity` switches it off. @default 36_000_000, ten hours
+   */
+  readonly resyncMs?: number
+  /** How long a reconcile may go on after its signal aborted, before it is abandoned. @default 10_000 */
+  readonly graceMs?: number
+  /** How long the caches may take to fill at the start. @default 120_000 */
+  readonly syncTimeoutMs?: number
+  /** Runs in one process at a time. @default true */
+  readonly needsLeadership?: boolean
+  /** Delays after failures. @default 1 s, doubling up to 5 min, plus up to 10 % */
+  readonly backoff?: BackoffOptions
+  /** Limit of retries over all objects. @default 10 per second, bursts of 100 */
+  readonly retryRate?: TokenBucketOptions
+  /** Told of every reconcile after its end; for traces and a console. An exception is logged. */
+  readonly onReconcile?: (record: ReconcileRecord) => void
+  /** How many records {@link Controller.records} keeps. @default 200 */
+  readonly maxRecords?: number
+}
+
+/** What a controller works with. A manager's parts fit as they are. */
+export interface ControllerEnvironment {
+  readonly cache: Cache
+  /** Its writes are tracked in `cache` by the controller. Fence it by leadership before: `manager.client`. */
+  readonly client: KubeClient
+  readonly clock?: Clock
+  /** Source of jitter, in [0, 1). @default Math.random */
+  readonly random?: () => number
+  readonly logger?: Logger
+  readonly metrics?: Metrics
+  /** @default discards events */
+  readonly events?: EventRecorder
+}
+
+/** Defaults of {@link ControllerOptions}. */
+export const CONTROLLER_DEFAULTS = Object.freeze({
+  concurrency: 1,
+  timeoutMs: 120_000,
+  resyncMs: 36_000_000,
+  graceMs: 10_000,
+  syncTimeoutMs: 120_000,
+  needsLeadership: true,
+  maxRecords: 200,
+})
+
+/** Share by which resyncs come earlier or later, so that many controllers do not wake together. */
+export const RESYNC_JITTER = 0.1

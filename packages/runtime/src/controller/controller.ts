@@ -1,0 +1,342 @@
+/** Watches resources and calls a reconcile function for every object that may need it. */
+import {
+  type Clock,
+  formatKey,
+  type KubeClient,
+  type KubeObject,
+  type ObjectKey,
+  objectKey,
+  systemClock,
+} from '@reeve/kube'
+import { type CacheReader, readerOf } from '../cache/cache-reader.ts'
+import type { Informer } from '../cache/informer.ts'
+import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
+import type { EventRecorder } from '../events/event-recorder.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
+import { Deadline } from '../manager/deadline.ts'
+import type { Runnable } from '../manager/runnable.ts'
+import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
+import { describeReason, type ReasonEvent } from '../queue/reason.ts'
+import type { WorkItem } from '../queue/work-item.ts'
+import { WorkQueue } from '../queue/work-queue.ts'
+import { CacheSyncTimeoutError } from './controller-error.ts'
+import {
+  CONTROLLER_DEFAULTS,
+  type ControllerEnvironment,
+  type ControllerOptions,
+  RESYNC_JITTER,
+} from './controller-options.ts'
+import type { ObjectChange } from './predicates.ts'
+import { type Ending, endingOf, logEnding } from './reconcile-ending.ts'
+import { type ReconcileRecord, RecordLog } from './reconcile-record.ts'
+import { ReconcileRun } from './reconcile-run.ts'
+import { asSource, type MappedSource, type Source, toController, toItself } from './sources.ts'
+
+/** The options with the types of watched objects erased. */
+type ErasedOptions<T extends KubeObject> = Omit<ControllerOptions<T>, 'watches'> & {
+  readonly watches: readonly MappedSource<KubeObject>[]
+}
+
+type Settled = Omit<Required<ControllerOptions<KubeObject>>, 'for' | 'owns' | 'watches' | 'reads' | 'reconcile'>
+
+const noEvents: EventRecorder = { record: () => undefined }
+
+/**
+ * Describes a controller; a manager runs it.
+ *
+ * @example
+ * const webapps = controller(
+ *   {
+ *     name: 'webapp',
+ *     for: { resource: WebApps, predicate: generationChanged },
+ *     owns: [Deployments, Services],
+ *     watches: [{ resource: ConfigMaps, namespace: 'shop', map: (config) => usersOf(config) }],
+ *     reconcile: async ({ object, client, signal }) => {
+ *       if (object === undefined) return
+ *       await client.apply(Deployments, renderDeployment(object), { signal })
+ *       return { requeueAfterMs: 30_000 }
+ *     },
+ *   },
+ *   { cache, client: manager.client },
+ * )
+ * manager.add(webapps)
+ */
+export function controller<T extends KubeObject, W extends readonly KubeObject[] = []>(
+  options: ControllerOptions<T, W>,
+  environment: ControllerEnvironment,
+): Controller<T> {
+  // Each source meets only objects of its own resource, so its mapper and predicate get what they expect.
+  const watches = (options.watches ?? []) as unknown as readonly MappedSource<KubeObject>[]
+  return new Controller({ ...options, watches }, environment)
+}
+
+/**
+ * *Guarantees*: an object is reconciled after every change that its sources let through, by one worker at a time;
+ * failures are retried with backoff; nothing that a reconcile throws, and no time it takes, stops the controller; the
+ * informers exist from the construction on, so that a standby keeps them warm. After the stop signal reconciles under
+ * way get their grace, nothing new begins, and `run` resolves when the last one ended or was abandoned.
+ */
+export class Controller<T extends KubeObject> implements Runnable {
+  readonly name: string
+  readonly needsLeadership: boolean
+  readonly #options: ErasedOptions<T> & Settled
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #logger: Logger
+  readonly #events: EventRecorder
+  readonly #client: KubeClient
+  readonly #reader: CacheReader
+  readonly #metrics: ControllerMetrics
+  readonly #queue: WorkQueue<ObjectKey>
+  readonly #records: RecordLog
+  readonly #primary: Informer<T>
+  readonly #informers = new Set<Informer<KubeObject>>()
+  /** Each adds one handler to one informer, and answers with what removes it. */
+  readonly #subscriptions: (() => () => void)[] = []
+  readonly #instance: string
+  #runs = 0
+
+  constructor(options: ErasedOptions<T>, environment: ControllerEnvironment) {
+    this.#options = { ...CONTROLLER_DEFAULTS, backoff: {}, retryRate: {}, onReconcile: () => undefined, ...options }
+    const { name, concurrency, backoff, retryRate } = this.#options
+    const { cache, metrics } = environment
+    this.name = name
+    this.needsLeadership = this.#options.needsLeadership
+    this.#clock = environment.clock ?? systemClock
+    this.#random = environment.random ?? Math.random
+    this.#logger = (environment.logger ?? silentLogger).child({ controller: name })
+    this.#events = environment.events ?? noEvents
+    this.#client = cache.trackWrites(environment.client)
+    this.#metrics = controllerMetrics(name, { concurrency, ...(metrics && { metrics }) })
+    this.#records = new RecordLog(this.#options.maxRecords)
+    this.#queue = new WorkQueue({
+      name,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
+      identify: formatKey,
+      backoff,
+      retryRate,
+      ...(metrics && { metrics }),
+    })
+    this.#instance = Math.floor(this.#random() * 36 ** 4).toString(36)
+    this.#reader = readerOf(
+      (of) => this.#informersOf(resourceName(of)),
+      `add it to for, owns, watches or reads of the controller ${name}`,
+    )
+
+    const primary = asSource(options.for)
+    this.#primary = this.#subscribe(environment, { ...primary, map: toItself })
+    for (const owned of options.owns ?? []) {
+      this.#subscribe(environment, { ...asSource(owned), map: toController(primary.resource) })
+    }
+    for (const watched of options.watches) this.#subscribe(environment, watched)
+    for (const read of options.reads ?? []) this.#informer(environment, asSource(read))
+  }
+
+  /** The last reconciles, oldest first. */
+  get records(): readonly ReconcileRecord[] {
+    return this.#records.list()
+  }
+
+  /** How many objects wait for a worker. */
+  get depth(): number {
+    return this.#queue.depth
+  }
+
+  /**
+   * Asks for a reconcile from outside, for example because a message arrived. Kept until the controller runs; does
+   * nothing after it was stopped.
+   */
+  enqueue(key: ObjectKey): void {
+    this.#queue.add(key, { reason: { event: 'external' } })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#waitForCaches(signal)
+    const removeHandlers = this.#subscriptions.map((subscribe) => subscribe())
+    const stopResync = this.#scheduleResync()
+    const stop = () => {
+      stopResync()
+      for (const remove of removeHandlers) remove()
+      this.#queue.stop()
+    }
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    this.#logger.info({ concurrency: this.#options.concurrency, objects: this.#primary.size }, 'controller started')
+    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal)))
+    this.#logger.info({}, 'controller stopped')
+  }
+
+  #subscribe<S extends KubeObject>(environment: ControllerEnvironment, source: MappedSource<S>): Informer<S> {
+    const informer = this.#informer(environment, source)
+    const { kind } = source.resource
+    const look = (change: ObjectChange<S>, event: ReasonEvent) => {
+      if (source.predicate !== undefined && !source.predicate(change)) return
+      const { namespace, name } = change.object.metadata
+      const reason = { event, kind, name, ...(namespace !== undefined && { namespace }) }
+      const priority = event === 'existing' ? 'low' : 'high'
+      const states = change.type === 'updated' ? [change.object, change.previous] : [change.object]
+      for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
+        this.#queue.add(key, { reason, priority })
+      }
+    }
+    this.#subscriptions.push(() =>
+      informer.addHandler({
+        added: (object, isInitial) => look({ type: 'created', object }, isInitial ? 'existing' : 'created'),
+        updated: (previous, object) => look({ type: 'updated', previous, object }, 'updated'),
+        deleted: (object) => look({ type: 'deleted', object }, 'deleted'),
+      }),
+    )
+    return informer
+  }
+
+  #informer<S extends KubeObject>({ cache }: ControllerEnvironment, source: Source<S>): Informer<S> {
+    const { resource, predicate: _, ...options } = source
+    const informer = cache.informer(resource, options satisfies InformerOptions<S>)
+    this.#informers.add(informer as unknown as Informer<KubeObject>) // found again only by its own resource
+    return informer
+  }
+
+  #informersOf<S extends KubeObject>(name: string): readonly Informer<S>[] {
+    const found = [...this.#informers].filter(({ resource }) => resourceName(resource) === name)
+    return found as unknown as readonly Informer<S>[] // asked for with the resource that carries the type
+  }
+
+  async #waitForCaches(signal: AbortSignal): Promise<void> {
+    const { syncTimeoutMs } = this.#options
+    using deadline = new Deadline(this.#clock, syncTimeoutMs, `filling the caches of ${this.name}`)
+    const either = AbortSignal.any([signal, deadline.signal])
+    try {
+      await Promise.all([...this.#informers].map((informer) => informer.waitForSync(either)))
+    } catch (error) {
+      if (signal.aborted || !deadline.signal.aborted) throw error
+      const missing = [...this.#informers].map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
+      throw new CacheSyncTimeoutError(
+        this.name,
+        syncTimeoutMs,
+        missing.map(({ description, state, lastFailure }) => `${description} (${lastFailure?.message ?? state})`),
+      )
+    }
+  }
+
+  #scheduleResync(): () => void {
+    const { resyncMs } = this.#options
+    if (!Number.isFinite(resyncMs) || resyncMs <= 0) return () => undefined
+    const next = () => this.#clock.schedule(resyncMs * (1 + RESYNC_JITTER * (2 * this.#random() - 1)), resync)
+    const resync = () => {
+      for (const object of this.#primary.list()) {
+        const reason = { event: 'resync' } as const
+        this.#queue.add(objectKey(object), { reason, priority: 'low', respectBackoff: true })
+      }
+      timer = next()
+    }
+    let timer = next()
+    return () => timer.cancel()
+  }
+
+  async #work(stopping: AbortSignal): Promise<void> {
+    for (let item = await this.#queue.take(); item !== undefined; item = await this.#queue.take()) {
+      try {
+        await this.#reconcile(item, stopping)
+      } finally {
+        this.#queue.done(item)
+      }
+    }
+  }
+
+  /** Never rejects. */
+  async #reconcile(item: WorkItem<ObjectKey>, stopping: AbortSignal): Promise<void> {
+    const { key } = item
+    const { timeoutMs, graceMs, reconcile } = this.#options
+    const startedMs = this.#clock.now()
+    const reconcileId = `${this.#instance}-${(++this.#runs).toString(36)}`
+    const logger = this.#logger.child({ ...key, reconcileId })
+    const run = new ReconcileRun({
+      controller: this.name,
+      key,
+      client: this.#client,
+      clock: this.#clock,
+      timeoutMs,
+      graceMs,
+      stopping,
+    })
+    logger.debug({ reasons: item.reasons.map(describeReason), attempt: item.failures + 1 }, 'reconciling')
+    this.#metrics.started()
+    let ending: Ending
+    try {
+      const result = await run.execute(() =>
+        reconcile({
+          key,
+          object: this.#primary.get(key),
+          reasons: item.reasons,
+          attempt: item.failures + 1,
+          reconcileId,
+          client: run.client,
+          cache: this.#reader,
+          logger,
+          clock: this.#clock,
+          signal: run.signal,
+          events: this.#events,
+          stage: (name, part) => run.stage(name, part),
+        }),
+      )
+      ending = endingOf(run.signal, result ?? {})
+    } catch (error) {
+      ending = endingOf(run.signal, undefined, error)
+    }
+    const durationMs = this.#clock.now() - startedMs
+    this.#metrics.ended(ending.outcome, durationMs / 1_000)
+    if (run.isAbandoned) this.#metrics.abandoned()
+    const nextRunMs = this.#followUp(key, ending)
+    this.#report(
+      logger,
+      {
+        controller: this.name,
+        key,
+        reconcileId,
+        reasons: item.reasons,
+        omittedReasons: item.omittedReasons,
+        attempt: item.failures + 1,
+        startedMs,
+        waitedMs: item.waitedMs,
+        durationMs,
+        stages: run.stages,
+        writes: run.writes,
+        omittedWrites: run.omittedWrites,
+        outcome: ending.outcome,
+        ...(ending.error !== undefined && { error: ending.error.message }),
+        ...(nextRunMs !== undefined && { nextRunMs }),
+      },
+      ending.error,
+    )
+  }
+
+  /** Arranges the next run, and answers when it is due. */
+  #followUp(key: ObjectKey, ending: Ending): number | undefined {
+    switch (ending.outcome) {
+      case 'success':
+      case 'terminal':
+        this.#queue.forget(key)
+        return undefined
+      case 'requeue_after':
+        this.#queue.forget(key)
+        this.#queue.add(key, { reason: { event: 'requeue' }, priority: 'normal', delayMs: ending.requeueAfterMs })
+        return this.#clock.now() + ending.requeueAfterMs
+      case 'aborted':
+        return undefined
+      default:
+        return this.#clock.now() + this.#queue.retry(key, { minDelayMs: ending.retryAfterMs })
+    }
+  }
+
+  #report(logger: Logger, record: ReconcileRecord, error: Error | undefined): void {
+    this.#records.add(record)
+    logEnding(logger, record, error)
+    try {
+      this.#options.onReconcile(record)
+    } catch (hookError) {
+      logger.error({ err: hookError }, 'onReconcile failed')
+    }
+  }
+}

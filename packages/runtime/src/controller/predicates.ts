@@ -1,0 +1,77 @@
+/** Which changes are worth a reconcile. */
+import type { KubeObject, Stored } from '@reeve/kube'
+
+/** A change as a predicate sees it. */
+export type ObjectChange<T extends KubeObject> =
+  | { readonly type: 'created'; readonly object: Stored<T> }
+  | { readonly type: 'updated'; readonly previous: Stored<T>; readonly object: Stored<T> }
+  | { readonly type: 'deleted'; readonly object: Stored<T> }
+
+/** Answers whether a change is worth a reconcile. Must be pure and quick. */
+export type Predicate<T extends KubeObject = KubeObject> = (change: ObjectChange<T>) => boolean
+
+/**
+ * Passes updates of what the user wants: `metadata.generation` grows with `spec`, not with `status`. Also the begin
+ * of a deletion, and every update of kinds that have no generation. Creations and deletions always pass.
+ *
+ * *Caveat*: labels, annotations, finalizers and owner references do not count; combine with {@link labelsChanged} and
+ * {@link annotationsChanged} where they matter.
+ *
+ * @example
+ * controller({ for: { resource: WebApps, predicate: generationChanged }, ... })
+ */
+export const generationChanged: Predicate = (change) => {
+  if (change.type !== 'updated') return true
+  const { metadata: before } = change.previous
+  const { metadata: after } = change.object
+  return (
+    after.generation === undefined ||
+    before.generation !== after.generation ||
+    before.deletionTimestamp !== after.deletionTimestamp
+  )
+}
+
+/** Passes updates that change a label. Creations and deletions always pass. */
+export const labelsChanged: Predicate = (change) =>
+  change.type !== 'updated' || !isSameMap(change.previous.metadata.labels, change.object.metadata.labels)
+
+/** Passes updates that change an annotation. Creations and deletions always pass. */
+export const annotationsChanged: Predicate = (change) =>
+  change.type !== 'updated' || !isSameMap(change.previous.metadata.annotations, change.object.metadata.annotations)
+
+/**
+ * Passes what at least one of the predicates passes.
+ *
+ * @example
+ * anyOf(generationChanged, labelsChanged)
+ */
+export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.some((passes) => passes(change))
+}
+
+/**
+ * Passes what all of the predicates pass.
+ *
+ * @example
+ * allOf(generationChanged, ({ object }) => object.metadata.namespace !== 'kube-system')
+ */
+export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.every((passes) => passes(change))
+}
+
+/**
+ * Passes what the predicate does not pass.
+ *
+ * @example
+ * not(({ object }) => isPaused(object))
+ */
+export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
+  return (change) => !predicate(change)
+}
+
+type TextMap = Readonly<Record<string, string>>
+
+function isSameMap(a: TextMap = {}, b: TextMap = {}): boolean {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+}

@@ -1,0 +1,71 @@
+/** Reads from what a reconcile answered or threw how it ended, and says so in the log. */
+import { isApiError, isConflict } from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import { describeReason } from '../queue/reason.ts'
+import { ControllerStoppingError, ReconcileTimeoutError, TerminalError } from './controller-error.ts'
+import type { ReconcileOutcome, ReconcileRecord } from './reconcile-record.ts'
+import type { ReconcileResult } from './reconcile-request.ts'
+
+/** After this many failures in a row somebody should look; before, most things cure themselves. */
+const FAILURES_TO_ESCALATE = 5
+
+/** How a reconcile ended and what follows from it. */
+export interface Ending {
+  readonly outcome: ReconcileOutcome
+  /** Set with an outcome that is a failure. */
+  readonly error?: Error
+  /** For `requeue_after`; 0 otherwise. */
+  readonly requeueAfterMs: number
+  /** How long a server asked to wait before a retry; 0 when it did not. */
+  readonly retryAfterMs: number
+}
+
+/**
+ * @param signal of the reconcile: its reason tells a time-out from a stop
+ * @param result what it answered, or undefined when it threw
+ */
+export function endingOf(signal: AbortSignal, result: ReconcileResult | undefined, thrown?: unknown): Ending {
+  if (result !== undefined) {
+    const requeueAfterMs = result.requeueAfterMs ?? 0
+    return requeueAfterMs > 0
+      ? { outcome: 'requeue_after', requeueAfterMs, retryAfterMs: 0 }
+      : { outcome: 'success', requeueAfterMs: 0, retryAfterMs: 0 }
+  }
+  const error = thrown instanceof Error ? thrown : new Error(`something that is no error was thrown: ${String(thrown)}`)
+  const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0
+  return { outcome: outcomeOf(signal, error), error, requeueAfterMs: 0, retryAfterMs }
+}
+
+function outcomeOf(signal: AbortSignal, error: Error): ReconcileOutcome {
+  // A terminal verdict holds also when it comes late.
+  if (error instanceof TerminalError) return 'terminal'
+  if (signal.reason instanceof ControllerStoppingError) return 'aborted'
+  if (signal.reason instanceof ReconcileTimeoutError) return 'timeout'
+  return isConflict(error) ? 'conflict' : 'error'
+}
+
+/** One line per reconcile: quiet when nothing happened, loud only when a person must look. */
+export function logEnding(logger: Logger, record: ReconcileRecord, error: Error | undefined): void {
+  const { outcome, durationMs, attempt, writes, omittedWrites, reasons } = record
+  const fields = {
+    outcome,
+    durationMs,
+    ...(writes.length > 0 && { writes: writes.length + omittedWrites }),
+    ...(attempt > 1 && { attempt }),
+    ...(record.nextRunMs !== undefined && {
+      nextRunInMs: Math.max(0, record.nextRunMs - record.startedMs - durationMs),
+    }),
+  }
+  if (error === undefined) {
+    if (writes.length > 0) logger.info({ ...fields, reasons: reasons.map(describeReason) }, 'reconciled')
+    else logger.debug(fields, 'reconciled')
+  } else if (outcome === 'aborted') {
+    logger.debug({ ...fields, err: error }, 'reconcile was cut short by the stop')
+  } else if (outcome === 'conflict') {
+    logger.info({ ...fields, error: error.message }, 'somebody else was faster, looking again')
+  } else if (outcome === 'terminal' || attempt >= FAILURES_TO_ESCALATE) {
+    logger.error({ ...fields, err: error }, 'reconcile failed')
+  } else {
+    logger.warn({ ...fields, err: error }, 'reconcile failed, trying again')
+  }
+}

@@ -1,0 +1,83 @@
+/** What is remembered of each reconcile: why it ran, what it wrote, how long each part took, how it ended. */
+import type { ObjectKey, Verb } from '@reeve/kube'
+import type { Reason } from '../queue/reason.ts'
+
+/** One write that a reconcile made. Never holds the object itself: it may be a Secret. */
+export interface WriteRecord {
+  readonly verb: Verb
+  readonly kind: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly subresource?: string
+  readonly durationMs: number
+  /** Why it failed, such as `Conflict`; absent when it succeeded. */
+  readonly failure?: string
+}
+
+/** How long a named part of a reconcile took. A stage that runs several times is summed up. */
+export interface StageRecord {
+  readonly name: string
+  readonly durationMs: number
+}
+
+/**
+ * How a reconcile ended. `conflict` is an `error` that the next look usually cures by itself; `aborted` was cut short
+ * because the controller stops.
+ */
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal' | 'timeout' | 'aborted'
+
+/** One reconcile, from the queue to its end. */
+export interface ReconcileRecord {
+  readonly controller: string
+  readonly key: ObjectKey
+  readonly reconcileId: string
+  /** Which events on which objects made it run, oldest first. */
+  readonly reasons: readonly Reason[]
+  /** Events beyond those in `reasons`. */
+  readonly omittedReasons: number
+  /** 1, or one more for each failure in a row before. */
+  readonly attempt: number
+  /** In milliseconds since the epoch. */
+  readonly startedMs: number
+  /** How long the key was ready before a worker came. */
+  readonly waitedMs: number
+  readonly durationMs: number
+  readonly stages: readonly StageRecord[]
+  readonly writes: readonly WriteRecord[]
+  /** Writes beyond those in `writes`. */
+  readonly omittedWrites: number
+  readonly outcome: ReconcileOutcome
+  /** Message of the error, if it ended with one. */
+  readonly error?: string
+  /** When it runs again without an event, after a failure or because it asked to. */
+  readonly nextRunMs?: number
+}
+
+/**
+ * The last records, oldest first; the oldest is dropped when a new one comes and `capacity` is reached.
+ *
+ * @example
+ * const log = new RecordLog(200)
+ * log.add(record)
+ */
+export class RecordLog {
+  readonly #capacity: number
+  readonly #records: ReconcileRecord[] = []
+  #next = 0
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  add(record: ReconcileRecord): void {
+    if (this.#capacity <= 0) return
+    this.#records[this.#next] = record
+    this.#next = (this.#next + 1) % this.#capacity
+  }
+
+  /** A copy, oldest first. */
+  list(): readonly ReconcileRecord[] {
+    if (this.#records.length < this.#capacity) return [...this.#records]
+    return [...this.#records.slice(this.#next), ...this.#records.slice(0, this.#next)]
+  }
+}

@@ -1,0 +1,55 @@
+/** What a reconcile function is given and what it answers. */
+import type { Clock, KubeClient, KubeObject, ObjectKey, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import type { EventRecorder } from '../events/event-recorder.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Reason } from '../queue/reason.ts'
+
+/** Everything a reconcile needs to do its work. */
+export interface ReconcileRequest<T extends KubeObject> {
+  /** Which object to look at. It may be gone. */
+  readonly key: ObjectKey
+  /** The object as the cache showed it when the reconcile began; undefined when it is gone. */
+  readonly object: Stored<T> | undefined
+  /** Which events on which objects made it run, oldest first. Only for people: act on what is, not on what happened. */
+  readonly reasons: readonly Reason[]
+  /** 1, or one more for each failure in a row before. */
+  readonly attempt: number
+  /** Names this run in logs and records. */
+  readonly reconcileId: string
+  /**
+   * Writes are visible in `cache` as soon as they return. Refuses further requests when the reconcile is abandoned, so
+   * that one that ignores its signal cannot interfere with the next.
+   */
+  readonly client: KubeClient
+  /** The resources that the controller named in `for`, `owns`, `watches` and `reads`. */
+  readonly cache: CacheReader
+  /** Has controller, namespace, name and reconcileId bound. */
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Aborts when the reconcile takes too long or the controller stops: pass it to everything that waits. */
+  readonly signal: AbortSignal
+  readonly events: EventRecorder
+  /**
+   * Runs a part of the work and measures it for the record of the reconcile.
+   *
+   * @example
+   * const plan = await request.stage('resolve', () => resolve(webapp))
+   */
+  stage<R>(name: string, run: () => R): R
+}
+
+/** What a reconcile may ask for. Nothing means: look again when something changes. */
+export interface ReconcileResult {
+  /** Look again after this time, or earlier when something changes. */
+  readonly requeueAfterMs?: number
+}
+
+/**
+ * Makes the world match the object: idempotent, and correct from whatever state it finds. May throw; then it runs
+ * again after a backoff, unless it threw a `TerminalError`.
+ */
+export type Reconcile<T extends KubeObject> = (
+  request: ReconcileRequest<T>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement is the usual case
+) => Promise<ReconcileResult | undefined | void>

@@ -1,0 +1,122 @@
+/** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
+import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
+import { untilAborted } from '../manager/deadline.ts'
+import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
+import { fencedClient } from './fenced-client.ts'
+import type { StageRecord, WriteRecord } from './reconcile-record.ts'
+
+/** A reconcile that writes more than this is unusual enough that counting the rest will do. */
+const MAX_WRITE_RECORDS = 50
+
+/** Names of stages are chosen by code, but code can be wrong: no more than this many are kept apart. */
+const MAX_STAGES = 32
+
+/** Options of {@link ReconcileRun}. */
+export interface ReconcileRunOptions {
+  readonly controller: string
+  readonly key: ObjectKey
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly graceMs: number
+  /** Aborts when the controller stops. */
+  readonly stopping: AbortSignal
+}
+
+/**
+ * *Guarantees*: {@link ReconcileRun.execute} settles at the latest `graceMs` after the time limit or the stop, whatever
+ * the work does; from then on {@link ReconcileRun.client} refuses everything, so that abandoned work cannot write while
+ * the next run of the same key is under way.
+ */
+export class ReconcileRun {
+  readonly client: KubeClient
+  readonly #options: ReconcileRunOptions
+  readonly #cut = new AbortController()
+  readonly #abandoned = new AbortController()
+  readonly #stages = new Map<string, number>()
+  readonly #writes: WriteRecord[] = []
+  #omittedWrites = 0
+  #graceTimer: Timer | undefined
+
+  constructor(options: ReconcileRunOptions) {
+    this.#options = options
+    this.client = fencedClient(options.client, {
+      clock: options.clock,
+      signal: this.#cut.signal,
+      abandoned: this.#abandoned.signal,
+      onWrite: (write) => {
+        if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
+        else this.#omittedWrites++
+      },
+    })
+  }
+
+  /** For the work to listen to. */
+  get signal(): AbortSignal {
+    return this.#cut.signal
+  }
+
+  get isAbandoned(): boolean {
+    return this.#abandoned.signal.aborted
+  }
+
+  get stages(): readonly StageRecord[] {
+    return [...this.#stages].map(([name, durationMs]) => ({ name, durationMs }))
+  }
+
+  get writes(): readonly WriteRecord[] {
+    return this.#writes
+  }
+
+  get omittedWrites(): number {
+    return this.#omittedWrites
+  }
+
+  /** Does the work within its limits, and settles as it does. */
+  async execute<R>(work: () => Promise<R>): Promise<R> {
+    const { clock, controller, key, timeoutMs, stopping } = this.#options
+    const onStop = () => this.#cutShort(new ControllerStoppingError(controller, { cause: stopping.reason }))
+    const timer = clock.schedule(timeoutMs, () => this.#cutShort(new ReconcileTimeoutError(controller, key, timeoutMs)))
+    stopping.addEventListener('abort', onStop, { once: true })
+    if (stopping.aborted) onStop()
+    try {
+      // Through an async function, so that an exception before the first await is a rejection like any other.
+      return await untilAborted((async () => work())(), this.#abandoned.signal)
+    } finally {
+      timer.cancel()
+      this.#graceTimer?.cancel()
+      stopping.removeEventListener('abort', onStop)
+    }
+  }
+
+  /** Runs and measures a part of the work. */
+  stage<R>(name: string, run: () => R): R {
+    const { clock } = this.#options
+    const startedMs = clock.now()
+    const end = () => {
+      const known = this.#stages.get(name)
+      if (known === undefined && this.#stages.size >= MAX_STAGES) return
+      this.#stages.set(name, (known ?? 0) + clock.now() - startedMs)
+    }
+    let isPending = false
+    try {
+      const result = run()
+      if (!(result instanceof Promise)) return result
+      isPending = true
+      // The same promise goes out; this branch only measures, its rejection is the caller's business.
+      result.then(end, end)
+      return result
+    } finally {
+      if (!isPending) end()
+    }
+  }
+
+  #cutShort(reason: Error): void {
+    if (this.#cut.signal.aborted) return
+    const { clock, controller, key, graceMs } = this.#options
+    this.#cut.abort(reason)
+    this.#graceTimer = clock.schedule(graceMs, () => {
+      this.#abandoned.abort(new ReconcileAbandonedError(controller, key, graceMs, { cause: reason }))
+    })
+  }
+}

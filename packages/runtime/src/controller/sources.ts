@@ -1,0 +1,52 @@
+/** What makes a controller look: which resources it watches, and whose reconcile a change means. */
+import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import type { InformerOptions } from '../cache/informer-options.ts'
+import type { Predicate } from './predicates.ts'
+
+/** A resource to watch, with what of it, and which changes count. */
+export interface Source<T extends KubeObject> extends InformerOptions<T> {
+  readonly resource: Resource<T>
+  /** @default every change */
+  readonly predicate?: Predicate<T>
+}
+
+/** Answers with the keys of the objects to reconcile after a change of `object`. Must be quick; may read the cache. */
+export type Mapper<T extends KubeObject> = (object: Stored<T>, cache: CacheReader) => readonly ObjectKey[]
+
+/** A source whose objects say themselves, through `map`, what they concern. */
+export interface MappedSource<T extends KubeObject> extends Source<T> {
+  /** Called with both states of an update: what an object stops to concern is looked at, too. */
+  readonly map: Mapper<T>
+}
+
+/**
+ * Maps an object to its controller, if that is of the resource `owner`.
+ *
+ * @example
+ * watches: [{ resource: Pods, map: toController(ReplicaSets) }]
+ */
+export function toController(owner: Resource): Mapper<KubeObject> {
+  return ({ metadata }) => {
+    const reference = metadata.ownerReferences?.find(({ controller }) => controller === true)
+    if (reference === undefined || reference.kind !== owner.kind) return []
+    // The version is that of whoever wrote the reference; the group tells kinds of the same name apart.
+    const slash = reference.apiVersion.indexOf('/')
+    const group = slash === -1 ? '' : reference.apiVersion.slice(0, slash)
+    if (group !== owner.group) return []
+    const { namespace } = metadata
+    return owner.namespaced && namespace !== undefined
+      ? [{ namespace, name: reference.name }]
+      : [{ name: reference.name }]
+  }
+}
+
+/** The object itself. */
+export const toItself: Mapper<KubeObject> = ({ metadata: { namespace, name } }) => [
+  namespace === undefined ? { name } : { namespace, name },
+]
+
+/** Accepts a bare resource where a {@link Source} is meant. */
+export function asSource<T extends KubeObject>(source: Resource<T> | Source<T>): Source<T> {
+  return 'resource' in source ? source : { resource: source }
+}
