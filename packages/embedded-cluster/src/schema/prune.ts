@@ -24,6 +24,13 @@ export function prune(schema: Schema | undefined, object: JsonObject): Pruned {
   return { object: pruneObject(schema, object, '', true, unknown), unknown }
 }
 
+/** Paths of the fields in a part of an object that its schema does not declare. */
+export function unknownFields(schema: Schema, value: JsonValue): string[] {
+  const unknown: string[] = []
+  pruneValue(schema, value, '', unknown)
+  return unknown
+}
+
 function pruneValue(schema: Schema, value: JsonValue, path: string, unknown: string[]): JsonValue {
   if (Array.isArray(value)) {
     const items = schema.items

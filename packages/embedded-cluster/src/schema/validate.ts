@@ -37,6 +37,13 @@ export function validateSchema(
   return errors
 }
 
+/** Violations in a part of an object; the fields in the errors are relative to it. */
+export function validateAt(schema: Schema, value: JsonValue): FieldError[] {
+  const errors: FieldError[] = []
+  validateValue(schema, value, undefined, '', errors)
+  return errors
+}
+
 function validateValue(
   schema: Schema,
   value: JsonValue,
