@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { systemClock } from '../clock.ts'
+import type { JsonObject } from '../json.ts'
+import type { StoreEvent } from './event-log.ts'
+import { Store } from './store.ts'
+
+function openStore(window: { maxEvents?: number; maxAgeMs?: number } = {}, now = () => 0): Store {
+  const clock = { ...systemClock, now }
+  return new Store({ clock, window: { maxEvents: window.maxEvents ?? 100, maxAgeMs: window.maxAgeMs ?? 60_000 } })
+}
+
+function object(name: string, value = 0): JsonObject {
+  return { kind: 'Thing', apiVersion: 'v1', metadata: { name }, value }
+}
+
+function put(store: Store, key: string, value = 0, collection = 'things') {
+  const expected = store.get(collection, key)?.revision ?? 0
+  const stored = store.commit({ collection, key, expected, object: object(key, value) })
+  if (stored === 'conflict') throw new Error('unexpected conflict')
+  return stored
+}
+
+function remove(store: Store, key: string) {
+  const expected = store.get('things', key)?.revision ?? 0
+  return store.commit({ collection: 'things', key, expected, object: undefined })
+}
+
+const keys = (stored: Iterable<{ key: string }> | undefined) => [...(stored ?? [])].map(({ key }) => key)
+
+test('every write has the next revision, and the object carries it', () => {
+  const store = openStore()
+  const first = put(store, 'a')
+  const second = put(store, 'b')
+  expect(second.revision).toBe(first.revision + 1)
+  expect(second.object.metadata).toMatchObject({ resourceVersion: String(second.revision) })
+})
+
+test('a write computed from another revision than the live one changes nothing', () => {
+  const store = openStore()
+  const live = put(store, 'a')
+  expect(store.commit({ collection: 'things', key: 'a', expected: 0, object: object('a') })).toBe('conflict')
+  expect(store.commit({ collection: 'things', key: 'a', expected: live.revision + 1, object: object('a') })).toBe(
+    'conflict',
+  )
+  expect(store.commit({ collection: 'things', key: 'x', expected: 7, object: undefined })).toBe('conflict')
+  expect(store.revision).toBe(live.revision)
+})
+
+test('objects cannot be changed by whoever reads them', () => {
+  const store = openStore()
+  const { object: stored } = put(store, 'a')
+  expect(() => {
+    stored.value = 1
+  }).toThrow(TypeError)
+  expect(Object.isFrozen(stored.metadata)).toBe(true)
+})
+
+test('lists by byte order of the keys, by namespace and after a key', () => {
+  const store = openStore()
+  for (const key of ['b/x', 'a/z', 'a-b/y', 'a/b', 'a/a']) put(store, key)
+  expect(keys(store.range('things'))).toEqual(['a-b/y', 'a/a', 'a/b', 'a/z', 'b/x'])
+  expect(keys(store.range('things', { prefix: 'a/' }))).toEqual(['a/a', 'a/b', 'a/z'])
+  expect(keys(store.range('things', { prefix: 'a/', after: 'a/a' }))).toEqual(['a/b', 'a/z'])
+  expect(keys(store.range('things', { prefix: 'a/', after: 'a/aa' }))).toEqual(['a/b', 'a/z'])
+})
+
+test('reads the state of an earlier revision', () => {
+  const store = openStore()
+  put(store, 'a', 1)
+  const { revision } = put(store, 'b', 1)
+  put(store, 'a', 2)
+  remove(store, 'b')
+  put(store, 'c', 1)
+  const then = [...(store.rangeAt('things', revision) ?? [])]
+  expect(then.map(({ object: { value }, key }) => [key, value])).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ])
+  expect(store.getAt('things', 'b', revision)).toMatchObject({ key: 'b' })
+  expect(store.getAt('things', 'c', revision)).toBeUndefined()
+})
+
+test('a deletion is announced with the last state at the revision of the deletion', () => {
+  const store = openStore()
+  put(store, 'a', 5)
+  const events: StoreEvent[] = []
+  store.listen('things', (event) => events.push(event))
+  remove(store, 'a')
+  expect(events).toHaveLength(1)
+  expect(events[0]?.current.object).toMatchObject({ value: 5, metadata: { resourceVersion: String(store.revision) } })
+})
+
+test('forgets the oldest events beyond the window, per resource', () => {
+  const store = openStore({ maxEvents: 3 })
+  const quiet = put(store, 'q', 0, 'quiet').revision
+  const { revision } = put(store, 'a')
+  for (let value = 1; value <= 4; value += 1) put(store, 'a', value)
+  expect(store.eventsSince('things', revision)).toBeUndefined()
+  expect(store.rangeAt('things', revision)).toBeUndefined()
+  expect(store.getAt('things', 'a', revision)).toBe('forgotten')
+  // Somebody who has seen the last change of a quiet resource has missed nothing.
+  expect(store.eventsSince('quiet', quiet)).toEqual([])
+})
+
+test('forgets events by age when the next one happens', () => {
+  let now = 0
+  const store = openStore({ maxAgeMs: 1000 }, () => now)
+  const { revision } = put(store, 'a')
+  put(store, 'a', 1)
+  now = 5000
+  expect(store.eventsSince('things', revision)).toHaveLength(1)
+  put(store, 'a', 2)
+  expect(store.eventsSince('things', revision)).toBeUndefined()
+})
+
+test('compaction leaves only the present', () => {
+  const store = openStore()
+  const { revision } = put(store, 'a')
+  put(store, 'a', 1)
+  store.compact()
+  expect(store.eventsSince('things', revision)).toBeUndefined()
+  expect(store.eventsSince('things', store.revision)).toEqual([])
+})
+
+test('listeners that write see their own writes after everybody saw the first', () => {
+  const store = openStore()
+  const seen: string[] = []
+  store.listen('things', (event) => {
+    if (event.key === 'a') put(store, 'b')
+  })
+  store.listenToAll((event) => seen.push(event.key))
+  put(store, 'a')
+  expect(seen).toEqual(['a', 'b'])
+})
+
+test('a journal that refuses keeps the write from happening', () => {
+  const store = new Store({
+    clock: systemClock,
+    window: { maxEvents: 10, maxAgeMs: 1000 },
+    journal: () => {
+      throw new Error('disk full')
+    },
+  })
+  expect(() => put(store, 'a')).toThrow('disk full')
+  expect(store.get('things', 'a')).toBeUndefined()
+  expect(store.revision).toBe(1)
+})
+
+test('replaying events on an old state gives the present state, for any history', () => {
+  const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), value: fc.option(fc.nat(3), { nil: undefined }) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.nat(40), (steps, cut) => {
+      const store = openStore({ maxEvents: 1000 })
+      let start = store.revision
+      for (const [index, { key, value }] of steps.entries()) {
+        if (index === cut) start = store.revision
+        if (value !== undefined) put(store, key, value)
+        else if (store.get('things', key) !== undefined) remove(store, key)
+      }
+      const state = new Map([...(store.rangeAt('things', start) ?? [])].map((stored) => [stored.key, stored.object]))
+      let last = start
+      for (const event of store.eventsSince('things', start) ?? []) {
+        expect(event.revision).toBeGreaterThan(last)
+        last = event.revision
+        if (event.type === 'DELETED') state.delete(event.key)
+        else state.set(event.key, event.current.object)
+      }
+      const now = new Map([...store.range('things')].map((stored) => [stored.key, stored.object]))
+      expect(state).toEqual(now)
+    }),
+  )
+})
