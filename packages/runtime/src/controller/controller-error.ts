@@ -11,7 +11,8 @@ import { RuntimeError } from '../runtime-error.ts'
  * throw new TerminalError('spec.image does not parse: fix the WebApp', { cause })
  */
 export class TerminalError extends RuntimeError {
-  override readonly name = 'TerminalError'
+  // Open for subclasses of operators, which have names of their own.
+  override readonly name: string = 'TerminalError'
 
   constructor(message: string, options?: ErrorOptions) {
     super('TERMINAL', message, options)

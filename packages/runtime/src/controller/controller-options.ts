@@ -22,6 +22,11 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   readonly watches?: { readonly [I in keyof W]: MappedSource<W[I]> }
   /** Resources that are only read: cached, but their changes cause nothing. */
   readonly reads?: readonly (Resource | Source<KubeObject>)[]
+  /**
+   * Watch only these namespaces, with one informer each: for operators that may not read the whole cluster. Sources
+   * that name a namespace keep it, cluster-scoped resources are watched as a whole. @default all namespaces
+   */
+  readonly namespaces?: readonly string[]
   readonly reconcile: Reconcile<T>
   /** How many objects are worked on at once; one object never by two workers. @default 1 */
   readonly concurrency?: number

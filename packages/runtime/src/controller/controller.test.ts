@@ -102,6 +102,34 @@ describe('what makes it look', () => {
     await stop()
   })
 
+  test('only the namespaces it is limited to', async () => {
+    const {
+      requests,
+      cluster,
+      clock,
+      stop,
+      controller: widgets,
+    } = await controllerScenario({
+      namespaces: ['ns', 'two'],
+      owns: [Gadgets],
+      resyncMs: 60_000,
+    })
+    cluster.put(Widgets, widget('a'))
+    cluster.put(Widgets, widget('b', 1, { namespace: 'two' }))
+    cluster.put(Widgets, widget('c', 1, { namespace: 'three' }))
+    cluster.put(Gadgets, gadget('g', 1, { ...ownedBy('b'), namespace: 'two' }))
+    await clock.settle()
+    const looked = () =>
+      requests.splice(0).map((request) => `${request.key.namespace}/${request.object?.metadata.name}`)
+    expect(looked().toSorted()).toEqual(['ns/a', 'two/b'])
+    await clock.advance(66_000)
+    expect(looked().toSorted()).toEqual(['ns/a', 'two/b'])
+    widgets.enqueue({ namespace: 'three', name: 'c' })
+    await clock.settle()
+    expect(looked()).toEqual([])
+    await stop()
+  })
+
   test('nothing that a predicate holds back', async () => {
     const { requests, cluster, clock, stop } = await controllerScenario({
       for: { resource: Widgets, predicate: generationChanged },

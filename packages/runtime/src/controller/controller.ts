@@ -6,10 +6,13 @@ import {
   type KubeObject,
   type ObjectKey,
   objectKey,
+  type Resource,
   systemClock,
 } from '@reeve/kube'
+import type { Cache } from '../cache/cache.ts'
 import { type CacheReader, readerOf } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'
+import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -17,7 +20,7 @@ import { Deadline } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
 import { describeReason, type ReasonEvent } from '../queue/reason.ts'
-import type { WorkItem } from '../queue/work-item.ts'
+import type { AddOptions, WorkItem } from '../queue/work-item.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import { CacheSyncTimeoutError } from './controller-error.ts'
 import {
@@ -37,7 +40,10 @@ type ErasedOptions<T extends KubeObject> = Omit<ControllerOptions<T>, 'watches'>
   readonly watches: readonly MappedSource<KubeObject>[]
 }
 
-type Settled = Omit<Required<ControllerOptions<KubeObject>>, 'for' | 'owns' | 'watches' | 'reads' | 'reconcile'>
+type Settled = Omit<
+  Required<ControllerOptions<KubeObject>>,
+  'for' | 'owns' | 'watches' | 'reads' | 'namespaces' | 'reconcile'
+>
 
 const noEvents: EventRecorder = { record: () => undefined }
 
@@ -89,7 +95,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue<ObjectKey>
   readonly #records: RecordLog
-  readonly #primary: Informer<T>
+  readonly #primary: Resource<T>
   readonly #informers = new Set<Informer<KubeObject>>()
   /** Each adds one handler to one informer, and answers with what removes it. */
   readonly #subscriptions: (() => () => void)[] = []
@@ -126,12 +132,13 @@ export class Controller<T extends KubeObject> implements Runnable {
     )
 
     const primary = asSource(options.for)
-    this.#primary = this.#subscribe(environment, { ...primary, map: toItself })
+    this.#primary = primary.resource
+    this.#subscribe(cache, { ...primary, map: toItself })
     for (const owned of options.owns ?? []) {
-      this.#subscribe(environment, { ...asSource(owned), map: toController(primary.resource) })
+      this.#subscribe(cache, { ...asSource(owned), map: toController(primary.resource) })
     }
-    for (const watched of options.watches) this.#subscribe(environment, watched)
-    for (const read of options.reads ?? []) this.#informer(environment, asSource(read))
+    for (const watched of options.watches) this.#subscribe(cache, watched)
+    for (const read of options.reads ?? []) this.#informersFor(cache, asSource(read))
   }
 
   /** The last reconciles, oldest first. */
@@ -149,7 +156,7 @@ export class Controller<T extends KubeObject> implements Runnable {
    * nothing after it was stopped.
    */
   enqueue(key: ObjectKey): void {
-    this.#queue.add(key, { reason: { event: 'external' } })
+    this.#add(key, { reason: { event: 'external' } })
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -163,13 +170,15 @@ export class Controller<T extends KubeObject> implements Runnable {
     }
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
-    this.#logger.info({ concurrency: this.#options.concurrency, objects: this.#primary.size }, 'controller started')
+    this.#logger.info(
+      { concurrency: this.#options.concurrency, objects: this.#reader.list(this.#primary).length },
+      'controller started',
+    )
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal)))
     this.#logger.info({}, 'controller stopped')
   }
 
-  #subscribe<S extends KubeObject>(environment: ControllerEnvironment, source: MappedSource<S>): Informer<S> {
-    const informer = this.#informer(environment, source)
+  #subscribe<S extends KubeObject>(cache: Cache, source: MappedSource<S>): void {
     const { kind } = source.resource
     const look = (change: ObjectChange<S>, event: ReasonEvent) => {
       if (source.predicate !== undefined && !source.predicate(change)) return
@@ -178,24 +187,39 @@ export class Controller<T extends KubeObject> implements Runnable {
       const priority = event === 'existing' ? 'low' : 'high'
       const states = change.type === 'updated' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
-        this.#queue.add(key, { reason, priority })
+        this.#add(key, { reason, priority })
       }
     }
-    this.#subscriptions.push(() =>
-      informer.addHandler({
-        added: (object, isInitial) => look({ type: 'created', object }, isInitial ? 'existing' : 'created'),
-        updated: (previous, object) => look({ type: 'updated', previous, object }, 'updated'),
-        deleted: (object) => look({ type: 'deleted', object }, 'deleted'),
-      }),
-    )
-    return informer
+    const handler: InformerHandler<S> = {
+      added: (object, isInitial) => look({ type: 'created', object }, isInitial ? 'existing' : 'created'),
+      updated: (previous, object) => look({ type: 'updated', previous, object }, 'updated'),
+      deleted: (object) => look({ type: 'deleted', object }, 'deleted'),
+    }
+    for (const informer of this.#informersFor(cache, source)) {
+      this.#subscriptions.push(() => informer.addHandler(handler))
+    }
   }
 
-  #informer<S extends KubeObject>({ cache }: ControllerEnvironment, source: Source<S>): Informer<S> {
+  /** Mappers and callers may name anything; what is outside the watched namespaces is somebody else's business. */
+  #add(key: ObjectKey, options: AddOptions): void {
+    const isWatched = this.#informersOf(resourceName(this.#primary)).some(
+      ({ selection: { namespace } }) => namespace === undefined || namespace === key.namespace,
+    )
+    if (isWatched) this.#queue.add(key, options)
+    else this.#logger.debug({ ...key }, 'ignoring an object outside the watched namespaces')
+  }
+
+  /** One informer, or one per namespace. */
+  #informersFor<S extends KubeObject>(cache: Cache, source: Source<S>): readonly Informer<S>[] {
     const { resource, predicate: _, ...options } = source
-    const informer = cache.informer(resource, options satisfies InformerOptions<S>)
-    this.#informers.add(informer as unknown as Informer<KubeObject>) // found again only by its own resource
-    return informer
+    const { namespaces } = this.#options
+    const isSpread = namespaces !== undefined && resource.namespaced && options.namespace === undefined
+    const selections = isSpread ? namespaces.map((namespace) => ({ ...options, namespace })) : [options]
+    const informers = selections.map((selection: InformerOptions<S>) => cache.informer(resource, selection))
+    for (const informer of informers) {
+      this.#informers.add(informer as unknown as Informer<KubeObject>) // found again only by its own resource
+    }
+    return informers
   }
 
   #informersOf<S extends KubeObject>(name: string): readonly Informer<S>[] {
@@ -225,7 +249,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     if (!Number.isFinite(resyncMs) || resyncMs <= 0) return () => undefined
     const next = () => this.#clock.schedule(resyncMs * (1 + RESYNC_JITTER * (2 * this.#random() - 1)), resync)
     const resync = () => {
-      for (const object of this.#primary.list()) {
+      for (const object of this.#reader.list(this.#primary)) {
         const reason = { event: 'resync' } as const
         this.#queue.add(objectKey(object), { reason, priority: 'low', respectBackoff: true })
       }
@@ -268,7 +292,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       const result = await run.execute(() =>
         reconcile({
           key,
-          object: this.#primary.get(key),
+          object: this.#reader.get(this.#primary, key),
           reasons: item.reasons,
           attempt: item.failures + 1,
           reconcileId,
