@@ -30,6 +30,8 @@ const LONGEST_RETRY_MS = 300_000
 const IMMEDIATE_RETRIES = 5
 /** Reconciles between two breaths: some milliseconds of work. */
 const KEYS_PER_BREATH = 64
+/** Timers of the machine overflow beyond 24 days and then fire at once. Waking early only means looking again. */
+const LONGEST_TIMER_MS = 20 * 24 * 3_600_000
 
 /**
  * *Guarantees*: a key is never reconciled twice at the same time; a key added any number of times before its turn
@@ -151,11 +153,12 @@ export class ControlLoop {
 
   #schedule(key: string, delayMs: number, signal: AbortSignal | undefined): void {
     if (signal === undefined || signal.aborted) return
-    const dueMs = this.#options.clock.now() + Math.max(0, delayMs)
+    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(0, delayMs))
+    const dueMs = this.#options.clock.now() + waitMs
     const pending = this.#timers.get(key)
     if (pending !== undefined && pending.dueMs <= dueMs) return
     pending?.timer.cancel()
-    const timer = this.#options.clock.schedule(Math.max(0, delayMs), () => {
+    const timer = this.#options.clock.schedule(waitMs, () => {
       this.#timers.delete(key)
       this.add(key)
     })

@@ -29,6 +29,7 @@ export class Controller implements SimulatorController {
   readonly #definition: ControllerDefinition
   readonly #loop: ControlLoop
   #unsubscribe: (() => void)[] = []
+  #isStarted = false
 
   constructor(context: ControllerContext, definition: ControllerDefinition) {
     const { clock, random, onError, breathe } = context
@@ -49,7 +50,8 @@ export class Controller implements SimulatorController {
   }
 
   start(): void {
-    if (this.#unsubscribe.length > 0) return
+    if (this.#isStarted) return
+    this.#isStarted = true
     this.#definition.reset?.()
     this.#loop.start()
     const enqueue = (key: string) => this.#loop.add(key)
@@ -65,6 +67,7 @@ export class Controller implements SimulatorController {
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#unsubscribe = []
+    this.#isStarted = false
     await this.#loop.stop()
   }
 }

@@ -77,6 +77,7 @@ export class GarbageCollector implements SimulatorController {
     const references = object.metadata.ownerReferences
     const id = objectId(event.resource, object)
     if (event.type === 'DELETED') {
+      if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) this.#kinds.refresh()
       this.#graph.remove(id)
       for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) this.#loop.add(dependent)
       // An owner that is deleted in the foreground may have waited for this one.
@@ -89,7 +90,10 @@ export class GarbageCollector implements SimulatorController {
       this.#addOwners(object, asObject(event.previous).metadata.ownerReferences)
     if (deletionPolicyOf(object) !== undefined) this.#loop.add(id)
     // Dependents of an unknown kind's objects were left alone until it is known again.
-    if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) for (const child of this.#graph.all()) this.#loop.add(child)
+    if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) {
+      this.#kinds.refresh()
+      for (const child of this.#graph.all()) this.#loop.add(child)
+    }
   }
 
   #addOwners(object: ClusterObject, references: readonly OwnerReference[] = []): void {

@@ -4,18 +4,27 @@ import { type Clock, systemClock } from '../clock.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { createContext } from './context.ts'
 import type { OnError } from './control-loop.ts'
+import { createCronJobController } from './cron-jobs.ts'
+import { createDaemonSetController } from './daemon-sets.ts'
 import { DEFAULT_KUBELET_SETTINGS, DEFAULT_NODES } from './defaults.ts'
 import { createDeploymentController } from './deployments.ts'
+import { createEndpointsController } from './endpoints.ts'
 import { GarbageCollector } from './garbage-collector.ts'
+import { createJobController } from './jobs.ts'
 import type { KubeletSettings } from './kubelet/pod-behaviour.ts'
 import { createKubelet } from './kubelet.ts'
+import { createLoadBalancerController } from './load-balancers.ts'
 import { NamespaceController } from './namespaces.ts'
 import { createNodeController, type SimulatedNode, simulatedNodes } from './nodes.ts'
+import { createPersistentVolumeClaimController } from './persistent-volume-claims.ts'
+import { createPodDisruptionBudgetController } from './pod-disruption-budgets.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector.ts'
 import { createReplicaSetController } from './replica-sets.ts'
 import { createScheduler } from './scheduler.ts'
 import { createServiceAccountController } from './service-accounts.ts'
 import type { SimulatorController } from './simulator-controller.ts'
+import { createStatefulSetController } from './stateful-sets.ts'
+import { createStorageClassController } from './storage-classes.ts'
 import { createTaintEvictionController } from './taint-evictions.ts'
 
 /** Options of {@link createControllers}. */
@@ -60,6 +69,15 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
     createPodGarbageCollector(context),
     createReplicaSetController(context),
     createDeploymentController(context),
+    createStatefulSetController(context),
+    createDaemonSetController(context),
+    createJobController(context),
+    createCronJobController(context),
+    createEndpointsController(context),
+    createLoadBalancerController(context),
+    createStorageClassController(context),
+    createPersistentVolumeClaimController(context),
+    createPodDisruptionBudgetController(context),
   ]
   return [context.view, ...controllers]
 }

@@ -22,7 +22,6 @@ export function splitObjectId(id: string): {
 /** Finds the resource that holds objects of a kind. */
 export class ResourceKinds {
   readonly #api: ClusterApi
-  #resources: readonly ServedResource[] = []
   #byKind = new Map<string, ServedResource>()
 
   constructor(api: ClusterApi) {
@@ -31,14 +30,16 @@ export class ResourceKinds {
 
   /** The resource of the owner's kind, whichever version the reference names; nothing if it is not served. */
   find(reference: OwnerReference): ServedResource | undefined {
-    const resources = this.#api.resources()
-    if (resources !== this.#resources) {
-      this.#resources = resources
-      this.#byKind = new Map(resources.map((served) => [`${served.group}/${served.kind}`, served]))
-    }
     const slash = reference.apiVersion.indexOf('/')
-    const group = slash === -1 ? '' : reference.apiVersion.slice(0, slash)
-    return this.#byKind.get(`${group}/${reference.kind}`)
+    const kind = `${slash === -1 ? '' : reference.apiVersion.slice(0, slash)}/${reference.kind}`
+    // Kinds come at any time. One that is not known may be new, and asking is cheap because it is rare.
+    if (!this.#byKind.has(kind)) this.refresh()
+    return this.#byKind.get(kind)
+  }
+
+  /** Learns again what is served, after a kind may have gone. */
+  refresh(): void {
+    this.#byKind = new Map(this.#api.resources().map((served) => [`${served.group}/${served.kind}`, served]))
   }
 }
 

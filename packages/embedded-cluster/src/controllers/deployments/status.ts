@@ -2,6 +2,7 @@
 import { findCondition, withCondition, withoutCondition } from '../conditions.ts'
 import type { Condition } from '../kinds/meta.ts'
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../kinds/workloads.ts'
+import { positive } from '../positive.ts'
 import { parseTimestamp, timestamp } from '../timestamp.ts'
 import { allSets, type Rollout, replicasOf, totalAvailable, totalReplicas, updateBudget } from './rollout.ts'
 
@@ -160,9 +161,4 @@ export function progressing(reason: string, message: string): Condition {
 function unknown(reason: 'DeploymentPaused' | 'DeploymentResumed'): Condition {
   const message = reason === 'DeploymentPaused' ? 'the Deployment is paused' : 'the Deployment goes on'
   return { type: 'Progressing', status: 'Unknown', reason, message }
-}
-
-function positive<Name extends string>(name: Name, count: number): { readonly [Field in Name]?: number } {
-  // A mapped type over one computed name is more than the compiler can check here.
-  return (count > 0 ? { [name]: count } : {}) as { readonly [Field in Name]?: number }
 }

@@ -17,7 +17,11 @@ export interface KeyReference {
 export interface EnvironmentVariable {
   readonly name: string
   readonly value?: string
-  readonly valueFrom?: { readonly configMapKeyRef?: KeyReference; readonly secretKeyRef?: KeyReference }
+  readonly valueFrom?: {
+    readonly configMapKeyRef?: KeyReference
+    readonly secretKeyRef?: KeyReference
+    readonly fieldRef?: { readonly fieldPath: string }
+  }
 }
 
 export interface Probe {

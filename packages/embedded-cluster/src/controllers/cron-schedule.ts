@@ -1,0 +1,177 @@
+/** Cron schedules: what `0,30 8-18 * * mon-fri` means and when it is next. */
+
+/** A schedule that cannot be understood. */
+export class CronSyntaxError extends Error {
+  override readonly name = 'CronSyntaxError'
+  readonly code = 'CRON_SYNTAX'
+}
+
+interface Field {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly names?: readonly string[]
+}
+
+const FIELDS: readonly [Field, Field, Field, Field, Field] = [
+  { name: 'minute', min: 0, max: 59 },
+  { name: 'hour', min: 0, max: 23 },
+  { name: 'day of month', min: 1, max: 31 },
+  {
+    name: 'month',
+    min: 1,
+    max: 12,
+    names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
+  },
+  { name: 'day of week', min: 0, max: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+]
+
+const SHORTHANDS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
+
+/** Longer than any schedule that ever comes true: the 29th of February on a given weekday takes 28 years. */
+const HORIZON_DAYS = 29 * 366
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+interface ParsedField {
+  readonly values: readonly number[]
+  /** The field leaves everything open, which decides how the two kinds of days combine. */
+  readonly isOpen: boolean
+}
+
+/**
+ * A schedule in five fields or a shorthand such as `@daily`.
+ *
+ * *Errors*: {@link CronSyntaxError} names the field and what is wrong with it.
+ *
+ * @example
+ * new CronSchedule('30 2 * * *', 'Europe/Vienna').next(Date.now())
+ */
+export class CronSchedule {
+  readonly #minutes: readonly number[]
+  readonly #hours: readonly number[]
+  readonly #days: ParsedField
+  readonly #months: readonly number[]
+  readonly #weekdays: ParsedField
+  readonly #zone: Intl.DateTimeFormat | undefined
+
+  /** `timeZone` is a name of the time zone database. @default UTC */
+  constructor(text: string, timeZone?: string) {
+    const fields = (SHORTHANDS[text.trim().toLowerCase()] ?? text).trim().split(/\s+/)
+    if (fields.length !== FIELDS.length) {
+      throw new CronSyntaxError(`schedule "${text}": expected 5 fields, found ${fields.length}`)
+    }
+    const [minutes, hours, days, months, weekdays] = FIELDS
+    const at = (index: number, field: Field) => parseField(fields[index] ?? '', field, text)
+    this.#minutes = at(0, minutes).values
+    this.#hours = at(1, hours).values
+    this.#days = at(2, days)
+    this.#months = at(3, months).values
+    this.#weekdays = at(4, weekdays)
+    this.#zone = timeZone === undefined ? undefined : zoneFormat(timeZone, text)
+  }
+
+  /** The first time after `afterMs`; `undefined` for a schedule that never comes, such as the 31st of February. */
+  next(afterMs: number): number | undefined {
+    const today = this.#wallClock(afterMs)
+    const startOfDay = Math.floor(today / DAY_MS) * DAY_MS
+    for (let day = 0; day < HORIZON_DAYS; day++) {
+      const dayMs = startOfDay + day * DAY_MS
+      if (!this.#includesDay(new Date(dayMs))) continue
+      for (const hour of this.#hours) {
+        // Hours of today that are over, with an hour to spare for clocks that are put back.
+        if (dayMs + (hour + 2) * HOUR_MS <= today) continue
+        for (const minute of this.#minutes) {
+          const wallMs = dayMs + hour * HOUR_MS + minute * MINUTE_MS
+          const atMs = this.#instant(wallMs)
+          if (atMs !== undefined && atMs > afterMs) return atMs
+        }
+      }
+    }
+    return undefined
+  }
+
+  #includesDay(date: Date): boolean {
+    if (!this.#months.includes(date.getUTCMonth() + 1)) return false
+    const isDay = this.#days.values.includes(date.getUTCDate())
+    const isWeekday = this.#weekdays.values.includes(date.getUTCDay())
+    return this.#days.isOpen || this.#weekdays.isOpen ? isDay && isWeekday : isDay || isWeekday
+  }
+
+  /** The wall clock of the zone at an instant, written as if it were UTC. */
+  #wallClock(instantMs: number): number {
+    if (this.#zone === undefined) return instantMs
+    const parts = Object.fromEntries(
+      this.#zone.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]),
+    )
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+    return Date.UTC(year, month - 1, day, hour, minute, second)
+  }
+
+  /** The instant at which the wall clock shows `wallMs`; `undefined` in the hour that summer time skips. */
+  #instant(wallMs: number): number | undefined {
+    if (this.#zone === undefined) return wallMs
+    let instantMs = wallMs - (this.#wallClock(wallMs) - wallMs)
+    // The offset may have been another one at that instant.
+    instantMs -= this.#wallClock(instantMs) - wallMs
+    return this.#wallClock(instantMs) === wallMs ? instantMs : undefined
+  }
+}
+
+function zoneFormat(timeZone: string, schedule: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch (cause) {
+    throw new CronSyntaxError(`schedule "${schedule}": there is no time zone "${timeZone}"`, { cause })
+  }
+}
+
+function parseField(text: string, field: Field, schedule: string): ParsedField {
+  const values = new Set<number>()
+  for (const part of text.split(',')) for (const value of parsePart(part, field, schedule)) values.add(value)
+  return { values: [...values].sort((a, b) => a - b), isOpen: /^[*?]/.test(text) }
+}
+
+function parsePart(part: string, field: Field, schedule: string): number[] {
+  const fail = (what: string) => new CronSyntaxError(`schedule "${schedule}": ${field.name} "${part}" ${what}`)
+  const match = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part)
+  if (match === null) throw fail('is not a value, range or step')
+  const [, first = '', last, step] = match
+  const isOpen = first === '*' || first === '?'
+  if (isOpen && last !== undefined) throw fail('is not a range')
+  const from = isOpen ? field.min : parseValue(first, field)
+  const openEnd = isOpen || step !== undefined ? field.max : from
+  const to = last === undefined ? openEnd : parseValue(last, field)
+  if (from === undefined || to === undefined) throw fail(`is not between ${field.min} and ${field.max}`)
+  if (from > to) throw fail('ends before it begins')
+  const stride = step === undefined ? 1 : Number(step)
+  if (stride === 0) throw fail('has a step of 0')
+  const values: number[] = []
+  for (let value = from; value <= to; value += stride) values.push(value)
+  return values
+}
+
+function parseValue(text: string, { min, max, names }: Field): number | undefined {
+  const named = names?.indexOf(text.toLowerCase()) ?? -1
+  if (named >= 0) return named + min
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return value >= min && value <= max ? value : undefined
+}

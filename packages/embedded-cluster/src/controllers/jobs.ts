@@ -1,0 +1,201 @@
+/** Runs pods to completion. */
+
+import type { Lookup } from './cluster-view.ts'
+import { findCondition, isTrue, withCondition } from './conditions.ts'
+import type { ControllerContext } from './context.ts'
+import { Controller } from './controller.ts'
+import { type Account, accountStatus, hasSucceeded, takeAccount } from './jobs/accounting.ts'
+import { isTracked, jobPod, TRACKING_FINALIZER } from './jobs/job-pods.ts'
+import { activePods, planFor, type Verdict, verdictOn } from './jobs/verdict.ts'
+import { type Condition, controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
+import { isReady, type Pod } from './kinds/pods.ts'
+import type { Job, JobStatus } from './kinds/workloads.ts'
+import { failureMessage, slowStart } from './pod-creation.ts'
+import { positive } from './positive.ts'
+import { asObject, ResourceClient } from './resource-client.ts'
+import type { SimulatorController } from './simulator-controller.ts'
+import { parseTimestamp, timestamp } from './timestamp.ts'
+
+const SOURCE = 'job-controller'
+
+class JobReconciler {
+  readonly #context: ControllerContext
+  readonly #jobs: ResourceClient<Job>
+  readonly #pods: ResourceClient<Pod>
+  /** Pods that wait to be counted, by the key of the Job that made them. */
+  readonly #tracked: Lookup<Pod>
+
+  constructor(context: ControllerContext) {
+    this.#context = context
+    this.#tracked = context.view.lookup<Pod>('pods', (pod) => {
+      const owner = isTracked(pod) ? controllerOf(pod) : undefined
+      return owner?.kind === 'Job' ? [`${namespaceOf(pod)}/${owner.name}`] : []
+    })
+    this.#jobs = new ResourceClient(context.api, 'jobs.batch')
+    this.#pods = new ResourceClient(context.api, 'pods')
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<number | undefined> {
+    const { namespace, name } = splitKey(key)
+    const job = this.#jobs.get(namespace, name)
+    // Nobody counts the pods of a Job that is gone, even if another has its name by now.
+    await this.#letGo(this.#tracked.get(key).filter((pod) => controllerOf(pod)?.uid !== job?.metadata.uid))
+    if (job === undefined) return undefined
+    if (isTerminating(job)) {
+      await this.#letGo(this.#podsOf(job.metadata.uid))
+      return undefined
+    }
+    return finishedAtMs(job) === undefined ? this.#advance(job, signal) : this.#afterwards(job)
+  }
+
+  #podsOf(uid: string): Pod[] {
+    return this.#context.pods.controlledBy(uid)
+  }
+
+  async #advance(job: Job, signal: AbortSignal): Promise<number | undefined> {
+    const nowMs = this.#context.clock.now()
+    const pods = this.#podsOf(job.metadata.uid)
+    const account = takeAccount(job, pods)
+    const isSuspended = job.spec.suspend === true
+    const verdict = isSuspended ? undefined : verdictOn(job, account, pods, nowMs)
+    const status = this.#status(job, account, pods, verdict)
+    await this.#jobs.updateStatus(job, status)
+    // The account is safe now: the pods in it may go.
+    const uncounted = new Set([...account.uncounted.succeeded, ...account.uncounted.failed])
+    await this.#letGo(pods.filter((pod) => uncounted.has(pod.metadata.uid) || (isSuspended && isTerminating(pod))))
+    if (verdict !== undefined || isSuspended) {
+      await slowStart(activePods(pods), (pod) => this.#pods.delete(pod), signal)
+      return undefined
+    }
+    const plan = planFor(job, account, pods, nowMs)
+    await slowStart(plan.remove, (pod) => this.#pods.delete(pod), signal)
+    const made = await slowStart(plan.create, (index) => this.#pods.create(jobPod(job, index)), signal)
+    await this.#tell(job, made.done, made.error)
+    if (made.error !== undefined) throw made.error
+    return earliest([plan.waitMs > 0 ? plan.waitMs : undefined, deadlineInMs(job, status, nowMs)])
+  }
+
+  #status(job: Job, account: Account, pods: readonly Pod[], verdict: Verdict | undefined): JobStatus {
+    const now = timestamp(this.#context.clock.now())
+    const isSuspended = job.spec.suspend === true
+    const active = activePods(pods)
+    const terminating = pods.filter((pod) => isTerminating(pod) && !hasSucceeded(pod) && pod.status?.phase !== 'Failed')
+    // The Job has ended when its last pod has, and not before every pod is counted.
+    const isOver =
+      verdict !== undefined &&
+      active.length + terminating.length + account.uncounted.succeeded.length + account.uncounted.failed.length === 0
+    const conditions = this.#conditions(job, verdict, isOver, now)
+    const startTime = isSuspended ? undefined : (job.status?.startTime ?? now)
+    return {
+      ...(conditions.length === 0 ? {} : { conditions }),
+      ...(startTime === undefined ? {} : { startTime }),
+      ...(isOver && verdict.hasSucceeded ? { completionTime: now } : {}),
+      ...positive('active', active.length),
+      ready: active.filter(isReady).length,
+      terminating: terminating.length,
+      ...accountStatus(job, account),
+    }
+  }
+
+  #conditions(job: Job, verdict: Verdict | undefined, isOver: boolean, now: string): readonly Condition[] {
+    let conditions = job.status?.conditions ?? []
+    const wasSuspended = findCondition(conditions, 'Suspended')
+    if (job.spec.suspend === true) {
+      conditions = state(
+        conditions,
+        'Suspended',
+        'True',
+        { reason: 'JobSuspended', message: 'the Job is suspended' },
+        now,
+      )
+    } else if (wasSuspended !== undefined) {
+      conditions = state(conditions, 'Suspended', 'False', { reason: 'JobResumed', message: 'the Job goes on' }, now)
+    }
+    if (verdict === undefined) return conditions
+    const { hasSucceeded: isSuccess, reason, message } = verdict
+    conditions = state(conditions, isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget', 'True', { reason, message }, now)
+    if (!isOver) return conditions
+    return state(conditions, isSuccess ? 'Complete' : 'Failed', 'True', { reason, message }, now)
+  }
+
+  /** A Job that is over keeps its pods, until its own time is up. */
+  async #afterwards(job: Job): Promise<number | undefined> {
+    await this.#letGo(this.#podsOf(job.metadata.uid))
+    const { ttlSecondsAfterFinished } = job.spec
+    const endedMs = finishedAtMs(job)
+    if (ttlSecondsAfterFinished === undefined || endedMs === undefined) return undefined
+    const leftMs = endedMs + ttlSecondsAfterFinished * 1000 - this.#context.clock.now()
+    if (leftMs > 0) return leftMs
+    await this.#jobs.delete(job, { propagationPolicy: 'Foreground' })
+    return undefined
+  }
+
+  /** Takes our finalizer off the pods. */
+  async #letGo(pods: readonly Pod[]): Promise<void> {
+    for (const pod of pods.filter(isTracked)) {
+      const live = this.#pods.get(namespaceOf(pod), pod.metadata.name)
+      if (live === undefined || live.metadata.uid !== pod.metadata.uid) continue
+      const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== TRACKING_FINALIZER)
+      await this.#pods.update({ ...live, metadata: { ...live.metadata, finalizers } })
+    }
+  }
+
+  async #tell(job: Job, created: number, error: unknown): Promise<void> {
+    const { events } = this.#context
+    if (created > 0) {
+      await events.record(job, { reason: 'SuccessfulCreate', message: `created ${created} pods`, source: SOURCE })
+    }
+    const message = failureMessage(error)
+    if (message !== undefined) {
+      await events.record(job, { type: 'Warning', reason: 'FailedCreate', message, source: SOURCE })
+    }
+  }
+}
+
+function state(
+  conditions: readonly Condition[],
+  type: string,
+  status: 'True' | 'False',
+  why: { readonly reason: string; readonly message: string },
+  now: string,
+): readonly Condition[] {
+  const existing = findCondition(conditions, type)
+  const lastProbeTime = (existing?.status === status ? existing.lastProbeTime : undefined) ?? now
+  return withCondition(conditions, { type, status, ...why, lastProbeTime }, now)
+}
+
+/** When the Job ended; `undefined` while it has not. */
+export function finishedAtMs(job: Job): number | undefined {
+  const { conditions } = job.status ?? {}
+  const end = isTrue(conditions, 'Complete') ? 'Complete' : isTrue(conditions, 'Failed') ? 'Failed' : undefined
+  return end === undefined ? undefined : parseTimestamp(findCondition(conditions, end)?.lastTransitionTime)
+}
+
+function deadlineInMs(job: Job, { startTime }: JobStatus, nowMs: number): number | undefined {
+  const startedMs = parseTimestamp(startTime)
+  const { activeDeadlineSeconds } = job.spec
+  if (activeDeadlineSeconds === undefined || startedMs === undefined) return undefined
+  return Math.max(0, startedMs + activeDeadlineSeconds * 1000 - nowMs)
+}
+
+function earliest(delaysMs: readonly (number | undefined)[]): number | undefined {
+  const known = delaysMs.filter((delayMs) => delayMs !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** The controller of `jobs.batch`. */
+export function createJobController(context: ControllerContext): SimulatorController {
+  const reconciler = new JobReconciler(context)
+  return new Controller(context, {
+    name: 'jobs',
+    watches: {
+      'jobs.batch': ({ object }, enqueue) => enqueue(keyOf(asObject(object))),
+      pods: ({ object }, enqueue) => {
+        const pod = asObject<Pod>(object)
+        const owner = controllerOf(pod)
+        if (owner?.kind === 'Job') enqueue(`${namespaceOf(pod)}/${owner.name}`)
+      },
+    },
+    reconcile: (key, signal) => reconciler.reconcile(key, signal),
+  })
+}

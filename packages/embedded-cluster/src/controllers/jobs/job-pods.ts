@@ -1,0 +1,63 @@
+/** The pods of a Job: what they are made from and which completion each works on. */
+import type { Draft } from '../kinds/meta.ts'
+import type { Container, Pod, PodTemplate } from '../kinds/pods.ts'
+import type { Job } from '../kinds/workloads.ts'
+import { podFromTemplate } from '../pod-creation.ts'
+
+/** Keeps a pod until it is counted. */
+export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking'
+
+const INDEX = 'batch.kubernetes.io/job-completion-index'
+const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX'
+
+/** Whether the pod still has to be counted, or is being counted. */
+export function isTracked(pod: Pod): boolean {
+  return pod.metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false
+}
+
+/** The index the pod of an indexed Job works on. */
+export function completionIndex(pod: Pod): number | undefined {
+  const text = pod.metadata.annotations?.[INDEX]
+  return text === undefined ? undefined : Number.parseInt(text, 10)
+}
+
+/** A pod of the Job, for one index if the Job is indexed. */
+export function jobPod(job: Job, index: number | undefined): Draft<Pod> {
+  const { name, uid } = job.metadata
+  const labels = {
+    'batch.kubernetes.io/job-name': name,
+    'batch.kubernetes.io/controller-uid': uid,
+    'job-name': name,
+    'controller-uid': uid,
+  }
+  const finalizers = [TRACKING_FINALIZER]
+  if (index === undefined) return podFromTemplate(job, job.spec.template, { labels, finalizers })
+  const draft = podFromTemplate(job, withIndex(job, index), {
+    labels: { ...labels, [INDEX]: `${index}` },
+    annotations: { [INDEX]: `${index}` },
+    finalizers,
+  })
+  return { ...draft, metadata: { ...draft.metadata, generateName: `${name}-${index}-` } }
+}
+
+function withIndex(job: Job, index: number): PodTemplate {
+  const { template } = job.spec
+  const variable = {
+    name: INDEX_VARIABLE,
+    valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${INDEX}']` } },
+  }
+  const told = (container: Container): Container => {
+    const isTold = container.env?.some((entry) => entry.name === INDEX_VARIABLE) ?? false
+    return isTold ? container : { ...container, env: [...(container.env ?? []), variable] }
+  }
+  const { spec } = template
+  return {
+    ...template,
+    spec: {
+      ...spec,
+      hostname: spec.hostname ?? `${job.metadata.name}-${index}`,
+      containers: spec.containers.map(told),
+      ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(told) }),
+    },
+  }
+}

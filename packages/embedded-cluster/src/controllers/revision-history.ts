@@ -1,0 +1,91 @@
+/** The templates a StatefulSet or DaemonSet has had, kept as ControllerRevisions. */
+import type { Lookup } from './cluster-view.ts'
+import type { ControllerContext } from './context.ts'
+import { isAlreadyExists } from './control-loop.ts'
+import { contentHash } from './hash.ts'
+import { jsonEquals } from './json-equals.ts'
+import { type ClusterObject, controllerOf, controllerReference, namespaceOf } from './kinds/meta.ts'
+import type { PodTemplate } from './kinds/pods.ts'
+import type { ControllerRevision } from './kinds/workloads.ts'
+import { ResourceClient } from './resource-client.ts'
+
+const HASH = 'controller.kubernetes.io/hash'
+
+/** More templates than this with one hash are not an accident. */
+const MOST_COLLISIONS = 20
+
+/** A workload with revisions. */
+export interface Revisioned extends ClusterObject {
+  readonly spec: { readonly template: PodTemplate; readonly revisionHistoryLimit?: number }
+}
+
+/** The revision's template. */
+export function templateOf(revision: ControllerRevision): PodTemplate {
+  const { $patch: _directive, ...template } = revision.data.spec.template as PodTemplate & { $patch?: string }
+  return template
+}
+
+/** The hash that marks the revision's pods. */
+export function revisionHash(revision: ControllerRevision): string {
+  return revision.metadata.labels?.[HASH] ?? revision.metadata.name
+}
+
+/** Keeps revisions. One instance serves one kind of workload. */
+export class RevisionHistory {
+  readonly #client: ResourceClient<ControllerRevision>
+  readonly #owned: Lookup<ControllerRevision>
+
+  constructor(context: ControllerContext) {
+    this.#client = new ResourceClient(context.api, 'controllerrevisions.apps')
+    this.#owned = context.view.lookup<ControllerRevision>('controllerrevisions.apps', (revision) => {
+      const owner = controllerOf(revision)
+      return owner === undefined ? [] : [owner.uid]
+    })
+  }
+
+  /** Oldest first. */
+  of(owner: Revisioned): ControllerRevision[] {
+    return this.#owned.get(owner.metadata.uid).sort((a, b) => a.revision - b.revision)
+  }
+
+  /** The revision of the owner's present template; a template that comes back becomes the newest again. */
+  async ensure(owner: Revisioned): Promise<ControllerRevision> {
+    const all = this.of(owner)
+    const newest = all.at(-1)
+    const existing = all.findLast((revision) => jsonEquals(templateOf(revision), owner.spec.template))
+    if (existing === undefined) return this.#create(owner, (newest?.revision ?? 0) + 1)
+    if (existing === newest || newest === undefined) return existing
+    return this.#client.update({ ...existing, revision: newest.revision + 1 })
+  }
+
+  /** Deletes the oldest revisions beyond the owner's limit, except those in use. */
+  async forget(owner: Revisioned, inUse: ReadonlySet<string>): Promise<void> {
+    const idle = this.of(owner).filter((revision) => !inUse.has(revision.metadata.name))
+    const limit = owner.spec.revisionHistoryLimit ?? 10
+    for (const revision of idle.slice(0, Math.max(0, idle.length - limit))) await this.#client.delete(revision)
+  }
+
+  async #create(owner: Revisioned, number: number): Promise<ControllerRevision> {
+    for (let salt = 0; salt < MOST_COLLISIONS; salt++) {
+      const hash = contentHash(owner.spec.template, salt)
+      try {
+        return await this.#client.create({
+          apiVersion: 'apps/v1',
+          kind: 'ControllerRevision',
+          metadata: {
+            name: `${owner.metadata.name}-${hash}`,
+            namespace: namespaceOf(owner),
+            labels: { ...owner.spec.template.metadata?.labels, [HASH]: hash },
+            ownerReferences: [controllerReference(owner)],
+          },
+          // `kubectl rollout undo` sends the data as a strategic merge patch.
+          data: { spec: { template: { ...owner.spec.template, ...{ $patch: 'replace' } } } },
+          revision: number,
+        })
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error
+      }
+    }
+    throw new Error(`no free name for a revision of ${owner.kind} ${namespaceOf(owner)}/${owner.metadata.name}`)
+  }
+}

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ConfigMap, ServiceAccount } from './kinds/cluster.ts'
+import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
+
+let cluster: TestCluster
+beforeEach(async () => {
+  cluster = await startTestCluster({ nodes: 0, rootCertificate: 'PEM' })
+  await cluster.createNamespace('team')
+  await cluster.settle()
+})
+afterEach(async () => {
+  await cluster.stop()
+  expect(cluster.problems).toEqual([])
+})
+
+const certificate = () => cluster.of<ConfigMap>('configmaps').get('team', 'kube-root-ca.crt')
+const account = () => cluster.of<ServiceAccount>('serviceaccounts').get('team', 'default')
+
+it('gives every namespace a default service account and the root certificate', () => {
+  expect(account()).toBeDefined()
+  expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
+})
+
+it('makes them again when somebody deletes them', async () => {
+  const [first, map] = [account(), certificate()]
+  if (first === undefined || map === undefined) throw new Error('not there')
+  await cluster.of<ServiceAccount>('serviceaccounts').delete(first)
+  await cluster.of<ConfigMap>('configmaps').delete(map)
+  await cluster.settle()
+  expect(account()?.metadata.uid).not.toBe(first.metadata.uid)
+  expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
+})
+
+it('restores the certificate when somebody changes it', async () => {
+  await cluster.change<ConfigMap>('configmaps', 'team/kube-root-ca.crt', (map) => ({ ...map, data: { 'ca.crt': 'x' } }))
+  await cluster.settle()
+  expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
+})
+
+it('makes nothing in a namespace that is being deleted', async () => {
+  await cluster.create('configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'held', namespace: 'team', finalizers: ['example.com/hold'] },
+  })
+  await cluster.api.delete('namespaces', undefined, 'team')
+  await cluster.advance(10_000)
+  expect(account()).toBeUndefined()
+})

@@ -1,0 +1,115 @@
+/** What a StatefulSet does next. Decisions only: nothing is written here. */
+import { resolveIntOrPercent } from '../int-or-percent.ts'
+import { isTerminating } from '../kinds/meta.ts'
+import { availableAtMs, isFinished, isReady, type Pod } from '../kinds/pods.ts'
+import type { ControllerRevision, StatefulSet } from '../kinds/workloads.ts'
+import { revisionNameOf } from './pod-identity.ts'
+
+/** The set, its pods by ordinal, and its revisions. */
+export interface SetState {
+  readonly set: StatefulSet
+  readonly pods: ReadonlyMap<number, Pod>
+  /** What pods below the partition are made from. */
+  readonly current: ControllerRevision
+  /** What all others are made from. */
+  readonly update: ControllerRevision
+  readonly nowMs: number
+}
+
+/** One thing to do. */
+export type Action =
+  | { readonly create: number; readonly revision: ControllerRevision }
+  | { readonly delete: Pod; readonly ordinal: number; readonly because: 'ended' | 'surplus' | 'outdated' }
+
+/** The ordinals the set should have, lowest first. */
+export function wantedOrdinals(set: StatefulSet): number[] {
+  const start = set.spec.ordinals?.start ?? 0
+  return Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => start + index)
+}
+
+/** Whether the pod has been ready for the time the set asks for. */
+export function isAvailable(pod: Pod, set: StatefulSet, nowMs: number): boolean {
+  const atMs = availableAtMs(pod, set.spec.minReadySeconds ?? 0)
+  return atMs !== undefined && atMs <= nowMs
+}
+
+/**
+ * The next actions. Under the policy OrderedReady they are at most one: pods come up from the lowest ordinal, each
+ * after the one before is available, and go from the highest. Under Parallel nobody waits for anybody.
+ */
+export function nextActions(state: SetState): Action[] {
+  const { set } = state
+  const isOrdered = set.spec.podManagementPolicy !== 'Parallel'
+  const actions: Action[] = []
+  for (const ordinal of wantedOrdinals(set)) {
+    const pod = state.pods.get(ordinal)
+    const action = repair(state, ordinal, pod)
+    if (action !== undefined) actions.push(action)
+    const isFine = pod !== undefined && action === undefined && isHealthy(pod, state)
+    if (isOrdered && !isFine) return actions
+  }
+  const surplus = condemned(state)
+  for (const [ordinal, pod] of surplus) {
+    if (!isTerminating(pod)) actions.push({ delete: pod, ordinal, because: 'surplus' })
+    if (isOrdered) return actions
+  }
+  return actions.length > 0 || surplus.length > 0 ? actions : outdated(state)
+}
+
+function repair(state: SetState, ordinal: number, pod: Pod | undefined): Action | undefined {
+  if (pod === undefined) return { create: ordinal, revision: revisionFor(state, ordinal) }
+  return isFinished(pod) && !isTerminating(pod) ? { delete: pod, ordinal, because: 'ended' } : undefined
+}
+
+function isHealthy(pod: Pod, { set, nowMs }: SetState): boolean {
+  return !isTerminating(pod) && !isFinished(pod) && isAvailable(pod, set, nowMs)
+}
+
+/** Pods beyond the wanted ordinals, highest first. */
+function condemned({ set, pods }: SetState): [number, Pod][] {
+  const wanted = new Set(wantedOrdinals(set))
+  return [...pods].filter(([ordinal]) => !wanted.has(ordinal)).sort(([a], [b]) => b - a)
+}
+
+function revisionFor({ set, current, update }: SetState, ordinal: number): ControllerRevision {
+  return ordinal < partitionOf(set) ? current : update
+}
+
+/** The lowest ordinal that a rolling update touches. */
+function partitionOf(set: StatefulSet): number {
+  const { updateStrategy, ordinals } = set.spec
+  if (updateStrategy?.type === 'OnDelete') return 0
+  return (ordinals?.start ?? 0) + (updateStrategy?.rollingUpdate?.partition ?? 0)
+}
+
+/** Pods to be replaced by the rolling update, from the highest ordinal, as many as may be missing at a time. */
+function outdated(state: SetState): Action[] {
+  const { set, pods, update } = state
+  const { updateStrategy } = set.spec
+  if (updateStrategy?.type === 'OnDelete') return []
+  const limit = updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
+  const budget = Math.max(1, resolveIntOrPercent(limit, set.spec.replicas ?? 1, 'up'))
+  const ordinals = wantedOrdinals(set).reverse()
+  let missing = ordinals.filter((ordinal) => {
+    const pod = pods.get(ordinal)
+    return pod === undefined || !isHealthy(pod, state)
+  }).length
+  const actions: Action[] = []
+  for (const ordinal of ordinals.filter((candidate) => candidate >= partitionOf(set))) {
+    const pod = pods.get(ordinal)
+    if (pod === undefined) continue
+    const isOld = revisionNameOf(pod) !== update.metadata.name
+    if (isOld && !isTerminating(pod)) {
+      // Replacing a pod that does not work makes nothing worse.
+      if (isHealthy(pod, state) && ++missing > budget) return actions
+      actions.push({ delete: pod, ordinal, because: 'outdated' })
+      if (missing >= budget) return actions
+    } else if (!isHealthy(pod, state) && missing >= budget) return actions
+  }
+  return actions
+}
+
+/** Whether the pod serves. */
+export function isRunningAndReady(pod: Pod): boolean {
+  return pod.status?.phase === 'Running' && isReady(pod)
+}
