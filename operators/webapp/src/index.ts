@@ -1,4 +1,11 @@
 /** @module The WebApp operator. */
 export * from './api/webapp.ts'
+export {
+  createWebAppOperator,
+  type WebAppOperator,
+  type WebAppOperatorOptions,
+  type WebhookOptions,
+} from './operator.ts'
 export { renderWebApp } from './render/render.ts'
 export { validateWebApp } from './validate-webapp.ts'
+export { WEBHOOK_PATHS } from './webhooks/webhooks.ts'

@@ -1,0 +1,182 @@
+/** The WebApp operator as one value: controller, webhooks, certificates and election in a manager. */
+import {
+  type Clock,
+  Deployments,
+  Ingresses,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  Services,
+} from '@reeve/kube'
+import {
+  ApiEventRecorder,
+  type BackoffOptions,
+  Cache,
+  type CacheOptions,
+  CertificateManager,
+  type CertificateSource,
+  type Controller,
+  controller,
+  createManager,
+  FileCertificates,
+  keepOwnFields,
+  type LeaderElectionOptions,
+  type Logger,
+  type Manager,
+  type MetricsRegistry,
+  type ReconcileRecord,
+  type Runnable,
+  type ServerAddress,
+  type Source,
+  WebhookRouter,
+  WebhookServer,
+} from '@reeve/runtime'
+import { WebApps } from './api/webapp.ts'
+import { webAppReconcile } from './reconcile.ts'
+import { FIELD_MANAGER } from './render/labels.ts'
+import { webAppWebhooks } from './webhooks/webhooks.ts'
+
+/** Where the webhook server listens and how it proves who it is. */
+export interface WebhookOptions {
+  readonly address: ServerAddress
+  /** The certificate: issued by the operator itself and kept in a Secret, or mounted as files. */
+  readonly certificate:
+    | { readonly secret: { readonly namespace: string; readonly name: string }; readonly hosts: readonly string[] }
+    | { readonly directory: string }
+  /** The Mutating- and ValidatingWebhookConfiguration that must trust an issued certificate. */
+  readonly configurationName?: string
+}
+
+/** Options of {@link createWebAppOperator}. */
+export interface WebAppOperatorOptions {
+  readonly client: KubeClient
+  /** Watch these namespaces only. @default all of them */
+  readonly namespaces?: readonly string[]
+  /** How many WebApps are worked on at the same time. @default 10 */
+  readonly concurrency?: number
+  /** Without it this process leads from the start. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  readonly webhook?: WebhookOptions
+  readonly healthAddress?: ServerAddress
+  readonly metricsAddress?: ServerAddress
+  /** Who reports events: the pod's name. */
+  readonly instance?: string
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Delays after failures. @default 1 s, 2 s, 4 s … 5 min */
+  readonly backoff?: BackoffOptions
+  readonly cacheTiming?: CacheOptions['timing']
+  /** Told of every reconcile after its end. */
+  readonly onReconcile?: (record: ReconcileRecord) => void
+}
+
+/** The operator before it runs. */
+export interface WebAppOperator {
+  readonly manager: Manager<Cache>
+  readonly cache: Cache
+  /** One per watched namespace, or one for all. */
+  readonly controllers: readonly Controller<KubeObject>[]
+  readonly webhooks: WebhookServer | undefined
+}
+
+/**
+ * Puts the operator together; `manager.run(signal)` starts it.
+ *
+ * @example
+ * const { manager } = createWebAppOperator({ client })
+ * await manager.run(signal)
+ */
+export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOperator {
+  const { client, clock, logger, metrics, random } = options
+  const shared = {
+    ...(clock && { clock }),
+    ...(logger && { logger }),
+    ...(metrics && { metrics }),
+    ...(random && { random }),
+  }
+  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
+  const manager = createManager<Cache>({ ...managerOptions(options), client, cache, ...shared })
+  // Not fenced: the last events of a leader are sent after it has given the lease back.
+  const events = new ApiEventRecorder(client, {
+    ...shared,
+    component: FIELD_MANAGER,
+    ...(options.instance !== undefined && { instance: options.instance }),
+  })
+  const webhooks = options.webhook && webhookParts(options, options.webhook, shared)
+  manager.add(events, ...(webhooks?.runnables ?? []))
+  const controllers = (options.namespaces ?? [undefined]).map((namespace) => {
+    const scope = namespace === undefined ? {} : { namespace }
+    const made = controller(
+      {
+        name: namespace === undefined ? 'webapp' : `webapp-${namespace}`,
+        for: { resource: WebApps, ...scope },
+        owns: [owned(Deployments, scope), owned(Services, scope), owned(Ingresses, scope)],
+        reconcile: webAppReconcile(),
+        concurrency: options.concurrency ?? 10,
+        ...(options.backoff && { backoff: options.backoff }),
+        ...(options.onReconcile && { onReconcile: options.onReconcile }),
+      },
+      { cache, client: manager.client, events, ...shared },
+    )
+    manager.add(made)
+    return made as unknown as Controller<KubeObject> // callers look at records and state, not at the objects
+  })
+  manager.readiness.add('cache', () => {
+    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
+  })
+  return { manager, cache, controllers, webhooks: webhooks?.server }
+}
+
+/** The cache keeps which fields are the operator's own: that is how drift is told from other people's fields. */
+const keepOwn = keepOwnFields(FIELD_MANAGER)
+
+function owned<T extends KubeObject>(
+  resource: Resource<T>,
+  scope: { readonly namespace?: string },
+): Source<KubeObject> {
+  // The engine reads the objects; the controller only needs to know their owner.
+  return { resource, transform: keepOwn, ...scope } as Source<KubeObject>
+}
+
+function managerOptions({ leaderElection, healthAddress, metricsAddress }: WebAppOperatorOptions) {
+  return {
+    ...(leaderElection && { leaderElection }),
+    ...(healthAddress && { healthAddress }),
+    ...(metricsAddress && { metricsAddress }),
+  }
+}
+
+function webhookParts(
+  options: WebAppOperatorOptions,
+  webhook: WebhookOptions,
+  shared: { readonly clock?: Clock; readonly logger?: Logger; readonly metrics?: MetricsRegistry },
+): { readonly server: WebhookServer; readonly runnables: readonly Runnable[] } {
+  const certificates = certificateSource(options.client, webhook, shared)
+  const server = new WebhookServer(new WebhookRouter(webAppWebhooks(), shared), {
+    ...webhook.address,
+    ...shared,
+    certificates,
+  })
+  return { server, runnables: [certificates, server] }
+}
+
+function certificateSource(
+  client: KubeClient,
+  { certificate, configurationName }: WebhookOptions,
+  shared: { readonly clock?: Clock; readonly logger?: Logger },
+): CertificateSource & Runnable {
+  if ('directory' in certificate) return new FileCertificates({ ...filesIn(certificate.directory), ...shared })
+  const names = configurationName === undefined ? [] : [configurationName]
+  return new CertificateManager(client, {
+    secret: certificate.secret,
+    hosts: certificate.hosts,
+    inject: { mutating: names, validating: names },
+    ...shared,
+  })
+}
+
+function filesIn(directory: string) {
+  return { certificateFile: `${directory}/tls.crt`, privateKeyFile: `${directory}/tls.key` }
+}
