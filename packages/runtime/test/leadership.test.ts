@@ -85,7 +85,7 @@ test.each(Array.from({ length: 6 }, (_, index) => index + 1))(
   async (fatal) => {
     const log = commits()
     let writes = 0
-    const first = replica('first', 6, async (_request, { isLease, isWrite }) => {
+    const first = replica('first', 12, async (_request, { isLease, isWrite }) => {
       if (isWrite && !isLease) writes++
       if (writes < fatal) return
       // From this write on the leader is half cut off: renewals are lost, and what it writes takes seconds to arrive.
@@ -93,10 +93,10 @@ test.each(Array.from({ length: 6 }, (_, index) => index + 1))(
       if (isWrite) await sleep(4_000, { clock })
     })
     await clock.runUntil(first.isLeader)
-    const second = replica('second', 6)
+    const second = replica('second', 12)
     await clock.runUntil(() => second.isLeader(), { maxMs: 60_000 })
     const takeoverMs = clock.now()
-    await clock.runUntil(() => written() === 6, { maxMs: 60_000 })
+    await clock.runUntil(() => written() === 12, { maxMs: 60_000 })
     await clock.advance(60_000)
 
     const renewedMs = Math.max(...first.sent.filter(({ isLease }) => isLease).map(({ sentMs }) => sentMs))
