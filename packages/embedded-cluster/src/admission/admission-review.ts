@@ -167,8 +167,9 @@ function resourceOf(resource: ResourceInfo): JsonObject {
   return { group: resource.group, version: resource.version, resource: resource.plural }
 }
 
+/** The kind follows the operation, not the verb: a patch is shown as the update or create it amounts to. */
 function withKind(options: JsonObject, kind: string): JsonObject {
-  return { kind, apiVersion: 'meta.k8s.io/v1', ...options }
+  return { ...options, kind, apiVersion: 'meta.k8s.io/v1' }
 }
 
 function copyExtra(extra: Readonly<Record<string, readonly string[]>>): JsonObject {

@@ -212,6 +212,25 @@ describe('mutating webhooks', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
+  it('may not move the object to another namespace', async () => {
+    const { mutate } = admission(
+      { mutating: [webhook('a')] },
+      { a: patching({ op: 'replace', path: '/metadata/namespace', value: 'other' }) },
+    )
+    expect(await refusal(mutate(attributes()))).toMatchObject({ code: 400, reason: 'BadRequest' })
+  })
+
+  it('fail the request with a change that does not fit the kind', async () => {
+    const settle = () => {
+      throw new StatusError(400, 'BadRequest', 'data is not a map')
+    }
+    const { mutate } = admission({ mutating: [webhook('a')] }, { a: label('a') }, { settle })
+    expect(await refusal(mutate(attributes()))).toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: data is not a map',
+    })
+  })
+
   it('may not patch what is being deleted', async () => {
     const { mutate } = admission({ mutating: [webhook('a')] }, { a: label('a') })
     const error = await refusal(

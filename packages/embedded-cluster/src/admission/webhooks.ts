@@ -1,7 +1,7 @@
 /** Mutating and validating webhooks as an admission plug-in: whom to ask, in which order, and what to do with answers. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { badRequest, internalError } from '../rest/api-errors.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
@@ -137,9 +137,20 @@ class Dispatcher {
       )
     }
     const patched = applyReviewPatch(webhook.name, answer.object, answer.verdict.patch)
-    const settled = this.#options.settle?.(patched, answer.seenAs) ?? patched
+    const settled = this.#settle(patched, answer.seenAs)
+    requireSameNamespace(settled, attributes)
     if (isDeepStrictEqual(settled, answer.object)) return 'unchanged'
     return this.#inVersion(settled, attributes.resource, attributes)
+  }
+
+  /** A change that does not fit the kind's types is the webhook's mistake, not the client's. */
+  #settle(patched: JsonObject, seenAs: ResourceInfo): JsonObject {
+    try {
+      return this.#options.settle?.(patched, seenAs) ?? patched
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      throw internalError(error.message, { cause: error })
+    }
   }
 
   /** Asks one webhook; `undefined` when it does not want the request, or failed and may be ignored. */
@@ -214,6 +225,12 @@ class Dispatcher {
     const { metadata } = found
     return isJsonObject(metadata) && isJsonObject(metadata.labels) ? metadata.labels : {}
   }
+}
+
+function requireSameNamespace(object: JsonObject, { resource, namespace, subresource }: AdmissionAttributes): void {
+  if (!resource.namespaced || (subresource ?? '') !== '') return
+  if ((stringAt(objectAt(object, 'metadata'), 'namespace') ?? namespace) === namespace) return
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 function callFailure(error: unknown): string | undefined {

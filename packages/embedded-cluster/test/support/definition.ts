@@ -1,0 +1,77 @@
+/** CustomResourceDefinitions for suites that run on both clusters: each in a group of its own. */
+import { randomBytes } from 'node:crypto'
+import type { ClusterUnderTest } from '@reeve/cluster-under-test'
+import type { JsonObject } from '../../src/index.ts'
+import { eventually } from './eventually.ts'
+
+export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+export interface DefinitionParts {
+  readonly plural?: string
+  readonly names?: JsonObject
+  readonly spec?: JsonObject
+  readonly version?: JsonObject
+  readonly metadata?: JsonObject
+}
+
+/** A group no other test uses. */
+export function uniqueGroup(): string {
+  return `g${randomBytes(4).toString('hex')}.example.com`
+}
+
+/** A definition of the kind Widget with one version. */
+export function definition(group: string, parts: DefinitionParts = {}): JsonObject {
+  const { plural = 'widgets' } = parts
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, ...parts.metadata },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, kind: 'Widget', ...parts.names },
+      versions: [version('v1', { storage: true, ...parts.version })],
+      ...parts.spec,
+    },
+  }
+}
+
+/** One served version with a small schema. */
+export function version(name: string, parts: JsonObject = {}): JsonObject {
+  return { name, served: true, storage: false, schema: schema({}), ...parts }
+}
+
+/** A schema whose `spec` has these properties besides `a`; `status` takes anything. */
+export function schema(properties: JsonObject): JsonObject {
+  return {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { a: { type: 'string' }, ...properties } },
+        status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    },
+  }
+}
+
+/** Stores a definition and waits until its resource is served. */
+export async function establish(
+  cluster: ClusterUnderTest,
+  group: string,
+  parts: DefinitionParts = {},
+): Promise<string> {
+  const body = definition(group, parts)
+  const created = await cluster.raw.send({ method: 'POST', path: DEFINITIONS, body })
+  if (created.status !== 201) throw new Error(`definition refused: ${created.text}`)
+  const path = `${DEFINITIONS}/${parts.plural ?? 'widgets'}.${group}`
+  await eventually(`${path} is established`, async () => {
+    const { status } = (await cluster.raw.send({ path })).json<{ status?: { conditions?: JsonObject[] | null } }>()
+    return (status?.conditions ?? []).some(({ type, status: is }) => type === 'Established' && is === 'True')
+  })
+  // A real server needs a moment more until every path of the resource answers.
+  await eventually(`the resources of ${group} are served`, async () => {
+    const { status } = await cluster.raw.send({ path: `/apis/${group}/v1/widgets?limit=1` })
+    return status === 200
+  })
+  return path
+}
