@@ -31,7 +31,7 @@ export const HEALTH_DEFAULTS = Object.freeze({
   host: '0.0.0.0',
   healthPort: 8081,
   metricsPort: 8080,
-  /** A check that takes longer counts as failed. Below the kubelet's own time-out would be 1 s. */
+  /** A check that takes longer counts as failed: just below the second that the kubelet waits by default. */
   checkTimeoutMs: 900,
   /** From the first byte to the end of the headers. */
   requestTimeoutMs: 5 * SECOND_MS,
@@ -70,7 +70,11 @@ export const WEBHOOK_DEFAULTS = Object.freeze({
   /** From the first byte to the end of the body. */
   requestTimeoutMs: 10 * SECOND_MS,
   headersTimeoutMs: 5 * SECOND_MS,
-  keepAliveTimeoutMs: 90 * SECOND_MS,
+  /**
+   * Above the 90 s after which the API server closes an idle connection: were we the first, a request could meet a
+   * connection that is just being closed.
+   */
+  keepAliveTimeoutMs: 120 * SECOND_MS,
   maxConcurrent: 100,
   maxConnections: 1_000,
   /** After the stop signal: how long requests under way may still take. */

@@ -117,7 +117,7 @@ test('a certificate that lacks a host is issued anew at once', async () => {
   expect(stored()?.serving.x509.subjectAltName).toContain('DNS:extra.example.com')
 })
 
-test('over years of rotations every replica always shows what the API server trusts at that moment', async () => {
+test('through rotations of certificate and authority every replica always shows what the API server trusts at that moment', async () => {
   const { clock, cluster, replica } = world()
   const bundle = await webhookConfiguration(cluster)
   const inject = { validating: ['webapp'] }
@@ -125,7 +125,7 @@ test('over years of rotations every replica always shows what the API server tru
   const random = seededRandom(1)
   const replicas = ['a', 'b', 'c'].map((name) => ({ certificates: replica(name, options), dueMs: 0 }))
   const [serving, authorities] = [new Set<string>(), new Set<string>()]
-  const endMs = clock.now() + 2 * 365 * DAY_MS
+  const endMs = clock.now() + 450 * DAY_MS
   while (clock.now() < endMs) {
     const due = replicas.filter(({ dueMs }) => dueMs <= clock.now())
     await Promise.all(due.map(({ certificates }) => certificates.check(never)))
@@ -142,8 +142,8 @@ test('over years of rotations every replica always shows what the API server tru
     }
     await clock.advance(DAY_MS)
   }
-  expect(serving.size).toBeGreaterThan(10)
-  expect(authorities.size).toBeGreaterThan(2)
+  expect(serving.size).toBeGreaterThan(6)
+  expect(authorities.size).toBeGreaterThan(1)
 })
 
 test('after a long sleep with everything expired it starts over', async () => {

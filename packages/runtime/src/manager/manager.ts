@@ -228,7 +228,11 @@ export class Manager<Cache extends Runnable = Runnable> {
 
   /** The first failure counts: later ones are usually its consequences. */
   #fail(error: Error): void {
-    if (this.#failure === undefined && !this.#stop.signal.aborted) this.#failure = error
+    if (this.#stop.signal.aborted) {
+      this.#logger.warn({ error }, 'a part failed while stopping')
+      return
+    }
+    this.#failure = error
     this.#logger.error({ error }, 'a part failed: stopping')
     this.#stop.abort(error)
   }

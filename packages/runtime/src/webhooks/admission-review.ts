@@ -40,6 +40,8 @@ export interface AdmissionRequest<T extends KubeObject = UnknownObject> {
   readonly oldObject?: T
   /** The request will not be stored: the handler must have no effects outside. */
   readonly dryRun?: boolean
+  /** `CreateOptions`, `UpdateOptions` or `DeleteOptions` as the user sent them. */
+  readonly options?: Readonly<Record<string, unknown>> | null
 }
 
 /** One field that is wrong, as `kubectl` lists them. */
