@@ -1,9 +1,9 @@
 /** Checks how a CustomResourceDefinition says its versions are converted. */
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { nameProblems } from '../rest/object-meta.ts'
+import { forbidden, invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import { stringsAt } from './definition.ts'
-import { forbiddenField, invalidValue, notSupported, required } from './field-path.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 
@@ -27,9 +27,9 @@ export function validateConversion(conversion: JsonObject, field: string): Field
 function validateNone(webhook: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const why = 'should not be set when strategy is not set to Webhook'
-  if (isJsonObject(webhook.clientConfig)) errors.push(forbiddenField(`${field}.webhookClientConfig`, why))
+  if (isJsonObject(webhook.clientConfig)) errors.push(forbidden(`${field}.webhookClientConfig`, why))
   if (stringsAt(webhook, 'conversionReviewVersions').length > 0) {
-    errors.push(forbiddenField(`${field}.conversionReviewVersions`, why))
+    errors.push(forbidden(`${field}.conversionReviewVersions`, why))
   }
   return errors
 }
@@ -50,12 +50,11 @@ function validateUrl(text: string, field: string): FieldError[] {
   if (url === null) return [required(field, `url must be a valid URL; ${form}`)]
   const errors: FieldError[] = []
   const scheme = url.protocol.slice(0, -1)
-  if (scheme !== 'https') errors.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme; ${form}`))
-  if (url.host === '') errors.push(invalidValue(field, url.host, `host must be specified; ${form}`))
-  if (url.username !== '')
-    errors.push(invalidValue(field, url.username, 'user information is not permitted in the URL'))
-  if (url.hash !== '') errors.push(invalidValue(field, url.hash, 'fragments are not permitted in the URL'))
-  if (url.search !== '') errors.push(invalidValue(field, url.search, 'query parameters are not permitted in the URL'))
+  if (scheme !== 'https') errors.push(invalid(field, scheme, `'https' is the only allowed URL scheme; ${form}`))
+  if (url.host === '') errors.push(invalid(field, url.host, `host must be specified; ${form}`))
+  if (url.username !== '') errors.push(invalid(field, url.username, 'user information is not permitted in the URL'))
+  if (url.hash !== '') errors.push(invalid(field, url.hash, 'fragments are not permitted in the URL'))
+  if (url.search !== '') errors.push(invalid(field, url.search, 'query parameters are not permitted in the URL'))
   return errors
 }
 
@@ -65,7 +64,7 @@ function validateService(service: JsonObject, field: string): FieldError[] {
   if ((stringAt(service, 'namespace') ?? '') === '') errors.push(required(`${field}.namespace`))
   const { port } = service
   if (port !== undefined && (typeof port !== 'number' || port < 1 || port > 65535)) {
-    errors.push(invalidValue(`${field}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
+    errors.push(invalid(`${field}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
   }
   const path = stringAt(service, 'path')
   return path === undefined ? errors : [...errors, ...validateServicePath(path, `${field}.path`)]
@@ -73,16 +72,16 @@ function validateService(service: JsonObject, field: string): FieldError[] {
 
 function validateServicePath(path: string, field: string): FieldError[] {
   if (path === '' || path === '/') return []
-  if (path === '//') return [invalidValue(field, path, 'segment[0] may not be empty')]
+  if (path === '//') return [invalid(field, path, 'segment[0] may not be empty')]
   const errors: FieldError[] = []
-  if (!path.startsWith('/')) errors.push(invalidValue(field, path, "must start with a '/'"))
+  if (!path.startsWith('/')) errors.push(invalid(field, path, "must start with a '/'"))
   const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '') {
-      errors.push(invalidValue(field, path, `segment[${index}] may not be empty`))
+      errors.push(invalid(field, path, `segment[${index}] may not be empty`))
       continue
     }
-    for (const why of nameProblems(segment)) errors.push(invalidValue(field, path, `segment[${index}]: ${why}`))
+    for (const why of nameProblems(segment)) errors.push(invalid(field, path, `segment[${index}]: ${why}`))
   }
   return errors
 }
@@ -92,11 +91,11 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
   const errors: FieldError[] = []
   for (const [index, version] of versions.entries()) {
     const path = `${field}[${index}]`
-    if (versions.indexOf(version) < index) errors.push(invalidValue(path, version, 'duplicate version'))
-    for (const why of nameProblems(version, 'service')) errors.push(invalidValue(path, version, why))
+    if (versions.indexOf(version) < index) errors.push(invalid(path, version, 'duplicate version'))
+    for (const why of nameProblems(version, 'service')) errors.push(invalid(path, version, why))
   }
   if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version))) {
-    errors.push(invalidValue(field, [...versions], `must include at least one of ${reviewVersions.join(', ')}`))
+    errors.push(invalid(field, [...versions], `must include at least one of ${reviewVersions.join(', ')}`))
   }
   return errors
 }

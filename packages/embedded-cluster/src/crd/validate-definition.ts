@@ -1,9 +1,9 @@
 /** Checks a CustomResourceDefinition before it is stored. */
 import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { nameProblems } from '../rest/object-meta.ts'
+import { invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import { type Definition, type DefinitionVersion, readDefinition, stringsAt } from './definition.ts'
-import { invalidValue, notSupported, required } from './field-path.ts'
 import { validateConversion } from './validate-conversion.ts'
 import { type VersionPaths, validateVersion } from './validate-version.ts'
 
@@ -38,14 +38,14 @@ const approvalHelp = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
 function validateName({ name, names, group }: Definition): FieldError[] {
   if (name === `${names.plural}.${group}`) return []
-  return [invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
+  return [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
 }
 
 function validateGroup({ group }: Definition, crd: JsonObject): FieldError[] {
   if (group === '') return [required('spec.group')]
-  const problems = nameProblems(group).map((why) => invalidValue('spec.group', group, why))
+  const problems = nameProblems(group).map((why) => invalid('spec.group', group, why))
   if (problems.length > 0) return problems
-  if (!group.includes('.')) return [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+  if (!group.includes('.')) return [invalid('spec.group', group, 'should be a domain with at least one dot')]
   return isProtectedGroup(group) ? validateApproval(crd) : []
 }
 
@@ -55,9 +55,7 @@ function validateApproval(crd: JsonObject): FieldError[] {
   const rule = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`
   if (approval === '') return [required(field, `${rule}, ${approvalHelp}`)]
   if (approval.startsWith('unapproved') || URL.canParse(approval)) return []
-  return [
-    invalidValue(field, approval, `${rule} with either a URL or a reason starting with "unapproved", ${approvalHelp}`),
-  ]
+  return [invalid(field, approval, `${rule} with either a URL or a reason starting with "unapproved", ${approvalHelp}`)]
 }
 
 function validateScope({ scope }: Definition): FieldError[] {
@@ -73,18 +71,18 @@ function validateVersions(definition: Definition, crd: JsonObject): FieldError[]
   if (raw === true) {
     const why =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
-    errors.push(invalidValue('spec.preserveUnknownFields', true, why))
+    errors.push(invalid('spec.preserveUnknownFields', true, why))
   }
   const paths = versionPaths(versions)
   for (const [index, version] of versions.entries()) {
     const field = `spec.versions[${index}].name`
-    for (const why of nameProblems(version.name, 'service')) errors.push(invalidValue(field, version.name, why))
+    for (const why of nameProblems(version.name, 'service')) errors.push(invalid(field, version.name, why))
     if (version.schema === undefined) errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`))
     errors.push(...validateVersion(version, `spec.versions[${index}]`, paths(index)))
   }
   const [first] = versions
   if (first !== undefined) {
-    for (const why of nameProblems(first.name, 'service')) errors.push(invalidValue('spec.version', first.name, why))
+    for (const why of nameProblems(first.name, 'service')) errors.push(invalid('spec.version', first.name, why))
   }
   if (new Set(versions.map((version) => version.name)).size < versions.length) {
     errors.push(versionsProblem(definition, crd, 'must contain unique version names'))
@@ -139,7 +137,9 @@ function versionsProblem(definition: Definition, crd: JsonObject, why: string): 
     SelectableFields: null,
   }))
   const isAbsent = objectAt(crd, 'spec').versions === undefined
-  return invalidValue('spec.versions', isAbsent ? null : shown, why)
+  // In the order of the API's own fields, not of their names as other values are shown.
+  const message = `Invalid value: ${JSON.stringify(isAbsent ? null : shown)}: ${why}`
+  return { field: 'spec.versions', reason: 'FieldValueInvalid', message }
 }
 
 function validateNames({ names }: Definition): FieldError[] {
@@ -149,7 +149,7 @@ function validateNames({ names }: Definition): FieldError[] {
     if (value === '') return errors.push(required(path))
     for (const why of nameProblems(isKind ? value.toLowerCase() : value, 'service')) {
       const text = isKind ? `may have mixed case, but should otherwise match: ${why}` : why
-      errors.push(invalidValue(path, value, text))
+      errors.push(invalid(path, value, text))
     }
     return undefined
   }
@@ -159,7 +159,7 @@ function validateNames({ names }: Definition): FieldError[] {
   check('listKind', names.listKind, true)
   for (const [index, name] of names.shortNames.entries()) check(`shortNames[${index}]`, name, false)
   if (names.kind !== '' && names.kind === names.listKind) {
-    errors.push(invalidValue('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'))
+    errors.push(invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'))
   }
   for (const [index, name] of names.categories.entries()) check(`categories[${index}]`, name, false)
   return errors
@@ -170,15 +170,15 @@ function validateStoredVersions({ versions }: Definition, crd: JsonObject): Fiel
   const stored = stringsAt(objectAt(crd, 'status'), 'storedVersions')
   const known = versions.map((version) => version.name)
   const field = 'status.storedVersions'
-  if (stored.length === 0) return [invalidValue(field, null, 'must have at least one stored version')]
+  if (stored.length === 0) return [invalid(field, null, 'must have at least one stored version')]
   for (const [index, version] of stored.entries()) {
     if (known.includes(version)) continue
     const why = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`
-    errors.push(invalidValue(`${field}[${index}]`, version, why))
+    errors.push(invalid(`${field}[${index}]`, version, why))
   }
   for (const version of versions) {
     if (!version.storage || stored.includes(version.name)) continue
-    errors.push(invalidValue(field, [...stored], `must have the storage version ${version.name}`))
+    errors.push(invalid(field, [...stored], `must have the storage version ${version.name}`))
   }
   return errors
 }
@@ -194,9 +194,7 @@ function validateImmutable(definition: Definition, old: JsonObject): FieldError[
     fixed.push(['spec.scope', definition.scope, before.scope])
     fixed.push(['spec.names.kind', definition.names.kind, before.names.kind])
   }
-  return fixed
-    .filter(([, now, then]) => now !== then)
-    .map(([field, now]) => invalidValue(field, now, 'field is immutable'))
+  return fixed.filter(([, now, then]) => now !== then).map(([field, now]) => invalid(field, now, 'field is immutable'))
 }
 
 /** Whether the definition's resource is served. */

@@ -1,8 +1,8 @@
 /** Checks what one version of a CustomResourceDefinition declares: schema, columns, subresources, selectable fields. */
 import { isJsonObject, type JsonObject, stringAt } from '../json.ts'
+import { duplicate, invalid, required, tooMany } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import type { DefinitionVersion } from './definition.ts'
-import { duplicate, invalidValue, required } from './field-path.ts'
 import { validateDefinitionSchema } from './validate-schema.ts'
 
 /** Where problems are reported; `undefined` where another version with the same content has them reported. */
@@ -37,15 +37,15 @@ export function validateVersion(version: DefinitionVersion, own: string, paths: 
 function validateDeprecation(version: DefinitionVersion, field: string): FieldError[] {
   const warning = version.deprecationWarning
   if (warning === undefined) return []
-  if (!version.deprecated) return [invalidValue(field, warning, 'can only be set for deprecated versions')]
-  if (warning === '') return [invalidValue(field, warning, 'must not be an empty string')]
+  if (!version.deprecated) return [invalid(field, warning, 'can only be set for deprecated versions')]
+  if (warning === '') return [invalid(field, warning, 'must not be an empty string')]
   if ([...warning].length > MAX_WARNING_LENGTH) {
-    return [invalidValue(field, warning, `must be <= ${MAX_WARNING_LENGTH} characters long`)]
+    return [invalid(field, warning, `must be <= ${MAX_WARNING_LENGTH} characters long`)]
   }
   const unprintable = [...warning].findIndex((letter) => /[\p{C}\p{Zl}\p{Zp}]/u.test(letter))
   if (unprintable < 0) return []
   const why = `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`
-  return [invalidValue(field, warning, why)]
+  return [invalid(field, warning, why)]
 }
 
 function validateColumn(column: JsonObject, field: string): FieldError[] {
@@ -55,9 +55,9 @@ function validateColumn(column: JsonObject, field: string): FieldError[] {
   const format = stringAt(column, 'format') ?? ''
   if ((stringAt(column, 'name') ?? '') === '') errors.push(required(`${field}.name`))
   if (type === '') errors.push(required(`${field}.type`, types))
-  else if (!columnTypes.includes(type)) errors.push(invalidValue(`${field}.type`, type, types))
+  else if (!columnTypes.includes(type)) errors.push(invalid(`${field}.type`, type, types))
   if (format !== '' && !columnFormats.includes(format)) {
-    errors.push(invalidValue(`${field}.format`, format, `must be one of ${columnFormats.join(',')}`))
+    errors.push(invalid(`${field}.format`, format, `must be one of ${columnFormats.join(',')}`))
   }
   errors.push(...validateSimplePath(column.jsonPath, `${field}.JSONPath`))
   return errors
@@ -74,7 +74,7 @@ function validateSubresources(subresources: JsonObject, field: string): FieldErr
     const problems = validateSimplePath(value, path)
     if (problems.length === 0 && !roots.some((root) => value.startsWith(`${root}.`))) {
       const where = roots.length === 1 ? roots[0] : `either ${roots.join(' or ')}`
-      problems.push(invalidValue(path, value, `should be a json path under ${where}`))
+      problems.push(invalid(path, value, `should be a json path under ${where}`))
     }
     errors.push(...problems)
   }
@@ -86,7 +86,7 @@ function validateSubresources(subresources: JsonObject, field: string): FieldErr
 
 function validateSimplePath(value: unknown, field: string): FieldError[] {
   if (typeof value !== 'string' || value === '') return [required(field)]
-  return value.startsWith('.') ? [] : [invalidValue(field, value, 'must be a simple json path starting with .')]
+  return value.startsWith('.') ? [] : [invalid(field, value, 'must be a simple json path starting with .')]
 }
 
 function validateSelectableFields(version: DefinitionVersion, field: string): FieldError[] {
@@ -101,14 +101,13 @@ function validateSelectableFields(version: DefinitionVersion, field: string): Fi
     seen.add(value)
   }
   if (seen.size > MAX_SELECTABLE_FIELDS) {
-    const message = `Too many: ${seen.size}: must have at most ${MAX_SELECTABLE_FIELDS} items`
-    errors.push({ field, reason: 'FieldValueTooMany', message })
+    errors.push(tooMany(field, seen.size, MAX_SELECTABLE_FIELDS))
   }
   return errors
 }
 
 function validateSelectableField(schema: JsonObject, value: string, path: string): FieldError[] {
-  const wrong = (why: string) => [invalidValue(path, value, `is an invalid path: ${why}`)]
+  const wrong = (why: string) => [invalid(path, value, `is an invalid path: ${why}`)]
   if (!value.startsWith('.')) return wrong(`expected [ or . but got: ${value.split('.')[0]}`)
   if (/\[\d+\]|\[\*\]/.test(value)) return wrong('array notation is not allowed')
   let current: JsonObject = schema
@@ -123,5 +122,5 @@ function validateSelectableField(schema: JsonObject, value: string, path: string
   if (['string', 'boolean', 'integer'].includes(stringAt(current, 'type') ?? '')) return []
   const why =
     'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
-  return [invalidValue(path, value, why)]
+  return [invalid(path, value, why)]
 }
