@@ -1,6 +1,5 @@
 /** @module What an operator is built from: cache, queue, controllers, manager, election, webhooks and their helpers. */
 
-// The manager and what it runs around the controllers.
 export * from './cache/cache.ts'
 export * from './cache/cache-error.ts'
 export type { CacheReader } from './cache/cache-reader.ts'
@@ -34,7 +33,6 @@ export * from './election/fence-transport.ts'
 export * from './election/fence-writes.ts'
 export * from './election/leader-election.ts'
 export type { Leadership, WritePermit } from './election/leadership.ts'
-// The desired-state engine.
 export * from './engine/accepted-differences.ts'
 export * from './engine/apply.ts'
 export * from './engine/compare-fields.ts'
@@ -63,7 +61,6 @@ export * from './manager/runnable.ts'
 export * from './metrics/client-metrics.ts'
 export * from './metrics/registry.ts'
 export * from './owner-references/owner-reference.ts'
-// Cache, queue and controllers.
 export * from './queue/backoff.ts'
 export * from './queue/reason.ts'
 export * from './queue/token-bucket.ts'

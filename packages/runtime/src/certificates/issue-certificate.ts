@@ -86,7 +86,12 @@ export async function issueServing(
   return { certificate: asPem(certificate.toString('pem')), privateKey: await exportKey(keys.privateKey) }
 }
 
-/** The names under which the pods behind a Service are reached from inside the cluster, by the API server above all. */
+/**
+ * The names under which the pods behind a Service are reached from inside the cluster, by the API server above all.
+ *
+ * @example
+ * serviceHosts({ namespace: 'shop', name: 'webhook' }) // ['webhook.shop.svc', 'webhook.shop.svc.cluster.local', …]
+ */
 export function serviceHosts(
   service: { readonly namespace: string; readonly name: string },
   clusterDomain = 'cluster.local',
