@@ -1,5 +1,5 @@
 /** Which form of an answer the client wants, from its `Accept` header. */
-import { notAcceptable } from '../rest/api-errors.ts'
+import { notAcceptable, notRepresentable } from '../rest/api-errors.ts'
 
 /** A form the server can answer in. */
 export interface Negotiated {
@@ -41,9 +41,11 @@ export function parseAccept(header: string): AcceptEntry[] {
  */
 export function negotiate(header: string | undefined): Negotiated {
   if (header === undefined || header === '' || header === 'application/json' || header === '*/*') return plain
+  let isKnownType = false
   for (const entry of parseAccept(header)) {
     const format = formatOf(entry.type)
     if (format === undefined) continue
+    isKnownType = true
     const { as, g, v } = entry.parameters
     if (as === undefined || as === '') return { ...plain, format }
     const isKnown = as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
@@ -51,7 +53,7 @@ export function negotiate(header: string | undefined): Negotiated {
       return { format, as, asVersion: v }
     }
   }
-  throw notAcceptable(offered)
+  throw isKnownType ? notRepresentable(offered) : notAcceptable(offered)
 }
 
 function formatOf(type: string): 'json' | 'yaml' | undefined {

@@ -1,6 +1,7 @@
 /** The paths that are no resources: discovery, OpenAPI, version, health, metrics. */
 import type { JsonObject } from '../json.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import { methodNotAllowed } from '../rest/api-errors.ts'
 import { isTrue } from '../rest/request-info.ts'
 import type { Store } from '../store/store.ts'
 import type { PathHandler } from './api-server.ts'
@@ -13,6 +14,7 @@ import { versionInfo } from './version.ts'
 /** Documents other parts of the server publish, by path. */
 export type PublishedDocuments = Readonly<Record<string, () => JsonObject | Promise<JsonObject>>>
 
+const known = new Set(['api', 'apis', 'openapi', 'version', 'healthz', 'livez', 'readyz', 'metrics'])
 const checks = ['ping', 'log', 'etcd', 'poststarthook/start-apiextensions-controllers', 'shutdown']
 
 /** Serves everything below `/` that is not a resource. */
@@ -32,8 +34,11 @@ export class Paths implements PathHandler {
   }
 
   async handle(request: ServerRequest, pathname: string, query: URLSearchParams): Promise<ServerResponse | undefined> {
-    if (request.method !== 'GET') return undefined
     const [, first = ''] = pathname.split('/')
+    if (request.method !== 'GET') {
+      if (known.has(first)) throw methodNotAllowed()
+      return undefined
+    }
     switch (first) {
       case 'api':
       case 'apis':

@@ -5,6 +5,7 @@ import { type RestContext, toVersion } from '../rest/context.ts'
 import type { ListResult } from '../rest/list.ts'
 import { nameOf, namespaceOf } from '../rest/object-meta.ts'
 import type { WatchView } from '../rest/watch.ts'
+import { StatusError } from '../status-error.ts'
 import { watchLine } from '../store/event-log.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import type { ServerResponse } from './exchange.ts'
@@ -85,6 +86,9 @@ export class Renderer {
       const options = { includeObject, version: negotiated.asVersion, withColumns: true }
       return { ...this.#printer.table(info, objects, options), metadata }
     }
+    if (negotiated.as === 'PartialObjectMetadata') {
+      throw wrongShape(`you requested PartialObjectMetadata, but the requested object is a list (${goType(info)}List)`)
+    }
     const apiVersion = `meta.k8s.io/${negotiated.asVersion}`
     if (negotiated.as !== undefined) {
       return {
@@ -109,7 +113,8 @@ export class Renderer {
       if (negotiated.as !== 'Table') return partial(object, asVersion)
       const options = { includeObject, version: negotiated.asVersion, withColumns: isFirst }
       isFirst = false
-      return this.#printer.table(info, [object], options)
+      const { resourceVersion } = objectAt(object, 'metadata')
+      return { ...this.#printer.table(info, [object], options), metadata: { resourceVersion } }
     }
     const write = (type: string, object: JsonObject) => watchLine(type, encoder.encode(JSON.stringify(render(object))))
     const isShared = negotiated.as !== 'Table'
@@ -152,13 +157,25 @@ export class Renderer {
       const options = { includeObject, version: negotiated.asVersion, withColumns: true }
       return { ...this.#printer.table(info, [object], options), metadata }
     }
+    if (negotiated.as === 'PartialObjectMetadataList') {
+      throw wrongShape(
+        `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(info)})`,
+      )
+    }
     return partial(object, `meta.k8s.io/${negotiated.asVersion}`)
   }
 
   async #answer(status: number, target: RenderTarget, value: JsonObject, headers?: Headers): Promise<ServerResponse> {
     if (target.negotiated.format === 'yaml') {
       const { stringify } = await import('yaml')
-      return complete(status, 'application/yaml', stringify(value, { aliasDuplicateObjects: false }), headers)
+      const text = stringify(value, {
+        aliasDuplicateObjects: false,
+        sortMapEntries: true,
+        version: '1.1',
+        indentSeq: false,
+        lineWidth: 0,
+      })
+      return complete(status, 'application/yaml', text, headers)
     }
     const body = target.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`
     return complete(status, 'application/json', body, headers)
@@ -176,6 +193,15 @@ function plainObject(status: number, stored: StoredObject): ServerResponse {
     headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
     body: new CompleteBody([stored.json, newline]),
   }
+}
+
+function wrongShape(message: string): StatusError {
+  return new StatusError(406, 'NotAcceptable', message)
+}
+
+/** The name of the real server's own type, which its messages show. */
+function goType(info: ResourceInfo): string {
+  return `*${info.custom ? 'unstructured' : info.group === '' ? 'core' : info.group.split('.')[0]}.${info.custom ? 'Unstructured' : info.kind}`
 }
 
 /** An object reduced to its metadata. */

@@ -1,5 +1,5 @@
 /** From the bytes of a request to JSON, whatever format they are in. */
-import { isJsonObject, type JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { MalformedProtobuf } from '../protobuf/wire-reader.ts'
 import { badRequest, unsupportedMediaType } from '../rest/api-errors.ts'
@@ -28,25 +28,84 @@ function bytesOf(body: string | Uint8Array | undefined): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length
 }
 
-/** Parses a body that must be there. */
+/** Parses a body that must be there; `kind` is what it should hold, for messages. */
 export function parseBody(
   request: ServerRequest,
   protobuf: ProtobufDecoder,
+  kind: string,
   accepted: readonly string[] = acceptedTypes,
 ): ParsedBody {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const type = mediaType(request)
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   if (type === PROTOBUF) return parseProtobuf(request.body, protobuf)
-  const text = typeof request.body === 'string' ? request.body : decoder.decode(request.body ?? new Uint8Array())
-  return type.endsWith('yaml') ? parseYaml(text) : parseJson(text)
+  const text = textOf(request.body)
+  const unrecognized = (why: string) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${summary(text)})`,
+    )
+  const parsed = parseText(text, type.endsWith('yaml'), unrecognized)
+  if (!isJsonObject(parsed.value)) {
+    const target =
+      'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+    throw unrecognized(`json: cannot unmarshal ${jsonType(parsed.value)} into ${target}`)
+  }
+  return parsed
+}
+
+/** Parses a patch, which is JSON but for apply, which is YAML. */
+export function parsePatch(request: ServerRequest): ParsedBody {
+  if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
+  const isYaml = mediaType(request).endsWith('yaml')
+  return parseText(textOf(request.body), isYaml, (why) =>
+    badRequest(`error decoding ${isYaml ? 'YAML' : 'patch'}: ${why}`),
+  )
 }
 
 /** Parses an optional body of options, such as DeleteOptions. */
 export function parseOptionsBody(request: ServerRequest, protobuf: ProtobufDecoder): JsonObject | undefined {
   if (bytesOf(request.body) === 0) return undefined
-  const { value } = parseBody(request, protobuf)
+  const { value } = parseBody(request, protobuf, 'DeleteOptions')
   return isJsonObject(value) ? value : undefined
+}
+
+function textOf(body: string | Uint8Array | undefined): string {
+  return typeof body === 'string' ? body : decoder.decode(body ?? new Uint8Array())
+}
+
+function parseText(text: string, isYaml: boolean, refuse: (why: string) => StatusError): ParsedBody {
+  try {
+    return isYaml ? parseYaml(text) : parseJson(text)
+  } catch (error) {
+    if (isYaml || !(error instanceof StatusError)) throw error
+    throw refuse(jsonProblem(text, error))
+  }
+}
+
+/** What is wrong with a JSON text, in the words of the real server's parser as far as they can be had. */
+function jsonProblem(text: string, error: StatusError): string {
+  const position = /at position (\d+)/.exec(error.message)?.[1]
+  const isCutOff =
+    position === undefined || Number(position) >= text.trimEnd().length || /[Uu]nterminated/.test(error.message)
+  if (/nested/.test(error.message)) return error.message
+  if (isCutOff) return 'unexpected end of JSON input'
+  return `invalid character ${JSON.stringify(text[Number(position)]).replaceAll('"', "'")} looking for beginning of value`
+}
+
+const SUMMARY_LENGTH = 30
+
+/** The start of a body, for messages; what does not look like an object is shown in hexadecimal. */
+function summary(text: string): string {
+  if (text === '') return '<empty>'
+  const isObject = text.startsWith('{')
+  const shown = text.slice(0, SUMMARY_LENGTH)
+  const more = text.length > SUMMARY_LENGTH ? ' ...' : ''
+  return isObject ? `${shown}${more}` : `${Buffer.from(shown).toString('hex')}${more}`
+}
+
+function jsonType(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'

@@ -3,7 +3,13 @@ import type { UserInfo } from '../auth/user.ts'
 import { objectAt } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
-import { methodNotAllowed, PageNotFound, resourceNotFound } from '../rest/api-errors.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  PageNotFound,
+  resourceNotFound,
+  unsupportedPatchType,
+} from '../rest/api-errors.ts'
 import type { WriteRequest } from '../rest/context.ts'
 import { createObject } from '../rest/create.ts'
 import { decodeObject } from '../rest/decode-object.ts'
@@ -22,7 +28,7 @@ import type { ParsedBody } from '../schema/parse.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
-import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody } from './request-body.ts'
+import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
 import { deletedStatus, json } from './response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
@@ -51,18 +57,25 @@ export class ResourceHandler {
   /** The resource a path names; throws what the real server answers when there is none or no such verb. */
   resolve(path: RequestInfo): ResourceInfo {
     const info = this.#context.registry.lookup(path.group, path.version, path.resource)
-    if (info === undefined) throw new PageNotFound()
-    if (path.namespace !== undefined && !info.namespaced) throw new PageNotFound()
+    if (info === undefined) {
+      // An unknown group version has no handler at all; an unknown resource of a known one has a polite one.
+      const isServed = this.#context.registry.inGroupVersion(path.group, path.version).length > 0
+      throw isServed ? resourceNotFound() : new PageNotFound()
+    }
+    if (path.namespace !== undefined && !info.namespaced) throw resourceNotFound()
     if (path.subresource !== undefined) {
       const found = subresource(info, path.subresource)
-      if (found === undefined) throw info.custom ? resourceNotFound() : new PageNotFound()
+      if (found === undefined) throw resourceNotFound()
       if (!found.verbs.includes(path.verb)) throw methodNotAllowed()
       return info
     }
     if (!info.verbs.includes(path.verb)) throw methodNotAllowed()
+    const isForCollection = path.verb === 'create'
+    const isForObject = path.verb === 'update' || path.verb === 'patch'
+    if (path.name === undefined ? isForObject : isForCollection) throw methodNotAllowed()
     const needsNamespace = info.namespaced && path.namespace === undefined
     if (needsNamespace && path.verb !== 'list' && path.verb !== 'watch') {
-      throw path.name === undefined ? methodNotAllowed() : new PageNotFound()
+      throw path.name === undefined ? methodNotAllowed() : resourceNotFound()
     }
     return info
   }
@@ -73,7 +86,7 @@ export class ResourceHandler {
     const target: RenderTarget = {
       info,
       negotiated: negotiate(request.headers.accept),
-      includeObject: path.query.get('includeObject') ?? 'Metadata',
+      includeObject: includeObject(path),
       pretty: wantsPretty(request, path),
     }
     switch (path.verb) {
@@ -107,8 +120,11 @@ export class ResourceHandler {
   }
 
   #body({ request, path, info }: ResourceExchange): ParsedBody {
-    const accepted = path.verb === 'patch' ? Object.keys(patchTypes) : info.custom ? customTypes : acceptedTypes
-    return parseBody(request, this.#protobuf, accepted)
+    if (path.verb === 'patch') {
+      if (patchTypes[mediaType(request)] === undefined) throw unsupportedPatchType()
+      return parsePatch(request)
+    }
+    return parseBody(request, this.#protobuf, info.kind, info.custom ? customTypes : acceptedTypes)
   }
 
   async #get(exchange: ResourceExchange, target: RenderTarget): Promise<ServerResponse> {
@@ -121,13 +137,9 @@ export class ResourceHandler {
     const { path, info, signal } = exchange
     const view = this.#renderer.watch(target, signal)
     const opened = await watchObjects(this.#context, info, path, path.query, view, signal)
-    const contentType =
-      target.negotiated.as === undefined
-        ? 'application/json'
-        : `application/json;as=${target.negotiated.as};g=meta.k8s.io;v=${target.negotiated.asVersion};stream=watch`
     return {
       status: 200,
-      headers: { 'cache-control': 'no-cache, private', 'content-type': contentType },
+      headers: { 'cache-control': 'no-cache, private', 'content-type': 'application/json' },
       body: opened.body,
     }
   }
@@ -211,6 +223,13 @@ function streamText(lines: AsyncIterable<string> | Iterable<string>): ServerResp
     headers: { 'cache-control': 'no-cache, private', 'content-type': 'text/plain' },
     body: encodeLines(lines),
   }
+}
+
+function includeObject(path: RequestInfo): string {
+  const value = path.query.get('includeObject') ?? ''
+  if (['', 'Metadata', 'Object', 'None'].includes(value)) return value === '' ? 'Metadata' : value
+  const problem = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`
+  throw badRequest(`Unable to convert to Table as requested: ${problem}`)
 }
 
 function wantsPretty(request: ServerRequest, path: RequestInfo): boolean {

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts'
 
 /** The release whose discovery table, schemas and behaviour are reproduced. */
-export const kubernetesVersion = 'v1.35.0'
+export const kubernetesVersion = 'v1.35.8'
 
 /** The answer of `/version`. */
 export function versionInfo(): JsonObject {

@@ -36,7 +36,7 @@ export function readWriteRequest(
   }
   const fieldValidation = query.get('fieldValidation') ?? ''
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
-    const message = `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Warn", "Strict"`
+    const message = `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`
     const error = { field: 'fieldValidation', reason: 'FieldValueNotSupported', message } as const
     throw invalid({ group: 'meta.k8s.io', kind }, '', [error])
   }

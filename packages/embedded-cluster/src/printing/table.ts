@@ -93,7 +93,7 @@ function definition({ name, type, format, description, priority }: Column): Json
 }
 
 function rowObject(object: JsonObject, apiVersion: string, include: string): JsonObject {
-  if (include === 'None') return {}
+  if (include === 'None') return { object: null }
   if (include === 'Object') return { object }
   const metadata = isJsonObject(object.metadata) ? object.metadata : {}
   return { object: { kind: 'PartialObjectMetadata', apiVersion, metadata } }

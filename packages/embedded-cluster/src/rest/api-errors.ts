@@ -32,7 +32,7 @@ export class PageNotFound extends Error {
 
 /** 404 for a verb on a resource that has no such path. */
 export function resourceNotFound(): StatusError {
-  return new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
 
 /** 409: the name is taken. */
@@ -45,6 +45,16 @@ export function alreadyExists(resource: ResourceName, name: string): StatusError
 export function conflict(resource: ResourceName, name: string, why: string = modified): StatusError {
   const message = `Operation cannot be fulfilled on ${groupResource(resource)} "${name}": ${why}`
   return new StatusError(409, 'Conflict', message, details(resource, name))
+}
+
+/** 409: a precondition of a deletion does not hold. The real server names the kind here, not the resource. */
+export function preconditionFailed(of: KindName, name: string, why: string): StatusError {
+  const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
+  return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${name}": ${why}`, {
+    name,
+    ...(of.group === '' ? {} : { group: of.group }),
+    kind: of.kind,
+  })
 }
 
 const modified = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -65,13 +75,19 @@ export function forbidden(resource: ResourceName, name: string, why: string, cau
 
 /** 405. */
 export function methodNotAllowed(): StatusError {
-  return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+  const message = 'the server does not allow this method on the requested resource'
+  return new StatusError(405, 'MethodNotAllowed', message, {})
+}
+
+/** 406 for a known media type in a form that does not exist. */
+export function notRepresentable(accepted: readonly string[]): StatusError {
+  return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
 /** 406 with what would have been acceptable. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
-  const message = `only the following media types are accepted: ${accepted.join(', ')}`
-  return new StatusError(406, 'NotAcceptable', message)
+  const message = `406: Not Acceptable\n\nAvailable representations: ${accepted.join(', ')}`
+  return new StatusError(406, 'NotAcceptable', message, {})
 }
 
 /** 415 with what would have been supported. */
@@ -80,13 +96,18 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', message)
 }
 
+/** 415 for a patch; here the real server does not say what it would take. */
+export function unsupportedPatchType(): StatusError {
+  return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+}
+
 /** 422: one or more fields are wrong. */
 export function invalid(of: KindName, name: string, errors: readonly FieldError[]): StatusError {
   const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
   const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${list}`, {
-    name,
+    ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
     kind: of.kind,
     causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
@@ -100,7 +121,7 @@ export function expired(message: string): StatusError {
 
 /** 504: the client asks for a revision the server has not reached. */
 export function resourceVersionTooLarge(requested: number, current: number): StatusError {
-  return new StatusError(504, 'Timeout', `Too large resource version: ${requested}, current: ${current}`, {
+  return new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })

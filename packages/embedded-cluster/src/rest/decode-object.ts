@@ -1,6 +1,7 @@
 /** From the JSON of a request body to a checked draft of an object in the version of the URL. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { prune } from '../schema/prune.ts'
 import { badRequest } from './api-errors.ts'
@@ -10,7 +11,7 @@ import { schemaDefaults } from './schema-steps.ts'
 /** Checks kind and version, unknown fields and types, then fills defaults. The result may be changed. */
 export function decodeObject(context: RestContext, request: WriteRequest, body: ParsedBody): JsonObject {
   const object = requireObject(body.value)
-  requireKind(object, request.info)
+  requireKind(context.registry, object, request.info)
   return defaultObject(context, request.info, strict(request, object, body.duplicates))
 }
 
@@ -28,8 +29,8 @@ export function strict(
 ): JsonObject {
   const pruned = prune(request.info.schema, object)
   const problems = [
-    ...pruned.unknown.map((field) => `unknown field "${field}"`),
     ...duplicates.map((field) => `duplicate field "${field}"`),
+    ...pruned.unknown.map((field) => `unknown field "${field}"`),
   ]
   if (problems.length > 0 && request.fieldValidation === 'Strict') {
     const { kind, version } = request.info
@@ -47,31 +48,47 @@ export function defaultObject(context: RestContext, info: ResourceInfo, object: 
   return defaulted
 }
 
-/** Refuses an object of another kind or version than the URL's. */
-export function requireKind(object: JsonObject, of: { group: string; version: string; kind: string }): void {
-  const { apiVersion, kind } = object
+/**
+ * Refuses an object of another kind or version than the URL's. Built-in objects may leave both out; the URL says it
+ * then, and it is filled in.
+ */
+export function requireKind(
+  registry: Pick<ResourceRegistry, 'byKind'>,
+  object: JsonObject,
+  of: { readonly group: string; readonly version: string; readonly kind: string; readonly custom?: boolean },
+): void {
   const expected = apiVersionOf(of)
-  if (typeof kind !== 'string' || kind === '') {
-    throw badRequest(`Object 'Kind' is missing in '${excerpt(object)}'`)
+  if (of.custom === true) {
+    for (const [field, name] of [
+      ['kind', 'Kind'],
+      ['apiVersion', 'apiVersion'],
+    ] as const) {
+      if (typeof object[field] === 'string' && object[field] !== '') continue
+      throw badRequest(`Object '${name}' is missing in '${excerpt(object)}'`)
+    }
+  } else {
+    if (object.kind === undefined || object.kind === '') object.kind = of.kind
+    if (object.apiVersion === undefined || object.apiVersion === '') object.apiVersion = expected
   }
-  if (typeof apiVersion !== 'string' || apiVersion === '') {
-    throw badRequest(`Object 'apiVersion' is missing in '${excerpt(object)}'`)
+  const { apiVersion, kind } = object
+  if (kind === of.kind && apiVersion === expected) return
+  const [version = '', group = ''] = String(apiVersion).split('/').reverse()
+  const subject = `${String(kind)} in version ${JSON.stringify(version)} cannot be handled as a ${of.kind}`
+  if (of.custom !== true && registry.byKind(group, version, String(kind)) === undefined) {
+    const scheme = 'in scheme "pkg/runtime/scheme.go:111"'
+    throw badRequest(
+      `${subject}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} ${scheme}`,
+    )
   }
   if (kind !== of.kind) {
-    const actual = describe(apiVersion, kind)
+    const internal = of.group === '' ? 'core' : (of.group.split('.')[0] ?? '')
     throw badRequest(
-      `${kind} in version "${apiVersion.split('/').at(-1)}" cannot be handled as a ${of.kind}: ${actual} does not match the expected ${describe(expected, of.kind)}`,
+      `${subject}: converting (${version}.${String(kind)}) to (${internal}.${of.kind}): unknown conversion`,
     )
   }
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    )
-  }
-}
-
-function describe(apiVersion: string, kind: string): string {
-  return `${apiVersion}, Kind=${kind}`
+  throw badRequest(
+    `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+  )
 }
 
 function excerpt(object: JsonObject): string {

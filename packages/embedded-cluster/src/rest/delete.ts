@@ -1,9 +1,10 @@
 /** The verbs `delete` and `deletecollection`: preconditions, grace, finalizers and propagation. */
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { storageKey } from '../registry/resource-info.ts'
+import type { FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
-import { badRequest, conflict, notFound } from './api-errors.ts'
+import { badRequest, conflict, invalid, notFound, preconditionFailed } from './api-errors.ts'
 import { type RestContext, strategyContext, timestamp, toRequestVersion, type WriteRequest } from './context.ts'
 
 /** DeleteOptions after checking. */
@@ -29,14 +30,14 @@ export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearc
   const orphan = body?.orphanDependents ?? query.get('orphanDependents') ?? undefined
   const grace = body?.gracePeriodSeconds ?? query.get('gracePeriodSeconds') ?? undefined
   if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
-    throw badRequest(
-      `DeleteOptions is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
-    )
+    const supported = '"Foreground", "Background", "Orphan", "nil"'
+    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`
+    throw invalidOptions({ field: 'propagationPolicy', reason: 'FieldValueNotSupported', message })
   }
   if (policy !== undefined && orphan !== undefined) {
-    throw badRequest(
-      'DeleteOptions is invalid: propagationPolicy: Invalid value: orphanDependents and deletionPropagation cannot be both set',
-    )
+    const why = 'orphanDependents and deletionPropagation cannot be both set'
+    const message = `Invalid value: ${JSON.stringify(policy)}: ${why}`
+    throw invalidOptions({ field: 'propagationPolicy', reason: 'FieldValueInvalid', message })
   }
   const byOrphan = orphan === undefined ? undefined : String(orphan) === 'true' ? 'Orphan' : 'Background'
   const preconditions = isJsonObject(body?.preconditions) ? body.preconditions : undefined
@@ -52,6 +53,10 @@ export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearc
         ? undefined
         : { uid: stringAt(preconditions, 'uid'), resourceVersion: stringAt(preconditions, 'resourceVersion') },
   }
+}
+
+function invalidOptions(error: FieldError): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
 }
 
 const MAX_ATTEMPTS = 20
@@ -86,14 +91,14 @@ function checkPreconditions(request: WriteRequest, options: DeleteOptions, live:
   const { uid, resourceVersion } = options.preconditions ?? {}
   const actual = objectAt(live.object, 'metadata').uid
   if (uid !== undefined && uid !== actual) {
-    throw conflict(
+    throw preconditionFailed(
       info,
       name,
       `the UID in the precondition (${uid}) does not match the UID in record (${String(actual)}). The object might have been deleted and then recreated`,
     )
   }
   if (resourceVersion !== undefined && resourceVersion !== String(live.revision)) {
-    throw conflict(
+    throw preconditionFailed(
       info,
       name,
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.revision}). The object might have been modified`,

@@ -71,7 +71,11 @@ function requireSupported(field: string, info: ResourceInfo): void {
   if (field === 'metadata.name' || field === 'metadata.namespace') return
   if (info.custom ? info.selectableFields?.includes(`.${field}`) : builtinFields[storageKey(info)]?.includes(field))
     return
-  throw badRequest(`field label not supported: ${field}`)
+  throw badRequest(
+    info.custom || builtinFields[storageKey(info)] !== undefined
+      ? `field label not supported: ${field}`
+      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  )
 }
 
 function fieldValue(object: JsonObject, field: string): string {

@@ -1,6 +1,7 @@
-/** Label selectors, as a query string writes them. */
-import type { JsonObject } from '../json.ts'
+/** Label selectors, as a query string and as an object write them. */
+import { arrayAt, isJsonObject, type JsonObject } from '../json.ts'
 import { badRequest } from './api-errors.ts'
+import { labelValueProblems, qualifiedNameProblems } from './object-meta.ts'
 
 /** Whether an object with these labels is selected. */
 export type LabelMatcher = (labels: Readonly<Record<string, unknown>>) => boolean
@@ -12,32 +13,30 @@ interface Requirement {
 }
 
 /**
- * Parses `app=web,tier in (a,b),!legacy`. Throws a 400 that quotes what cannot be read.
+ * Parses `app=web,tier in (a,b),!legacy`. Throws a 400 that says what was expected where.
  *
  * @example
  * parseLabelSelector('app=web')({ app: 'web' }) // true
  */
 export function parseLabelSelector(selector: string): LabelMatcher {
-  const requirements = splitRequirements(selector).map((text) => parseRequirement(text, selector))
+  const requirements = new Parser(selector).requirements()
   return (labels) => requirements.every((requirement) => satisfies(labels, requirement))
 }
 
 /** The matcher of a `LabelSelector` object: matchLabels and matchExpressions. */
 export function matchLabelSelector(selector: JsonObject): LabelMatcher {
   const requirements: Requirement[] = []
-  const labels = selector.matchLabels
-  if (typeof labels === 'object' && labels !== null && !Array.isArray(labels)) {
-    for (const [key, value] of Object.entries(labels)) {
+  if (isJsonObject(selector.matchLabels)) {
+    for (const [key, value] of Object.entries(selector.matchLabels)) {
       requirements.push({ key, operator: '=', values: [String(value)] })
     }
   }
   const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const
-  for (const expression of Array.isArray(selector.matchExpressions) ? selector.matchExpressions : []) {
-    if (typeof expression !== 'object' || expression === null || Array.isArray(expression)) continue
+  for (const expression of arrayAt(selector, 'matchExpressions')) {
+    if (!isJsonObject(expression)) continue
     const operator = operators[String(expression.operator) as keyof typeof operators]
     if (operator === undefined) return () => false
-    const values = Array.isArray(expression.values) ? expression.values.map(String) : []
-    requirements.push({ key: String(expression.key), operator, values })
+    requirements.push({ key: String(expression.key), operator, values: arrayAt(expression, 'values').map(String) })
   }
   return (candidate) => requirements.every((requirement) => satisfies(candidate, requirement))
 }
@@ -45,14 +44,13 @@ export function matchLabelSelector(selector: JsonObject): LabelMatcher {
 /** The query-string form of a `LabelSelector` object, as a Scale's status carries it. */
 export function formatLabelSelector(selector: JsonObject | undefined): string {
   const parts: string[] = []
-  const labels = selector?.matchLabels
-  if (typeof labels === 'object' && labels !== null && !Array.isArray(labels)) {
-    for (const [key, value] of Object.entries(labels)) parts.push(`${key}=${String(value)}`)
+  if (isJsonObject(selector?.matchLabels)) {
+    for (const [key, value] of Object.entries(selector.matchLabels)) parts.push(`${key}=${String(value)}`)
   }
-  for (const expression of Array.isArray(selector?.matchExpressions) ? selector.matchExpressions : []) {
-    if (typeof expression !== 'object' || expression === null || Array.isArray(expression)) continue
+  for (const expression of arrayAt(selector, 'matchExpressions')) {
+    if (!isJsonObject(expression)) continue
     const key = String(expression.key)
-    const values = Array.isArray(expression.values) ? [...expression.values].map(String).sort().join(',') : ''
+    const values = arrayAt(expression, 'values').map(String).sort().join(',')
     if (expression.operator === 'In') parts.push(`${key} in (${values})`)
     else if (expression.operator === 'NotIn') parts.push(`${key} notin (${values})`)
     else parts.push(expression.operator === 'Exists' ? key : `!${key}`)
@@ -76,54 +74,110 @@ function satisfies(labels: Readonly<Record<string, unknown>>, requirement: Requi
     case '!':
       return !isPresent
     case '>':
-      return isPresent && /^-?\d+$/.test(value) && Number(value) > Number(values[0])
+      return isPresent && isInteger(value) && Number(value) > Number(values[0])
     case '<':
-      return isPresent && /^-?\d+$/.test(value) && Number(value) < Number(values[0])
+      return isPresent && isInteger(value) && Number(value) < Number(values[0])
   }
 }
 
-/** Splits at commas that are not inside parentheses. */
-function splitRequirements(selector: string): string[] {
-  const parts: string[] = []
-  let depth = 0
-  let start = 0
-  for (let index = 0; index < selector.length; index += 1) {
-    const character = selector[index]
-    if (character === '(') depth += 1
-    else if (character === ')') depth -= 1
-    else if (character === ',' && depth === 0) {
-      parts.push(selector.slice(start, index))
-      start = index + 1
+function isInteger(text: string): boolean {
+  return /^-?\d+$/.test(text)
+}
+
+const tokenPattern = /\s*(==|!=|=|!|>|<|,|\(|\)|[^\s=!,()<>]+)/y
+const signs = new Set(['==', '!=', '=', '!', '>', '<', ',', '(', ')'])
+
+/** Reads one requirement after the other; messages are those of the API. */
+class Parser {
+  readonly #tokens: string[] = []
+  #next = 0
+
+  constructor(selector: string) {
+    tokenPattern.lastIndex = 0
+    for (let match = tokenPattern.exec(selector); match !== null; match = tokenPattern.exec(selector)) {
+      this.#tokens.push(match[1] ?? '')
     }
   }
-  parts.push(selector.slice(start))
-  return selector.trim() === '' ? [] : parts
+
+  requirements(): Requirement[] {
+    const found: Requirement[] = []
+    if (this.#peek() === '') return found
+    if (!this.#startsRequirement())
+      throw badRequest(`found '${this.#peek()}', expected: !, identifier, or 'end of string'`)
+    for (;;) {
+      found.push(this.#requirement())
+      const separator = this.#take()
+      if (separator === '') return found
+      if (separator !== ',') throw badRequest(`found '${separator}', expected: ',' or 'end of string'`)
+      if (!this.#startsRequirement()) throw badRequest(`found '${this.#peek()}', expected: identifier after ','`)
+    }
+  }
+
+  #requirement(): Requirement {
+    const isNegated = this.#peek() === '!'
+    if (isNegated) this.#take()
+    const key = this.#take()
+    for (const why of qualifiedNameProblems(key)) throw unparsable(`key: Invalid value: ${JSON.stringify(key)}: ${why}`)
+    if (isNegated || this.#peek() === '' || this.#peek() === ',') {
+      return { key, operator: isNegated ? '!' : 'exists', values: [] }
+    }
+    const operator = this.#take()
+    if (operator === 'in' || operator === 'notin') return this.#checked({ key, operator, values: this.#list() })
+    if (!['=', '==', '!=', '>', '<'].includes(operator)) {
+      throw unparsable(`found '${operator}', expected: in, notin, =, ==, !=, gt, lt`)
+    }
+    const value = signs.has(this.#peek()) ? '' : this.#take()
+    // The list above leaves nothing else.
+    return this.#checked({
+      key,
+      operator: operator === '==' ? '=' : (operator as '=' | '!=' | '>' | '<'),
+      values: [value],
+    })
+  }
+
+  #list(): string[] {
+    const open = this.#take()
+    if (open !== '(') throw unparsable(`found '${open}' expected: '('`)
+    const values: string[] = []
+    for (;;) {
+      const token = this.#peek()
+      values.push(token === ',' || token === ')' ? '' : this.#take())
+      const separator = this.#take()
+      if (separator === ')') return values
+      if (separator !== ',') throw unparsable(`found '${separator}', expected: ',' or ')'`)
+    }
+  }
+
+  #checked(requirement: Requirement): Requirement {
+    const { key, operator, values } = requirement
+    for (const [index, value] of values.entries()) {
+      const at = `values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}`
+      const isOrder = operator === '>' || operator === '<'
+      if (isOrder && !isInteger(value)) {
+        throw unparsable(`${at}: for 'Gt', 'Lt' operators, the value must be an integer`)
+      }
+      for (const why of isOrder ? [] : labelValueProblems(value)) throw unparsable(`${at}: ${why}`)
+    }
+    return requirement
+  }
+
+  #startsRequirement(): boolean {
+    const token = this.#peek()
+    return token === '!' || (token !== '' && !signs.has(token))
+  }
+
+  /** Empty at the end. */
+  #peek(): string {
+    return this.#tokens[this.#next] ?? ''
+  }
+
+  #take(): string {
+    const token = this.#peek()
+    this.#next += 1
+    return token
+  }
 }
 
-const keyPattern = '(?:[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?/)?[a-zA-Z0-9](?:[-a-zA-Z0-9_.]*[a-zA-Z0-9])?'
-const setPattern = new RegExp(`^(${keyPattern})\\s+(in|notin)\\s*\\(([^()]*)\\)$`)
-const equalityPattern = new RegExp(`^(${keyPattern})\\s*(==|=|!=|>|<)\\s*([a-zA-Z0-9_.-]*)$`)
-const existencePattern = new RegExp(`^(!?)\\s*(${keyPattern})$`)
-const valuePattern = /^(?:[a-zA-Z0-9](?:[-a-zA-Z0-9_.]*[a-zA-Z0-9])?)?$/
-
-function parseRequirement(text: string, selector: string): Requirement {
-  const trimmed = text.trim()
-  const unreadable = () =>
-    badRequest(`unable to parse requirement: ${JSON.stringify(trimmed)} in selector "${selector}"`)
-  const set = setPattern.exec(trimmed)
-  if (set !== null) {
-    const values = (set[3] ?? '').split(',').map((value) => value.trim())
-    if (!values.every((value) => valuePattern.test(value))) throw unreadable()
-    return { key: set[1] ?? '', operator: set[2] === 'in' ? 'in' : 'notin', values }
-  }
-  const equality = equalityPattern.exec(trimmed)
-  if (equality !== null) {
-    const [, key = '', sign, value = ''] = equality
-    const isOrder = sign === '>' || sign === '<'
-    if (isOrder ? !/^-?\d+$/.test(value) : !valuePattern.test(value)) throw unreadable()
-    return { key, operator: sign === '==' ? '=' : (sign as '=' | '!=' | '>' | '<'), values: [value] }
-  }
-  const existence = existencePattern.exec(trimmed)
-  if (existence === null) throw unreadable()
-  return { key: existence[2] ?? '', operator: existence[1] === '!' ? '!' : 'exists', values: [] }
+function unparsable(why: string): Error {
+  return badRequest(`unable to parse requirement: ${why}`)
 }

@@ -1,7 +1,7 @@
 /** The verbs `get` and `list`: which revision is read, and page by page. */
-import type { JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
-import type { FieldError } from '../status-error.ts'
+import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from './api-errors.ts'
 import type { RestContext } from './context.ts'
@@ -29,7 +29,7 @@ export async function getObject(
   query: URLSearchParams,
   signal: AbortSignal,
 ): Promise<StoredObject> {
-  const wanted = parseResourceVersion(query.get('resourceVersion'))
+  const wanted = parseResourceVersion(query.get('resourceVersion'), unreadableVersion)
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
   const stored = context.store.get(storageKey(info), objectKey(namespace, name))
   if (stored === undefined) throw notFound(info, name)
@@ -45,9 +45,11 @@ export async function listObjects(
   signal: AbortSignal,
 ): Promise<ListResult> {
   const selection = Selection.parse(info, namespace, query)
-  const limit = parseLimit(query.get('limit'))
+  const limit = Math.max(parseInteger(query.get('limit')) ?? 0, 0)
   const continueToken = query.get('continue') ?? ''
-  const wanted = parseResourceVersion(query.get('resourceVersion'))
+  const wanted = parseResourceVersion(query.get('resourceVersion'), (why) =>
+    badRequest(`invalid resource version: ${why}`),
+  )
   checkListOptions(query, wanted, continueToken)
   const collection = storageKey(info)
   if (continueToken !== '') return nextPage(context, collection, selection, limit, continueToken)
@@ -126,20 +128,26 @@ export async function waitForRevision(context: RestContext, revision: number, si
   if (context.store.revision < revision) throw resourceVersionTooLarge(revision, context.store.revision)
 }
 
-/** A revision number; `undefined` when unset, which means the latest. */
-export function parseResourceVersion(text: string | null): number | undefined {
+/** A revision number; `undefined` when unset, which means the latest. `refuse` words what cannot be read. */
+export function parseResourceVersion(text: string | null, refuse: (why: string) => Error): number | undefined {
   if (text === null || text === '') return undefined
-  if (!/^\d{1,19}$/.test(text)) throw badRequest(`invalid resource version ${JSON.stringify(text)}`)
-  return Number(text)
+  if (/^\d{1,19}$/.test(text)) return Number(text)
+  const value = JSON.stringify(text)
+  throw refuse(`resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`)
 }
 
-function parseLimit(text: string | null): number {
-  if (text === null || text === '') return 0
-  const limit = Number(text)
-  if (!Number.isInteger(limit)) {
-    throw badRequest(`unable to decode query parameter limit: ${JSON.stringify(text)} is not a number`)
+/** What reads of one object and watches answer to an unreadable version: the real server has no reason for it. */
+export function unreadableVersion(why: string): Error {
+  return new StatusError(500, '', why)
+}
+
+/** A whole number in the query string; 400 in the words of the real server when it is none. */
+export function parseInteger(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   }
-  return Math.max(limit, 0)
+  return Number(text)
 }
 
 function checkListOptions(query: URLSearchParams, wanted: number | undefined, continueToken: string): void {
@@ -178,19 +186,27 @@ export function invalidListOptions(errors: readonly FieldError[]): Error {
 }
 
 function encodeContinue(revision: number, start: string): string {
-  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${start}\u0000` }
+  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `/${start}\u0000` }
   return Buffer.from(JSON.stringify(token)).toString('base64url')
 }
 
 function decodeContinue(token: string): { revision: number; start: string } {
-  try {
-    const decoded: JsonObject = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
-    const { v, rv, start } = decoded
-    if (v === 'meta.k8s.io/v1' && typeof rv === 'number' && typeof start === 'string' && start.endsWith('\u0000')) {
-      return { revision: rv, start: start.slice(0, -1) }
-    }
-  } catch {
-    // Not base64 of JSON: reported below like any other token we did not make.
+  const refuse = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
+  const text = Buffer.from(token, 'base64url').toString('utf8')
+  const { v, rv, start } = parseToken(text, refuse)
+  if (v !== 'meta.k8s.io/v1') throw refuse(`server does not recognize this encoded version ${String(v ?? '')}`)
+  if (typeof rv !== 'number' || typeof start !== 'string' || !/^\/.*\0$/s.test(start)) {
+    throw refuse('the token was not made by this server')
   }
-  throw badRequest('continue key is not valid: the token was not made by this server')
+  return { revision: rv, start: start.slice(1, -1) }
+}
+
+function parseToken(text: string, refuse: (why: string) => Error): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch {
+    throw refuse(`invalid character '${text.slice(0, 1)}' looking for beginning of value`)
+  }
+  throw refuse('the token is not an object')
 }

@@ -105,6 +105,13 @@ export function qualifiedNameProblems(key: string): string[] {
   return problems
 }
 
+/** Why `value` is not the value of a label; empty when it is. */
+export function labelValueProblems(value: string): string[] {
+  const problems = value.length > 63 ? ['must be no more than 63 bytes'] : []
+  if (!labelValue.test(value)) problems.push(labelValueText)
+  return problems
+}
+
 /** Checks `metadata` of an object about to be stored; `old` is absent on create. */
 export function validateMetadata(
   info: ResourceInfo,
@@ -130,7 +137,8 @@ export function validateMetadata(
   } else errors.push(...validateMetadataUpdate(metadata, isJsonObject(old.metadata) ? old.metadata : {}))
   errors.push(...validateLabels(metadata), ...validateAnnotations(metadata))
   errors.push(...validateFinalizers(metadata, takesAnyFinalizer(info)), ...validateOwners(metadata))
-  return errors
+  // The real server checks metadata twice on an update, once for all kinds and once for the kind, and says so.
+  return old === undefined ? errors : [...errors, ...errors]
 }
 
 function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): FieldError[] {
@@ -160,8 +168,7 @@ function validateLabels(metadata: JsonObject): FieldError[] {
   for (const [key, value] of Object.entries(metadata.labels)) {
     for (const why of qualifiedNameProblems(key)) errors.push(invalidValue('metadata.labels', key, why))
     const text = String(value)
-    if (text.length > 63) errors.push(invalidValue('metadata.labels', text, 'must be no more than 63 bytes'))
-    if (!labelValue.test(text)) errors.push(invalidValue('metadata.labels', text, labelValueText))
+    for (const why of labelValueProblems(text)) errors.push(invalidValue('metadata.labels', text, why))
   }
   return errors
 }
@@ -214,13 +221,12 @@ function validateFinalizers(metadata: JsonObject, takesAny: boolean): FieldError
 function validateOwners(metadata: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   let controllers = 0
-  for (const [index, owner] of arrayAt(metadata, 'ownerReferences').entries()) {
+  for (const owner of arrayAt(metadata, 'ownerReferences')) {
     if (!isJsonObject(owner)) continue
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if ((stringAt(owner, field) ?? '') !== '') continue
-      const path = `metadata.ownerReferences[${index}].${field}`
-      if (field === 'apiVersion') errors.push(invalidValue(path, '', 'version must not be empty'))
-      else errors.push(invalidValue(path, '', `${field} must not be empty`))
+      const why = field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'
+      errors.push(invalidValue(`metadata.ownerReferences.${field}`, '', why))
     }
     if (owner.controller === true) controllers += 1
   }

@@ -4,7 +4,7 @@ import { storageKey, subresource } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, invalid, notFound, unsupportedMediaType } from './api-errors.ts'
+import { badRequest, invalid, notFound, unsupportedPatchType } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
 import { defaultObject, requireKind, requireObject, strict } from './decode-object.ts'
@@ -46,24 +46,20 @@ export async function patchObject(
 ): Promise<PatchResult> {
   const type = patchTypes[options.mediaType]
   if (type === undefined || (type === 'strategic' && request.info.custom)) {
-    throw unsupportedMediaType(acceptedPatches(request))
+    throw unsupportedPatchType()
   }
   if (type === 'apply') return applyObject(context, request, body, options)
   const object = await changeObject(context, request, {
     isPatch: true,
     compute: (live) => {
       const patched = patchDocument(type, request.info, live, body.value)
-      requireKind(patched, request.info)
+      requireKind(context.registry, patched, request.info)
       // The patched object shares its unchanged parts with the stored one, which nobody may touch.
       const draft = cloneJson(strict(request, patched, body.duplicates))
       return { object: defaultObject(context, request.info, draft), tracked: false }
     },
   })
   return { object, created: false }
-}
-
-function acceptedPatches(request: WriteRequest): string[] {
-  return Object.keys(patchTypes).filter((type) => !(request.info.custom && patchTypes[type] === 'strategic'))
 }
 
 const MAX_ATTEMPTS = 5
@@ -74,7 +70,7 @@ async function applyObject(
   body: ParsedBody,
   options: PatchOptions,
 ): Promise<PatchResult> {
-  const applied = checkApplied(request, body, options)
+  const applied = checkApplied(context, request, body, options)
   const { info, name = '' } = request
   const key = objectKey(request.namespace, name)
   for (let attempt = 1; ; attempt += 1) {
@@ -99,7 +95,12 @@ async function applyObject(
   }
 }
 
-function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOptions): JsonObject {
+function checkApplied(
+  context: RestContext,
+  request: WriteRequest,
+  body: ParsedBody,
+  options: PatchOptions,
+): JsonObject {
   const { info, name = '' } = request
   if (!options.hasFieldManager) {
     const message = 'Required value: is required for apply patch'
@@ -107,13 +108,22 @@ function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOpt
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
   }
   const applied = requireObject(body.value)
-  requireKind(applied, info)
+  const { apiVersion, kind } = applied
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || kind === '') {
+    throw badRequest(
+      `invalid object type: ${typeof apiVersion === 'string' ? apiVersion : '/'}, Kind=${String(kind ?? '')}`,
+    )
+  }
+  requireKind(context.registry, applied, info)
+  if (body.duplicates.length > 0) strict(request, {}, body.duplicates)
   const metadata = objectAt(applied, 'metadata')
   if (metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
   const given = stringAt(metadata, 'name') ?? ''
-  if (given === '') throw badRequest('metadata.name is required: an applied object must carry the name of its URL')
-  if (given !== name) throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
-  return withoutForeignParts(request, strict(request, applied, body.duplicates))
+  if (given !== '' && given !== name) {
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
+  }
+  // Unknown fields are left in: merging refuses them, because ownership of a field nobody knows cannot be recorded.
+  return withoutForeignParts(request, { ...applied, metadata: { ...metadata, name } })
 }
 
 /** Drops what this path cannot write, so that nobody comes to own it by mistake. */

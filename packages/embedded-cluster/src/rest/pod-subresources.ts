@@ -30,7 +30,7 @@ export async function bind(
 
 /** Carries out a `Binding`, whichever way it was posted; `request` names the pod. */
 export async function bindPod(context: ServerContext, request: WriteRequest, binding: JsonObject): Promise<void> {
-  requireKind(binding, { group: '', version: 'v1', kind: 'Binding' })
+  requireKind(context.registry, binding, { group: '', version: 'v1', kind: 'Binding' })
   const node = stringAt(objectAt(binding, 'target'), 'name') ?? ''
   if (node === '') throw badRequest('target.name: Required value: a binding names the node to run on')
   const step = { operation: 'CREATE', object: binding, oldObject: undefined } as const
@@ -70,7 +70,7 @@ export async function evict(
   call: SubresourceCall,
 ): Promise<SubresourceAnswer> {
   const eviction = requireObject(call.body().value)
-  requireKind(eviction, { group: 'policy', version: 'v1', kind: 'Eviction' })
+  requireKind(context.registry, eviction, { group: 'policy', version: 'v1', kind: 'Eviction' })
   const { info, name = '', namespace } = request
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)

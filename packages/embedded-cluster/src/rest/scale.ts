@@ -34,7 +34,7 @@ export async function scale(
     compute: (live) => {
       const current = toScale(info, live)
       const wanted = call.verb === 'patch' ? patched(call, info, current, body.value) : requireObject(body.value)
-      requireKind(wanted, scaleKind)
+      requireKind(context.registry, wanted, scaleKind)
       return { object: withReplicas(info, live, wanted), tracked: false }
     },
   })

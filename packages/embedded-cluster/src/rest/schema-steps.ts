@@ -39,6 +39,7 @@ export function recordOwnership(
     subresource: request.subresource,
     now: context.clock.now(),
     resetFields: resetFields(request),
+    empty: context.strategyOf(request.info).empty?.(),
   })
 }
 

@@ -82,7 +82,7 @@ async function createToken(
 ): Promise<SubresourceAnswer> {
   const { info, name = '', namespace } = request
   const tokenRequest = requireObject(call.body().value)
-  requireKind(tokenRequest, { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })
+  requireKind(context.registry, tokenRequest, { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })
   const account = context.store.get('serviceaccounts', `${namespace}/${name}`)?.object
   if (account === undefined) throw notFound(info, name)
   if (context.issueToken === undefined) throw notImplemented('issuing tokens')

@@ -3,6 +3,7 @@ import { sameExceptTimes } from '../apply/track.ts'
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
+import { StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
 import { badRequest, conflict, invalid, notFound } from './api-errors.ts'
@@ -118,8 +119,7 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
     throw invalid(info, name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }])
   }
   if (!/^\d+$/.test(given)) {
-    const message = `Invalid value: ${JSON.stringify(given)}: must be an unsigned integer`
-    throw invalid(info, name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }])
+    throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`)
   }
   if (given !== '0' && Number(given) !== live.revision) throw conflict(info, name)
 }
@@ -142,8 +142,10 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
   }
   const uid = stringAt(metadata, 'uid') ?? ''
   if (uid !== '' && uid !== before.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
-    throw conflict(info, name, why)
+    const key = `/registry/${info.custom ? `${info.group}/` : ''}${info.plural}/${objectKey(request.namespace, name)}`
+    const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
+    const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
+    throw conflict(info, name, error)
   }
   for (const field of ['namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation']) {
     if (before[field] === undefined) delete metadata[field]

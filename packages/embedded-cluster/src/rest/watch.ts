@@ -4,9 +4,9 @@ import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { type StoreEvent, watchLine } from '../store/event-log.ts'
 import type { StoredObject } from '../store/stored-object.ts'
-import { badRequest, expired, toStatus } from './api-errors.ts'
+import { expired, toStatus } from './api-errors.ts'
 import type { RestContext } from './context.ts'
-import { invalidListOptions, parseResourceVersion, waitForRevision } from './list.ts'
+import { invalidListOptions, parseInteger, parseResourceVersion, unreadableVersion, waitForRevision } from './list.ts'
 import { isTrue } from './request-info.ts'
 import { Selection } from './selection.ts'
 import type { WatchHub } from './watch-hub.ts'
@@ -147,7 +147,7 @@ async function* errorStream(error: StatusError): AsyncGenerator<Uint8Array> {
 }
 
 function parseParameters(query: URLSearchParams, random: () => number): WatchParameters {
-  const revision = parseResourceVersion(query.get('resourceVersion'))
+  const revision = parseResourceVersion(query.get('resourceVersion'), unreadableVersion)
   const sendsBookmarks = query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks'))
   const match = query.get('resourceVersionMatch') ?? ''
   const initial = query.get('sendInitialEvents')
@@ -166,7 +166,12 @@ function checkInitialEvents(initial: string | null, match: string): void {
   if (initial !== null && match !== 'NotOlderThan') {
     const field = 'resourceVersionMatch'
     const message = 'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
-    throw invalidListOptions([{ field, reason: 'FieldValueForbidden', message }])
+    const supported = {
+      field,
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`,
+    } as const
+    throw invalidListOptions([{ field, reason: 'FieldValueForbidden', message }, ...(match === '' ? [] : [supported])])
   }
   if (initial === null && match !== '') {
     const message = 'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
@@ -175,8 +180,6 @@ function checkInitialEvents(initial: string | null, match: string): void {
 }
 
 function parseTimeout(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined
-  const seconds = Number(text)
-  if (!Number.isInteger(seconds)) throw badRequest(`unable to decode query parameter timeoutSeconds: ${text}`)
-  return seconds <= 0 ? undefined : seconds * 1000
+  const seconds = parseInteger(text)
+  return seconds === undefined || seconds <= 0 ? undefined : seconds * 1000
 }

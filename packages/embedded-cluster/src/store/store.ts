@@ -193,9 +193,30 @@ export class Store {
   }
 }
 
+/** In this order the real server writes them; people read objects top down. */
+const metadataOrder = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+]
+
 /** Kind and apiVersion come first, then metadata, as in the answers of the real server. */
 function withResourceVersion(object: JsonObject, revision: number): JsonObject {
   const { kind, apiVersion, metadata, ...rest } = object
-  const fields = isJsonObject(metadata) ? metadata : {}
-  return { kind, apiVersion, metadata: { ...fields, resourceVersion: String(revision) }, ...rest }
+  const fields: JsonObject = { ...(isJsonObject(metadata) ? metadata : {}), resourceVersion: String(revision) }
+  const ordered: JsonObject = {}
+  for (const field of metadataOrder) if (fields[field] !== undefined) ordered[field] = fields[field]
+  for (const [field, value] of Object.entries(fields)) if (value !== undefined) ordered[field] = value
+  return { kind, apiVersion, metadata: ordered, ...rest }
 }
