@@ -1,7 +1,8 @@
-import { ConfigMaps, type KubeClient, Leases, sleep } from '@reeve/kube'
-import { expect, test } from 'vitest'
+import { ConfigMaps, type KubeClient, Leases, sleep, systemClock } from '@reeve/kube'
+import { expect, test, vi } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { LeadershipLostError, NotLeaderError } from '../election/election-error.ts'
+import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { createManager, type Manager, type ManagerOptions } from './manager.ts'
 import { RunnableFailedError, ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
@@ -288,4 +289,42 @@ test('health and metrics share a server when they share an address, and have two
   const two = setUp({ healthAddress: { port }, metricsAddress: { port: 18_080 } }).manager
   expect(two.healthServer).not.toBe(two.metricsServer)
   expect(setUp().manager.healthServer).toBeUndefined()
+})
+
+test('health and metrics are served over HTTP from the first phase to the last', async () => {
+  const metrics = await createMetricsRegistry({ processMetrics: false })
+  const cluster = new MemoryCluster(systemClock)
+  const manager = createManager({
+    client: cluster.client(),
+    metrics,
+    leaderElection: { lease, identity: 'a' },
+    healthAddress: { host: '127.0.0.1', port: 0 },
+    metricsAddress: { host: '127.0.0.1', port: 0 },
+  })
+  const release = Promise.withResolvers<void>()
+  manager.add({
+    name: 'cache',
+    needsLeadership: false,
+    phase: 'caches',
+    run: () => release.promise,
+    whenReady: () => release.promise,
+  })
+  const stop = new AbortController()
+  const run = manager.run(stop.signal)
+  const url = async (server: Manager['healthServer'], path: string) => {
+    const address = await server?.address()
+    return fetch(`http://127.0.0.1:${address?.port}${path}`)
+  }
+  const starting = await url(manager.healthServer, '/readyz')
+  expect([starting.status, await starting.text()]).toEqual([503, expect.stringContaining('starting: caches')])
+  expect((await url(manager.healthServer, '/healthz')).status).toBe(200)
+  release.resolve()
+  await vi.waitFor(async () => expect((await url(manager.healthServer, '/readyz')).status).toBe(200))
+  await vi.waitFor(async () =>
+    expect(await (await url(manager.metricsServer, '/metrics')).text()).toContain(
+      'leader_election_master_status{name="operator"} 1',
+    ),
+  )
+  stop.abort()
+  await run
 })
