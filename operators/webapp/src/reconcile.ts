@@ -43,23 +43,19 @@ function report(
   const status = deriveStatus({ webapp, deployment, failure }, clock)
   return {
     status,
-    remarks: [...applied.changes.map(changeRemark), ...phaseRemarks(webapp, status)],
+    remarks: remarksOf(webapp, status, applied.changes),
     requeueAfterMs: RESYNC_MS,
   }
 }
 
-const VERBS = { created: 'Created', updated: 'Updated', deleted: 'Deleted' } as const
-
-function changeRemark({ type, object }: Change): Occurrence {
-  const verb = VERBS[type]
-  return { type: 'Normal', reason: `${verb}${object.kind}`, message: `${verb} ${object.kind} ${object.metadata.name}` }
-}
-
-function phaseRemarks(webapp: WebApp, status: WebAppStatus): readonly Occurrence[] {
+/** One event per change of phase, saying what was written on the way; or one for what was written alone. */
+function remarksOf(webapp: WebApp, status: WebAppStatus, changes: readonly Change[]): readonly Occurrence[] {
+  const written = changes.map(({ type, object }) => `${type} ${object.kind} ${object.metadata.name}`).join(', ')
   const before = webapp.status?.phase ?? 'Created'
-  if (status.phase === before) return []
+  if (status.phase === before) return written === '' ? [] : [{ type: 'Normal', reason: 'Applied', message: written }]
   const isBad = status.phase === 'Degraded'
   const condition = status.conditions?.find(({ type }) => type === (isBad ? 'Degraded' : 'Progressing'))
-  const detail = status.phase === 'Ready' || !condition?.message ? '' : `: ${condition.message}`
-  return [{ type: isBad ? 'Warning' : 'Normal', reason: status.phase, message: `${before} → ${status.phase}${detail}` }]
+  const details = [written, status.phase === 'Ready' ? '' : condition?.message].filter((part) => part)
+  const message = [`${before} → ${status.phase}`, ...(details.length > 0 ? [details.join('; ')] : [])].join(': ')
+  return [{ type: isBad ? 'Warning' : 'Normal', reason: status.phase, message }]
 }

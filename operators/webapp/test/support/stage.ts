@@ -8,6 +8,7 @@ import {
   type KubeClient,
   type ObjectMeta,
 } from '@reeve/kube'
+import { RuntimeError } from '@reeve/runtime'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import {
   createWebAppOperator,
@@ -25,6 +26,8 @@ export interface RunningOperator extends WebAppOperator {
   stop(): Promise<void>
   /** Cuts it off from the API server without a word, as a lost node does. */
   kill(): void
+  /** Restores the connection of one that was killed; answers with the code of the error it ends with. */
+  revive(): Promise<string>
 }
 
 /** What a test plays on. */
@@ -48,10 +51,11 @@ export async function setStage(): Promise<Stage> {
   const clock = new SimulatedClock()
   const random = seededRandom(1)
   const cluster = await startEmbeddedCluster({ listen: false, clock, random, nodes: 3 })
-  const connect = (isCut: () => boolean = () => false) =>
+  const connect = (userAgent: string, isCut: () => boolean = () => false) =>
     createClient({
       clock,
       random,
+      userAgent,
       transport: {
         async send(request) {
           // A cut connection never answers; the client's deadlines and the watchdog have to notice.
@@ -64,7 +68,7 @@ export async function setStage(): Promise<Stage> {
         close: async () => undefined,
       },
     })
-  const client = connect()
+  const client = connect('test')
   // The manifest is what the server accepts; the built-in type spells its schema out.
   await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd) as unknown as CustomResourceDefinition)
   const operators = new Set<RunningOperator>()
@@ -78,7 +82,12 @@ export async function setStage(): Promise<Stage> {
     startOperator(options = {}) {
       let isCut = false
       const ending = new AbortController()
-      const operator = createWebAppOperator({ client: connect(() => isCut), clock, random, ...options })
+      const operator = createWebAppOperator({
+        client: connect(options.leaderElection?.identity ?? 'operator', () => isCut),
+        clock,
+        random,
+        ...options,
+      })
       const running = operator.manager.run(ending.signal)
       // A failure is the test's business when it stops the operator; until then it must not be unhandled.
       running.catch(() => undefined)
@@ -91,6 +100,15 @@ export async function setStage(): Promise<Stage> {
         },
         kill() {
           isCut = true
+        },
+        async revive() {
+          operators.delete(handle)
+          isCut = false
+          const end = running.then(
+            () => 'none',
+            (error: unknown) => (error instanceof RuntimeError ? error.code : String(error)),
+          )
+          return clock.runToCompletion(end, { maxMs: PATIENCE_MS })
         },
       }
       operators.add(handle)
