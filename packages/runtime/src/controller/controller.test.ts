@@ -475,6 +475,27 @@ describe('stopping', () => {
   })
 })
 
+test('says that it is ready once its caches are filled', async () => {
+  const { cache, cluster, clock, run, stop } = cacheScenario()
+  const widgets = controller(
+    { name: 'w', for: Widgets, reconcile: async () => undefined },
+    { cache, client: cluster.client, clock },
+  )
+  let isReady = false
+  const stopping = new AbortController()
+  const running = widgets.run(stopping.signal)
+  const ready = widgets.whenReady(stopping.signal).then(() => {
+    isReady = true
+  })
+  await clock.settle()
+  expect(isReady).toBe(false)
+  run()
+  await ready
+  stopping.abort()
+  await running
+  await stop()
+})
+
 test('caches that do not fill in time end the controller with the reason', async () => {
   const { cache, cluster, clock, run, stop } = cacheScenario()
   const widgets = controller(

@@ -16,7 +16,7 @@ import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { Deadline } from '../manager/deadline.ts'
+import { Deadline, untilAborted } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
 import { describeReason, type ReasonEvent } from '../queue/reason.ts'
@@ -99,6 +99,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #informers = new Set<Informer<KubeObject>>()
   /** Each adds one handler to one informer, and answers with what removes it. */
   readonly #subscriptions: (() => () => void)[] = []
+  readonly #started = Promise.withResolvers<void>()
   readonly #instance: string
   #runs = 0
 
@@ -159,9 +160,15 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#add(key, { reason: { event: 'external' } })
   }
 
+  /** Resolves when the caches are filled and every change from now on is seen. */
+  whenReady(signal: AbortSignal): Promise<void> {
+    return untilAborted(this.#started.promise, signal)
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await this.#waitForCaches(signal)
     const removeHandlers = this.#subscriptions.map((subscribe) => subscribe())
+    this.#started.resolve()
     const stopResync = this.#scheduleResync()
     const stop = () => {
       stopResync()
