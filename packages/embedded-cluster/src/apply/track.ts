@@ -38,6 +38,8 @@ export interface TrackRequest {
    * @default `status`, or `spec` when the subresource is `status`
    */
   readonly resetFields?: readonly FieldNames[]
+  /** The object in which nobody has set anything. @default what the schema says about it */
+  readonly empty?: JsonObject | undefined
 }
 
 /**
@@ -54,7 +56,7 @@ export function trackUpdate(request: TrackRequest): JsonObject {
 
   const type = objectType(request.schema)
   const reset = resetFieldSet(request.resetFields, updated, request.subresource)
-  const difference = differenceFor(type, withoutManagedFields(live ?? emptyObject(type)), next, reset)
+  const difference = differenceFor(type, withoutManagedFields(live ?? request.empty ?? emptyObject(type)), next, reset)
   const owners = releaseFields(managers, undefined, difference)
 
   const taken = recordable(difference.changed, reset)

@@ -1,30 +1,8 @@
-/** Small core kinds: namespaces, secrets, config maps, service accounts, claims, events. */
+/** Small core kinds: config maps, secrets, service accounts, events, endpoints, limits and quotas. */
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
+import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
-import { ensureObject, objectsIn, setDefault } from './pod-defaults.ts'
-
-export const namespaceStrategy: KindStrategy = {
-  names: 'label',
-  returnsDeletedObject: true,
-  default(object) {
-    const name = objectAt(object, 'metadata').name
-    // The label lets selectors pick a namespace by its name.
-    if (typeof name === 'string' && name !== '') {
-      ensureObject(ensureObject(object, 'metadata'), 'labels')['kubernetes.io/metadata.name'] = name
-    }
-  },
-  prepareForCreate(object) {
-    const spec = ensureObject(object, 'spec')
-    spec.finalizers = ['kubernetes']
-    object.status = { phase: 'Active' }
-  },
-  prepareForUpdate(object, old) {
-    // Only the finalize subresource may take the finalizer away.
-    const before = objectAt(old, 'spec').finalizers
-    if (before !== undefined) object.spec = { ...objectAt(object, 'spec'), finalizers: before }
-  },
-}
 
 function validateImmutable(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   if (old?.immutable !== true) return []
@@ -55,19 +33,21 @@ function validateDataKeys(object: JsonObject, fields: readonly string[]): readon
   return errors
 }
 
+/** The strategy of the kind ConfigMap. */
 export const configMapStrategy: KindStrategy = {
   validate: (object, old) => [...validateDataKeys(object, ['data', 'binaryData']), ...validateImmutable(object, old)],
 }
 
+/** The strategy of the kind Secret. */
 export const secretStrategy: KindStrategy = {
   default(object) {
     setDefault(object, 'type', 'Opaque')
-    const plain = object.stringData
-    if (!isJsonObject(plain)) return
+    if (!isJsonObject(object.stringData)) return
     // stringData is write-only: it is folded into data and never stored.
-    const data = isJsonObject(object.data) ? object.data : {}
-    for (const [key, value] of Object.entries(plain)) data[key] = Buffer.from(String(value)).toString('base64')
-    object.data = data
+    const data = ensureObject(object, 'data')
+    for (const [key, value] of Object.entries(object.stringData)) {
+      data[key] = Buffer.from(String(value)).toString('base64')
+    }
     delete object.stringData
   },
   validate(object, old) {
@@ -80,38 +60,13 @@ export const secretStrategy: KindStrategy = {
   },
 }
 
+/** The strategy of the kind ServiceAccount. */
 export const serviceAccountStrategy: KindStrategy = { returnsDeletedObject: true }
-
-export const nodeStrategy: KindStrategy = { keepsStatusOnCreate: true }
-
-export const claimStrategy: KindStrategy = {
-  returnsDeletedObject: true,
-  default(object) {
-    setDefault(ensureObject(object, 'spec'), 'volumeMode', 'Filesystem')
-  },
-  prepareForCreate(object) {
-    object.status = { phase: 'Pending' }
-  },
-}
-
-export const volumeStrategy: KindStrategy = {
-  returnsDeletedObject: true,
-  default(object) {
-    const spec = ensureObject(object, 'spec')
-    setDefault(spec, 'persistentVolumeReclaimPolicy', 'Retain')
-    setDefault(spec, 'volumeMode', 'Filesystem')
-    if (isJsonObject(spec.hostPath)) spec.hostPath.type ??= ''
-  },
-  prepareForCreate(object) {
-    object.status = { phase: 'Pending' }
-  },
-}
 
 /** Two groups serve events; both look at one collection, in the core form. */
 export const eventStrategy: KindStrategy = { createOnUpdate: true }
 
-export const leaseStrategy: KindStrategy = { createOnUpdate: true }
-
+/** The strategy of the kind Endpoints. */
 export const endpointsStrategy: KindStrategy = {
   createOnUpdate: true,
   default(object) {
@@ -120,3 +75,24 @@ export const endpointsStrategy: KindStrategy = {
     }
   },
 }
+
+/** The strategy of the kind LimitRange. */
+export const limitRangeStrategy: KindStrategy = {
+  createOnUpdate: true,
+  default(object) {
+    for (const item of objectsIn(objectAt(object, 'spec'), 'limits')) {
+      if (item.type === 'Container') completeLimits(item)
+    }
+  },
+}
+
+/** Limits default to the maximum, and requests to the limits or else to the minimum. */
+function completeLimits(item: JsonObject): void {
+  const limits = { ...objectAt(item, 'max'), ...objectAt(item, 'default') }
+  const requests = { ...objectAt(item, 'min'), ...limits, ...objectAt(item, 'defaultRequest') }
+  if (Object.keys(limits).length > 0) item.default = limits
+  if (Object.keys(requests).length > 0) item.defaultRequest = requests
+}
+
+/** The strategy of the kind ResourceQuota. */
+export const resourceQuotaStrategy: KindStrategy = { returnsDeletedObject: true }

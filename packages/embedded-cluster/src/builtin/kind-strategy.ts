@@ -32,6 +32,8 @@ export interface KindStrategy {
   readonly returnsDeletedObject?: boolean
   /** Whether a status sent with POST is kept although the kind has a status subresource. @default false */
   readonly keepsStatusOnCreate?: boolean
+  /** An object in which nothing is set: what a create is compared with, to find the fields that its client owns. */
+  empty?(): JsonObject
   /** Fills fields that the client left out. */
   default?(object: JsonObject): void
   prepareForCreate?(object: JsonObject, context: StrategyContext): void
@@ -43,6 +45,8 @@ export interface KindStrategy {
   prepareForDelete?(object: JsonObject, context: StrategyContext): JsonObject
   /** Problems of `object`; `old` is absent on create. */
   validate?(object: JsonObject, old: JsonObject | undefined): readonly FieldError[]
+  /** Advice about an object that is accepted, for `Warning` headers; `old` is absent on create. */
+  warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[]
   /** Seconds an object is given to end by itself; absent or 0 deletes at once. */
   gracePeriodSeconds?(object: JsonObject, requested: number | undefined): number
   /** Gives back what `prepareForCreate` took, once the object is gone. */

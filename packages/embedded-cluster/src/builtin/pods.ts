@@ -1,8 +1,11 @@
-/** Pods: defaults, the state they start in, and the time they are given to end. */
+/** Pods: defaults, what the server fills in, and the time they are given to end. */
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { ensureObject, objectsIn } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
-import { defaultPodOnly, defaultPodSpec, ensureObject, objectsIn } from './pod-defaults.ts'
+import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
+import { compareQuantities, parseQuantity } from './quantity.ts'
 
+/** The strategy of the kind Pod. */
 export const podStrategy: KindStrategy = {
   generation: ['spec'],
   returnsDeletedObject: true,
@@ -11,8 +14,22 @@ export const podStrategy: KindStrategy = {
     defaultPodSpec(spec)
     defaultPodOnly(spec)
   },
-  prepareForCreate(pod) {
-    pod.status = { phase: 'Pending', qosClass: qosClass(objectAt(pod, 'spec')) }
+  prepareForCreate(pod, { clock }) {
+    const spec = objectAt(pod, 'spec')
+    const status: JsonObject = { phase: 'Pending', qosClass: qosClass(spec) }
+    if (arrayAt(spec, 'schedulingGates').length > 0) {
+      status.conditions = [
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          lastProbeTime: null,
+          lastTransitionTime: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+          reason: 'SchedulingGated',
+          message: 'Scheduling is blocked due to non-empty scheduling gates',
+        },
+      ]
+    }
+    pod.status = status
   },
   gracePeriodSeconds(pod, requested) {
     const spec = objectAt(pod, 'spec')
@@ -32,22 +49,31 @@ export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEf
   let isGuaranteed = true
   for (const container of [...objectsIn(spec, 'containers'), ...objectsIn(spec, 'initContainers')]) {
     const resources = objectAt(container, 'resources')
-    const limits = objectAt(resources, 'limits')
-    const requests = objectAt(resources, 'requests')
     for (const name of ['cpu', 'memory']) {
-      if (limits[name] !== undefined || requests[name] !== undefined) hasAny = true
-      const request = requests[name] ?? limits[name]
-      if (limits[name] === undefined || String(limits[name]) !== String(request)) isGuaranteed = false
+      const limit = amount(resources, 'limits', name)
+      const request = amount(resources, 'requests', name)
+      if (limit !== undefined || request !== undefined) hasAny = true
+      if (limit === undefined || (request !== undefined && compareQuantities(limit, request) !== 0))
+        isGuaranteed = false
     }
   }
   if (!hasAny) return 'BestEffort'
-  return isGuaranteed && arrayAt(spec, 'containers').length > 0 ? 'Guaranteed' : 'Burstable'
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
+/** An amount of zero counts as none. */
+function amount(resources: JsonObject, field: 'limits' | 'requests', name: string) {
+  const value = objectAt(resources, field)[name]
+  if (typeof value !== 'string') return undefined
+  const quantity = parseQuantity(value)
+  return quantity.unscaled > 0n ? quantity : undefined
+}
+
+/** The strategy of the kind PodTemplate. */
 export const podTemplateStrategy: KindStrategy = {
   generation: ['template'],
   returnsDeletedObject: true,
   default(object) {
-    if (isJsonObject(object.template) && isJsonObject(object.template.spec)) defaultPodSpec(object.template.spec)
+    if (isJsonObject(object.template)) defaultPodTemplate(object.template)
   },
 }

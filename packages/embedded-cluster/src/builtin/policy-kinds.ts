@@ -1,13 +1,15 @@
-/** Kinds that govern others: RBAC, webhooks, disruption budgets, autoscalers, ingresses, slices, classes. */
+/** Kinds that govern others: RBAC, webhooks, disruption budgets, autoscalers, priorities. */
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
+import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
-import { ensureObject, objectsIn, setDefault } from './pod-defaults.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
+/** The strategy of the kinds Role and ClusterRole. */
 export const roleStrategy: KindStrategy = { names: 'path-segment', createOnUpdate: true }
 
+/** The strategy of the kinds RoleBinding and ClusterRoleBinding. */
 export const roleBindingStrategy: KindStrategy = {
   names: 'path-segment',
   createOnUpdate: true,
@@ -25,16 +27,14 @@ export const roleBindingStrategy: KindStrategy = {
 }
 
 function defaultWebhook(webhook: JsonObject): void {
-  setDefault(webhook, 'failurePolicy', 'Fail')
-  setDefault(webhook, 'matchPolicy', 'Equivalent')
-  setDefault(webhook, 'timeoutSeconds', 10)
-  webhook.namespaceSelector ??= {}
-  webhook.objectSelector ??= {}
+  setDefaults(webhook, { failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 })
+  ensureObject(webhook, 'namespaceSelector')
+  ensureObject(webhook, 'objectSelector')
   for (const rule of objectsIn(webhook, 'rules')) setDefault(rule, 'scope', '*')
-  const service = objectAt(webhook, 'clientConfig').service
-  if (isJsonObject(service)) setDefault(service, 'port', 443)
+  withObject(objectAt(webhook, 'clientConfig'), 'service', (service) => setDefault(service, 'port', 443))
 }
 
+/** The strategy of the kind MutatingWebhookConfiguration. */
 export const mutatingWebhookStrategy: KindStrategy = {
   generation: ['webhooks'],
   default(object) {
@@ -45,6 +45,7 @@ export const mutatingWebhookStrategy: KindStrategy = {
   },
 }
 
+/** The strategy of the kind ValidatingWebhookConfiguration. */
 export const validatingWebhookStrategy: KindStrategy = {
   generation: ['webhooks'],
   default(object) {
@@ -52,76 +53,67 @@ export const validatingWebhookStrategy: KindStrategy = {
   },
 }
 
-export const disruptionBudgetStrategy: KindStrategy = {
+/** The strategy of the kind ValidatingAdmissionPolicy. */
+export const admissionPolicyStrategy: KindStrategy = {
   generation: ['spec'],
-  prepareForCreate(object) {
-    object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    setDefault(spec, 'failurePolicy', 'Fail')
+    withObject(spec, 'matchConstraints', defaultMatchResources)
   },
 }
 
+/** The strategy of the kind ValidatingAdmissionPolicyBinding. */
+export const admissionPolicyBindingStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    withObject(ensureObject(object, 'spec'), 'matchResources', defaultMatchResources)
+  },
+}
+
+function defaultMatchResources(match: JsonObject): void {
+  setDefault(match, 'matchPolicy', 'Equivalent')
+  ensureObject(match, 'namespaceSelector')
+  ensureObject(match, 'objectSelector')
+  for (const field of ['resourceRules', 'excludeResourceRules']) {
+    for (const rule of objectsIn(match, field)) setDefault(rule, 'scope', '*')
+  }
+}
+
+/** The strategy of the kind PodDisruptionBudget. */
+export const disruptionBudgetStrategy: KindStrategy = { generation: ['spec'] }
+
+const scaleUp: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+}
+const scaleDown: JsonObject = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+}
+
+/** The strategy of the kind HorizontalPodAutoscaler, in both versions. */
 export const autoscalerStrategy: KindStrategy = {
   default(object) {
-    setDefault(ensureObject(object, 'spec'), 'minReplicas', 1)
-  },
-  prepareForCreate(object) {
-    object.status = { desiredReplicas: 0, currentMetrics: null }
-  },
-}
-
-export const ingressStrategy: KindStrategy = {
-  generation: ['spec'],
-  prepareForCreate(object) {
-    object.status = { loadBalancer: {} }
-  },
-}
-
-export const networkPolicyStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
     const spec = ensureObject(object, 'spec')
-    for (const field of ['ingress', 'egress']) {
-      for (const rule of objectsIn(spec, field)) {
-        for (const port of objectsIn(rule, 'ports')) setDefault(port, 'protocol', 'TCP')
-      }
+    setDefault(spec, 'minReplicas', 1)
+    if (object.apiVersion === 'autoscaling/v1') {
+      setDefault(spec, 'targetCPUUtilizationPercentage', 80)
+      return
     }
-    if (spec.policyTypes === undefined) {
-      spec.policyTypes = isJsonObject(spec.egress) || Array.isArray(spec.egress) ? ['Ingress', 'Egress'] : ['Ingress']
-    }
+    const target = { type: 'Utilization', averageUtilization: 80 }
+    setDefault(spec, 'metrics', [{ type: 'Resource', resource: { name: 'cpu', target } }])
+    if (!isJsonObject(spec.behavior)) return
+    spec.behavior.scaleUp = { ...structuredClone(scaleUp), ...objectAt(spec.behavior, 'scaleUp') }
+    spec.behavior.scaleDown = { ...structuredClone(scaleDown), ...objectAt(spec.behavior, 'scaleDown') }
   },
 }
 
-export const endpointSliceStrategy: KindStrategy = {
-  generation: ['endpoints', 'ports', 'addressType'],
-  default(object) {
-    for (const port of objectsIn(object, 'ports')) {
-      port.name ??= ''
-      setDefault(port, 'protocol', 'TCP')
-    }
-  },
-}
-
-export const storageClassStrategy: KindStrategy = {
-  returnsDeletedObject: true,
-  default(object) {
-    setDefault(object, 'reclaimPolicy', 'Delete')
-    setDefault(object, 'volumeBindingMode', 'Immediate')
-  },
-}
-
-export const csiDriverStrategy: KindStrategy = {
-  returnsDeletedObject: true,
-  default(object) {
-    const spec = ensureObject(object, 'spec')
-    spec.attachRequired ??= true
-    spec.podInfoOnMount ??= false
-    spec.storageCapacity ??= false
-    setDefault(spec, 'fsGroupPolicy', 'ReadWriteOnceWithFSType')
-    spec.volumeLifecycleModes ??= ['Persistent']
-    spec.requiresRepublish ??= false
-    spec.seLinuxMount ??= false
-  },
-}
-
+/** The strategy of the kind PriorityClass. */
 export const priorityClassStrategy: KindStrategy = {
   generation: ['value', 'globalDefault', 'description', 'preemptionPolicy'],
   default(object) {

@@ -3,33 +3,37 @@ import { definitionStrategy } from '../crd/definition-strategy.ts'
 import { loadMessageTypes, type MessageType, type MessageTypes } from '../protobuf/messages.ts'
 import { apiVersionOf, groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
+import * as cluster from './cluster-kinds.ts'
 import * as core from './core-kinds.ts'
+import { cronJobStrategy, jobStrategy } from './jobs.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import * as network from './network-kinds.ts'
 import { podStrategy, podTemplateStrategy } from './pods.ts'
 import * as policy from './policy-kinds.ts'
 import { DecodeError } from './scalar-forms.ts'
 import { serviceStrategy } from './services.ts'
+import * as storage from './storage-kinds.ts'
 import { toTypedForm } from './typed-form.ts'
 import * as workloads from './workloads.ts'
+import { zeroStruct } from './zero-values.ts'
 
 const plain: KindStrategy = {}
 const specGeneration: KindStrategy = { generation: ['spec'] }
-const returnsDeleted: KindStrategy = { returnsDeletedObject: true }
 
 const strategies: Readonly<Record<string, KindStrategy>> = {
   configmaps: core.configMapStrategy,
   endpoints: core.endpointsStrategy,
   events: core.eventStrategy,
   'events.events.k8s.io': core.eventStrategy,
-  limitranges: { createOnUpdate: true },
-  namespaces: core.namespaceStrategy,
-  nodes: core.nodeStrategy,
-  persistentvolumeclaims: core.claimStrategy,
-  persistentvolumes: core.volumeStrategy,
+  limitranges: core.limitRangeStrategy,
+  namespaces: cluster.namespaceStrategy,
+  nodes: cluster.nodeStrategy,
+  persistentvolumeclaims: storage.claimStrategy,
+  persistentvolumes: storage.volumeStrategy,
   pods: podStrategy,
   podtemplates: podTemplateStrategy,
   replicationcontrollers: workloads.replicationControllerStrategy,
-  resourcequotas: returnsDeleted,
+  resourcequotas: core.resourceQuotaStrategy,
   secrets: core.secretStrategy,
   serviceaccounts: core.serviceAccountStrategy,
   services: serviceStrategy,
@@ -39,27 +43,27 @@ const strategies: Readonly<Record<string, KindStrategy>> = {
   'replicasets.apps': workloads.replicaSetStrategy,
   'statefulsets.apps': workloads.statefulSetStrategy,
   'horizontalpodautoscalers.autoscaling': policy.autoscalerStrategy,
-  'cronjobs.batch': workloads.cronJobStrategy,
-  'jobs.batch': workloads.jobStrategy,
-  'leases.coordination.k8s.io': core.leaseStrategy,
-  'endpointslices.discovery.k8s.io': policy.endpointSliceStrategy,
-  'ingressclasses.networking.k8s.io': specGeneration,
-  'ingresses.networking.k8s.io': policy.ingressStrategy,
-  'networkpolicies.networking.k8s.io': policy.networkPolicyStrategy,
+  'cronjobs.batch': cronJobStrategy,
+  'jobs.batch': jobStrategy,
+  'leases.coordination.k8s.io': network.leaseStrategy,
+  'endpointslices.discovery.k8s.io': network.endpointSliceStrategy,
+  'ingressclasses.networking.k8s.io': network.ingressClassStrategy,
+  'ingresses.networking.k8s.io': network.ingressStrategy,
+  'networkpolicies.networking.k8s.io': network.networkPolicyStrategy,
   'poddisruptionbudgets.policy': policy.disruptionBudgetStrategy,
   'clusterroles.rbac.authorization.k8s.io': policy.roleStrategy,
   'clusterrolebindings.rbac.authorization.k8s.io': policy.roleBindingStrategy,
   'roles.rbac.authorization.k8s.io': policy.roleStrategy,
   'rolebindings.rbac.authorization.k8s.io': policy.roleBindingStrategy,
   'priorityclasses.scheduling.k8s.io': policy.priorityClassStrategy,
-  'storageclasses.storage.k8s.io': policy.storageClassStrategy,
-  'csidrivers.storage.k8s.io': policy.csiDriverStrategy,
-  'csinodes.storage.k8s.io': returnsDeleted,
-  'volumeattachments.storage.k8s.io': returnsDeleted,
+  'storageclasses.storage.k8s.io': storage.storageClassStrategy,
+  'csidrivers.storage.k8s.io': storage.csiDriverStrategy,
+  'csinodes.storage.k8s.io': storage.csiNodeStrategy,
+  'volumeattachments.storage.k8s.io': storage.volumeAttachmentStrategy,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': policy.mutatingWebhookStrategy,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': policy.validatingWebhookStrategy,
-  'validatingadmissionpolicies.admissionregistration.k8s.io': specGeneration,
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io': specGeneration,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': policy.admissionPolicyStrategy,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': policy.admissionPolicyBindingStrategy,
   'flowschemas.flowcontrol.apiserver.k8s.io': specGeneration,
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': specGeneration,
   'deviceclasses.resource.k8s.io': specGeneration,
@@ -99,13 +103,18 @@ const typedStrategies = new TypedStrategies()
 function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy): KindStrategy {
   return {
     ...own,
+    empty: () => zeroStruct(type),
     default(object) {
-      decode(info, () => toTypedForm(type, object))
+      decode(info, () => toTypedForm(type, object, { keepsEmptyLists: true }))
       own.default?.(object)
     },
     prepareForCreate(object, context) {
       own.prepareForCreate?.(object, context)
       // Whatever the kind starts its status with, Go writes the fields that are always there.
+      toTypedForm(type, object)
+    },
+    prepareForUpdate(object, old, context) {
+      own.prepareForUpdate?.(object, old, context)
       toTypedForm(type, object)
     },
   }

@@ -1,21 +1,11 @@
-/** Workloads: deployments, replica sets, stateful sets, daemon sets, jobs and cron jobs. */
-import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
+/** Workloads that keep running: deployments, replica sets, replication controllers, stateful sets and daemon sets. */
+import { isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { invalid } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
+import { ensureObject, objectsIn, setDefault, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
-import { defaultPodTemplate, ensureObject, objectsIn, setDefault } from './pod-defaults.ts'
-
-function specOf(object: JsonObject): JsonObject {
-  return ensureObject(object, 'spec')
-}
-
-/** A selector that is left out follows the template's labels, for the kinds that allow it. */
-function labelsFromTemplate(object: JsonObject, spec: JsonObject): void {
-  const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels')
-  if (Object.keys(labels).length === 0) return
-  const metadata = ensureObject(object, 'metadata')
-  if (!isJsonObject(metadata.labels)) metadata.labels = { ...labels }
-}
+import { defaultPodTemplate } from './pod-defaults.ts'
+import { defaultClaimSpec } from './volume-defaults.ts'
 
 /** Which pods belong to a workload never changes: the old ones would belong to nobody. */
 function validateSelector(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
@@ -24,157 +14,98 @@ function validateSelector(object: JsonObject, old: JsonObject | undefined): read
   return [invalid('spec.selector', selector, 'field is immutable')]
 }
 
+/** The strategy of the kind Deployment. */
 export const deploymentStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateSelector,
   default(object) {
-    const spec = specOf(object)
-    setDefault(spec, 'replicas', 1)
-    setDefault(spec, 'revisionHistoryLimit', 10)
-    setDefault(spec, 'progressDeadlineSeconds', 600)
+    const spec = ensureObject(object, 'spec')
+    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
     const strategy = ensureObject(spec, 'strategy')
     setDefault(strategy, 'type', 'RollingUpdate')
     if (strategy.type === 'RollingUpdate') {
-      const rolling = ensureObject(strategy, 'rollingUpdate')
-      setDefault(rolling, 'maxUnavailable', '25%')
-      setDefault(rolling, 'maxSurge', '25%')
+      setDefaults(ensureObject(strategy, 'rollingUpdate'), { maxUnavailable: '25%', maxSurge: '25%' })
     }
     defaultPodTemplate(spec.template)
   },
-  prepareForCreate(object) {
-    object.status = {}
-  },
 }
 
+/** The strategy of the kind ReplicaSet. */
 export const replicaSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateSelector,
   default(object) {
-    const spec = specOf(object)
+    const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
-    labelsFromTemplate(object, spec)
     defaultPodTemplate(spec.template)
-  },
-  prepareForCreate(object) {
-    object.status = { replicas: 0 }
   },
 }
 
+/** The strategy of the kind ReplicationController. */
 export const replicationControllerStrategy: KindStrategy = {
   generation: ['spec'],
   default(object) {
-    const spec = specOf(object)
+    const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
-    const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels')
-    if (!isJsonObject(spec.selector) && Object.keys(labels).length > 0) spec.selector = { ...labels }
-    labelsFromTemplate(object, spec)
-    defaultPodTemplate(spec.template)
-  },
-  prepareForCreate(object) {
-    object.status = { replicas: 0 }
-  },
-}
-
-export const statefulSetStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
-    const spec = specOf(object)
-    setDefault(spec, 'replicas', 1)
-    setDefault(spec, 'revisionHistoryLimit', 10)
-    setDefault(spec, 'podManagementPolicy', 'OrderedReady')
-    const strategy = ensureObject(spec, 'updateStrategy')
-    setDefault(strategy, 'type', 'RollingUpdate')
-    if (strategy.type === 'RollingUpdate') setDefault(ensureObject(strategy, 'rollingUpdate'), 'partition', 0)
-    const retention = ensureObject(spec, 'persistentVolumeClaimRetentionPolicy')
-    setDefault(retention, 'whenDeleted', 'Retain')
-    setDefault(retention, 'whenScaled', 'Retain')
-    for (const claim of objectsIn(spec, 'volumeClaimTemplates')) {
-      claim.apiVersion ??= 'v1'
-      claim.kind ??= 'PersistentVolumeClaim'
-      const claimSpec = ensureObject(claim, 'spec')
-      setDefault(claimSpec, 'volumeMode', 'Filesystem')
-      claim.status ??= { phase: 'Pending' }
+    const { labels } = objectAt(objectAt(spec, 'template'), 'metadata')
+    if (isJsonObject(labels)) {
+      spec.selector ??= { ...labels }
+      ensureObject(object, 'metadata').labels ??= { ...labels }
     }
     defaultPodTemplate(spec.template)
   },
-  prepareForCreate(object) {
-    object.status = { replicas: 0, availableReplicas: 0 }
+}
+
+/** The strategy of the kind StatefulSet. */
+export const statefulSetStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: 'OrderedReady' })
+    const strategy = ensureObject(spec, 'updateStrategy')
+    if ((strategy.type ?? '') === '') {
+      strategy.type = 'RollingUpdate'
+      ensureObject(strategy, 'rollingUpdate')
+    }
+    if (strategy.type === 'RollingUpdate' && isJsonObject(strategy.rollingUpdate)) {
+      setDefault(strategy.rollingUpdate, 'partition', 0)
+    }
+    const retention = ensureObject(spec, 'persistentVolumeClaimRetentionPolicy')
+    setDefaults(retention, { whenDeleted: 'Retain', whenScaled: 'Retain' })
+    for (const claim of objectsIn(spec, 'volumeClaimTemplates')) {
+      setDefaults(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' })
+      defaultClaimSpec(ensureObject(claim, 'spec'))
+      setDefault(ensureObject(claim, 'status'), 'phase', 'Pending')
+    }
+    defaultPodTemplate(spec.template)
   },
 }
 
+const templateGeneration = 'deprecated.daemonset.template.generation'
+
+/** The strategy of the kind DaemonSet. */
 export const daemonSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateSelector,
   default(object) {
-    const spec = specOf(object)
+    const spec = ensureObject(object, 'spec')
     setDefault(spec, 'revisionHistoryLimit', 10)
     const strategy = ensureObject(spec, 'updateStrategy')
     setDefault(strategy, 'type', 'RollingUpdate')
     if (strategy.type === 'RollingUpdate') {
-      const rolling = ensureObject(strategy, 'rollingUpdate')
-      setDefault(rolling, 'maxUnavailable', 1)
-      setDefault(rolling, 'maxSurge', 0)
+      setDefaults(ensureObject(strategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 })
     }
+    setDefault(ensureObject(ensureObject(object, 'metadata'), 'annotations'), templateGeneration, '0')
     defaultPodTemplate(spec.template)
   },
   prepareForCreate(object) {
-    object.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
-    const metadata = ensureObject(object, 'metadata')
-    const annotations = isJsonObject(metadata.annotations) ? metadata.annotations : {}
-    metadata.annotations = { ...annotations, 'deprecated.daemonset.template.generation': '1' }
+    ensureObject(ensureObject(object, 'metadata'), 'annotations')[templateGeneration] = '1'
   },
-}
-
-function defaultJobSpec(spec: JsonObject): void {
-  if (spec.completions === undefined && spec.parallelism === undefined) {
-    spec.completions = 1
-    spec.parallelism = 1
-  }
-  setDefault(spec, 'parallelism', 1)
-  setDefault(spec, 'backoffLimit', 6)
-  setDefault(spec, 'completionMode', 'NonIndexed')
-  setDefault(spec, 'suspend', false)
-  setDefault(spec, 'podReplacementPolicy', isJsonObject(spec.podFailurePolicy) ? 'Failed' : 'TerminatingOrFailed')
-  defaultPodTemplate(spec.template)
-}
-
-export const jobStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
-    defaultJobSpec(specOf(object))
-  },
-  prepareForCreate(object) {
-    object.status = {}
-    const spec = specOf(object)
-    if (spec.manualSelector === true) return
-    const metadata = objectAt(object, 'metadata')
-    const uid = String(metadata.uid)
-    const template = ensureObject(spec, 'template')
-    const labels = ensureObject(ensureObject(template, 'metadata'), 'labels')
-    labels['batch.kubernetes.io/controller-uid'] = uid
-    labels['batch.kubernetes.io/job-name'] = String(metadata.name ?? '')
-    labels['controller-uid'] = uid
-    labels['job-name'] = String(metadata.name ?? '')
-    const selector = ensureObject(spec, 'selector')
-    selector.matchLabels = { 'batch.kubernetes.io/controller-uid': uid }
-  },
-}
-
-export const cronJobStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
-    const spec = specOf(object)
-    setDefault(spec, 'concurrencyPolicy', 'Allow')
-    setDefault(spec, 'suspend', false)
-    setDefault(spec, 'successfulJobsHistoryLimit', 3)
-    setDefault(spec, 'failedJobsHistoryLimit', 1)
-    if (isJsonObject(spec.jobTemplate)) {
-      // Counts and limits of the jobs themselves are filled when a job is made; only the pods are filled here.
-      const jobSpec = objectAt(spec.jobTemplate, 'spec')
-      defaultPodTemplate(jobSpec.template)
-    }
-  },
-  prepareForCreate(object) {
-    object.status = {}
+  prepareForUpdate(object, old) {
+    // Counts the changes of the template, for clients older than metadata.generation.
+    const before = Number(stringAt(objectAt(objectAt(old, 'metadata'), 'annotations'), templateGeneration) ?? 0)
+    const isChanged = !jsonEqual(objectAt(object, 'spec').template, objectAt(old, 'spec').template)
+    const annotations = ensureObject(ensureObject(object, 'metadata'), 'annotations')
+    annotations[templateGeneration] = String(before + (isChanged ? 1 : 0))
   },
 }

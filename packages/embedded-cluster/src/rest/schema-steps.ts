@@ -2,6 +2,7 @@
 import { serverSideApply } from '../apply/apply.ts'
 import { resetFieldsFor } from '../apply/ownership.ts'
 import { trackUpdate } from '../apply/track.ts'
+import { validateScaleValues } from '../crd/scale-values.ts'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, subresource } from '../registry/resource-info.ts'
 import { applyDefaults } from '../schema/default.ts'
@@ -20,7 +21,7 @@ export function validateObject(
   object: JsonObject,
   old: JsonObject | undefined,
 ): readonly FieldError[] {
-  return info.custom ? validateSchema(info.schema, object, { old }) : []
+  return info.custom ? [...validateSchema(info.schema, object, { old }), ...validateScaleValues(info, object)] : []
 }
 
 /** Records who owns the fields that a write changes. */

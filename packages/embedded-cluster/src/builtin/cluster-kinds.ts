@@ -1,0 +1,49 @@
+/** Kinds that make up the cluster itself: namespaces and nodes. */
+import { arrayAt, isJsonObject, objectAt, stringAt } from '../json.ts'
+import { ensureObject } from './draft-fields.ts'
+import type { KindStrategy } from './kind-strategy.ts'
+
+/** The strategy of the kind Namespace. */
+export const namespaceStrategy: KindStrategy = {
+  names: 'label',
+  returnsDeletedObject: true,
+  default(object) {
+    const metadata = ensureObject(object, 'metadata')
+    const name = stringAt(metadata, 'name') ?? ''
+    // The label lets selectors pick a namespace by its name.
+    if (name !== '') ensureObject(metadata, 'labels')['kubernetes.io/metadata.name'] = name
+  },
+  prepareForCreate(object) {
+    const spec = ensureObject(object, 'spec')
+    const finalizers = arrayAt(spec, 'finalizers')
+    if (!finalizers.includes('kubernetes')) spec.finalizers = [...finalizers, 'kubernetes']
+    object.status = { phase: 'Active' }
+  },
+  prepareForUpdate(object, old) {
+    // Only the finalize subresource may take the finalizer away.
+    const before = objectAt(old, 'spec').finalizers
+    if (before !== undefined) object.spec = { ...objectAt(object, 'spec'), finalizers: before }
+  },
+}
+
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
+
+/** The strategy of the kind Node. */
+export const nodeStrategy: KindStrategy = {
+  keepsStatusOnCreate: true,
+  default(object) {
+    const status = ensureObject(object, 'status')
+    if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }
+    const spec = ensureObject(object, 'spec')
+    // Two names for one thing: the first of the list is the single one.
+    if (typeof spec.podCIDR === 'string') spec.podCIDRs ??= [spec.podCIDR]
+    else if (typeof arrayAt(spec, 'podCIDRs')[0] === 'string') spec.podCIDR = arrayAt(spec, 'podCIDRs')[0]
+  },
+  prepareForCreate(object) {
+    // A new node takes no pods until something finds it ready.
+    const spec = ensureObject(object, 'spec')
+    const taints = arrayAt(spec, 'taints')
+    const isThere = taints.some((taint) => isJsonObject(taint) && taint.key === notReady.key)
+    if (!isThere) spec.taints = [...taints, { ...notReady }]
+  },
+}

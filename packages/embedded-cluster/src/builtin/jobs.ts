@@ -1,0 +1,74 @@
+/** Workloads that end: jobs and cron jobs. */
+import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { ensureObject, objectsIn, setDefaults } from './draft-fields.ts'
+import type { KindStrategy } from './kind-strategy.ts'
+import { defaultPodTemplate } from './pod-defaults.ts'
+
+const MAX_INT32 = 2_147_483_647
+
+/** The strategy of the kind Job. */
+export const jobStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    if (spec.parallelism === undefined) spec.completions ??= 1
+    setDefaults(spec, {
+      parallelism: 1,
+      backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32,
+      completionMode: 'NonIndexed',
+      suspend: false,
+      podReplacementPolicy: isJsonObject(spec.podFailurePolicy) ? 'Failed' : 'TerminatingOrFailed',
+      manualSelector: false,
+    })
+    const { labels } = objectAt(objectAt(spec, 'template'), 'metadata')
+    if (isJsonObject(labels)) ensureObject(object, 'metadata').labels ??= { ...labels }
+    defaultJobParts(spec)
+  },
+  prepareForCreate(object) {
+    const spec = ensureObject(object, 'spec')
+    if (spec.manualSelector !== true) selectByUid(object, spec)
+  },
+}
+
+/** What is filled also in jobs that a cron job will make; their numbers are filled when they are made. */
+function defaultJobParts(spec: JsonObject): void {
+  for (const rule of objectsIn(objectAt(spec, 'podFailurePolicy'), 'rules')) {
+    for (const condition of objectsIn(rule, 'onPodConditions')) setDefaults(condition, { status: 'True' })
+  }
+  defaultPodTemplate(spec.template)
+}
+
+/** The pods of a job carry its uid, so that no other job's are taken for its own. */
+function selectByUid(object: JsonObject, spec: JsonObject): void {
+  const metadata = ensureObject(object, 'metadata')
+  const uid = String(metadata.uid)
+  const name = String(metadata.name ?? '')
+  const labels = ensureObject(ensureObject(ensureObject(spec, 'template'), 'metadata'), 'labels')
+  // Without labels of their own, job and template have had the same ones until here, and keep them.
+  const isShared = Object.keys(objectAt(metadata, 'labels')).length === 0
+  const added = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  }
+  Object.assign(labels, added)
+  if (isShared) metadata.labels = { ...labels }
+  const selector = ensureObject(spec, 'selector')
+  ensureObject(selector, 'matchLabels')['batch.kubernetes.io/controller-uid'] = uid
+}
+
+/** The strategy of the kind CronJob. */
+export const cronJobStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    setDefaults(spec, {
+      concurrencyPolicy: 'Allow',
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    })
+    defaultJobParts(objectAt(objectAt(spec, 'jobTemplate'), 'spec'))
+  },
+}

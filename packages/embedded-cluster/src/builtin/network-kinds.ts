@@ -1,0 +1,44 @@
+/** Kinds of the network: ingresses, network policies, slices; and leases, through which replicas agree. */
+import { ensureObject, objectsIn, setDefault, withObject } from './draft-fields.ts'
+import type { KindStrategy } from './kind-strategy.ts'
+
+/** The strategy of the kind Ingress. */
+export const ingressStrategy: KindStrategy = { generation: ['spec'] }
+
+/** The strategy of the kind IngressClass. */
+export const ingressClassStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    withObject(ensureObject(object, 'spec'), 'parameters', (parameters) => {
+      setDefault(parameters, 'scope', 'Cluster')
+    })
+  },
+}
+
+/** The strategy of the kind NetworkPolicy. */
+export const networkPolicyStrategy: KindStrategy = {
+  generation: ['spec'],
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    for (const field of ['ingress', 'egress']) {
+      for (const rule of objectsIn(spec, field)) {
+        for (const port of objectsIn(rule, 'ports')) setDefault(port, 'protocol', 'TCP')
+      }
+    }
+    spec.policyTypes ??= spec.egress === undefined ? ['Ingress'] : ['Ingress', 'Egress']
+  },
+}
+
+/** The strategy of the kind EndpointSlice. */
+export const endpointSliceStrategy: KindStrategy = {
+  generation: ['endpoints', 'ports', 'addressType'],
+  default(object) {
+    for (const port of objectsIn(object, 'ports')) {
+      port.name ??= ''
+      setDefault(port, 'protocol', 'TCP')
+    }
+  },
+}
+
+/** The strategy of the kind Lease. */
+export const leaseStrategy: KindStrategy = { createOnUpdate: true }

@@ -1,0 +1,82 @@
+/** Storage: claims, volumes, classes, drivers and attachments. */
+import { arrayAt, isJsonObject, type JsonObject } from '../json.ts'
+import { ensureObject, setDefaults } from './draft-fields.ts'
+import type { KindStrategy } from './kind-strategy.ts'
+import { defaultClaimSpec, defaultVolumeSource } from './volume-defaults.ts'
+
+const claimProtection = 'kubernetes.io/pvc-protection'
+
+/** The strategy of the kind PersistentVolumeClaim. */
+export const claimStrategy: KindStrategy = {
+  returnsDeletedObject: true,
+  default(object) {
+    defaultClaimSpec(ensureObject(object, 'spec'))
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending' }
+    unifySources(ensureObject(object, 'spec'))
+    // A claim in use by a pod stays until the pod is gone.
+    addFinalizer(object, claimProtection)
+  },
+}
+
+/** Two names for one thing; the newer one also takes kinds of other groups and namespaces. */
+function unifySources(spec: JsonObject): void {
+  const { dataSource, dataSourceRef } = spec
+  if (isJsonObject(dataSource) && dataSourceRef === undefined) {
+    spec.dataSourceRef = { apiGroup: null, ...dataSource }
+    spec.dataSource = { apiGroup: null, ...dataSource }
+  } else if (isJsonObject(dataSourceRef) && dataSource === undefined && dataSourceRef.namespace === undefined) {
+    spec.dataSource = { apiGroup: null, ...dataSourceRef }
+  }
+}
+
+function addFinalizer(object: JsonObject, finalizer: string): void {
+  const metadata = ensureObject(object, 'metadata')
+  const finalizers = arrayAt(metadata, 'finalizers')
+  if (!finalizers.includes(finalizer)) metadata.finalizers = [...finalizers, finalizer]
+}
+
+/** The strategy of the kind PersistentVolume. */
+export const volumeStrategy: KindStrategy = {
+  returnsDeletedObject: true,
+  default(object) {
+    const spec = ensureObject(object, 'spec')
+    setDefaults(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' })
+    defaultVolumeSource(spec)
+  },
+  prepareForCreate(object, { clock }) {
+    const lastPhaseTransitionTime = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
+    object.status = { phase: 'Pending', lastPhaseTransitionTime }
+  },
+}
+
+/** The strategy of the kind StorageClass. */
+export const storageClassStrategy: KindStrategy = {
+  returnsDeletedObject: true,
+  default(object) {
+    setDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' })
+  },
+}
+
+/** The strategy of the kind CSIDriver. */
+export const csiDriverStrategy: KindStrategy = {
+  returnsDeletedObject: true,
+  default(object) {
+    setDefaults(ensureObject(object, 'spec'), {
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      volumeLifecycleModes: ['Persistent'],
+      requiresRepublish: false,
+      seLinuxMount: false,
+    })
+  },
+}
+
+/** The strategy of kinds that follow the generic rules but answer a deletion with the object. */
+export const csiNodeStrategy: KindStrategy = { returnsDeletedObject: true }
+
+/** The strategy of the kind VolumeAttachment. */
+export const volumeAttachmentStrategy: KindStrategy = { returnsDeletedObject: true }
