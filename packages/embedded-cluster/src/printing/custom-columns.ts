@@ -8,7 +8,9 @@ import { ageColumn, type Column, nameColumn } from './column.ts'
 /** The name, then what the definition says; without anything declared, the age. */
 export function customColumns(info: ResourceInfo): readonly Column[] {
   const declared = info.printerColumns ?? []
-  return declared.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...declared.map(customColumn)]
+  // Built-in kinds call their age text, custom resources call it a date.
+  const age: Column = { ...ageColumn, type: 'date' }
+  return declared.length === 0 ? [nameColumn, age] : [nameColumn, ...declared.map(customColumn)]
 }
 
 function customColumn(declared: PrinterColumn): Column {

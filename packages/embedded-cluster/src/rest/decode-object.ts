@@ -30,7 +30,7 @@ export function strict(
   const pruned = prune(request.info.schema, object)
   const problems = [
     ...duplicates.map((field) => `duplicate field "${field}"`),
-    ...pruned.unknown.map((field) => `unknown field "${field}"`),
+    ...unknownFields(request.info, pruned.unknown).map((field) => `unknown field "${field}"`),
   ]
   if (problems.length > 0 && request.fieldValidation === 'Strict') {
     const { kind, version } = request.info
@@ -39,6 +39,13 @@ export function strict(
   }
   if (request.fieldValidation === 'Warn') for (const problem of problems) request.warn(problem)
   return pruned.object
+}
+
+/** Of custom resources the API reports unknown fields in order of their paths, those in `metadata` first. */
+function unknownFields(info: ResourceInfo, fields: readonly string[]): readonly string[] {
+  if (!info.custom) return fields
+  const rank = (field: string) => (field.startsWith('metadata.') ? 0 : 1)
+  return fields.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
 /** Fills the defaults of the schema and of the kind; `object` is a draft and may be changed in place. */
