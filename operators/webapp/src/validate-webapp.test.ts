@@ -54,6 +54,12 @@ describe('validation of a WebApp', () => {
     expect(problemsOf(named('a'.repeat(64)))).toHaveLength(1)
   })
 
+  it('reports all problems at once', () => {
+    expect(
+      problemsOf(webapp({ image: 'nginx', replicas: -1, port: 0 } as never)).map((line) => line.split(':')[0]),
+    ).toEqual(['spec.replicas', 'spec.port', 'spec.image'])
+  })
+
   it('never throws, whatever slipped past the webhook', () => {
     fc.assert(fc.property(fc.jsonValue(), (spec) => void validateWebApp({ ...webapp({}), spec } as never)))
   })

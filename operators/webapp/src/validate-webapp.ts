@@ -23,13 +23,15 @@ const SCHEMA = objectSchema(WebAppCrd, 'v1')
  */
 export function validateWebApp(webapp: WebApp): Verdict {
   const shape = validate(SCHEMA, webapp)
-  // Rules look into fields whose shape is known to be right.
-  if (shape.length > 0) return { problems: shape, warnings: [] }
   const warnings: string[] = []
+  // A rule looks only at what has the right shape: one mistake, one message.
+  const isSound = (field: string) =>
+    !shape.some((problem) => problem.field === 'spec' || problem.field.startsWith(field))
   const problems = [
     ...checkName(webapp.metadata.name),
-    ...checkImage(webapp.spec.image, warnings),
-    ...checkEnvironment(webapp.spec.env ?? []),
+    ...shape,
+    ...(isSound('spec.image') ? checkImage(webapp.spec.image, warnings) : []),
+    ...(isSound('spec.env') ? checkEnvironment(webapp.spec.env ?? []) : []),
   ]
   return { problems, warnings }
 }
