@@ -3,6 +3,7 @@ import type { UserInfo } from '../auth/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
+/** One write on its way into the store. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: ResourceInfo

@@ -6,6 +6,7 @@ import { forbidden } from '../rest/api-errors.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
+/** What the plug-in decides with. */
 export interface OwnerReferencesOptions {
   readonly authorizer: Authorizer
   /** The resource of a kind. */

@@ -7,6 +7,7 @@ import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createPriority } from './priority.ts'
 import { createServiceAccountAdmission } from './service-account-admission.ts'
 
+/** What the built-in plug-ins work with. */
 export interface BuiltInAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
   readonly clock: Clock

@@ -6,6 +6,7 @@ import type { ClusterApi } from '../rest/cluster-api.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
+/** What the plug-in works with. */
 export interface ServiceAccountAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'subscribe'>
   readonly clock: Clock

@@ -27,6 +27,7 @@ export interface WebhookCall {
 /** Answers a call in process with the review of the response; `undefined` leaves it to the network. */
 export type CallWebhook = (call: WebhookCall) => Promise<unknown> | undefined
 
+/** How webhooks are reached. */
 export interface WebhookClientOptions {
   /** @default no service resolves: only webhooks with a URL can be called */
   readonly resolveService?: ResolveService

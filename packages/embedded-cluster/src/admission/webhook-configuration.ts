@@ -12,6 +12,7 @@ export interface WebhookRule {
   readonly scope: string
 }
 
+/** A CEL expression that must hold for the webhook to be asked. */
 export interface MatchCondition {
   readonly name: string
   readonly expression: string
@@ -36,6 +37,7 @@ export interface Webhook {
   readonly isReinvocable: boolean
 }
 
+/** Whether a webhook may change the object or only refuse it. */
 export type WebhookKind = 'mutating' | 'validating'
 
 const resources = {

@@ -14,6 +14,7 @@ import { WebhookCallError, type WebhookClient } from './webhook-client.ts'
 import { type Webhook, WebhookConfigurations, type WebhookKind } from './webhook-configuration.ts'
 import { isExempt, matchRules, matchSelectors } from './webhook-match.ts'
 
+/** What the plug-in works with. */
 export interface WebhookAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
   readonly client: WebhookClient

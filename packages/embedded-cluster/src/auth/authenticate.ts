@@ -16,6 +16,7 @@ import {
 /** Checks a bearer token; `undefined` means "not one of mine". */
 export type TokenVerifier = (token: string) => UserInfo | undefined
 
+/** Which credentials count. */
 export interface AuthenticatorOptions {
   /** Fixed tokens and whom they stand for. @default none */
   readonly tokens?: ReadonlyMap<string, UserInfo>

@@ -10,6 +10,7 @@ import { authenticated, type UserInfo } from './user.ts'
 
 const API_VERSION = 'authentication.k8s.io/v1'
 
+/** What the reviews are answered from. */
 export interface AuthenticationReviewOptions {
   readonly authenticator: Authenticator
   readonly serviceAccountTokens: ServiceAccountTokens

@@ -24,8 +24,10 @@ export interface PathAccess {
   readonly path: string
 }
 
+/** Anything somebody may attempt. */
 export type Access = ResourceAccess | PathAccess
 
+/** Yes or no. */
 export interface Decision {
   readonly allowed: boolean
   /** Why; empty when there is nothing to say. */
@@ -46,6 +48,7 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[]
 }
 
+/** Everything somebody may do. */
 export interface RuleList {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
@@ -53,6 +56,7 @@ export interface RuleList {
   readonly errors: readonly string[]
 }
 
+/** Decides on attempts. */
 export interface Authorizer {
   authorize(access: Access): Decision
   /** Everything `user` may do in `namespace` (and at the cluster scope). */

@@ -16,11 +16,13 @@ export interface Validity {
   readonly validityMs?: number
 }
 
+/** For whom a server certificate is. */
 export interface ServerCertificateOptions extends Validity {
   /** DNS names and IP addresses the server answers to; at least one. The first is the common name. */
   readonly hosts: readonly string[]
 }
 
+/** Whom a client certificate names. */
 export interface ClientCertificateOptions extends Validity {
   /** Becomes the common name, which the API server reads as the user's name. */
   readonly username: string

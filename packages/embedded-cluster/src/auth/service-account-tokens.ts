@@ -14,6 +14,7 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from './user.ts'
 
+/** Where tokens come from and whom they are for. */
 export interface ServiceAccountTokensOptions {
   /** Where accounts and the objects tokens are bound to are looked up. */
   readonly api: Pick<ClusterApi, 'get'>
@@ -42,6 +43,7 @@ export interface BoundObject {
   readonly uid: string
 }
 
+/** What kind of token is wanted. */
 export interface IssueOptions {
   readonly expirationSeconds: number
   readonly audiences?: readonly string[]
@@ -50,6 +52,7 @@ export interface IssueOptions {
   readonly node?: { readonly name: string; readonly uid: string } | undefined
 }
 
+/** What a valid token says. */
 export interface VerifiedToken {
   readonly user: UserInfo
   /** Those asked for that the token is meant for. */

@@ -7,6 +7,7 @@ import { timestamp } from '../rest/context.ts'
 import type { FieldError } from '../status-error.ts'
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts'
 
+/** What tokens are issued from. */
 export interface TokenRequestOptions {
   readonly api: Pick<ClusterApi, 'get'>
   readonly clock: Clock

@@ -1,5 +1,6 @@
 /** Who makes a request. */
 
+/** A user, as admission and authorization see it. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string

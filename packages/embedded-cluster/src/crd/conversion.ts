@@ -7,6 +7,7 @@ import { qualifiedNameProblems } from '../rest/object-meta.ts'
 import { StatusError } from '../status-error.ts'
 import type { Definition } from './definition.ts'
 
+/** What the converter works with. */
 export interface ConverterOptions {
   readonly client: WebhookClient
   /** The definition of the objects' kind. */

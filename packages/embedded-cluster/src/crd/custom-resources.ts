@@ -20,6 +20,7 @@ import { definitionStatus } from './definition-status.ts'
 import { resourceInfos } from './resource-infos.ts'
 import { isEstablished } from './validate-definition.ts'
 
+/** What the controller works on. */
 export interface CustomResourcesOptions {
   readonly api: ClusterApi
   readonly registry: ResourceRegistry

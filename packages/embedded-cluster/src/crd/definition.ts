@@ -31,6 +31,7 @@ export interface DefinitionVersion {
   readonly selectableFields: readonly JsonObject[]
 }
 
+/** The facts of one CustomResourceDefinition. */
 export interface Definition {
   /** Of the definition itself: `widgets.example.com`. */
   readonly name: string

@@ -1,5 +1,5 @@
 /** Checks a CustomResourceDefinition before it is stored. */
-import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { arrayAt, isJsonObject, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { nameProblems } from '../rest/object-meta.ts'
 import { invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
@@ -99,17 +99,12 @@ function validateVersions(definition: Definition, crd: JsonObject): FieldError[]
  */
 function versionPaths(versions: readonly DefinitionVersion[]): (index: number) => VersionPaths {
   const [first] = versions
-  const isShared = (pick: (version: DefinitionVersion) => JsonObject | readonly JsonObject[] | undefined) => {
-    const of = (version: DefinitionVersion) => {
-      const value = pick(version)
-      return Array.isArray(value) ? [...value] : (value as JsonObject | undefined)
-    }
-    return first !== undefined && versions.every((version) => jsonEqual(of(version), of(first)))
-  }
+  const isShared = (pick: (version: DefinitionVersion) => JsonValue | undefined) =>
+    first !== undefined && versions.every((version) => jsonEqual(pick(version), pick(first)))
   const schema = isShared((version) => version.schema)
   const subresources = isShared((version) => version.subresources)
-  const columns = isShared((version) => version.printerColumns)
-  const selectable = isShared((version) => version.selectableFields)
+  const columns = isShared((version) => [...version.printerColumns])
+  const selectable = isShared((version) => [...version.selectableFields])
   return (index) => {
     const own = `spec.versions[${index}]`
     const isFirst = index === 0
@@ -199,12 +194,7 @@ function validateImmutable(definition: Definition, old: JsonObject): FieldError[
 
 /** Whether the definition's resource is served. */
 export function isEstablished(crd: JsonObject): boolean {
-  return arrayAt(objectAt(crd, 'status'), 'conditions').some((condition) =>
-    jsonEqual(pickTypeAndStatus(condition), { type: 'Established', status: 'True' }),
-  )
-}
-
-function pickTypeAndStatus(condition: unknown): JsonObject {
-  const { type, status } = objectAt({ condition: condition as JsonObject }, 'condition')
-  return { type, status }
+  return arrayAt(objectAt(crd, 'status'), 'conditions')
+    .filter(isJsonObject)
+    .some(({ type, status }) => type === 'Established' && status === 'True')
 }

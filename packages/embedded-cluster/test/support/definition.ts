@@ -4,8 +4,10 @@ import type { ClusterUnderTest } from '@reeve/cluster-under-test'
 import type { JsonObject } from '../../src/index.ts'
 import { eventually } from './eventually.ts'
 
+/** Where definitions are. */
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
+/** What differs from a valid definition. */
 export interface DefinitionParts {
   readonly plural?: string
   readonly names?: JsonObject

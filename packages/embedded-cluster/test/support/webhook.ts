@@ -5,8 +5,10 @@ import { respond, startWebhookServer, type WebhookServer } from '../../src/admis
 import { isJsonObject, type JsonObject } from '../../src/json.ts'
 import { eventually } from './eventually.ts'
 
+/** Answers each review; may write to the response itself and return `undefined`. */
 export type Answer = (review: JsonObject, response: ServerResponse) => unknown
 
+/** A webhook that the cluster asks. */
 export interface TestWebhook extends AsyncDisposable {
   /** Replaces how the webhook answers from now on. */
   answer: Answer
@@ -16,6 +18,7 @@ export interface TestWebhook extends AsyncDisposable {
 }
 
 const PROBE = 'webhook-probe'
+/** Allows. */
 export const allow: Answer = (review) => respond(review, { allowed: true })
 
 /** An answer with a JSON patch. */

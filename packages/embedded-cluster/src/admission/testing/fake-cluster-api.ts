@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../json.ts'
 import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
 import { StatusError } from '../../status-error.ts'
 
+/** The fake, with what only tests may do. */
 export interface FakeClusterApi extends ClusterApi {
   /** Stores `object` as given, without waiting. */
   put(resource: string, object: JsonObject): JsonObject
@@ -12,6 +13,7 @@ export interface FakeClusterApi extends ClusterApi {
   readonly writes: string[]
 }
 
+/** Makes a cluster with these objects, by resource. */
 export function fakeClusterApi(objects: Readonly<Record<string, readonly JsonObject[]>> = {}): FakeClusterApi {
   const store = new Map<string, JsonObject>()
   const listeners = new Set<(event: ClusterEvent) => void>()

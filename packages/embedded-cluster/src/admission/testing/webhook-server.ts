@@ -4,6 +4,7 @@ import { createServer } from 'node:https'
 import { CertificateAuthority } from '../../auth/certificates.ts'
 import { isJsonObject, type JsonObject } from '../../json.ts'
 
+/** A running webhook. */
 export interface WebhookServer extends AsyncDisposable {
   readonly port: number
   /** The authority in base64, ready for a `caBundle`. */
@@ -15,6 +16,7 @@ export interface WebhookServer extends AsyncDisposable {
 /** Answers each review; may write to the response itself and return `undefined`. */
 export type Answer = (review: JsonObject, response: ServerResponse) => unknown
 
+/** Starts a webhook whose certificate is for `hosts`. */
 export async function startWebhookServer(hosts: readonly string[], answer: Answer): Promise<WebhookServer> {
   const authority = await CertificateAuthority.create('webhook test')
   const pair = await authority.issueServer({ hosts })

@@ -1,6 +1,7 @@
 /** Builds CustomResourceDefinitions for tests. */
 import type { JsonObject } from '../../json.ts'
 
+/** What differs from a valid definition. */
 export interface DefinitionParts {
   readonly plural?: string
   readonly kind?: string
