@@ -1,4 +1,5 @@
 /** Conditions of a status. */
+import { jsonEquals } from './json-equals.ts'
 import type { Condition } from './kinds/meta.ts'
 
 /** The condition of that type. */
@@ -21,11 +22,18 @@ export function withCondition(
   now: string,
 ): readonly Condition[] {
   const existing = findCondition(conditions, condition.type)
+  if (existing !== undefined && says(existing, condition)) return conditions ?? []
   const sameStatus = existing?.status === condition.status
   const lastTransitionTime = (sameStatus ? existing.lastTransitionTime : undefined) ?? now
   const updated = { ...condition, lastTransitionTime }
   if (existing === undefined) return [...(conditions ?? []), updated]
   return (conditions ?? []).map((other) => (other.type === condition.type ? updated : other))
+}
+
+/** Whether the condition has all fields of the other. The server may have added some of its own. */
+function says(condition: Condition, wanted: Condition): boolean {
+  const { reason, message } = condition
+  return reason === wanted.reason && message === wanted.message && jsonEquals({ ...condition, ...wanted }, condition)
 }
 
 /** The conditions without the one of that type. */

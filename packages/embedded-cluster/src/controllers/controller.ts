@@ -16,6 +16,12 @@ export interface ControllerDefinition {
   readonly reconcile: Reconcile
   /** @default 16 */
   readonly concurrency?: number
+  /**
+   * Whether to look at a key only when everything else that happens at the same instant has happened. A set whose
+   * hundred pods become ready together is then reported once and not a hundred times.
+   * @default false
+   */
+  readonly gathersEvents?: boolean
   /** Forgets what was remembered of an earlier run: every existing object is about to be seen again. */
   readonly reset?: () => void
   /** Keys to begin with besides those of existing objects. */
@@ -54,7 +60,10 @@ export class Controller implements SimulatorController {
     this.#isStarted = true
     this.#definition.reset?.()
     this.#loop.start()
-    const enqueue = (key: string) => this.#loop.add(key)
+    const enqueue = (key: string) => {
+      if (this.#definition.gathersEvents === true) this.#loop.addAfter(key, 0)
+      else this.#loop.add(key)
+    }
     for (const key of this.#definition.initialKeys ?? []) enqueue(key)
     for (const [resource, handle] of Object.entries(this.#definition.watches)) {
       for (const object of this.#context.api.list(resource)) {

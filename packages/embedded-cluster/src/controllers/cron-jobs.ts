@@ -86,7 +86,10 @@ class CronJobReconciler {
       await this.#tell(cronJob, 'JobAlreadyActive', 'the run before has not ended: not starting another one')
       return undefined
     }
-    if (concurrencyPolicy === 'Replace') for (const job of active) await this.#jobs.delete(job)
+    if (concurrencyPolicy === 'Replace') {
+      // Jobs leave their pods behind unless told otherwise.
+      for (const job of active) await this.#jobs.delete(job, { propagationPolicy: 'Background' })
+    }
     await this.#create(cronJob, dueMs)
     return dueMs
   }

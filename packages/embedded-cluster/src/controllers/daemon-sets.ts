@@ -168,6 +168,7 @@ export function createDaemonSetController(context: ControllerContext): Simulator
   const reconciler = new DaemonSetReconciler(context)
   return new Controller(context, {
     name: 'daemon-sets',
+    gathersEvents: true,
     watches: {
       'daemonsets.apps': ({ type, object }, enqueue) => {
         if (type !== 'DELETED') enqueue(keyOf(asObject(object)))

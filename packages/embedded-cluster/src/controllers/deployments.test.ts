@@ -67,8 +67,18 @@ describe('a new Deployment', () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.settle()
     expect(condition('Available')).toMatchObject({ status: 'False', reason: 'MinimumReplicasUnavailable' })
-    expect(condition('Progressing')).toMatchObject({ status: 'True', reason: 'NewReplicaSetCreated' })
     expect(web().status).toMatchObject({ observedGeneration: 1, unavailableReplicas: 3 })
+  })
+
+  it('tells how it gets on', async () => {
+    const reasons = new Set<string | undefined>()
+    const stop = cluster.api.subscribe(({ resource }) => {
+      if (resource === 'deployments.apps') reasons.add(condition('Progressing')?.reason)
+    })
+    await cluster.deployments.create(deployment('web'))
+    await cluster.advance(5_000)
+    stop()
+    expect([...reasons]).toEqual([undefined, 'NewReplicaSetCreated', 'ReplicaSetUpdated', 'NewReplicaSetAvailable'])
   })
 
   it('names its ReplicaSet after the hash of the template and labels pods with it', async () => {

@@ -187,6 +187,7 @@ export function createDeploymentController(context: ControllerContext): Simulato
   const selectors = new SelectorIndex()
   return new Controller(context, {
     name: 'deployments',
+    gathersEvents: true,
     watches: {
       'deployments.apps': ({ type, object }, enqueue) => {
         const deployment = asObject<Deployment>(object)

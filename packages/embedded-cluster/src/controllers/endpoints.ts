@@ -132,6 +132,7 @@ export function createEndpointsController(context: ControllerContext): Simulator
   const selectors = new SelectorIndex()
   return new Controller(context, {
     name: 'endpoints',
+    gathersEvents: true,
     watches: {
       services: ({ type, object }, enqueue) => {
         const service = asObject<Service>(object)

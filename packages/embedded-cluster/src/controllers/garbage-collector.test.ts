@@ -158,19 +158,14 @@ describe('a reference to an owner', () => {
     await create({ name: 'child', owners: [unknown] })
     await cluster.settle()
     expect(names()).toEqual(['child'])
-    cluster.api.serve('Widget', { group: 'example.com', namespaced: true })
-    await cluster.create('customresourcedefinitions.apiextensions.k8s.io', {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'widgets.example.com' },
-    })
+    await cluster.define('Widget', 'example.com')
     await cluster.settle()
     expect(names()).toEqual([])
   })
 })
 
 it('collects what is owned by custom resources that were defined while it runs', async () => {
-  cluster.api.serve('Widget', { group: 'example.com', namespaced: true })
+  await cluster.define('Widget', 'example.com')
   const widgets = cluster.of<ClusterObject>('widgets.example.com')
   const metadata = { name: 'w', namespace: 'default' }
   const widget = await widgets.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata })

@@ -188,6 +188,7 @@ export function createJobController(context: ControllerContext): SimulatorContro
   const reconciler = new JobReconciler(context)
   return new Controller(context, {
     name: 'jobs',
+    gathersEvents: true,
     watches: {
       'jobs.batch': ({ object }, enqueue) => enqueue(keyOf(asObject(object))),
       pods: ({ object }, enqueue) => {

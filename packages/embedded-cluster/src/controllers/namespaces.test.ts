@@ -20,7 +20,7 @@ function doomed(): Namespace | undefined {
 }
 
 async function remove(): Promise<void> {
-  await cluster.api.delete('namespaces', undefined, 'doomed')
+  await cluster.delete('namespaces', undefined, 'doomed')
   await cluster.settle()
 }
 
@@ -29,7 +29,7 @@ function configMap(name: string, finalizers: string[] = []) {
 }
 
 it('empties a namespace that is deleted, of custom resources too, and then lets it go', async () => {
-  cluster.api.serve('Widget', { group: 'example.com', namespaced: true })
+  await cluster.define('Widget', 'example.com')
   const metadata = { name: 'w', namespace: 'doomed' }
   await cluster.create('widgets.example.com', { apiVersion: 'example.com/v1', kind: 'Widget', metadata })
   await cluster.create('configmaps', configMap('settings'))

@@ -16,11 +16,11 @@ export interface SimulatedNode {
   readonly name: string
   readonly labels?: Labels
   readonly taints?: readonly Taint[]
-  /** Over the defaults: 64 CPUs, 256 GiB of memory, 5000 pods. */
+  /** Over the defaults: 64 CPUs, 256 GiB of memory, 2500 pods. */
   readonly capacity?: Labels
 }
 
-const CAPACITY: Labels = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '5000' }
+const CAPACITY: Labels = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '2500' }
 const MANAGED_TAINTS = new Set([
   'node.kubernetes.io/not-ready',
   'node.kubernetes.io/unreachable',
@@ -92,6 +92,8 @@ export function createNodeController(context: ControllerContext, nodes: readonly
 
   return new Controller(context, {
     name: 'nodes',
+    // Two at a time would find the same address free.
+    concurrency: 1,
     watches: {
       nodes: ({ type, object }, enqueue) => {
         const { name } = asObject(object).metadata

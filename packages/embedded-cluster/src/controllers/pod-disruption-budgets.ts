@@ -101,6 +101,7 @@ export function createPodDisruptionBudgetController(context: ControllerContext):
 
   return new Controller(context, {
     name: 'pod-disruption-budgets',
+    gathersEvents: true,
     watches: {
       'poddisruptionbudgets.policy': ({ type, object }, enqueue) => {
         const budget = asObject<PodDisruptionBudget>(object)

@@ -87,6 +87,7 @@ export function createReplicaSetController(context: ControllerContext): Simulato
 
   return new Controller(context, {
     name: 'replica-sets',
+    gathersEvents: true,
     watches: {
       'replicasets.apps': ({ type, object }, enqueue) => {
         const set = asObject<ReplicaSet>(object)

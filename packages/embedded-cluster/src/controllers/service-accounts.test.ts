@@ -43,7 +43,7 @@ it('makes nothing in a namespace that is being deleted', async () => {
     kind: 'ConfigMap',
     metadata: { name: 'held', namespace: 'team', finalizers: ['example.com/hold'] },
   })
-  await cluster.api.delete('namespaces', undefined, 'team')
+  await cluster.delete('namespaces', undefined, 'team')
   await cluster.advance(10_000)
   expect(account()).toBeUndefined()
 })

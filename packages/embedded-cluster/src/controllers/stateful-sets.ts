@@ -189,6 +189,7 @@ export function createStatefulSetController(context: ControllerContext): Simulat
   const selectors = new SelectorIndex()
   return new Controller(context, {
     name: 'stateful-sets',
+    gathersEvents: true,
     watches: {
       'statefulsets.apps': ({ type, object }, enqueue) => {
         const set = asObject<StatefulSet>(object)

@@ -12,15 +12,15 @@ import { parseTimestamp } from './timestamp.ts'
 const SOURCE = 'taint-eviction-controller'
 
 /** When the pod has to leave, in milliseconds since the epoch; infinite if it may stay. */
-function evictionTimeMs(pod: Pod, taints: readonly Taint[], nowMs: number): number {
+function evictionTimeMs(pod: Pod, taints: readonly Taint[], sinceMs: (taint: Taint) => number): number {
   let dueMs = Number.POSITIVE_INFINITY
-  for (const taint of taints.filter(({ effect }) => effect === 'NoExecute')) {
+  for (const taint of taints) {
     const tolerations = (pod.spec.tolerations ?? []).filter((toleration) => covers(toleration, taint))
-    if (tolerations.length === 0) return nowMs
+    if (tolerations.length === 0) return 0
     const seconds = Math.min(
       ...tolerations.map(({ tolerationSeconds = Number.POSITIVE_INFINITY }) => tolerationSeconds),
     )
-    dueMs = Math.min(dueMs, (parseTimestamp(taint.timeAdded) ?? nowMs) + Math.max(0, seconds) * 1000)
+    dueMs = Math.min(dueMs, sinceMs(taint) + Math.max(0, seconds) * 1000)
   }
   return dueMs
 }
@@ -33,12 +33,26 @@ function noExecuteTaints(node: Node | undefined): readonly Taint[] {
 export function createTaintEvictionController(context: ControllerContext): SimulatorController {
   const pods = new ResourceClient<Pod>(context.api, 'pods')
   const nodes = new ResourceClient<Node>(context.api, 'nodes')
+  /** When taints that do not say so themselves were first seen, by node. */
+  const seen = new Map<string, Map<string, number>>()
+
+  function noteTaints(node: Node, isGone: boolean): void {
+    const { name } = node.metadata
+    const taints = isGone ? [] : noExecuteTaints(node)
+    if (taints.length === 0) seen.delete(name)
+    else {
+      const before = seen.get(name)
+      seen.set(name, new Map(taints.map(({ key }) => [key, before?.get(key) ?? context.clock.now()])))
+    }
+  }
+
   return new Controller(context, {
     name: 'taint-evictions',
     watches: {
       nodes: ({ type, object, previous }, enqueue) => {
         const node = asObject<Node>(object)
         const before = previous === undefined ? undefined : asObject<Node>(previous)
+        noteTaints(node, type === 'DELETED')
         if (type === 'DELETED' || noExecuteTaints(node).length + noExecuteTaints(before).length === 0) return
         for (const pod of context.pods.onNode(node.metadata.name)) enqueue(keyOf(pod))
       },
@@ -48,14 +62,17 @@ export function createTaintEvictionController(context: ControllerContext): Simul
         if (noExecuteTaints(nodes.get('', pod.spec.nodeName)).length > 0) enqueue(keyOf(pod))
       },
     },
+    reset: () => seen.clear(),
     async reconcile(key) {
       const { namespace, name } = splitKey(key)
       const pod = pods.get(namespace, name)
       if (pod?.spec.nodeName === undefined || isTerminating(pod) || isFinished(pod)) return undefined
       const nowMs = context.clock.now()
-      const dueMs = evictionTimeMs(pod, noExecuteTaints(nodes.get('', pod.spec.nodeName)), nowMs)
+      const { nodeName } = pod.spec
+      const sinceMs = (taint: Taint) => parseTimestamp(taint.timeAdded) ?? seen.get(nodeName)?.get(taint.key) ?? nowMs
+      const dueMs = evictionTimeMs(pod, noExecuteTaints(nodes.get('', nodeName)), sinceMs)
       if (dueMs > nowMs) return Number.isFinite(dueMs) ? dueMs - nowMs : undefined
-      const message = `node ${pod.spec.nodeName} has a taint the pod does not tolerate`
+      const message = `node ${nodeName} has a taint the pod does not tolerate`
       await context.events.record(pod, { reason: 'TaintManagerEviction', message, source: SOURCE })
       await pods.delete(pod)
       return undefined

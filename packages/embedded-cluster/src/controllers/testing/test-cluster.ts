@@ -1,6 +1,8 @@
-/** A cluster with its controllers under a clock that a test moves. */
+/** A real API server in memory with its controllers, under a clock that a test moves. */
 import { setImmediate } from 'node:timers/promises'
+import { type EmbeddedCluster, startEmbeddedCluster } from '../../cluster.ts'
 import type { JsonObject } from '../../json.ts'
+import { isLostRace } from '../control-loop.ts'
 import { type ControllersOptions, createControllers } from '../index.ts'
 import type { Namespace } from '../kinds/cluster.ts'
 import type { ClusterObject, Draft } from '../kinds/meta.ts'
@@ -8,8 +10,8 @@ import type { Pod } from '../kinds/pods.ts'
 import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
 import { ResourceClient } from '../resource-client.ts'
 import type { SimulatorController } from '../simulator-controller.ts'
-import { FakeCluster } from './fake-cluster.ts'
 import { TestClock } from './test-clock.ts'
+import { WatchedApi } from './watched-api.ts'
 
 /** An error a controller met, as a test sees it. */
 export interface Problem {
@@ -20,17 +22,29 @@ export interface Problem {
 
 /** The cluster of a test. */
 export class TestCluster {
-  readonly api: FakeCluster
+  readonly api: WatchedApi
   readonly clock: TestClock
   readonly problems: Problem[] = []
+  readonly #cluster: EmbeddedCluster
   readonly #options: ControllersOptions
   #controllers: SimulatorController[] = []
 
-  constructor(options: ControllersOptions = {}) {
-    this.clock = new TestClock(() => this.settle())
-    this.api = new FakeCluster(this.clock)
+  private constructor(cluster: EmbeddedCluster, clock: TestClock, options: ControllersOptions) {
+    this.#cluster = cluster
+    this.clock = clock
+    this.api = new WatchedApi(cluster.api)
     this.#options = options
     this.#start()
+  }
+
+  static async start(options: ControllersOptions): Promise<TestCluster> {
+    let rest = async (): Promise<void> => undefined
+    const clock = new TestClock(() => rest())
+    const embedded = await startEmbeddedCluster({ listen: false, controllers: false, clock, random: sequence() })
+    const cluster = new TestCluster(embedded, clock, options)
+    rest = () => cluster.#rest()
+    await cluster.settle()
+    return cluster
   }
 
   get controllers(): readonly SimulatorController[] {
@@ -39,7 +53,7 @@ export class TestCluster {
 
   /** Typed access to a resource. */
   of<T extends ClusterObject>(resource: string): ResourceClient<T> {
-    return new ResourceClient<T>(this.api, resource)
+    return new ResourceClient<T>(this.#cluster.api, resource)
   }
 
   get pods(): ResourceClient<Pod> {
@@ -58,9 +72,16 @@ export class TestCluster {
   async change<T extends ClusterObject>(resource: string, key: string, change: (object: T) => T): Promise<T> {
     const client = this.of<T>(resource)
     const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key]
-    const object = client.get(namespace, name)
-    if (object === undefined) throw new Error(`${resource} ${key} does not exist`)
-    return client.update(change(object))
+    for (;;) {
+      const object = client.get(namespace, name)
+      if (object === undefined) throw new Error(`${resource} ${key} does not exist`)
+      try {
+        return await client.update(change(object))
+      } catch (error) {
+        // A controller wrote first: try again on what it wrote, as kubectl does.
+        if (!isLostRace(error)) throw error
+      }
+    }
   }
 
   async createNamespace(name: string): Promise<void> {
@@ -70,13 +91,40 @@ export class TestCluster {
 
   /** Any object, for kinds a test does not care to type. */
   async create(resource: string, object: JsonObject): Promise<JsonObject> {
-    return this.api.create(resource, object)
+    return this.#cluster.api.create(resource, object)
   }
 
-  /** Waits until no controller has anything to do before time passes. */
+  async delete(resource: string, namespace: string | undefined, name: string): Promise<void> {
+    await this.#cluster.api.delete(resource, namespace, name)
+  }
+
+  /** Defines a custom resource without any schema to speak of. */
+  async define(kind: string, group: string): Promise<void> {
+    const singular = kind.toLowerCase()
+    const plural = `${singular}s`
+    const schema = {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    }
+    await this.create('customresourcedefinitions.apiextensions.k8s.io', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { kind, plural, singular },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    })
+    await this.settle()
+  }
+
+  /** Lets everything happen that happens before time passes. */
   async settle(): Promise<void> {
-    do await setImmediate()
-    while (this.#controllers.some(({ isIdle }) => !isIdle))
+    await this.clock.advance(0)
   }
 
   /** Lets time pass. */
@@ -84,6 +132,7 @@ export class TestCluster {
     await this.clock.advance(ms)
   }
 
+  /** Stops the controllers; the API goes on working. */
   async stop(): Promise<void> {
     await Promise.all(this.#controllers.map((controller) => controller.stop()))
   }
@@ -93,6 +142,11 @@ export class TestCluster {
     await this.stop()
     this.#start()
     await this.settle()
+  }
+
+  async #rest(): Promise<void> {
+    do await setImmediate()
+    while (this.#controllers.some(({ isIdle }) => !isIdle))
   }
 
   #start(): void {
@@ -108,10 +162,16 @@ export class TestCluster {
   }
 }
 
-/** A cluster with the namespace `default` and its nodes up. */
-export async function startTestCluster(options: ControllersOptions = {}): Promise<TestCluster> {
-  const cluster = new TestCluster({ podStartDelayMs: 1000, ...options })
-  await cluster.createNamespace('default')
-  await cluster.settle()
-  return cluster
+/** The same numbers in every run. */
+function sequence(): () => number {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/** A cluster with its nodes up. */
+export function startTestCluster(options: ControllersOptions = {}): Promise<TestCluster> {
+  return TestCluster.start({ podStartDelayMs: 1000, ...options })
 }

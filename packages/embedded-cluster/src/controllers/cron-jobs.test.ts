@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { latestRunMs } from './cron-jobs.ts'
+import { CronSchedule } from './cron-schedule.ts'
+import type { Draft } from './kinds/meta.ts'
+import type { CronJob, Job } from './kinds/workloads.ts'
+import { podTemplate } from './testing/builders.ts'
+import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
+
+const MINUTE = 60_000
+
+let cluster: TestCluster
+beforeEach(async () => {
+  cluster = await startTestCluster({ podRunDurationMs: 10_000 })
+})
+afterEach(async () => {
+  await cluster.stop()
+  expect(cluster.problems).toEqual([])
+})
+
+interface Options extends Partial<Omit<CronJob['spec'], 'jobTemplate'>> {
+  annotations?: Record<string, string>
+}
+
+async function create({ annotations = {}, ...spec }: Options = {}): Promise<void> {
+  const template = podTemplate({ annotations, spec: { restartPolicy: 'Never' } })
+  const draft: Draft<CronJob> = {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'c', namespace: 'default' },
+    spec: {
+      schedule: '*/10 * * * *',
+      jobTemplate: {
+        metadata: { labels: { app: 'c' } },
+        spec: { completions: 1, parallelism: 1, backoffLimit: 0, template },
+      },
+      ...spec,
+    },
+  }
+  await cluster.of<CronJob>('cronjobs.batch').create(draft)
+  await cluster.settle()
+}
+
+function cronJob(): CronJob {
+  const found = cluster.of<CronJob>('cronjobs.batch').get('default', 'c')
+  if (found === undefined) throw new Error('the CronJob is gone')
+  return found
+}
+
+const change = (spec: Partial<CronJob['spec']>) =>
+  cluster.change<CronJob>('cronjobs.batch', 'default/c', (object) => ({ ...object, spec: { ...object.spec, ...spec } }))
+
+const jobs = () => cluster.of<Job>('jobs.batch').list()
+const forever = { 'simulator.reeve.dev/run-for': 'forever' }
+
+describe('a CronJob', () => {
+  it('makes a Job at each of its times, and one timer is all that waits in between', async () => {
+    await create()
+    expect(jobs()).toHaveLength(0)
+    await cluster.advance(9 * MINUTE)
+    expect(jobs()).toHaveLength(0)
+    await cluster.advance(MINUTE)
+    const minutes = Date.parse('2030-01-01T00:10:00Z') / MINUTE
+    expect(jobs()).toMatchObject([
+      {
+        metadata: {
+          name: `c-${minutes}`,
+          labels: { app: 'c' },
+          annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': '2030-01-01T00:10:00Z' },
+          ownerReferences: [{ kind: 'CronJob', name: 'c', controller: true }],
+        },
+      },
+    ])
+    expect(cronJob().status).toMatchObject({ lastScheduleTime: '2030-01-01T00:10:00Z', active: [{ kind: 'Job' }] })
+    await cluster.advance(5 * MINUTE)
+    expect(cronJob().status?.active).toBeUndefined()
+    expect(cronJob().status?.lastSuccessfulTime).toMatch(/^2030-01-01T00:10:1/)
+    expect(cluster.clock.pendingTimers).toBe(1)
+    await cluster.advance(5 * MINUTE)
+    expect(jobs()).toHaveLength(2)
+  })
+
+  it('keeps the newest Jobs up to its limits', async () => {
+    await create({ successfulJobsHistoryLimit: 2 })
+    await cluster.advance(65 * MINUTE)
+    expect(jobs().map(({ status }) => status?.startTime)).toEqual(['2030-01-01T00:50:00Z', '2030-01-01T01:00:00Z'])
+    expect(cluster.pods.list()).toHaveLength(2)
+  })
+
+  it('keeps one failed Job by default', async () => {
+    await create({ annotations: { 'simulator.reeve.dev/exit-code': '1' } })
+    await cluster.advance(65 * MINUTE)
+    expect(jobs()).toHaveLength(1)
+    expect(cronJob().status?.lastSuccessfulTime).toBeUndefined()
+  })
+
+  it('starts nothing while it is suspended, and does not make up for it', async () => {
+    await create({ suspend: true, startingDeadlineSeconds: 30 })
+    await cluster.advance(25 * MINUTE)
+    expect(jobs()).toHaveLength(0)
+    expect(cluster.clock.pendingTimers).toBe(0)
+    await change({ suspend: false })
+    await cluster.settle()
+    expect(jobs()).toHaveLength(0)
+    await cluster.advance(5 * MINUTE)
+    expect(jobs()).toHaveLength(1)
+  })
+
+  it('starts only the latest of the runs it missed while nobody was there', async () => {
+    await create()
+    await cluster.stop()
+    await cluster.advance(24 * 60 * MINUTE + MINUTE)
+    await cluster.restart()
+    expect(
+      jobs().map(({ metadata }) => metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp']),
+    ).toEqual(['2030-01-02T00:00:00Z'])
+  })
+
+  it('follows a changed schedule', async () => {
+    await create()
+    await change({ schedule: '0 * * * *' })
+    await cluster.advance(59 * MINUTE)
+    expect(jobs()).toHaveLength(0)
+    await cluster.advance(MINUTE)
+    expect(jobs()).toHaveLength(1)
+  })
+
+  it('waits quietly with a schedule it cannot understand', async () => {
+    await create({ schedule: 'whenever' })
+    const { writes } = cluster.api
+    await cluster.advance(24 * 60 * MINUTE)
+    expect(cluster.api.writes).toBe(writes)
+    await change({ schedule: '@hourly' })
+    await cluster.settle()
+    expect(jobs()).toHaveLength(1)
+  })
+
+  it('takes its Jobs and pods along when it is deleted', async () => {
+    await create()
+    await cluster.advance(15 * MINUTE)
+    await cluster.of<CronJob>('cronjobs.batch').delete(cronJob())
+    await cluster.advance(MINUTE)
+    expect(jobs()).toHaveLength(0)
+    expect(cluster.pods.list()).toHaveLength(0)
+    expect(cluster.clock.pendingTimers).toBe(0)
+  })
+})
+
+describe('when the run before has not ended, a CronJob', () => {
+  it('starts another one if it may', async () => {
+    await create({ annotations: forever, concurrencyPolicy: 'Allow' })
+    await cluster.advance(25 * MINUTE)
+    expect(jobs()).toHaveLength(2)
+    expect(cronJob().status?.active).toHaveLength(2)
+  })
+
+  it('waits for it if it must, and then catches up', async () => {
+    await create({ annotations: { 'simulator.reeve.dev/run-for': '15m' }, concurrencyPolicy: 'Forbid' })
+    await cluster.advance(24 * MINUTE)
+    expect(jobs()).toHaveLength(1)
+    await cluster.advance(2 * MINUTE)
+    expect(jobs()).toHaveLength(2)
+  })
+
+  it('replaces it if it should', async () => {
+    await create({ annotations: forever, concurrencyPolicy: 'Replace' })
+    await cluster.advance(15 * MINUTE)
+    const [first] = jobs()
+    await cluster.advance(10 * MINUTE)
+    expect(jobs()).toHaveLength(1)
+    expect(jobs()[0]?.metadata.uid).not.toBe(first?.metadata.uid)
+    expect(cluster.pods.list()).toHaveLength(1)
+  })
+})
+
+describe('the latest run that is due', () => {
+  const everyMinute = new CronSchedule('* * * * *')
+
+  it('is found over years of missed runs without stepping through each', () => {
+    const [after, now] = [Date.UTC(2020, 0, 1), Date.UTC(2030, 0, 1, 0, 0, 30)]
+    expect(latestRunMs(everyMinute, after, now)).toBe(Date.UTC(2030, 0, 1))
+  })
+
+  it('is found for schedules with gaps', () => {
+    const weekdays = new CronSchedule('0 9 * * mon-fri')
+    expect(latestRunMs(weekdays, Date.UTC(2020, 0, 1), Date.UTC(2030, 0, 6, 12))).toBe(Date.UTC(2030, 0, 4, 9))
+  })
+
+  it('is none when the next is still to come', () => {
+    expect(latestRunMs(everyMinute, Date.UTC(2030, 0, 1), Date.UTC(2030, 0, 1, 0, 0, 59))).toBeUndefined()
+  })
+})

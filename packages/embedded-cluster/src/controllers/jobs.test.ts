@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findCondition } from './conditions.ts'
+import type { Draft } from './kinds/meta.ts'
+import type { Pod, PodSpec } from './kinds/pods.ts'
+import type { Job, JobSpec } from './kinds/workloads.ts'
+import { podTemplate } from './testing/builders.ts'
+import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
+
+let cluster: TestCluster
+beforeEach(async () => {
+  cluster = await startTestCluster({ podRunDurationMs: 10_000 })
+})
+afterEach(async () => {
+  await cluster.stop()
+  expect(cluster.problems).toEqual([])
+})
+
+const jobs = () => cluster.of<Job>('jobs.batch')
+
+interface JobOptions extends Partial<Omit<JobSpec, 'template'>> {
+  annotations?: Record<string, string>
+  pod?: Partial<PodSpec>
+}
+
+async function create({ annotations = {}, pod = {}, ...spec }: JobOptions = {}): Promise<void> {
+  const draft: Draft<Job> = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'j', namespace: 'default' },
+    spec: {
+      completions: 1,
+      parallelism: 1,
+      template: podTemplate({ labels: { app: 'j' }, annotations, spec: { restartPolicy: 'Never', ...pod } }),
+      ...spec,
+    },
+  }
+  await jobs().create(draft)
+  await cluster.settle()
+}
+
+function job(): Job {
+  const found = jobs().get('default', 'j')
+  if (found === undefined) throw new Error('the Job is gone')
+  return found
+}
+
+const condition = (type: string) => findCondition(job().status?.conditions, type)
+const pods = () => cluster.pods.list()
+const failing = { 'simulator.reeve.dev/exit-code': '1' }
+
+describe('a Job', () => {
+  it('runs its pod to the end and is complete', async () => {
+    await create()
+    expect(job().status).toMatchObject({ active: 1, startTime: expect.any(String) })
+    await cluster.advance(20_000)
+    expect(job().status).toMatchObject({ succeeded: 1, completionTime: expect.any(String), ready: 0 })
+    expect(job().status?.active).toBeUndefined()
+    expect(condition('SuccessCriteriaMet')?.reason).toBe('CompletionsReached')
+    expect(condition('Complete')).toMatchObject({ status: 'True', reason: 'CompletionsReached' })
+    expect(pods()).toHaveLength(1)
+    expect(pods()[0]?.metadata.finalizers ?? []).toEqual([])
+    const { writes } = cluster.api
+    await cluster.advance(24 * 3_600_000)
+    expect(cluster.api.writes).toBe(writes)
+    expect(cluster.clock.pendingTimers).toBe(0)
+  })
+
+  it('runs no more pods at a time than it may, until enough have succeeded', async () => {
+    await create({ completions: 5, parallelism: 2 })
+    let most = 0
+    cluster.api.subscribe(() => {
+      most = Math.max(most, pods().filter(({ status }) => status?.phase === 'Running').length)
+    })
+    await cluster.advance(60_000)
+    expect(most).toBe(2)
+    expect(job().status).toMatchObject({ succeeded: 5 })
+    expect(pods()).toHaveLength(5)
+  })
+
+  it('without completions is complete when one pod succeeded and the others have ended', async () => {
+    const draft: Draft<Job> = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'j', namespace: 'default' },
+      spec: { parallelism: 3, template: podTemplate({ spec: { restartPolicy: 'Never' } }) },
+    }
+    await jobs().create(draft)
+    await cluster.advance(60_000)
+    expect(condition('Complete')?.status).toBe('True')
+    expect(job().status?.succeeded).toBe(3)
+    expect(pods()).toHaveLength(3)
+  })
+
+  it('marks its pods and counts each of them once, even if they are deleted', async () => {
+    await create({ completions: 3, parallelism: 1 })
+    expect(pods()[0]?.metadata).toMatchObject({
+      labels: { 'batch.kubernetes.io/job-name': 'j', 'job-name': 'j' },
+      finalizers: ['batch.kubernetes.io/job-tracking'],
+    })
+    for (let round = 0; round < 3; round++) {
+      await cluster.advance(11_500)
+      for (const pod of pods().filter(({ status }) => status?.phase === 'Succeeded')) await cluster.pods.delete(pod)
+    }
+    await cluster.advance(20_000)
+    expect(job().status).toMatchObject({ succeeded: 3 })
+    expect(job().status?.failed).toBeUndefined()
+    expect(condition('Complete')?.status).toBe('True')
+  })
+
+  it('counts right when the simulator restarts again and again', async () => {
+    await create({ completions: 4, parallelism: 2 })
+    for (let second = 0; second < 40; second++) {
+      await cluster.advance(1_000)
+      await cluster.restart()
+    }
+    expect(job().status).toMatchObject({ succeeded: 4 })
+    expect(condition('Complete')?.status).toBe('True')
+  })
+
+  it('gives every completion its index when it is indexed', async () => {
+    await create({ completions: 3, parallelism: 3, completionMode: 'Indexed' })
+    const indexes = pods().map(({ metadata }) => metadata.annotations?.['batch.kubernetes.io/job-completion-index'])
+    expect(indexes.sort()).toEqual(['0', '1', '2'])
+    expect(pods()[0]?.spec).toMatchObject({
+      hostname: 'j-0',
+      containers: [{ env: [{ name: 'JOB_COMPLETION_INDEX' }] }],
+    })
+    await cluster.advance(30_000)
+    expect(job().status).toMatchObject({ succeeded: 3, completedIndexes: '0-2' })
+    expect(condition('Complete')?.status).toBe('True')
+  })
+})
+
+describe('a Job whose pods fail', () => {
+  it('tries again with growing pauses until its limit, and then has failed', async () => {
+    await create({ backoffLimit: 2, annotations: failing })
+    await cluster.advance(15_000)
+    expect(pods()).toHaveLength(1)
+    await cluster.advance(10_000)
+    expect(pods()).toHaveLength(2)
+    await cluster.advance(120_000)
+    expect(pods()).toHaveLength(3)
+    expect(job().status).toMatchObject({ failed: 3 })
+    expect(condition('Failed')).toMatchObject({ status: 'True', reason: 'BackoffLimitExceeded' })
+    expect(condition('FailureTarget')?.status).toBe('True')
+    expect(condition('Complete')).toBeUndefined()
+    expect(cluster.clock.pendingTimers).toBe(0)
+  })
+
+  it('counts restarts in place when the policy is OnFailure', async () => {
+    await create({ backoffLimit: 2, annotations: failing, pod: { restartPolicy: 'OnFailure' } })
+    await cluster.advance(600_000)
+    expect(condition('Failed')).toMatchObject({ status: 'True', reason: 'BackoffLimitExceeded' })
+    expect(pods()).toHaveLength(0)
+  })
+
+  it('completes after failures below the limit', async () => {
+    await create({ annotations: failing })
+    await cluster.advance(15_000)
+    await cluster.change<Job>('jobs.batch', 'default/j', (object) => ({
+      ...object,
+      spec: { ...object.spec, template: podTemplate({ spec: { restartPolicy: 'Never' } }) },
+    }))
+    await cluster.advance(60_000)
+    expect(job().status).toMatchObject({ failed: 1, succeeded: 1 })
+    expect(condition('Complete')?.status).toBe('True')
+  })
+
+  it('replaces a pod that somebody deletes, and counts it as failed', async () => {
+    await create()
+    await cluster.advance(5_000)
+    const [first] = pods()
+    if (first === undefined) throw new Error('no pod')
+    await cluster.pods.delete(first)
+    await cluster.advance(60_000)
+    expect(job().status).toMatchObject({ failed: 1, succeeded: 1 })
+  })
+})
+
+describe('a Job that runs too long', () => {
+  it('is stopped at its deadline', async () => {
+    await create({ activeDeadlineSeconds: 30, annotations: { 'simulator.reeve.dev/run-for': 'forever' } })
+    await cluster.advance(29_000)
+    expect(condition('Failed')).toBeUndefined()
+    await cluster.advance(10_000)
+    expect(condition('Failed')).toMatchObject({ status: 'True', reason: 'DeadlineExceeded' })
+    expect(pods()).toHaveLength(0)
+  })
+
+  it('waits for its pods to stop before it has failed', async () => {
+    const annotations = { 'simulator.reeve.dev/run-for': 'forever', 'simulator.reeve.dev/stop-delay': '20s' }
+    await create({ activeDeadlineSeconds: 30, annotations })
+    await cluster.advance(40_000)
+    expect(condition('FailureTarget')?.status).toBe('True')
+    expect(condition('Failed')).toBeUndefined()
+    await cluster.advance(20_000)
+    expect(condition('Failed')?.status).toBe('True')
+  })
+})
+
+describe('a Job that is suspended', () => {
+  it('has no pods until it is resumed, and none of that counts as failure', async () => {
+    await create({ suspend: true, backoffLimit: 0 })
+    await cluster.advance(10_000)
+    expect(pods()).toHaveLength(0)
+    expect(condition('Suspended')?.status).toBe('True')
+    expect(job().status?.startTime).toBeUndefined()
+    const setSuspend = (suspend: boolean) =>
+      cluster.change<Job>('jobs.batch', 'default/j', (object) => ({ ...object, spec: { ...object.spec, suspend } }))
+    await setSuspend(false)
+    await cluster.advance(5_000)
+    expect(pods()).toHaveLength(1)
+    await setSuspend(true)
+    await cluster.advance(10_000)
+    expect(pods()).toHaveLength(0)
+    await setSuspend(false)
+    await cluster.advance(60_000)
+    expect(condition('Complete')?.status).toBe('True')
+    expect(condition('Suspended')).toMatchObject({ status: 'False', reason: 'JobResumed' })
+    expect(job().status?.failed).toBeUndefined()
+  })
+})
+
+describe('a Job that is over', () => {
+  it('goes with its pods when its time to live is up', async () => {
+    await create({ ttlSecondsAfterFinished: 60 })
+    await cluster.advance(30_000)
+    expect(condition('Complete')?.status).toBe('True')
+    await cluster.advance(60_000)
+    expect(jobs().list()).toHaveLength(0)
+    expect(pods()).toHaveLength(0)
+  })
+
+  it('takes its running pods along when it is deleted', async () => {
+    await create({ parallelism: 2, completions: 2 })
+    await cluster.advance(3_000)
+    await jobs().delete(job(), { propagationPolicy: 'Background' })
+    await cluster.advance(10_000)
+    expect(pods().map((pod: Pod) => pod.metadata.name)).toEqual([])
+  })
+})

@@ -1,0 +1,55 @@
+/** The API of a cluster as controllers under test see it: writes are counted and can be refused. */
+import type { JsonObject } from '../../json.ts'
+import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
+
+/** Passes everything on to a real API. */
+export class WatchedApi implements ClusterApi {
+  /** Commits by anybody, so that a test can say that nothing happened. */
+  writes = 0
+  /** Refuses a write of a controller by throwing; set by tests of unhappy paths. */
+  refuse: (verb: string, resource: string) => void = () => undefined
+  readonly #api: ClusterApi
+
+  constructor(api: ClusterApi) {
+    this.#api = api
+    api.subscribe(() => {
+      this.writes += 1
+    })
+  }
+
+  get(resource: string, namespace: string | undefined, name: string): JsonObject | undefined {
+    return this.#api.get(resource, namespace, name)
+  }
+
+  list(resource: string, options?: { namespace?: string; labelSelector?: string }): readonly JsonObject[] {
+    return this.#api.list(resource, options)
+  }
+
+  async create(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject> {
+    this.refuse('create', resource)
+    return this.#api.create(resource, object, options)
+  }
+
+  async update(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject> {
+    this.refuse('update', resource)
+    return this.#api.update(resource, object, options)
+  }
+
+  async delete(
+    resource: string,
+    namespace: string | undefined,
+    name: string,
+    options?: Parameters<ClusterApi['delete']>[3],
+  ): Promise<void> {
+    this.refuse('delete', resource)
+    return this.#api.delete(resource, namespace, name, options)
+  }
+
+  subscribe(listener: (event: ClusterEvent) => void): () => void {
+    return this.#api.subscribe(listener)
+  }
+
+  resources(): ReturnType<ClusterApi['resources']> {
+    return this.#api.resources()
+  }
+}
