@@ -68,7 +68,8 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const { clock = systemClock, random = secureRandom() } = options
   const randomUuid = () => newUid(random)
   const registry = new ResourceRegistry()
-  registry.addAll(loadBuiltinResources(loadBuiltinSchemas()))
+  const schemaOf = loadBuiltinSchemas()
+  registry.addAll(loadBuiltinResources(schemaOf))
   const journal = options.dataDir === undefined ? undefined : Journal.open(options.dataDir)
   const store = openStore(options, clock, journal)
   const hub = new WatchHub(store)
@@ -90,6 +91,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     serviceAddresses: takenAddresses(store, random),
     strategyOf,
     hub,
+    schemaOf,
     maxBufferedEvents: options.maxBufferedEvents ?? DEFAULT_MAX_BUFFERED_EVENTS,
     virtualCreates,
     issueToken: (account, request, write) => requireSet(late.issueToken)(account, request, write),
@@ -102,7 +104,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     ...(options.callWebhook === undefined ? {} : { callWebhook: options.callWebhook }),
   })
   const customResources = new CustomResources({
-    api,
+    api: new LocalApi(context, { fieldManager: 'kube-apiserver' }),
     registry,
     clock,
     onError: (error, definition) => options.onError?.(error, `custom resource ${definition}`),

@@ -60,9 +60,11 @@ export class Renderer {
   /** A page of a collection. */
   async list(target: RenderTarget, list: ListResult, signal: AbortSignal): Promise<ServerResponse> {
     const { info } = target
+    // Lists of custom resources always have the field, as the real server's untyped lists do.
+    const token = list.continue ?? (info.custom && target.negotiated.as === undefined ? '' : undefined)
     const metadata: JsonObject = {
+      ...(token === undefined ? {} : { continue: token }),
       resourceVersion: String(list.revision),
-      ...(list.continue === undefined ? {} : { continue: list.continue }),
       ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
     }
     const apiVersion = apiVersionOf(info)

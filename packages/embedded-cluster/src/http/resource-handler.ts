@@ -6,6 +6,7 @@ import { groupResource, type ResourceInfo, subresource } from '../registry/resou
 import {
   badRequest,
   methodNotAllowed,
+  notFound,
   PageNotFound,
   resourceNotFound,
   unsupportedPatchType,
@@ -21,6 +22,7 @@ import { patchObject, patchTypes } from '../rest/patch.ts'
 import { bindPod, success } from '../rest/pod-subresources.ts'
 import { replaceObject } from '../rest/replace.ts'
 import { isTrue, type RequestInfo } from '../rest/request-info.ts'
+import { recordOwnership } from '../rest/schema-steps.ts'
 import type { ServerContext } from '../rest/server-context.ts'
 import { findSubresource } from '../rest/subresources.ts'
 import { watchObjects } from '../rest/watch.ts'
@@ -58,25 +60,19 @@ export class ResourceHandler {
   resolve(path: RequestInfo): ResourceInfo {
     const info = this.#context.registry.lookup(path.group, path.version, path.resource)
     if (info === undefined) {
-      // An unknown group version has no handler at all; an unknown resource of a known one has a polite one.
-      const isServed = this.#context.registry.inGroupVersion(path.group, path.version).length > 0
-      throw isServed ? resourceNotFound() : new PageNotFound()
+      // Unknown groups, and groups of custom resources, have no handler at all; the built-in ones have a polite one.
+      const [first] = this.#context.registry.inGroupVersion(path.group, path.version)
+      throw first === undefined || first.custom ? new PageNotFound() : resourceNotFound()
     }
     if (path.namespace !== undefined && !info.namespaced) throw resourceNotFound()
     if (path.subresource !== undefined) {
       const found = subresource(info, path.subresource)
-      if (found === undefined) throw resourceNotFound()
+      if (found === undefined) throw info.custom ? notFound(info, path.name ?? '') : resourceNotFound()
       if (!found.verbs.includes(path.verb)) throw methodNotAllowed()
       return info
     }
     if (!info.verbs.includes(path.verb)) throw methodNotAllowed()
-    const isForCollection = path.verb === 'create'
-    const isForObject = path.verb === 'update' || path.verb === 'patch'
-    if (path.name === undefined ? isForObject : isForCollection) throw methodNotAllowed()
-    const needsNamespace = info.namespaced && path.namespace === undefined
-    if (needsNamespace && path.verb !== 'list' && path.verb !== 'watch') {
-      throw path.name === undefined ? methodNotAllowed() : resourceNotFound()
-    }
+    requireShape(path, info)
     return info
   }
 
@@ -181,7 +177,8 @@ export class ResourceHandler {
     const body = this.#body(exchange)
     const virtual = this.#context.virtualCreates.get(groupResource(info))
     if (virtual !== undefined) {
-      const answer = await virtual(decodeObject(this.#context, write, body), write)
+      const object = recordOwnership(this.#context, write, decodeObject(this.#context, write, body), undefined)
+      const answer = await virtual(object, write)
       return this.#renderer.object(201, target, answer)
     }
     const object = decodeObject(this.#context, write, body)
@@ -210,6 +207,18 @@ export class ResourceHandler {
     }
     const isAccepted = !deletion.isGone && body?.orphanDependents === false
     return this.#renderer.object(isAccepted ? 202 : 200, target, deletion.object)
+  }
+}
+
+/** Refuses a verb on a path of the wrong shape, such as POST to an object. */
+function requireShape(path: RequestInfo, info: ResourceInfo): void {
+  const isForObject = path.verb === 'update' || path.verb === 'patch'
+  if (path.name === undefined && isForObject)
+    throw info.custom ? badRequest('name must be provided') : methodNotAllowed()
+  if (path.name !== undefined && path.verb === 'create' && !info.custom) throw methodNotAllowed()
+  const isAcrossNamespaces = info.namespaced && path.namespace === undefined
+  if (isAcrossNamespaces && path.verb !== 'list' && path.verb !== 'watch') {
+    throw path.name === undefined ? methodNotAllowed() : resourceNotFound()
   }
 }
 

@@ -32,6 +32,12 @@ export type SchemaLookup = (kind: {
 /** Kinds with several versions, and the one they are stored in. */
 const storageVersions: Readonly<Record<string, string>> = { 'autoscaling/horizontalpodautoscalers': 'v2' }
 
+/** What the real server tells everybody who still uses these. */
+const deprecations: Readonly<Record<string, string>> = {
+  '/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  '/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
+}
+
 /** Reads the table shipped with the package. Schemas are looked up when first needed. */
 export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
   const text = readFileSync(new URL('../../data/discovery.json', import.meta.url), 'utf8')
@@ -42,6 +48,7 @@ export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceI
 
 function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceInfo {
   const { group, version, kind, resource: plural } = entry
+  const deprecationWarning = deprecations[`${group}/${plural}`]
   return {
     group,
     version,
@@ -60,6 +67,7 @@ function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceIn
     },
     custom: false,
     ...(group === 'events.k8s.io' ? { storedAs: { group: '', plural: 'events', kind: 'Event' } } : {}),
+    ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
     ...(entry.storageVersionHash === undefined ? {} : { storageVersionHash: entry.storageVersionHash }),
   }
 }

@@ -4,8 +4,9 @@ import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { prune } from '../schema/prune.ts'
-import { badRequest } from './api-errors.ts'
+import { badRequest, invalid } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
+import { nameOf } from './object-meta.ts'
 import { schemaDefaults } from './schema-steps.ts'
 
 /** Checks kind and version, unknown fields and types, then fills defaults. The result may be changed. */
@@ -66,22 +67,16 @@ export function requireKind(
 ): void {
   const expected = apiVersionOf(of)
   if (of.custom === true) {
-    for (const [field, name] of [
-      ['kind', 'Kind'],
-      ['apiVersion', 'apiVersion'],
-    ] as const) {
-      if (typeof object[field] === 'string' && object[field] !== '') continue
-      throw badRequest(`Object '${name}' is missing in '${excerpt(object)}'`)
-    }
-  } else {
-    if (object.kind === undefined || object.kind === '') object.kind = of.kind
-    if (object.apiVersion === undefined || object.apiVersion === '') object.apiVersion = expected
+    requireCustomKind(object, of, expected)
+    return
   }
+  if (object.kind === undefined || object.kind === '') object.kind = of.kind
+  if (object.apiVersion === undefined || object.apiVersion === '') object.apiVersion = expected
   const { apiVersion, kind } = object
   if (kind === of.kind && apiVersion === expected) return
   const [version = '', group = ''] = String(apiVersion).split('/').reverse()
   const subject = `${String(kind)} in version ${JSON.stringify(version)} cannot be handled as a ${of.kind}`
-  if (of.custom !== true && registry.byKind(group, version, String(kind)) === undefined) {
+  if (registry.byKind(group, version, String(kind)) === undefined) {
     const scheme = 'in scheme "pkg/runtime/scheme.go:111"'
     throw badRequest(
       `${subject}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} ${scheme}`,
@@ -98,7 +93,27 @@ export function requireKind(
   )
 }
 
-function excerpt(object: JsonObject): string {
-  const text = JSON.stringify(object)
-  return text.length > 1000 ? `${text.slice(0, 1000)}...` : text
+/** Custom resources have to say what they are. */
+function requireCustomKind(
+  object: JsonObject,
+  of: { readonly group: string; readonly kind: string },
+  expected: string,
+): void {
+  const { apiVersion, kind } = object
+  if (typeof kind !== 'string' || kind === '') {
+    const text = JSON.stringify(object)
+    const start = text.length > 30 ? `${text.slice(0, 30)} ...` : text
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${of.kind}): Object 'Kind' is missing in '${text}' (${start})`,
+    )
+  }
+  if (apiVersion !== expected) {
+    const given = String(apiVersion ?? '')
+    throw badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`)
+  }
+  if (kind !== of.kind) {
+    const message = `Invalid value: ${JSON.stringify(kind)}: must be ${of.kind}`
+    const error = { field: 'kind', reason: 'FieldValueInvalid', message } as const
+    throw invalid({ group: of.group, kind }, nameOf(object), [error])
+  }
 }

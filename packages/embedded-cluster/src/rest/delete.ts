@@ -1,6 +1,7 @@
 /** The verbs `delete` and `deletecollection`: preconditions, grace, finalizers and propagation. */
+import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { storageKey } from '../registry/resource-info.ts'
+import { groupResource, storageKey } from '../registry/resource-info.ts'
 import type { FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
@@ -57,6 +58,25 @@ export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearc
 
 function invalidOptions(error: FieldError): StatusError {
   return invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
+}
+
+const jobWarning =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
+/** Kinds whose dependents stay unless the request says otherwise, and what to tell the client about it. */
+const orphansByDefault: Readonly<Record<string, string>> = { 'jobs.batch': jobWarning, replicationcontrollers: '' }
+
+/** The policy of a request, or the one the kind has always had. */
+function effectivePolicy(
+  request: WriteRequest,
+  options: DeleteOptions,
+  finalizers: readonly unknown[],
+): DeleteOptions['propagationPolicy'] {
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy
+  if (finalizers.includes('orphan') || finalizers.includes('foregroundDeletion')) return undefined
+  const warning = orphansByDefault[groupResource(request.info)]
+  if (warning === undefined) return undefined
+  if (warning !== '') request.warn(warning)
+  return 'Orphan'
 }
 
 const MAX_ATTEMPTS = 20
@@ -117,13 +137,31 @@ function commitDeletion(
   const strategy = context.strategyOf(info)
   const marked = markDeleted(context, request, options, live.object)
   const waits = marked !== undefined
-  if (request.dryRun) return { object: marked ?? live.object, isGone: !waits }
+  if (request.dryRun) return { object: marked ?? ended(context, strategy, live.object), isGone: !waits }
   request.signal.throwIfAborted()
   if (marked !== undefined && jsonEqual(marked, live.object)) return { object: live.object, isGone: false }
   const committed = context.store.commit({ collection, key: live.key, expected: live.revision, object: marked })
   if (committed === 'conflict') return 'conflict'
-  if (!waits) strategy.release?.(live.object, strategyContext(context, false))
-  return { object: waits ? committed.object : live.object, isGone: !waits }
+  if (waits) return { object: committed.object, isGone: false }
+  strategy.release?.(live.object, strategyContext(context, false))
+  return { object: ended(context, strategy, live.object), isGone: true }
+}
+
+/** What the client of a kind with a grace period gets to see of an object that went at once. */
+function ended(context: RestContext, strategy: KindStrategy, object: JsonObject): JsonObject {
+  if (strategy.gracePeriodSeconds === undefined) return object
+  const metadata = objectAt(object, 'metadata')
+  const { deletionTimestamp = timestamp(context.clock.now()), generation } = metadata
+  const isFirst = metadata.deletionTimestamp === undefined
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(isFirst && typeof generation === 'number' ? { generation: generation + 1 } : {}),
+      deletionTimestamp,
+      deletionGracePeriodSeconds: 0,
+    },
+  }
 }
 
 /** The state in which the object waits, or `undefined` when it can go at once. */
@@ -138,7 +176,8 @@ function markDeleted(
   const prepared = isFirst ? strategy.prepareForDelete?.(live, strategyContext(context, request.dryRun)) : undefined
   const object = prepared ?? live
   const metadata = objectAt(object, 'metadata')
-  const finalizers = finalizersFor(arrayAt(metadata, 'finalizers'), options.propagationPolicy)
+  const existing = arrayAt(metadata, 'finalizers')
+  const finalizers = finalizersFor(existing, effectivePolicy(request, options, existing))
   const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0
   const holdsContent = object.kind === 'Namespace' && arrayAt(objectAt(object, 'spec'), 'finalizers').length > 0
   if (finalizers.length === 0 && grace === 0 && !holdsContent) return undefined

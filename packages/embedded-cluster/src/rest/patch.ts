@@ -4,7 +4,7 @@ import { storageKey, subresource } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, invalid, notFound, unsupportedPatchType } from './api-errors.ts'
+import { badRequest, invalid, notFound, unsupportedMediaType, unsupportedPatchType } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
 import { defaultObject, requireKind, requireObject, strict } from './decode-object.ts'
@@ -19,6 +19,8 @@ export const patchTypes: Readonly<Record<string, PatchType | 'apply'>> = {
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
 }
+
+const customPatchTypes = Object.keys(patchTypes).filter((type) => patchTypes[type] !== 'strategic')
 
 /** Options of {@link patchObject}. */
 export interface PatchOptions {
@@ -46,7 +48,7 @@ export async function patchObject(
 ): Promise<PatchResult> {
   const type = patchTypes[options.mediaType]
   if (type === undefined || (type === 'strategic' && request.info.custom)) {
-    throw unsupportedPatchType()
+    throw request.info.custom ? unsupportedMediaType(customPatchTypes) : unsupportedPatchType()
   }
   if (type === 'apply') return applyObject(context, request, body, options)
   const object = await changeObject(context, request, {
@@ -95,6 +97,14 @@ async function applyObject(
   }
 }
 
+/** 422 when an apply does not say who applies. */
+export function requireFieldManager(given: string | null): void {
+  if (given !== null && given !== '') return
+  const message = 'Required value: is required for apply patch'
+  const error = { field: 'fieldManager', reason: 'FieldValueRequired', message } as const
+  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
+}
+
 function checkApplied(
   context: RestContext,
   request: WriteRequest,
@@ -102,11 +112,7 @@ function checkApplied(
   options: PatchOptions,
 ): JsonObject {
   const { info, name = '' } = request
-  if (!options.hasFieldManager) {
-    const message = 'Required value: is required for apply patch'
-    const error = { field: 'fieldManager', reason: 'FieldValueRequired', message } as const
-    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
-  }
+  if (!options.hasFieldManager) requireFieldManager(null)
   const applied = requireObject(body.value)
   const { apiVersion, kind } = applied
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || kind === '') {

@@ -32,7 +32,7 @@ export async function bind(
 export async function bindPod(context: ServerContext, request: WriteRequest, binding: JsonObject): Promise<void> {
   requireKind(context.registry, binding, { group: '', version: 'v1', kind: 'Binding' })
   const node = stringAt(objectAt(binding, 'target'), 'name') ?? ''
-  if (node === '') throw badRequest('target.name: Required value: a binding names the node to run on')
+  if (node === '') throw new StatusError(500, '', 'target.name: Required value')
   const step = { operation: 'CREATE', object: binding, oldObject: undefined } as const
   await admitMutating(context, request, step)
   await admitValidating(context, request, step)
@@ -40,13 +40,14 @@ export async function bindPod(context: ServerContext, request: WriteRequest, bin
     isPatch: true,
     isInternal: true,
     compute: (live) => {
-      const { name = '', info } = request
+      const { name = '' } = request
+      const subject = { group: '', plural: 'pods/binding' }
       const spec = objectAt(live, 'spec')
       const assigned = stringAt(spec, 'nodeName') ?? ''
       if (assigned !== '')
-        throw conflict(info, name, `pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
+        throw conflict(subject, name, `pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
       if (objectAt(live, 'metadata').deletionTimestamp !== undefined) {
-        throw conflict(info, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+        throw conflict(subject, name, `pod ${name} is being deleted, cannot be assigned to a host`)
       }
       const draft = cloneJson(live)
       objectAt(draft, 'spec').nodeName = node

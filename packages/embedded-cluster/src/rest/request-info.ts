@@ -67,7 +67,7 @@ export function parseRequestInfo(method: string, pathname: string, query: URLSea
   }
 }
 
-/** A boolean query parameter: present without a value counts as true. */
+/** A boolean query parameter; absent is false, present without a value is true. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0'
 }

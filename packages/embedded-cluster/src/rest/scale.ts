@@ -1,14 +1,17 @@
 /** The `scale` subresource: replicas of a workload under one shape, whatever its kind. */
+
+import { serverSideApply } from '../apply/apply.ts'
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
-import type { ResourceInfo, ScalePaths } from '../registry/resource-info.ts'
-import { storageKey } from '../registry/resource-info.ts'
+import { apiVersionOf, type ResourceInfo, type ScalePaths, storageKey } from '../registry/resource-info.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, invalid, notFound } from './api-errors.ts'
+import { badRequest, internalError, invalid, notFound, unsupportedPatchType } from './api-errors.ts'
 import { toRequestVersion, type WriteRequest } from './context.ts'
 import { requireKind, requireObject } from './decode-object.ts'
 import { formatLabelSelector } from './label-selector.ts'
-import { patchTypes } from './patch.ts'
+import { patchTypes, requireFieldManager } from './patch.ts'
 import { patchDocument } from './patch-document.ts'
+import { isTrue } from './request-info.ts'
+import { scaleManagers, workloadManagers } from './scale-ownership.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
 import { changeObject } from './update.ts'
@@ -26,13 +29,21 @@ export async function scale(
   const stored = context.store.get(storageKey(info), objectKey(request.namespace, name))
   if (stored === undefined) throw notFound(info, name)
   if (call.verb === 'get') {
-    return { status: 200, object: toScale(info, await toRequestVersion(context, request, stored.object)) }
+    const object = await toRequestVersion(context, request, stored.object)
+    const { specReplicasPath } = info.scalePaths ?? builtinPaths
+    if (info.custom && getPath(object, specReplicasPath) === undefined) {
+      throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+    }
+    return { status: 200, object: toScale(info, object) }
   }
   const body = call.body()
   const object = await changeObject(context, request, {
     isPatch: true,
     compute: (live) => {
       const current = toScale(info, live)
+      if (patchTypes[call.mediaType] === 'apply' && call.verb === 'patch') {
+        return { object: applied(context, request, call, live, requireObject(body.value)), tracked: true }
+      }
       const wanted = call.verb === 'patch' ? patched(call, info, current, body.value) : requireObject(body.value)
       requireKind(context.registry, wanted, scaleKind)
       return { object: withReplicas(info, live, wanted), tracked: false }
@@ -41,23 +52,65 @@ export async function scale(
   return { status: 200, object: toScale(info, object) }
 }
 
+/** Merges an applied Scale: the workload's owners of the replicas are the owners of the Scale's. */
+function applied(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+  live: JsonObject,
+  configuration: JsonObject,
+): JsonObject {
+  const { info } = request
+  requireFieldManager(call.query.get('fieldManager'))
+  requireKind(context.registry, configuration, scaleKind)
+  const path = segments((info.scalePaths ?? builtinPaths).specReplicasPath)
+  const { managedFields } = objectAt(live, 'metadata')
+  const current = toScale(info, live)
+  const result = serverSideApply({
+    schema: context.schemaOf(scaleKind),
+    apiVersion: 'autoscaling/v1',
+    live: {
+      ...current,
+      metadata: { ...objectAt(current, 'metadata'), managedFields: scaleManagers(managedFields, path) },
+    },
+    applied: configuration,
+    manager: request.fieldManager,
+    force: isTrue(call.query.get('force')),
+    subresource: 'scale',
+    now: context.clock.now(),
+  })
+  const draft = withReplicas(info, live, result)
+  objectAt(draft, 'metadata').managedFields = workloadManagers(
+    managedFields,
+    objectAt(result, 'metadata').managedFields,
+    path,
+    apiVersionOf(info),
+  )
+  return draft
+}
+
 function patched(call: SubresourceCall, info: ResourceInfo, current: JsonObject, patch: JsonValue): JsonObject {
   const type = patchTypes[call.mediaType]
-  if (type === undefined || type === 'apply') {
-    throw badRequest('the scale subresource accepts JSON, merge and strategic merge patches')
-  }
+  if (type === undefined || type === 'apply') throw unsupportedPatchType()
   // Scale has no lists, so a strategic merge patch of it is a merge patch.
   return patchDocument(type === 'strategic' ? 'merge' : type, info, current, patch)
 }
 
 function withReplicas(info: ResourceInfo, live: JsonObject, wanted: JsonObject): JsonObject {
   const replicas = objectAt(wanted, 'spec').replicas ?? 0
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
+  // A custom resource says itself what is wrong with its replicas.
+  const isWrong = typeof replicas !== 'number' || !Number.isInteger(replicas) || (replicas < 0 && !info.custom)
+  if (isWrong) {
     const message = `Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`
     const name = String(objectAt(live, 'metadata').name)
     throw invalid(scaleKind, name, [{ field: 'spec.replicas', reason: 'FieldValueInvalid', message }])
   }
   const draft = cloneJson(live)
+  const given = stringAt(objectAt(wanted, 'metadata'), 'name') ?? ''
+  const name = String(objectAt(live, 'metadata').name)
+  if (given !== '' && given !== name) {
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
+  }
   setPath(draft, (info.scalePaths ?? builtinPaths).specReplicasPath, replicas)
   const version = stringAt(objectAt(wanted, 'metadata'), 'resourceVersion')
   if (version !== undefined && version !== '') objectAt(draft, 'metadata').resourceVersion = version

@@ -1,6 +1,7 @@
 /** The parts of the server that requests over HTTP need on top of what the verbs share. */
 import type { UserInfo } from '../auth/user.ts'
 import type { JsonObject } from '../json.ts'
+import type { SchemaLookup } from '../registry/builtin-resources.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import type { WatchHub } from './watch-hub.ts'
 
@@ -35,6 +36,8 @@ export type PodLogs = (
 /** Everything a request may touch. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
+  /** Schemas of built-in kinds, also of those that are no resources of their own. */
+  readonly schemaOf: SchemaLookup
   /** Undelivered events above which a watch is cut. */
   readonly maxBufferedEvents: number
   /** By `plural.group`. */

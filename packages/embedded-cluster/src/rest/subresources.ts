@@ -60,6 +60,10 @@ async function finalizeNamespace(
 ): Promise<SubresourceAnswer> {
   if (call.verb !== 'update') throw methodNotAllowed()
   const wanted = decodeObject(context, request, call.body())
+  const given = String(objectAt(wanted, 'metadata').name ?? '')
+  if (given !== request.name) {
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${request.name})`)
+  }
   const { finalizers } = objectAt(wanted, 'spec')
   const object = await changeObject(context, request, {
     compute: (live) => {

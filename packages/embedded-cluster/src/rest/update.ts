@@ -115,8 +115,10 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
   const { info, name = '' } = request
   if (given === '') {
     if (options.requiresVersion !== true) return
-    const message = 'Invalid value: 0x0: must be specified for an update'
-    throw invalid(info, name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }])
+    const message = 'Invalid value: 0: must be specified for an update'
+    const errors = [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }] as const
+    // This one refusal names the resource where all others name the kind.
+    throw invalid({ group: info.group, kind: info.plural }, name, errors)
   }
   if (!/^\d+$/.test(given)) {
     throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`)
@@ -164,13 +166,24 @@ function separateStatus(request: WriteRequest, object: JsonObject, old: JsonObje
     for (const [field, value] of Object.entries(old)) {
       if (field !== 'status' && field !== 'metadata') object[field] = value
     }
-    if (!request.info.custom) return
+    if (!request.info.custom) {
+      keepLabels(request, object, old)
+      return
+    }
     object.metadata = { ...objectAt(old, 'metadata') }
     if (managedFields !== undefined) objectAt(object, 'metadata').managedFields = managedFields
   } else if (request.subresource === undefined && subresource(request.info, 'status') !== undefined) {
     if (old.status === undefined) delete object.status
     else object.status = old.status
   }
+}
+
+/** A Deployment's status may carry new annotations, but never labels. */
+function keepLabels(request: WriteRequest, object: JsonObject, old: JsonObject): void {
+  if (request.info.kind !== 'Deployment') return
+  const { labels } = objectAt(old, 'metadata')
+  if (labels === undefined) delete metadataOf(object).labels
+  else metadataOf(object).labels = labels
 }
 
 function advanceGeneration(request: WriteRequest, strategy: KindStrategy, object: JsonObject, old: JsonObject): void {

@@ -1,0 +1,72 @@
+/** Who owns the number of replicas, seen from the workload and seen from its Scale. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+
+const scaleFields: JsonObject = { 'f:spec': { 'f:replicas': {} } }
+const scaleApiVersion = 'autoscaling/v1'
+
+/** The managedFields of a Scale: those entries of its workload that own the field at `path`. */
+export function scaleManagers(managedFields: JsonValue | undefined, path: readonly string[]): JsonObject[] {
+  return entries(managedFields)
+    .filter((entry) => owns(entry.fieldsV1, path))
+    .map((entry) => ({ ...entry, apiVersion: scaleApiVersion, fieldsV1: scaleFields }))
+}
+
+/** The managedFields of the workload after its Scale was applied. */
+export function workloadManagers(
+  before: JsonValue | undefined,
+  scale: JsonValue | undefined,
+  path: readonly string[],
+  apiVersion: string,
+): JsonObject[] {
+  const owners = new Map(entries(scale).map((entry) => [identity(entry), entry]))
+  const kept: JsonObject[] = []
+  for (const entry of entries(before)) {
+    if (!owns(entry.fieldsV1, path) || owners.delete(identity(entry))) kept.push(entry)
+    else {
+      const rest = without(entry.fieldsV1, path)
+      if (rest !== undefined) kept.push({ ...entry, fieldsV1: rest })
+    }
+  }
+  const added = [...owners.values()].map(({ manager, operation }) => ({
+    manager,
+    operation,
+    apiVersion,
+    fieldsType: 'FieldsV1',
+    fieldsV1: nested(path),
+    subresource: 'scale',
+  }))
+  const all = [...kept, ...added]
+  return [...all.filter(isApply), ...all.filter((entry) => !isApply(entry))]
+}
+
+function entries(managedFields: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(managedFields) ? managedFields.filter(isJsonObject) : []
+}
+
+function isApply(entry: JsonObject): boolean {
+  return entry.operation === 'Apply'
+}
+
+function identity(entry: JsonObject): string {
+  return JSON.stringify([entry.manager, entry.operation, entry.subresource ?? ''])
+}
+
+function owns(fields: JsonValue | undefined, path: readonly string[]): boolean {
+  let value = fields
+  for (const segment of path) value = isJsonObject(value) ? value[`f:${segment}`] : undefined
+  return value !== undefined
+}
+
+function nested(path: readonly string[]): JsonObject {
+  return path.reduceRight<JsonObject>((inner, segment) => ({ [`f:${segment}`]: inner }), {})
+}
+
+/** The set without the field at `path`; `undefined` when nothing is left. */
+function without(fields: JsonValue | undefined, path: readonly string[]): JsonObject | undefined {
+  const [segment, ...rest] = path
+  if (!isJsonObject(fields) || segment === undefined) return undefined
+  const { [`f:${segment}`]: inner, ...others } = fields
+  const remaining = rest.length === 0 ? undefined : without(inner, rest)
+  const result: JsonObject = remaining === undefined ? others : { ...others, [`f:${segment}`]: remaining }
+  return Object.keys(result).length === 0 ? undefined : result
+}
