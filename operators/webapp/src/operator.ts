@@ -25,7 +25,6 @@ import {
   type Manager,
   type MetricsRegistry,
   type ReconcileRecord,
-  type Runnable,
   type ServerAddress,
   type Source,
   WebhookRouter,
@@ -45,6 +44,12 @@ export interface WebhookOptions {
     | { readonly directory: string }
   /** The Mutating- and ValidatingWebhookConfiguration that must trust an issued certificate. */
   readonly configurationName?: string
+  /**
+   * How long to go on serving after the stop signal: in a cluster, endpoints are taken out of a Service a moment after
+   * their pod is told to stop.
+   * @default 0
+   */
+  readonly lameDuckMs?: number
 }
 
 /** Options of {@link createWebAppOperator}. */
@@ -79,6 +84,8 @@ export interface WebAppOperator {
   /** One per watched namespace, or one for all. */
   readonly controllers: readonly Controller<KubeObject>[]
   readonly webhooks: WebhookServer | undefined
+  /** What issues the webhooks' certificate, unless it comes from files. */
+  readonly certificates: CertificateManager | undefined
 }
 
 /**
@@ -126,7 +133,8 @@ export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOper
   manager.readiness.add('cache', () => {
     if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
   })
-  return { manager, cache, controllers, webhooks: webhooks?.server }
+  if (webhooks?.certificates) manager.readiness.add('certificates', () => webhooks.certificates?.checkHealth())
+  return { manager, cache, controllers, webhooks: webhooks?.server, certificates: webhooks?.certificates }
 }
 
 /** The cache keeps which fields are the operator's own: that is how drift is told from other people's fields. */
@@ -149,32 +157,23 @@ function managerOptions({ leaderElection, healthAddress, metricsAddress }: WebAp
 }
 
 function webhookParts(
-  options: WebAppOperatorOptions,
-  webhook: WebhookOptions,
+  { client }: WebAppOperatorOptions,
+  { address, certificate, configurationName, lameDuckMs = 0 }: WebhookOptions,
   shared: { readonly clock?: Clock; readonly logger?: Logger; readonly metrics?: MetricsRegistry },
-): { readonly server: WebhookServer; readonly runnables: readonly Runnable[] } {
-  const certificates = certificateSource(options.client, webhook, shared)
-  const server = new WebhookServer(new WebhookRouter(webAppWebhooks(), shared), {
-    ...webhook.address,
-    ...shared,
-    certificates,
-  })
-  return { server, runnables: [certificates, server] }
-}
-
-function certificateSource(
-  client: KubeClient,
-  { certificate, configurationName }: WebhookOptions,
-  shared: { readonly clock?: Clock; readonly logger?: Logger },
-): CertificateSource & Runnable {
-  if ('directory' in certificate) return new FileCertificates({ ...filesIn(certificate.directory), ...shared })
+) {
+  const router = new WebhookRouter(webAppWebhooks(), shared)
+  const serve = (source: CertificateSource) =>
+    new WebhookServer(router, { ...address, ...shared, certificates: source, lameDuckMs })
+  if ('directory' in certificate) {
+    const files = new FileCertificates({ ...filesIn(certificate.directory), ...shared })
+    const server = serve(files)
+    return { server, certificates: undefined, runnables: [files, server] }
+  }
   const names = configurationName === undefined ? [] : [configurationName]
-  return new CertificateManager(client, {
-    secret: certificate.secret,
-    hosts: certificate.hosts,
-    inject: { mutating: names, validating: names },
-    ...shared,
-  })
+  const inject = { mutating: names, validating: names }
+  const certificates = new CertificateManager(client, { ...certificate, inject, ...shared })
+  const server = serve(certificates)
+  return { server, certificates, runnables: [certificates, server] }
 }
 
 function filesIn(directory: string) {

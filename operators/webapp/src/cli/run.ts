@@ -29,6 +29,9 @@ export interface RunFlags {
   readonly logLevel: string
 }
 
+/** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
+const LAME_DUCK_MS = 3_000
+
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
 /** Runs until the process is told to stop; answers with its exit code. */
@@ -68,10 +71,11 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
 function webhookOptions(flags: RunFlags, namespace: string): WebhookOptions {
   const { webhookPort, webhookCertDir, webhookService, webhookSecret, webhookConfiguration } = flags
   const address = { port: webhookPort }
-  if (webhookCertDir !== undefined) return { address, certificate: { directory: webhookCertDir } }
+  const lameDuckMs = LAME_DUCK_MS
+  if (webhookCertDir !== undefined) return { address, lameDuckMs, certificate: { directory: webhookCertDir } }
   const hosts = serviceHosts({ namespace, name: webhookService })
   const secret = { namespace, name: webhookSecret }
-  return { address, certificate: { secret, hosts }, configurationName: webhookConfiguration }
+  return { address, lameDuckMs, certificate: { secret, hosts }, configurationName: webhookConfiguration }
 }
 
 function logLevel(text: string): LogLevel {
