@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { compactEtcd } from './compact-etcd.ts'
 import { connectionOf } from './connection.ts'
 import { type Connection, RawClient } from './raw-client.ts'
 
@@ -20,6 +21,11 @@ export interface ClusterUnderTest extends AsyncDisposable {
   readonly raw: RawClient
   /** Creates a namespace that no other test uses; it goes when the suite ends. */
   createNamespace(): Promise<string>
+  /**
+   * Makes the storage forget its history: what reads or watches it from before now is answered with 410. A real API
+   * server remembers a while longer what its watch cache holds, which is everything but events.
+   */
+  compact(): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,7 +52,7 @@ async function openReal(): Promise<ClusterUnderTest> {
   if (kubeconfigPath === undefined) {
     throw new Error('REEVE_KUBECONFIG is not set: run this suite with `npm run test:real`')
   }
-  return assemble('real', kubeconfigPath, async () => undefined)
+  return assemble('real', kubeconfigPath, { compact: compactEtcd, dispose: async () => undefined })
 }
 
 async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<ClusterUnderTest> {
@@ -54,16 +60,25 @@ async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<Clust
   const cluster = await startEmbeddedCluster({ authorization: 'RBAC', nodes: 3, ...options })
   const kubeconfigPath = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfigPath)
-  return assemble('embedded', kubeconfigPath, async () => {
-    await cluster.stop()
-    await rm(folder, { recursive: true, force: true })
+  return assemble('embedded', kubeconfigPath, {
+    compact: async () => cluster.compact(),
+    async dispose() {
+      await cluster.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
   })
+}
+
+/** What only the process behind the API can do. */
+interface Backstage {
+  compact(): Promise<void>
+  dispose(): Promise<void>
 }
 
 async function assemble(
   kind: ClusterUnderTest['kind'],
   kubeconfigPath: string,
-  dispose: () => Promise<void>,
+  { compact, dispose }: Backstage,
 ): Promise<ClusterUnderTest> {
   const connection = connectionOf(await readFile(kubeconfigPath, 'utf8'))
   const raw = new RawClient(connection)
@@ -86,6 +101,7 @@ async function assemble(
       namespaces.push(name)
       return name
     },
+    compact,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -22,6 +22,7 @@ export const FILES = {
   serviceAccountPublicKey: 'service-account.pub',
   controllerManagerKubeconfig: 'controller-manager.kubeconfig',
   adminKubeconfig: 'admin.kubeconfig',
+  etcdKubeconfig: 'etcd.kubeconfig',
 } as const
 
 /** Names and addresses that the API server's certificate is good for. */

@@ -63,6 +63,8 @@ export interface RealCluster extends Connection, AsyncDisposable {
   readonly key: string
   /** A kubeconfig for the same identity. */
   readonly kubeconfigPath: string
+  /** How to reach etcd, for tests about its history; written in the form of a kubeconfig. */
+  readonly etcdKubeconfigPath: string
   /** The folder with everything the cluster has on disk; gone after `stop`. */
   readonly folder: string
   /** Process ids by name: `supervisor`, `etcd`, `kube-apiserver`, `kube-controller-manager`. */
@@ -117,7 +119,7 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
     const admin = await authority.issueClient({ user: 'reeve-admin', groups: ['system:masters'] })
     const server = `https://127.0.0.1:${ports.apiServer}`
     const connection = { server, ca: authority.pair.cert, ...admin }
-    await writeFiles(file, authority, connection)
+    await writeFiles(file, authority, connection, `https://127.0.0.1:${ports.etcdClient}`)
 
     supervisor.start('etcd', binaries.etcd, etcdArguments(file, ports))
     supervisor.start('kube-apiserver', binaries['kube-apiserver'], [
@@ -144,6 +146,7 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
     return {
       ...connection,
       kubeconfigPath: file(FILES.adminKubeconfig),
+      etcdKubeconfigPath: file(FILES.etcdKubeconfig),
       folder,
       get processes() {
         return supervisor.processes
@@ -163,6 +166,7 @@ async function writeFiles(
   file: (name: string) => string,
   authority: CertificateAuthority,
   admin: Connection,
+  etcdServer: string,
 ): Promise<void> {
   const etcd = await authority.issueServer('etcd', ['localhost', '127.0.0.1'])
   const apiServer = await authority.issueServer('kube-apiserver', API_SERVER_NAMES)
@@ -185,6 +189,7 @@ async function writeFiles(
     serviceAccountPublicKey: serviceAccount.publicKey,
     controllerManagerKubeconfig: renderKubeconfig({ ...admin, ...controllerManager }),
     adminKubeconfig: renderKubeconfig(admin),
+    etcdKubeconfig: renderKubeconfig({ server: etcdServer, ca: authority.pair.cert, ...etcd }),
   }
   for (const [name, path] of Object.entries(FILES)) {
     // Object.entries widens the keys that the type of `contents` names.

@@ -52,7 +52,12 @@ async function runVitest(cluster: RealCluster, args: readonly string[]): Promise
   const vitest = spawn(process.execPath, [join(vitestFolder, 'vitest.mjs'), 'run', '--project', 'real', ...args], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     stdio: 'inherit',
-    env: { ...process.env, REEVE_TEST_CLUSTER: 'real', REEVE_KUBECONFIG: cluster.kubeconfigPath },
+    env: {
+      ...process.env,
+      REEVE_TEST_CLUSTER: 'real',
+      REEVE_KUBECONFIG: cluster.kubeconfigPath,
+      REEVE_ETCD_KUBECONFIG: cluster.etcdKubeconfigPath,
+    },
   })
   const stopVitest = () => vitest.kill('SIGTERM')
   interrupted.signal.addEventListener('abort', stopVitest)
