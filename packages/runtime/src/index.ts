@@ -9,7 +9,7 @@ export type { InformerFailure, InformerHealth, InformerState } from './cache/inf
 export { INFORMER_TIMING, type InformerOptions, type InformerTiming } from './cache/informer-options.ts'
 export { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './cache/object-store.ts'
 export { fieldMatcher, labelMatcher, type Matcher } from './cache/selector.ts'
-export { deepFreeze, keepEverything, stripManagedFields, type Transform } from './cache/transform.ts'
+export { keepEverything, stripManagedFields, type Transform } from './cache/transform.ts'
 export * from './certificates/certificate-manager.ts'
 export * from './certificates/certificate-source.ts'
 export * from './certificates/file-certificates.ts'

@@ -16,6 +16,7 @@ import {
   informerId,
   resourceName,
 } from './informer-options.ts'
+import { ObjectCompactor } from './object-compactor.ts'
 import { trackWrites } from './track-writes.ts'
 import { stripManagedFields, type Transform } from './transform.ts'
 
@@ -80,6 +81,7 @@ export class Cache implements Runnable, CacheReader {
       timing: { ...INFORMER_TIMING, ...options.timing },
       streaming: { isOffered: true },
       transform: options.transform ?? stripManagedFields,
+      compactor: new ObjectCompactor(),
     }
     this.#maxInformers = options.maxInformers ?? 200
     this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')

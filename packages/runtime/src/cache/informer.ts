@@ -19,10 +19,11 @@ import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
 import type { InformerHealth } from './informer-health.ts'
 import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
+import type { ObjectCompactor } from './object-compactor.ts'
 import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 import { Reflector, type StreamingSupport } from './reflector.ts'
 import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
-import { deepFreeze, metadataOf, type Transform } from './transform.ts'
+import { metadataOf, type Transform } from './transform.ts'
 
 /** Synchronous reads of a local copy. Objects are frozen and shared: copy before changing. */
 export interface Lister<T extends KubeObject> {
@@ -45,6 +46,7 @@ export interface InformerEnvironment {
   readonly timing: InformerTiming
   readonly streaming: StreamingSupport
   readonly transform: Transform
+  readonly compactor: ObjectCompactor
 }
 
 /**
@@ -68,6 +70,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly #reflector: Reflector<T>
   readonly #matchers: readonly Matcher[]
   readonly #transform: Transform
+  readonly #compactor: ObjectCompactor
   readonly #synced = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
@@ -87,6 +90,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       ...(fieldSelector === undefined ? [] : [fieldMatcher(fieldSelector)]),
     ]
     this.#transform = options.transform ?? environment.transform
+    this.#compactor = environment.compactor
     this.addIndexers(indexers)
     const logger = environment.logger.child({ informer: describeSelection(of, this.selection) })
     this.#handlers = new InformerHandlers(logger, () => environment.metrics.handlerFailed(resourceName(of)))
@@ -216,7 +220,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 
   #prepare(object: Stored<T>): Stored<T> {
     const cut = this.metadataOnly ? metadataOf(this.resource, object) : object
-    return deepFreeze(this.#transform(cut))
+    return this.#compactor.compact(this.#transform(cut))
   }
 
   async #run(signal: AbortSignal): Promise<void> {

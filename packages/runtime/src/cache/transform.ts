@@ -35,24 +35,3 @@ export function metadataOf<T extends KubeObject>(of: Resource<T>, object: Stored
   const partial = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: object.metadata }
   return partial as unknown as Stored<T> // whoever asks for metadata only knows that spec and status are absent
 }
-
-/**
- * Freezes a value and everything inside it. Parts that are frozen already are taken to be frozen all the way down,
- * so that shared parts cost nothing the second time.
- *
- * @example
- * const pod = deepFreeze(JSON.parse(text))
- */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') deepFreeze(item)
-  } else {
-    for (const key in value) {
-      const item = value[key]
-      if (typeof item === 'object') deepFreeze(item)
-    }
-  }
-  return value
-}

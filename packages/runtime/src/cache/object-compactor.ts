@@ -1,0 +1,58 @@
+/** Makes objects fit for a cache: frozen, so that all readers can share them, and with equal strings stored once. */
+
+/** Shorter strings are shared by the JSON parser already. */
+const MIN_LENGTH = 11
+
+/** Longer ones are contents (certificates, scripts) rather than names, and rarely equal. */
+const MAX_LENGTH = 256
+
+/**
+ * Freezes objects and shares their strings. Pods of one Deployment differ in a handful of strings out of a hundred:
+ * sharing the others saves about a quarter of a cache's memory and costs a few microseconds per object.
+ */
+export class ObjectCompactor {
+  readonly #strings = new Map<string, string>()
+  readonly #maxStrings: number
+
+  /** @param maxStrings how many strings are remembered for sharing; beyond it the memory starts anew */
+  constructor(maxStrings = 10_000) {
+    this.#maxStrings = maxStrings
+  }
+
+  /**
+   * Freezes `value` and everything inside it, in place. What is frozen already is taken to be frozen all the way
+   * down, so that parts shared between objects cost nothing the second time.
+   */
+  compact<T>(value: T): T {
+    if (typeof value === 'object' && value !== null) this.#compact(value)
+    return value
+  }
+
+  #compact(container: object): void {
+    if (Object.isFrozen(container)) return
+    // Replacing a string by an equal one is no change that anybody can see, whatever the type says of writing.
+    if (Array.isArray(container)) {
+      for (let index = 0; index < container.length; index++) container[index] = this.#compactValue(container[index])
+    } else {
+      const fields = container as Record<string, unknown>
+      for (const key in fields) fields[key] = this.#compactValue(fields[key])
+    }
+    Object.freeze(container)
+  }
+
+  #compactValue(value: unknown): unknown {
+    if (typeof value === 'string') {
+      return value.length >= MIN_LENGTH && value.length <= MAX_LENGTH ? this.#share(value) : value
+    }
+    if (typeof value === 'object' && value !== null) this.#compact(value)
+    return value
+  }
+
+  #share(text: string): string {
+    const known = this.#strings.get(text)
+    if (known !== undefined) return known
+    if (this.#strings.size >= this.#maxStrings) this.#strings.clear()
+    this.#strings.set(text, text)
+    return text
+  }
+}
