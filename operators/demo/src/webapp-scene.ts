@@ -13,11 +13,11 @@ import {
 import type { Logger } from '@reeve/runtime'
 import {
   createWebAppOperator,
-  WEBHOOK_PATHS,
   type WebApp,
   WebAppCrd,
   type WebAppOperator,
   WebApps,
+  webhookConfigurations,
 } from '@reeve/webapp'
 import { parse } from 'yaml'
 
@@ -58,37 +58,8 @@ export async function registerWebhooks(
 ): Promise<void> {
   const address = await operator.webhooks?.address()
   if (address === undefined) return
-  const webhook = (path: string) => ({
-    name: 'webapps.example.com',
-    admissionReviewVersions: ['v1'],
-    sideEffects: 'None' as const,
-    failurePolicy: 'Fail' as const,
-    timeoutSeconds: 5,
-    clientConfig: { url: `https://127.0.0.1:${address.port}${path}` },
-    rules: [
-      {
-        apiGroups: ['example.com'],
-        apiVersions: ['v1'],
-        resources: ['webapps'],
-        operations: ['CREATE' as const, 'UPDATE' as const],
-      },
-    ],
-  })
-  const apiVersion = 'admissionregistration.k8s.io/v1'
-  const metadata = { name: CONFIGURATION }
+  const { mutating, validating } = webhookConfigurations(CONFIGURATION, `https://127.0.0.1:${address.port}`)
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
-  const mutating = {
-    apiVersion,
-    kind: 'MutatingWebhookConfiguration',
-    metadata,
-    webhooks: [webhook(WEBHOOK_PATHS.mutate)],
-  }
-  const validating = {
-    apiVersion,
-    kind: 'ValidatingWebhookConfiguration',
-    metadata,
-    webhooks: [webhook(WEBHOOK_PATHS.validate)],
-  }
   await client.apply(MutatingWebhookConfigurations, mutating, options)
   await client.apply(ValidatingWebhookConfigurations, validating, options)
   await operator.certificates?.check(signal)

@@ -24,6 +24,7 @@ describe('the phase of a WebApp', () => {
   })
 
   it('scales until the number is reached', () => {
+    expect(phaseOf('Ready', 3, deployment(1, { available: 1, observed: 0 }))).toBe('Scaling')
     expect(phaseOf('Ready', 3, deployment(1, { available: 1 }))).toBe('Scaling')
     expect(phaseOf('Scaling', 3, deployment(3, { available: 2 }))).toBe('Scaling')
     expect(phaseOf('Scaling', 3, deployment(3, { available: 3 }))).toBe('Ready')

@@ -35,8 +35,9 @@ export function derivePhase({ webapp, deployment, failure }: Observation): Phase
   const { replicas } = webapp.spec
   const isStarting = STARTING.has(webapp.status?.phase)
   if (deployment === undefined || !isObserved(deployment)) {
-    return isStarting
-      ? { phase: 'WaitingForPods', message: `waiting for ${count(replicas)} to start` }
+    if (isStarting) return { phase: 'WaitingForPods', message: `waiting for ${count(replicas)} to start` }
+    return deployment !== undefined && deployment.status?.replicas !== replicas
+      ? { phase: 'Scaling', message: `going to ${count(replicas)}` }
       : { phase: 'Reconciling', message: 'the change is being rolled out' }
   }
   const stuck = deployment.status?.conditions?.find(({ type, status }) => type === 'Progressing' && status === 'False')

@@ -1,6 +1,6 @@
 /** The command line of the operator: one file per command, loaded when it is used. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 
 /** Exit codes beyond 0 (done) and 1 (failed). */
 const USAGE = 64
@@ -15,7 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   let code = 0
   const program = new Command('webapp-operator')
     .description('Runs web applications from WebApp resources, each as a Deployment and a Service.')
-    .version(version())
+    .version(manifest.version)
     .exitOverride()
     .showHelpAfterError('(webapp-operator --help shows what there is)')
     .addHelpText(
@@ -95,11 +95,4 @@ function port(value: string): number {
     throw new InvalidArgumentError('It must be a port between 0 and 65535.')
   }
   return number
-}
-
-function version(): string {
-  const { version: text } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return text
 }

@@ -41,7 +41,7 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn
  * logger.level = 'debug'
  */
 export async function createLogger(options: LoggerOptions = {}): Promise<LevelLogger> {
-  const { pino } = await import('pino')
+  const { default: pino } = await import('pino')
   const { pretty = false, fields = {} } = options
   const sink = options.destination ?? pino.destination({ fd: 2, sync: true })
   const stream = pretty ? { write: (line: string) => sink.write(prettyLine(line)) } : sink
