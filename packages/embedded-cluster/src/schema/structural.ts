@@ -32,6 +32,7 @@ const missingType: Readonly<Record<Role, string>> = {
 export function checkStructural(schema: Schema, path = 'spec.validation.openAPIV3Schema'): FieldError[] {
   const errors: FieldError[] = []
   // A schema read from a definition may carry keywords the type does not have; they are what is looked for here.
+  if (namesDialect(schema as JsonObject)) errors.push(invalid(path, '', "OpenAPIV3Schema 'schema' is not supported"))
   checkSchema(schema as JsonObject, path, 'root', errors)
   checkRootMetadata(schema as JsonObject, path, errors)
   return errors
@@ -59,11 +60,17 @@ function entriesOf(value: JsonValue | undefined): [string, JsonObject][] {
   return Object.entries(value).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
 }
 
+/** Whether `$schema` occurs anywhere; the API server reports it at the root, wherever it is. */
+function namesDialect(schema: JsonObject): boolean {
+  if (schema.$schema !== undefined) return true
+  const parts = [schema.items, schema.additionalProperties, ...entriesOf(schema.properties).map(([, field]) => field)]
+  return parts.some((part) => isJsonObject(part) && namesDialect(part))
+}
+
 function checkKeywords(schema: JsonObject, path: string, errors: FieldError[]): void {
   for (const keyword of unsupportedKeywords) {
     if (schema[keyword] !== undefined) errors.push(forbidden(`${path}.${keyword}`, `${keyword} is not supported`))
   }
-  if (schema.$schema !== undefined) errors.push(invalid(path, '', "OpenAPIV3Schema 'schema' is not supported"))
   if (schema.uniqueItems === true) {
     const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
     errors.push(forbidden(`${path}.uniqueItems`, detail))

@@ -1,0 +1,101 @@
+/** The types the static check of rules knows. */
+import type { Schema } from '../schema/schema.ts'
+import { escapeFieldName } from './identifiers.ts'
+
+/** A type. `dyn` stands for whatever is not known before evaluation; nothing is wrong with it. */
+export type StaticType =
+  | { readonly kind: ScalarKind }
+  | { readonly kind: 'list'; readonly items: StaticType }
+  | { readonly kind: 'map'; readonly keys: StaticType; readonly values: StaticType }
+  | { readonly kind: 'object'; readonly fields: (name: string) => Schema | undefined }
+  | { readonly kind: 'optional'; readonly value: StaticType }
+
+/** Types without parts. */
+export type ScalarKind =
+  | 'dyn'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'null'
+  | 'timestamp'
+  | 'duration'
+  | 'type'
+  | 'quantity'
+  | 'url'
+  | 'ip'
+  | 'cidr'
+  | 'semver'
+  | 'format'
+
+/** Nothing is known. */
+export const dyn: StaticType = { kind: 'dyn' }
+
+/** A type by its kind. */
+export function scalar(kind: ScalarKind): StaticType {
+  return { kind }
+}
+
+/** The type a schema gives to a value in expressions. */
+export function typeOfSchema(schema: Schema | undefined): StaticType {
+  if (schema === undefined || schema['x-kubernetes-int-or-string']) return dyn
+  switch (schema.type) {
+    case 'boolean':
+      return scalar('bool')
+    case 'integer':
+      return scalar('int')
+    case 'number':
+      return scalar('double')
+    case 'string':
+      return scalar(stringKind(schema.format))
+    case 'array':
+      return { kind: 'list', items: typeOfSchema(schema.items) }
+    case 'object':
+      return objectType(schema)
+    default:
+      return dyn
+  }
+}
+
+function stringKind(format: string | undefined): ScalarKind {
+  if (format === 'byte') return 'bytes'
+  if (format === 'date' || format === 'date-time') return 'timestamp'
+  return format === 'duration' ? 'duration' : 'string'
+}
+
+function objectType(schema: Schema): StaticType {
+  if (typeof schema.additionalProperties === 'object') {
+    return { kind: 'map', keys: scalar('string'), values: typeOfSchema(schema.additionalProperties) }
+  }
+  const { properties } = schema
+  // Without declared fields there is nothing to check against; embedded resources have more than they declare.
+  if (properties === undefined || schema['x-kubernetes-embedded-resource']) return dyn
+  return {
+    kind: 'object',
+    fields: (name) => {
+      for (const [field, type] of Object.entries(properties)) {
+        if (escapeFieldName(field) === name) return type
+      }
+      return undefined
+    },
+  }
+}
+
+/** A type as messages print it. */
+export function printType(type: StaticType): string {
+  switch (type.kind) {
+    case 'list':
+      return `list(${printType(type.items)})`
+    case 'map':
+      return `map(${printType(type.keys)}, ${printType(type.values)})`
+    case 'optional':
+      return `optional_type(${printType(type.value)})`
+    case 'timestamp':
+    case 'duration':
+      return `google.protobuf.${type.kind === 'timestamp' ? 'Timestamp' : 'Duration'}`
+    default:
+      return type.kind
+  }
+}
