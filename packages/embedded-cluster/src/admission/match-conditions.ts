@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { forbidden } from '../rest/api-errors.ts'
 import type { AdmissionAttributes } from './admission.ts'
-import type { Webhook } from './webhook-configuration.ts'
+import type { MatchCondition, Webhook } from './webhook-configuration.ts'
 
 /** What an expression sees. */
 export interface ConditionVariables {
@@ -15,36 +15,53 @@ export interface ConditionVariables {
 /** Compiles an expression; both compiling and evaluating throw on errors. */
 export type CompileCondition = (expression: string) => (variables: ConditionVariables) => boolean
 
-/**
- * Whether every condition holds. When none is false and one fails, the failure policy decides: `Ignore` skips the
- * webhook, `Fail` refuses the request with a 403.
- */
-export function evaluateConditions(
-  webhook: Webhook,
-  attributes: AdmissionAttributes,
-  review: JsonObject,
-  compile: CompileCondition | undefined,
-): boolean {
-  if (webhook.matchConditions.length === 0) return true
-  const { object, oldObject, ...request } = isJsonObject(review.request) ? review.request : {}
-  const variables = {
-    object: isJsonObject(object) ? object : null,
-    oldObject: isJsonObject(oldObject) ? oldObject : null,
-    request,
+/** Evaluates conditions, each compiled once. */
+export class MatchConditions {
+  readonly #compile: CompileCondition | undefined
+  // Conditions belong to a configuration that was read; both are forgotten together.
+  readonly #compiled = new WeakMap<MatchCondition, ReturnType<CompileCondition>>()
+
+  /** `compile` is what the cluster uses unless given. */
+  constructor(compile?: CompileCondition) {
+    this.#compile = compile
   }
-  const failures: string[] = []
-  for (const { expression } of webhook.matchConditions) {
-    try {
-      if (compile === undefined) throw new Error('this cluster evaluates no match conditions')
-      if (!compile(expression)(variables)) return false
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      failures.push(`expression '${expression}' resulted in error: ${why}`)
+
+  /**
+   * Whether every condition of `webhook` holds. When none is false and one fails, the failure policy decides: `Ignore`
+   * skips the webhook, `Fail` refuses the request with a 403.
+   */
+  async hold(webhook: Webhook, attributes: AdmissionAttributes, review: JsonObject): Promise<boolean> {
+    if (webhook.matchConditions.length === 0) return true
+    const { object, oldObject, ...request } = isJsonObject(review.request) ? review.request : {}
+    const variables = {
+      object: isJsonObject(object) ? object : null,
+      oldObject: isJsonObject(oldObject) ? oldObject : null,
+      request,
     }
+    const failures: string[] = []
+    for (const condition of webhook.matchConditions) {
+      try {
+        const evaluate = await this.#evaluator(condition)
+        if (!evaluate(variables)) return false
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        failures.push(`expression '${condition.expression}' resulted in error: ${why}`)
+      }
+    }
+    if (failures.length === 0) return true
+    if (webhook.failurePolicy === 'Ignore') return false
+    const [first = ''] = failures
+    const why = failures.length === 1 ? first : `[${failures.join(', ')}]`
+    throw forbidden(attributes.resource, attributes.name ?? '', why)
   }
-  if (failures.length === 0) return true
-  if (webhook.failurePolicy === 'Ignore') return false
-  const [first = ''] = failures
-  const why = failures.length === 1 ? first : `[${failures.join(', ')}]`
-  throw forbidden(attributes.resource, attributes.name ?? '', why)
+
+  async #evaluator(condition: MatchCondition): Promise<ReturnType<CompileCondition>> {
+    const known = this.#compiled.get(condition)
+    if (known !== undefined) return known
+    // Loaded only here: most clusters have no webhook with conditions.
+    const compile = this.#compile ?? (await import('./cel-conditions.ts')).compileCelCondition
+    const compiled = compile(condition.expression)
+    this.#compiled.set(condition, compiled)
+    return compiled
+  }
 }

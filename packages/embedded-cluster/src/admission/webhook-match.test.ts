@@ -100,9 +100,23 @@ describe('the choice of webhooks', () => {
     })
   })
 
-  it('refuses match conditions clearly when none can be evaluated', async () => {
-    const matchConditions = [{ name: 'c', expression: 'true' }]
-    const { validate } = admission({ validating: [webhook('a', { matchConditions })] }, { a: allow })
-    expect((await refusal(validate(attributes()))).message).toContain('evaluates no match conditions')
+  it('understands CEL over the request and its objects', async () => {
+    const run = async (expression: string) => {
+      const matchConditions = [{ name: 'c', expression }]
+      const { validate, calls } = admission({ validating: [webhook('a', { matchConditions })] }, { a: allow })
+      await validate(
+        attributes({
+          object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { labels: { app: 'x' } }, data: { n: '3' } },
+        }),
+      )
+      return calls.length
+    }
+    expect(await run('object.metadata.labels["app"] == "x"')).toBe(1)
+    expect(await run('request.userInfo.username.startsWith("system:")')).toBe(0)
+    expect(await run('"devs" in request.userInfo.groups && oldObject == null')).toBe(1)
+    expect(await run('!has(object.spec) && int(object.data.n) > 2')).toBe(1)
+    expect(await refusal(run('object.spec.a == 1'))).toMatchObject({ code: 403 })
+    expect(await refusal(run('nonsense'))).toMatchObject({ code: 403 })
+    expect(await refusal(run('"text"'))).toMatchObject({ code: 403 })
   })
 })

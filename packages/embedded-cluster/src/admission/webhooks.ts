@@ -8,7 +8,7 @@ import type { ClusterApi } from '../rest/cluster-api.ts'
 import { StatusError } from '../status-error.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { type AdmissionVerdict, denial, InvalidReviewError, readReview, writeReview } from './admission-review.ts'
-import { type CompileCondition, evaluateConditions } from './match-conditions.ts'
+import { type CompileCondition, MatchConditions } from './match-conditions.ts'
 import { applyReviewPatch } from './review-patch.ts'
 import { WebhookCallError, type WebhookClient } from './webhook-client.ts'
 import { type Webhook, WebhookConfigurations, type WebhookKind } from './webhook-configuration.ts'
@@ -26,7 +26,7 @@ export interface WebhookAdmissionOptions {
   readonly settle?: (object: JsonObject, resource: ResourceInfo) => JsonObject
   /** Built-in plug-ins that look at the object once more after a webhook changed it. @default none */
   readonly reinvoked?: readonly AdmissionPlugin[]
-  /** Compiles the CEL of match conditions. @default conditions are refused like conditions that fail */
+  /** Compiles match conditions. @default the cluster's CEL */
   readonly compileCondition?: CompileCondition
   /** @default crypto.randomUUID */
   readonly randomUuid?: () => string
@@ -69,9 +69,11 @@ export function createWebhookAdmission(options: WebhookAdmissionOptions): Webhoo
 class Dispatcher {
   readonly #options: WebhookAdmissionOptions
   readonly #randomUuid: () => string
+  readonly #conditions: MatchConditions
 
   constructor(options: WebhookAdmissionOptions) {
     this.#options = options
+    this.#conditions = new MatchConditions(options.compileCondition)
     this.#randomUuid = options.randomUuid ?? randomUUID
   }
 
@@ -169,7 +171,7 @@ class Dispatcher {
     const oldObject = await this.#inVersion(attributes.oldObject, seenAs, attributes)
     const uid = this.#randomUuid()
     const review = writeReview(uid, attributes, seenAs, object, oldObject)
-    if (!evaluateConditions(webhook, attributes, review, this.#options.compileCondition)) return undefined
+    if (!(await this.#conditions.hold(webhook, attributes, review))) return undefined
     if (attributes.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
     }

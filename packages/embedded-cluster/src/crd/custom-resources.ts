@@ -2,9 +2,9 @@
 import type { AdmissionPlugin } from '../admission/admission.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { arrayAt, type JsonObject, jsonEqual, objectAt } from '../json.ts'
-import { groupResource } from '../registry/resource-info.ts'
+import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { forbidden } from '../rest/api-errors.ts'
+import { forbidden, invalid } from '../rest/api-errors.ts'
 import type { ClusterApi, ClusterController, ClusterEvent } from '../rest/cluster-api.ts'
 import { StatusError } from '../status-error.ts'
 import { decideNames, type NameDecision, writeNames } from './accepted-names.ts'
@@ -18,7 +18,8 @@ import {
 } from './definition.ts'
 import { definitionStatus } from './definition-status.ts'
 import { resourceInfos } from './resource-infos.ts'
-import { isEstablished } from './validate-definition.ts'
+import { hasRules, loadRuleEngine, type RuleEngine } from './rules.ts'
+import { isEstablished, validateRules } from './validate-definition.ts'
 
 /** What the controller works on. */
 export interface CustomResourcesOptions {
@@ -59,6 +60,9 @@ export class CustomResources implements ClusterController {
   readonly #definitions = new Map<string, KnownDefinition>()
   readonly #dirty = new Set<string>()
   readonly #retries = new Map<string, { attempts: number; timer: Timer | undefined }>()
+  #engine: RuleEngine | undefined
+  /** Ends when every definition that waited for the engine is registered. */
+  #loading: Promise<void> = Promise.resolve()
   #working: Promise<void> | undefined
   #unsubscribe: (() => void) | undefined
 
@@ -81,7 +85,9 @@ export class CustomResources implements ClusterController {
       return object
     },
     validate: ({ resource, object, oldObject, warn }) => {
-      if (!resource.custom || object === undefined) return
+      if (object === undefined) return undefined
+      if (groupResource(resource) === DEFINITIONS) return this.#checkRules(resource, object)
+      if (!resource.custom) return undefined
       const before = finalizersOf(oldObject)
       for (const finalizer of finalizersOf(object)) {
         if (finalizer.includes('/') || standardFinalizers.has(finalizer) || before.includes(finalizer)) continue
@@ -89,6 +95,7 @@ export class CustomResources implements ClusterController {
           `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
         )
       }
+      return undefined
     },
   }
 
@@ -107,11 +114,13 @@ export class CustomResources implements ClusterController {
     this.#dirty.clear()
     for (const retry of this.#retries.values()) retry.timer?.cancel()
     this.#retries.clear()
+    await this.#loading
     await this.#working
   }
 
   /** Resolves when there is nothing left to write for now. */
   async idle(): Promise<void> {
+    await this.#loading
     while (this.#working !== undefined) await this.#working
   }
 
@@ -126,6 +135,25 @@ export class CustomResources implements ClusterController {
       if (definition.group === group && decision.accepted.kind === kind) return definition
     }
     return undefined
+  }
+
+  async #checkRules(resource: ResourceInfo, crd: JsonObject): Promise<void> {
+    const definition = readDefinition(crd)
+    if (!definition.versions.some(({ schema }) => hasRules(schema))) return
+    this.#engine ??= await loadRuleEngine()
+    const errors = validateRules(definition, this.#engine)
+    if (errors.length > 0) throw invalid(resource, definition.name, errors)
+  }
+
+  /** After a restart a definition with rules waits for their engine, and is registered then in its latest state. */
+  async #registerWithRules(name: string): Promise<void> {
+    try {
+      this.#engine ??= await loadRuleEngine()
+    } catch (error) {
+      return this.#onError(error, name)
+    }
+    const crd = this.#api.get(DEFINITIONS, undefined, name)
+    if (crd !== undefined && this.#unsubscribe !== undefined) this.#register(crd)
   }
 
   #observe(event: ClusterEvent): void {
@@ -150,6 +178,10 @@ export class CustomResources implements ClusterController {
     const definition = readDefinition(crd)
     const { name, group } = definition
     if (!this.#definitions.has(name)) this.#remember(crd)
+    if (this.#engine === undefined && definition.versions.some(({ schema }) => hasRules(schema))) {
+      this.#loading = this.#loading.then(() => this.#registerWithRules(name))
+      return
+    }
     const known = this.#definitions.get(name)
     const held = known?.decision.accepted ?? definition.names
     const decision = decideNames(definition.names, held, this.#namesOfOthers(group, name))
@@ -158,7 +190,7 @@ export class CustomResources implements ClusterController {
     const isUnchanged = known?.spec !== undefined && jsonEqual(known.spec, spec)
     // Registering what is registered already would make every client read discovery again.
     if (isServed && !(isUnchanged && jsonEqual(writeNames(held), writeNames(decision.accepted)))) {
-      this.#registry.replace(name, resourceInfos(definition, decision.accepted))
+      this.#registry.replace(name, resourceInfos(definition, decision.accepted, this.#engine))
     }
     this.#definitions.set(name, { definition, decision, spec: isServed ? spec : undefined })
     this.#enqueue(name)

@@ -6,12 +6,17 @@ import { compareVersions } from '../registry/version-priority.ts'
 import { objectMetaSchema } from '../schema/object-meta.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Definition, DefinitionNames, DefinitionVersion } from './definition.ts'
+import type { RuleEngine } from './rules.ts'
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs = ['get', 'patch', 'update']
 
-/** The resources of `definition` under the names it was given, in the order of its versions. */
-export function resourceInfos(definition: Definition, names: DefinitionNames): ResourceInfo[] {
+/** The resources of `definition` under the names it was given, in the order of its versions; `engine` compiles rules. */
+export function resourceInfos(
+  definition: Definition,
+  names: DefinitionNames,
+  engine: RuleEngine | undefined,
+): ResourceInfo[] {
   const storage = definition.versions.find((version) => version.storage)
   if (storage === undefined) return []
   return definition.versions
@@ -36,7 +41,13 @@ export function resourceInfos(definition: Definition, names: DefinitionNames): R
       ...(isJsonObject(version.subresources.scale) ? { scalePaths: scalePaths(version.subresources.scale) } : {}),
       ...(version.deprecated ? { deprecationWarning: deprecationWarning(definition, names, version) } : {}),
       storageVersionHash: storageVersionHash(definition.group, storage.name, names.kind),
+      ...rulesOf(version, engine),
     }))
+}
+
+function rulesOf(version: DefinitionVersion, engine: RuleEngine | undefined): Pick<ResourceInfo, 'validateRules'> {
+  const validateRules = version.schema === undefined ? undefined : engine?.validator(version.schema)
+  return validateRules === undefined ? {} : { validateRules }
 }
 
 /**

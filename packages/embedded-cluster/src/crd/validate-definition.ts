@@ -4,6 +4,7 @@ import { nameProblems } from '../rest/object-meta.ts'
 import { invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import { type Definition, type DefinitionVersion, readDefinition, stringsAt } from './definition.ts'
+import type { RuleEngine } from './rules.ts'
 import { validateConversion } from './validate-conversion.ts'
 import { type VersionPaths, validateVersion } from './validate-version.ts'
 
@@ -91,6 +92,15 @@ function validateVersions(definition: Definition, crd: JsonObject): FieldError[]
     errors.push(versionsProblem(definition, crd, 'must have exactly one version marked as storage version'))
   }
   return errors
+}
+
+/** Problems of the rules in all schemas of a definition that is valid otherwise. */
+export function validateRules(definition: Definition, engine: RuleEngine): readonly FieldError[] {
+  const paths = versionPaths(definition.versions)
+  return definition.versions.flatMap(({ schema }, index) => {
+    const path = paths(index).schema
+    return schema === undefined || path === undefined ? [] : engine.check(schema, path)
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What the server knows about one kind in one version. */
+import type { RuleValidator } from '../crd/rules.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** Something below an object, such as its status. */
@@ -59,6 +60,8 @@ export interface ResourceInfo {
   /** Sent as a `Warning` header with every answer when the version is deprecated. */
   readonly deprecationWarning?: string
   readonly storageVersionHash?: string
+  /** Applies the CEL rules of a custom resource's schema; absent when it has none. */
+  readonly validateRules?: RuleValidator
 }
 
 /** `deployments.apps`, `pods`: names a resource across versions, and a collection in the store. */

@@ -21,7 +21,9 @@ export function validateObject(
   object: JsonObject,
   old: JsonObject | undefined,
 ): readonly FieldError[] {
-  return info.custom ? [...validateSchema(info.schema, object, { old }), ...validateScaleValues(info, object)] : []
+  if (!info.custom) return []
+  const errors = [...validateSchema(info.schema, object, { old }), ...validateScaleValues(info, object)]
+  return [...errors, ...(info.validateRules?.(object, old, errors) ?? [])]
 }
 
 /** Records who owns the fields that a write changes. */

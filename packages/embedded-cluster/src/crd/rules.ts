@@ -1,0 +1,49 @@
+/** The CEL rules of custom resources: compiled when a definition is written, evaluated when an object is. */
+import { isJsonObject, type JsonObject } from '../json.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { FieldError } from '../status-error.ts'
+
+/**
+ * Applies the rules of a schema to an object that passed the schema, or to one with `schemaErrors` as far as those
+ * leave something to apply rules to. `old` is absent on create.
+ */
+export type RuleValidator = (
+  object: JsonObject,
+  old: JsonObject | undefined,
+  schemaErrors: readonly FieldError[],
+) => readonly FieldError[]
+
+/** Compiles rules. */
+export interface RuleEngine {
+  /** Problems of the rules in a schema that stands at `path` of its definition. */
+  check(schema: JsonObject, path: string): readonly FieldError[]
+  /** The validator of a schema whose rules are known to compile. */
+  validator(schema: JsonObject): RuleValidator | undefined
+}
+
+/** Whether a schema has rules anywhere. */
+export function hasRules(schema: JsonObject | undefined): boolean {
+  if (schema === undefined) return false
+  if (Array.isArray(schema['x-kubernetes-validations'])) return true
+  const { properties, items, additionalProperties } = schema
+  const parts = [items, additionalProperties, ...(isJsonObject(properties) ? Object.values(properties) : [])]
+  return parts.some((part) => isJsonObject(part) && hasRules(part))
+}
+
+/** Loads the engine; most clusters never need it, and it takes longer to load than all rules take to compile. */
+export async function loadRuleEngine(): Promise<RuleEngine> {
+  const { compileRules } = await import('../cel/compile-rules.ts')
+  const { evaluateRules, rulesNotChecked } = await import('../cel/evaluate-rules.ts')
+  return {
+    // Definitions are checked to be structural before their rules are looked at.
+    check: (schema, path) => compileRules(schema as Schema, path).errors,
+    validator: (schema) => {
+      const { rules } = compileRules(schema as Schema)
+      if (rules === undefined) return undefined
+      return (object, old, schemaErrors) => {
+        const unchecked = rulesNotChecked(schemaErrors)
+        return unchecked === undefined ? evaluateRules(rules, object, old) : [unchecked]
+      }
+    },
+  }
+}
