@@ -41,6 +41,7 @@ import { toVersion } from './rest/context.ts'
 import { defaultObject } from './rest/decode-object.ts'
 import { LocalApi } from './rest/local-api.ts'
 import { newUid } from './rest/object-meta.ts'
+import { ReadForms } from './rest/read-forms.ts'
 import type { ServerContext, VirtualCreate } from './rest/server-context.ts'
 import { WatchHub } from './rest/watch-hub.ts'
 import { loadBuiltinSchemas } from './schema/definitions.ts'
@@ -88,6 +89,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     converter: {
       convert: (objects, apiVersion, signal) => requireSet(late.converter).convert(objects, apiVersion, signal),
     },
+    readForms: new ReadForms(registry),
     serviceAddresses: takenAddresses(store, random),
     strategyOf,
     hub,

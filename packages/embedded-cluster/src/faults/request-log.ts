@@ -61,7 +61,11 @@ export class RequestLog {
 
   #sum(verbs: ReadonlySet<string>): number {
     let total = 0
-    for (const [key, count] of this.#counts) if (verbs.has(key.split(' ', 1).join(''))) total += count
+    for (const [key, count] of this.#counts) {
+      const [verb = '', resource = ''] = key.split(' ')
+      // Discovery and health are read too, but hold no objects.
+      if (resource !== '' && verbs.has(verb)) total += count
+    }
     return total
   }
 }

@@ -122,14 +122,16 @@ export class Renderer {
     const isShared = negotiated.as !== 'Table'
     return {
       event: (type, event) => {
-        const { object } = event.current
+        const form = this.#context.readForms.of(info, event.current)
+        const { object } = form
         if (object.apiVersion !== apiVersion) {
           return toVersion(this.#context, object, apiVersion, signal).then((converted) => write(type, converted))
         }
-        if (!isShared) return write(type, object)
+        if (!isShared || form !== event.current) return write(type, object)
         return negotiated.as === undefined ? event.line(type) : event.line(type, asVersion, render)
       },
-      object: (type, stored) => {
+      object: (type, raw) => {
+        const stored = this.#context.readForms.of(info, raw)
         if (stored.object.apiVersion !== apiVersion) {
           return toVersion(this.#context, stored.object, apiVersion, signal).then((object) => write(type, object))
         }

@@ -8,6 +8,7 @@ import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../store/store.ts'
+import type { ReadForms } from './read-forms.ts'
 
 /** Turns objects of one kind into another of its versions. */
 export interface Converter {
@@ -23,6 +24,7 @@ export interface RestContext {
   readonly random: () => number
   readonly admission: readonly AdmissionPlugin[]
   readonly converter: Converter
+  readonly readForms: ReadForms
   readonly serviceAddresses: ServiceAddresses
   readonly strategyOf: (info: ResourceInfo) => KindStrategy
 }

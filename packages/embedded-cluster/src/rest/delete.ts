@@ -94,7 +94,7 @@ export async function deleteObject(
     const live = context.store.get(collection, key)
     if (live === undefined) throw notFound(info, name)
     checkPreconditions(request, options, live)
-    const old = await toRequestVersion(context, request, live.object)
+    const old = await toRequestVersion(context, request, context.readForms.of(info, live).object)
     const step = { operation: 'DELETE', object: undefined, oldObject: old, name } as const
     await admitMutating(context, request, step)
     await admitValidating(context, request, step)

@@ -33,7 +33,7 @@ export async function getObject(
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
   const stored = context.store.get(storageKey(info), objectKey(namespace, name))
   if (stored === undefined) throw notFound(info, name)
-  return stored
+  return context.readForms.of(info, stored)
 }
 
 /** Reads a collection. */
@@ -52,14 +52,20 @@ export async function listObjects(
   )
   checkListOptions(query, wanted, continueToken)
   const collection = storageKey(info)
-  if (continueToken !== '') return nextPage(context, collection, selection, limit, continueToken)
+  const complete = (list: ListResult) => completed(context, info, list)
+  if (continueToken !== '') return complete(nextPage(context, collection, selection, limit, continueToken))
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
   const isExact = query.get('resourceVersionMatch') === 'Exact'
   const frozen = context.hub.visibleRevision(collection)
   // A read that allows any age comes from the watch cache, which may be held back on purpose.
   const isCached = wanted !== undefined && !isExact && wanted <= frozen
   const revision = isExact && wanted !== undefined ? wanted : isCached ? frozen : context.store.revision
-  return page(context, collection, selection, limit, revision, undefined)
+  return complete(page(context, collection, selection, limit, revision, undefined))
+}
+
+function completed(context: RestContext, info: ResourceInfo, list: ListResult): ListResult {
+  if (!info.custom) return list
+  return { ...list, items: list.items.map((stored) => context.readForms.of(info, stored)) }
 }
 
 function nextPage(

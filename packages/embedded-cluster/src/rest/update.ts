@@ -68,7 +68,7 @@ async function attemptChange(
   const { info, name = '' } = request
   const strategy = context.strategyOf(info)
   const forStrategy = strategyContext(context, request.dryRun)
-  const old = await toRequestVersion(context, request, live.object)
+  const old = await toRequestVersion(context, request, context.readForms.of(info, live).object)
   const computed = await options.compute(old)
   const givenVersion = stringAt(metadataOf(computed.object), 'resourceVersion') ?? ''
   requireVersion(request, options, givenVersion, live)
@@ -85,9 +85,11 @@ async function attemptChange(
   const errors = [
     ...validateMetadata(info, strategy, object, old),
     ...validateObject(info, object, old),
-    ...(strategy.validate?.(object, old) ?? []),
+    // A subresource writes a part of its own, which whoever serves it checks.
+    ...(request.subresource === undefined ? (strategy.validate?.(object, old) ?? []) : []),
   ]
   if (errors.length > 0) throw invalid(info, name, errors)
+  if (request.subresource === undefined) for (const text of strategy.warnings?.(object, old) ?? []) request.warn(text)
   if (options.isInternal !== true) await admitValidating(context, request, { ...step, object })
   if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
   const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
@@ -149,11 +151,13 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
     const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
     throw conflict(info, name, error)
   }
-  for (const field of ['namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation']) {
+  for (const field of ['namespace', 'uid', 'creationTimestamp', 'generation']) {
     if (before[field] === undefined) delete metadata[field]
     else metadata[field] = before[field]
   }
-  metadata.creationTimestamp ??= before.creationTimestamp
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
+    if (before[field] !== undefined) metadata[field] ??= before[field]
+  }
   metadata.resourceVersion = before.resourceVersion
   delete metadata.selfLink
 }

@@ -1,0 +1,244 @@
+import { execFile } from 'node:child_process'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { request as httpsRequest } from 'node:https'
+import { connect as connectTls } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type EmbeddedCluster, startEmbeddedCluster } from '../src/index.ts'
+import { configMap } from './support/in-process.ts'
+
+let cluster: EmbeddedCluster
+const sessions: ClientHttp2Session[] = []
+
+beforeEach(async () => {
+  cluster = await startEmbeddedCluster({ controllers: false, maxBufferedEvents: 20 })
+})
+
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.destroy()
+  await cluster.stop()
+})
+
+interface Identity {
+  readonly ca: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+function admin(): Required<Identity> {
+  const { users } = parse(cluster.adminKubeconfig())
+  const decode = (data: string) => Buffer.from(data, 'base64').toString()
+  const { user } = users[0]
+  return {
+    ca: cluster.caPem,
+    cert: decode(user['client-certificate-data']),
+    key: decode(user['client-key-data']),
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, unknown>
+  readonly body: Buffer
+}
+
+function http1(path: string, options: { identity?: Identity; method?: string; body?: string; headers?: object } = {}) {
+  const { identity = admin(), method = 'GET', body, headers } = options
+  return new Promise<Answer>((resolve, reject) => {
+    const request = httpsRequest(
+      new URL(path, cluster.url),
+      { ...identity, method, agent: false, headers: { 'content-type': 'application/json', ...headers } },
+      async (response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk)
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) })
+      },
+    )
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+function http2(): ClientHttp2Session {
+  const session = connectHttp2(cluster.url, admin())
+  session.on('error', () => undefined)
+  sessions.push(session)
+  return session
+}
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+
+describe('who one is', () => {
+  test('comes from the client certificate', async () => {
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const answer = await http1(path, { method: 'POST', body: JSON.stringify(review) })
+    expect(JSON.parse(answer.body.toString()).status.userInfo).toMatchObject({
+      username: 'kubernetes-admin',
+      groups: ['system:masters', 'system:authenticated'],
+    })
+  })
+
+  test('is nobody without a certificate, and a bad token is refused', async () => {
+    const anonymous = { ca: cluster.caPem }
+    expect((await http1('/version', { identity: anonymous })).status).toBe(200)
+    const headers = { authorization: 'Bearer nonsense' }
+    expect((await http1('/version', { identity: anonymous, headers })).status).toBe(401)
+  })
+
+  test('is not believed from a certificate of somebody else', async () => {
+    const stranger = await startEmbeddedCluster({ controllers: false })
+    try {
+      const { users } = parse(stranger.adminKubeconfig())
+      const decode = (data: string) => Buffer.from(data, 'base64').toString()
+      const identity = {
+        ca: cluster.caPem,
+        cert: decode(users[0].user['client-certificate-data']),
+        key: decode(users[0].user['client-key-data']),
+      }
+      expect((await http1('/version', { identity })).status).toBe(401)
+    } finally {
+      await stranger.stop()
+    }
+  })
+})
+
+describe('HTTP/2', () => {
+  test('carries many watches on one connection', async () => {
+    const session = http2()
+    const events: Promise<string>[] = []
+    for (let index = 0; index < 100; index += 1) {
+      const stream = session.request({ ':path': `${CONFIG_MAPS}?watch=1&resourceVersion=0` })
+      stream.setEncoding('utf8')
+      events.push(
+        new Promise((resolve) => {
+          let text = ''
+          stream.on('data', (chunk: string) => {
+            text += chunk
+            if (!text.includes('\n')) return
+            stream.close()
+            resolve(JSON.parse(text).object.metadata.name)
+          })
+        }),
+      )
+      await new Promise((resolve) => stream.once('response', resolve))
+    }
+    await cluster.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
+    expect(new Set(await Promise.all(events))).toEqual(new Set(['a']))
+  })
+
+  test('a large answer is compressed for those who take it', async () => {
+    const data = { text: 'x'.repeat(200_000) }
+    await cluster.api.create('configmaps', configMap('a', data, { namespace: 'default' }))
+    const plain = await http1(`${CONFIG_MAPS}/a`)
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    const zipped = await http1(`${CONFIG_MAPS}/a`, { headers: { 'accept-encoding': 'gzip' } })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(zipped.body).equals(plain.body)).toBe(true)
+  })
+})
+
+describe('hostile traffic', () => {
+  test('a body over the limit is refused with a Status', async () => {
+    const answer = await http1(CONFIG_MAPS, { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024 + 1) })
+    expect(answer.status).toBe(413)
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ kind: 'Status', reason: 'RequestEntityTooLarge' })
+    expect((await http1('/readyz')).status).toBe(200)
+  })
+
+  test('what is not HTTP is cut, and the server goes on', async () => {
+    const identity = admin()
+    for (const bytes of ['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: x\r\nA', '\u0000\u0001\u0002']) {
+      const ended = new Promise<void>((resolve) => {
+        const { hostname, port } = new URL(cluster.url)
+        const socket = connectTls({ host: hostname, port: Number(port), ...identity }, () => {
+          socket.write(bytes)
+          socket.end()
+        })
+        socket.on('error', () => undefined)
+        socket.on('close', () => resolve())
+        socket.resume()
+      })
+      await ended
+    }
+    expect((await http1('/readyz')).status).toBe(200)
+  })
+
+  test('a malformed body gets a Status, whatever is wrong with it', async () => {
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '{"kind":1}',
+      '{"apiVersion":"v1","kind":"ConfigMap","metadata":[]}',
+      '[['.repeat(5000),
+    ]) {
+      const answer = await http1(CONFIG_MAPS, { method: 'POST', body })
+      expect([400, 422], body.slice(0, 50)).toContain(answer.status)
+      expect(JSON.parse(answer.body.toString()).kind).toBe('Status')
+    }
+  })
+
+  test('methods nobody knows are refused', async () => {
+    expect((await http1('/version', { method: 'TRACE' })).status).toBe(405)
+  })
+
+  test('watchers that do not read are cut, and memory stays bounded', async () => {
+    const session = http2()
+    const ended: Promise<unknown>[] = []
+    for (let index = 0; index < 50; index += 1) {
+      const stream = session.request({ ':path': `${CONFIG_MAPS}?watch=1&resourceVersion=0` })
+      stream.on('error', () => undefined)
+      await new Promise((resolve) => stream.once('response', resolve))
+      stream.pause()
+      ended.push(new Promise((resolve) => stream.once('close', resolve)))
+    }
+    const data = { text: 'x'.repeat(50_000) }
+    for (let index = 0; index < 60; index += 1) {
+      await cluster.api.create('configmaps', configMap(`n${index}`, data, { namespace: 'default' }))
+      if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect((await http1('/readyz')).status).toBe(200)
+    session.destroy()
+    await Promise.all(ended)
+    await expect.poll(() => cluster.requests.count({ verb: 'watch' })).toBe(50)
+  })
+})
+
+test('a server that goes away and comes back keeps its address and its state', async () => {
+  const { url } = cluster
+  await cluster.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
+  await cluster.stopListening()
+  await expect(http1('/version')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  await cluster.listenAgain()
+  expect(cluster.url).toBe(url)
+  expect((await http1(`${CONFIG_MAPS}/a`)).status).toBe(200)
+})
+
+test('a broken connection by a fault rule is seen as one', async () => {
+  cluster.faults.inject({ verb: 'get', resource: 'configmaps' }, { kind: 'reset', when: 'before' })
+  await expect(http1(`${CONFIG_MAPS}/a`)).rejects.toMatchObject({ code: 'ECONNRESET' })
+})
+
+test('a port that is taken is reported and leaves nothing running', async () => {
+  const port = Number(new URL(cluster.url).port)
+  await expect(startEmbeddedCluster({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})
+
+test('the command starts a cluster, refuses nonsense and shows help', async () => {
+  const cli = new URL('../src/cli.ts', import.meta.url).pathname
+  const run = (...args: string[]) =>
+    new Promise<{ code: unknown; output: string }>((resolve) => {
+      execFile(process.execPath, [cli, ...args], (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : error.code, output: stdout + stderr })
+      })
+    })
+  expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('--data-dir') })
+  expect(await run('--port', 'x')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('--port is a whole number'),
+  })
+  expect(await run('--unknown')).toMatchObject({ code: 2 })
+})

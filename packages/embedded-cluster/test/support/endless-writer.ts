@@ -1,0 +1,12 @@
+/** Writes objects into a persistent cluster and prints the name of each one once it is acknowledged, until it is killed. */
+import { startEmbeddedCluster } from '../../src/index.ts'
+
+const [, , dataDir = ''] = process.argv
+const cluster = await startEmbeddedCluster({ listen: false, controllers: false, dataDir })
+for (let index = 0; ; index += 1) {
+  const metadata = { name: `n${index}`, namespace: 'default' }
+  await cluster.api.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+  process.stdout.write(`n${index}\n`)
+  // Room for the pipe and for the signal.
+  if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
+}
