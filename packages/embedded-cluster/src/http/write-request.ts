@@ -34,6 +34,11 @@ export function readWriteRequest(
     const message = `Too long: may not be more than ${MAX_MANAGER_LENGTH} bytes`
     throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field: 'fieldManager', reason: 'FieldValueTooLong', message }])
   }
+  const unprintable = unprintableProblem(fieldManager)
+  if (unprintable !== undefined) {
+    const error = { field: 'fieldManager', reason: 'FieldValueInvalid', message: unprintable } as const
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [error])
+  }
   const fieldValidation = query.get('fieldValidation') ?? ''
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
     const message = `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`
@@ -66,6 +71,16 @@ function requireDryRunValue(kind: string, value: string): void {
   if (value === 'All') return
   const message = `Unsupported value: ["${value}"]: supported values: "All"`
   throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field: 'dryRun', reason: 'FieldValueNotSupported', message }])
+}
+
+/** The first character of a field manager's name that cannot be printed, in the words of the real server. */
+function unprintableProblem(manager: string): string | undefined {
+  const position = [...manager].findIndex((character) => /[\p{C}\p{Zl}\p{Zp}]/u.test(character))
+  const character = [...manager][position]
+  if (character === undefined) return undefined
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  const quoted = JSON.stringify(manager).replace(/\\u00([0-9a-f]{2})/g, '\\x$1')
+  return `Invalid value: ${quoted}: invalid character U+${code.toUpperCase().padStart(4, '0')} (at position ${position})`
 }
 
 /** What comes before the first slash of the user agent, without what cannot be printed. */

@@ -36,8 +36,8 @@ export function resourceNotFound(): StatusError {
 }
 
 /** 409: the name is taken. */
-export function alreadyExists(resource: ResourceName, name: string): StatusError {
-  const message = `${groupResource(resource)} "${name}" already exists`
+export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): StatusError {
+  const message = `${isBeingDeleted ? 'object is being deleted: ' : ''}${groupResource(resource)} "${name}" already exists`
   return new StatusError(409, 'AlreadyExists', message, details(resource, name))
 }
 

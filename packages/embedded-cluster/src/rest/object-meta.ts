@@ -67,7 +67,9 @@ export function nameProblems(name: string, rule: KindStrategy['names'] = 'subdom
     case 'service': {
       const problems = name.length > 63 ? ['must be no more than 63 characters'] : []
       const isService = rule === 'service'
-      if (!(isService ? serviceLabel : label).test(name)) problems.push(isService ? serviceText : labelText)
+      if ((isService ? serviceLabel : label).test(name)) return problems
+      const hasOnlyDots = !isService && subdomain.test(name)
+      problems.push(isService ? serviceText : hasOnlyDots ? 'must not contain dots' : labelText)
       return problems
     }
     case 'subdomain': {
@@ -80,7 +82,7 @@ export function nameProblems(name: string, rule: KindStrategy['names'] = 'subdom
 
 const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const qualifiedText =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const labelValueText =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
@@ -91,17 +93,22 @@ function invalidValue(field: string, value: unknown, why: string): FieldError {
 
 /** Why `key` is not a qualified name such as `example.com/part`; empty when it is. */
 export function qualifiedNameProblems(key: string): string[] {
-  const slash = key.indexOf('/')
-  const name = key.slice(slash + 1)
+  const parts = key.split('/')
+  if (parts.length > 2) {
+    return [
+      `a valid label key ${qualifiedText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  }
+  const name = parts.at(-1) ?? ''
   const problems: string[] = []
-  if (slash >= 0) {
-    const prefix = key.slice(0, slash)
+  if (parts.length === 2) {
+    const [prefix = ''] = parts
     if (prefix === '') problems.push('prefix part must be non-empty')
-    else if (!subdomain.test(prefix) || prefix.length > 253) problems.push(`prefix part ${subdomainText}`)
+    else problems.push(...nameProblems(prefix).map((why) => `prefix part ${why}`))
   }
   if (name === '') problems.push('name part must be non-empty')
-  else if (name.length > 63) problems.push('name part must be no more than 63 characters')
-  if (!qualifiedName.test(name)) problems.push(qualifiedText)
+  else if (name.length > 63) problems.push('name part must be no more than 63 bytes')
+  if (!qualifiedName.test(name)) problems.push(`name part ${qualifiedText}`)
   return problems
 }
 
@@ -123,6 +130,14 @@ export function validateMetadata(
   const errors: FieldError[] = []
   const name = stringAt(metadata, 'name') ?? ''
   if (old === undefined) {
+    const prefix = stringAt(metadata, 'generateName') ?? ''
+    if (prefix !== '') {
+      // The dash before the random part is no end of the name.
+      const complete = prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix
+      for (const why of nameProblems(complete, strategy.names)) {
+        errors.push(invalidValue('metadata.generateName', prefix, why))
+      }
+    }
     if (name === '') {
       const message = 'Required value: name or generateName is required'
       errors.push({ field: 'metadata.name', reason: 'FieldValueRequired', message })
@@ -143,8 +158,9 @@ export function validateMetadata(
 
 function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = []
-  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp']) {
-    if (jsonEqual(metadata[field], old[field])) continue
+  const fixed = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds']
+  for (const field of fixed) {
+    if (jsonEqual(metadata[field] ?? null, old[field] ?? null)) continue
     errors.push(invalidValue(`metadata.${field}`, metadata[field] ?? '', 'field is immutable'))
   }
   if (old.deletionTimestamp !== undefined) {
@@ -220,18 +236,19 @@ function validateFinalizers(metadata: JsonObject, takesAny: boolean): FieldError
 
 function validateOwners(metadata: JsonObject): FieldError[] {
   const errors: FieldError[] = []
-  let controllers = 0
-  for (const owner of arrayAt(metadata, 'ownerReferences')) {
-    if (!isJsonObject(owner)) continue
+  const owners = arrayAt(metadata, 'ownerReferences').filter(isJsonObject)
+  for (const owner of owners) {
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if ((stringAt(owner, field) ?? '') !== '') continue
       const why = field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'
       errors.push(invalidValue(`metadata.ownerReferences.${field}`, '', why))
     }
-    if (owner.controller === true) controllers += 1
   }
-  if (controllers > 1) {
-    const why = 'Only one reference can have Controller set to true'
+  const controllers = owners.filter(({ controller }) => controller === true)
+  const [first, ...others] = controllers.map(({ kind, name }) => `${String(kind)}/${String(name)}`)
+  for (const other of others) {
+    const found = `Found "true" in references for ${first} and ${other}`
+    const why = `Only one reference can have Controller set to true. ${found}`
     errors.push(invalidValue('metadata.ownerReferences', metadata.ownerReferences, why))
   }
   return errors

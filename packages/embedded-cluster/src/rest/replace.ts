@@ -20,8 +20,15 @@ export async function replaceObject(
   const { info, name = '' } = request
   const metadata = metadataOf(draft)
   const givenName = stringAt(metadata, 'name') ?? ''
+  if (givenName === '') {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  }
   if (givenName !== name) {
     throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
+  }
+  const givenNamespace = stringAt(metadata, 'namespace') ?? ''
+  if (givenNamespace !== '' && givenNamespace !== (request.namespace ?? '')) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   const strategy = context.strategyOf(info)
   const isMissing = context.store.get(storageKey(info), objectKey(request.namespace, name)) === undefined
