@@ -1,6 +1,15 @@
 /** What can go wrong in the cache. */
 import { RuntimeError } from '../runtime-error.ts'
 
+/** A cache was set up with a value that cannot work. Thrown when it is made. */
+export class CacheConfigError extends RuntimeError {
+  override readonly name = 'CacheConfigError'
+
+  constructor(option: string, value: unknown, expected: string) {
+    super('CACHE_CONFIG', `${option} of the cache is ${String(value)}: it must be ${expected}`)
+  }
+}
+
 /** A watch showed no sign of life for too long and was torn down. */
 export class WatchSilentError extends RuntimeError {
   override readonly name = 'WatchSilentError'

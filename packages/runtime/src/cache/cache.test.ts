@@ -234,10 +234,18 @@ describe('own writes', () => {
   })
 })
 
+test.each([
+  [{ silenceMs: Number.POSITIVE_INFINITY }, 'silenceMs of the cache is Infinity'],
+  [{ pageSize: -1 }, 'pageSize of the cache is -1'],
+  [{ minWatchSeconds: 300 }, 'no more than maxWatchSeconds'],
+])('%j is refused when the cache is made', (timing, message) => {
+  expect(() => cacheScenario({ cache: { timing } })).toThrow(message)
+})
+
 test('a cache runs once and ends at once when it is told before it began', async () => {
   const { cluster } = cacheScenario()
   const cache = new Cache(cluster.client)
   cache.informer(Widgets)
   await cache.run(AbortSignal.abort())
-  await expect(cache.run(AbortSignal.abort())).rejects.toThrow('run it once')
+  await expect(cache.run(AbortSignal.abort())).rejects.toThrow('run of the cache is called twice')
 })

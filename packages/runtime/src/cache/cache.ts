@@ -5,11 +5,12 @@ import { untilAborted } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { informerMetrics } from '../metrics/informer-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
+import { CacheConfigError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
 import { type CacheReader, readerOf } from './cache-reader.ts'
 import { Informer, type InformerEnvironment } from './informer.ts'
 import type { InformerHealth } from './informer-health.ts'
 import {
+  checkTiming,
   INFORMER_TIMING,
   type InformerOptions,
   type InformerTiming,
@@ -78,7 +79,7 @@ export class Cache implements Runnable, CacheReader {
       random: options.random ?? Math.random,
       logger: options.logger ?? silentLogger,
       metrics: informerMetrics(options.metrics, () => this.health().informers),
-      timing: { ...INFORMER_TIMING, ...options.timing },
+      timing: checkTiming({ ...INFORMER_TIMING, ...options.timing }),
       streaming: { isOffered: true },
       transform: options.transform ?? stripManagedFields,
       compactor: new ObjectCompactor(),
@@ -128,7 +129,7 @@ export class Cache implements Runnable, CacheReader {
 
   /** Runs all informers, also those asked for later, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#run !== undefined) throw new Error('the cache runs already: run it once')
+    if (this.#run !== undefined) throw new CacheConfigError('run', 'called twice', 'called once')
     const loops = new Set<Promise<void>>()
     this.#run = { signal, loops }
     for (const informer of this.#informers.values()) this.#start(informer)

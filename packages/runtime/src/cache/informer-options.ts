@@ -1,6 +1,7 @@
 /** What an informer can be told, and the timing it keeps. */
 import type { KubeObject, Resource, Selection } from '@reeve/kube'
 import { apiVersionOf } from '@reeve/kube'
+import { CacheConfigError } from './cache-error.ts'
 import type { Indexer } from './object-store.ts'
 import type { Transform } from './transform.ts'
 
@@ -69,6 +70,19 @@ export const INFORMER_TIMING: InformerTiming = Object.freeze({
   unhealthyAfterMs: 30_000,
   initialList: 'auto',
 })
+
+/** *Errors*: {@link CacheConfigError} for the first value that cannot work. */
+export function checkTiming(timing: InformerTiming): InformerTiming {
+  for (const [option, value] of Object.entries(timing)) {
+    if (typeof value === 'number' && !(value >= 0 && value < 2 ** 31)) {
+      throw new CacheConfigError(option, value, 'not negative, and no longer than a timer can wait')
+    }
+  }
+  if (timing.minWatchSeconds > timing.maxWatchSeconds) {
+    throw new CacheConfigError('minWatchSeconds', timing.minWatchSeconds, 'no more than maxWatchSeconds')
+  }
+  return timing
+}
 
 /** `deployments.apps`: how a resource is called in metrics, health and errors. Bounded, so fit for a label. */
 export function resourceName(of: Pick<Resource, 'group' | 'plural'>): string {

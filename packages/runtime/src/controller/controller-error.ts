@@ -19,6 +19,15 @@ export class TerminalError extends RuntimeError {
   }
 }
 
+/** A controller was described with a value that cannot work. Thrown when it is made. */
+export class ControllerConfigError extends RuntimeError {
+  override readonly name = 'ControllerConfigError'
+
+  constructor(controller: string, option: string, value: unknown, expected: string) {
+    super('CONTROLLER_CONFIG', `${option} of the controller ${controller} is ${String(value)}: it must be ${expected}`)
+  }
+}
+
 /** A reconcile took longer than its `timeoutMs`. The reason of its signal, and its outcome. Retried. */
 export class ReconcileTimeoutError extends RuntimeError {
   override readonly name = 'ReconcileTimeoutError'

@@ -6,6 +6,7 @@ import type { Logger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { BackoffOptions } from '../queue/backoff.ts'
 import type { TokenBucketOptions } from '../queue/token-bucket.ts'
+import { ControllerConfigError } from './controller-error.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import type { Reconcile } from './reconcile-request.ts'
 import type { MappedSource, Source } from './sources.ts'
@@ -80,3 +81,37 @@ export const CONTROLLER_DEFAULTS = Object.freeze({
 
 /** Share by which resyncs come earlier or later, so that many controllers do not wake together. */
 export const RESYNC_JITTER = 0.1
+
+/** Timers of the platform cannot wait longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * *Errors*: {@link ControllerConfigError} for the first value that cannot work.
+ */
+export function checkOptions(options: {
+  readonly name: string
+  readonly concurrency: number
+  readonly timeoutMs: number
+  readonly graceMs: number
+  readonly syncTimeoutMs: number
+  readonly resyncMs: number
+  readonly namespaces?: readonly string[]
+}): void {
+  const { name, concurrency, resyncMs, namespaces } = options
+  if (name === '') throw new ControllerConfigError('', 'name', "''", 'a name')
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new ControllerConfigError(name, 'concurrency', concurrency, 'a whole number above 0')
+  }
+  for (const option of ['timeoutMs', 'graceMs', 'syncTimeoutMs'] as const) {
+    const value = options[option]
+    if (!(value >= 0 && value <= MAX_TIMER_MS)) {
+      throw new ControllerConfigError(name, option, value, `between 0 and ${MAX_TIMER_MS} milliseconds`)
+    }
+  }
+  if (resyncMs !== Number.POSITIVE_INFINITY && !(resyncMs > 0 && resyncMs < MAX_TIMER_MS / 2)) {
+    throw new ControllerConfigError(name, 'resyncMs', resyncMs, 'above 0 and below twelve days, or Infinity')
+  }
+  if (namespaces?.length === 0) {
+    throw new ControllerConfigError(name, 'namespaces', '[]', 'at least one namespace, or absent for all of them')
+  }
+}

@@ -475,6 +475,24 @@ describe('stopping', () => {
   })
 })
 
+test.each([
+  [{ concurrency: 0 }, 'concurrency of the controller w is 0'],
+  [{ concurrency: 1.5 }, 'a whole number above 0'],
+  [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs of the controller w is Infinity'],
+  [{ graceMs: -1 }, 'graceMs of the controller w is -1'],
+  [{ resyncMs: 0 }, 'or Infinity'],
+  [{ resyncMs: Number.NaN }, 'resyncMs of the controller w is NaN'],
+  [{ namespaces: [] }, 'at least one namespace'],
+])('%j is refused when the controller is made', (options, message) => {
+  const { cache, cluster } = cacheScenario()
+  const make = () =>
+    controller(
+      { name: 'w', for: Widgets, reconcile: async () => undefined, ...options },
+      { cache, client: cluster.client },
+    )
+  expect(make).toThrow(message)
+})
+
 test('says that it is ready once its caches are filled', async () => {
   const { cache, cluster, clock, run, stop } = cacheScenario()
   const widgets = controller(

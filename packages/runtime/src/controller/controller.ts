@@ -27,6 +27,7 @@ import {
   CONTROLLER_DEFAULTS,
   type ControllerEnvironment,
   type ControllerOptions,
+  checkOptions,
   RESYNC_JITTER,
 } from './controller-options.ts'
 import type { ObjectChange } from './predicates.ts'
@@ -105,6 +106,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   constructor(options: ErasedOptions<T>, environment: ControllerEnvironment) {
     this.#options = { ...CONTROLLER_DEFAULTS, backoff: {}, retryRate: {}, onReconcile: () => undefined, ...options }
+    checkOptions(this.#options)
     const { name, concurrency, backoff, retryRate } = this.#options
     const { cache, metrics } = environment
     this.name = name
@@ -253,7 +255,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   #scheduleResync(): () => void {
     const { resyncMs } = this.#options
-    if (!Number.isFinite(resyncMs) || resyncMs <= 0) return () => undefined
+    if (!Number.isFinite(resyncMs)) return () => undefined
     const next = () => this.#clock.schedule(resyncMs * (1 + RESYNC_JITTER * (2 * this.#random() - 1)), resync)
     const resync = () => {
       for (const object of this.#reader.list(this.#primary)) {

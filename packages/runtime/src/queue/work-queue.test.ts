@@ -128,6 +128,27 @@ describe('delays', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  test('a delay of months is kept in timers that the platform can hold', async () => {
+    const clock = new SimulatedClock({ startMs: 0 })
+    const longest: number[] = []
+    const platform = {
+      now: () => clock.now(),
+      schedule: (delayMs: number, action: () => void) => {
+        longest.push(delayMs)
+        return clock.schedule(delayMs, action)
+      },
+    }
+    const queue = new WorkQueue<string>({ name: 'test', clock: platform })
+    const ninetyDaysMs = 90 * 86_400_000
+    queue.add('a', { delayMs: ninetyDaysMs })
+    await clock.advance(ninetyDaysMs - 1)
+    expect(queue.depth).toBe(0)
+    await clock.advance(1)
+    expect(queue.depth).toBe(1)
+    expect(Math.max(...longest)).toBeLessThan(2 ** 31)
+    expect(longest.length).toBeLessThan(10)
+  })
+
   test('a delay asked for during a run holds after it', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
@@ -319,7 +340,8 @@ test('refuses keys beyond its maximum and accepts again when there is room', asy
 test('shows depth, waiting time, work time, retries and stuck workers under the known metric names', async () => {
   const metrics = await createMetricsRegistry({ processMetrics: false })
   const { clock, queue } = setUp({ metrics })
-  queue.add('a')
+  queue.add('a', { priority: 'low' })
+  queue.add('a', { priority: 'high' })
   queue.add('b')
   queue.add('c')
   await clock.advance(2_000)

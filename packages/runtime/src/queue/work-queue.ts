@@ -1,8 +1,9 @@
 /** Keys waiting to be worked on: each at most once, by one worker at a time, the urgent ones first. */
-import { type Clock, systemClock, type Timer } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { type QueueMetrics, type QueueSample, queueMetrics } from '../metrics/queue-metrics.ts'
 import { type BackoffOptions, exponentialBackoff } from './backoff.ts'
+import { type DelayEntry, DelayLine } from './delay-line.ts'
 import { Heap, type HeapEntry } from './heap.ts'
 import { type Reason, ReasonSet } from './reason.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -16,7 +17,10 @@ interface Pending<K> {
   dueMs: number
   priority: Priority
   isRetry: boolean
-  place: { readonly heap: 'delayed' | 'ready'; readonly entry: HeapEntry<Pending<K>> } | undefined
+  place:
+    | { readonly in: 'ready'; readonly entry: HeapEntry<Pending<K>> }
+    | { readonly in: 'delayed'; readonly entry: DelayEntry<Pending<K>> }
+    | undefined
 }
 
 interface KeyState<K> {
@@ -63,16 +67,13 @@ export class WorkQueue<K> {
 
   readonly #states = new Map<unknown, KeyState<K>>()
   readonly #running = new Set<KeyState<K>>()
-  readonly #delayed = new Heap<Pending<K>>((a, b) =>
-    a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
-  )
+  readonly #delayed: DelayLine<Pending<K>>
   readonly #ready = new Heap<Pending<K>>((a, b) => {
     const difference = rankOf(a) - rankOf(b)
     return difference === 0 ? a.sequence < b.sequence : difference < 0
   })
   readonly #takers: ((item: WorkItem<K> | undefined) => void)[] = []
   readonly #whenEmpty: (() => void)[] = []
-  #timer: { readonly dueMs: number; readonly timer: Timer } | undefined
   #phase: 'open' | 'draining' | 'stopped' = 'open'
   #sequence = 0
   #isFull = false
@@ -81,6 +82,7 @@ export class WorkQueue<K> {
   constructor(options: WorkQueueOptions<K>) {
     this.name = options.name
     this.#clock = options.clock ?? systemClock
+    this.#delayed = new DelayLine(this.#clock, (pending) => this.#settle(pending))
     this.#random = options.random ?? Math.random
     this.#logger = options.logger ?? silentLogger
     this.#metrics = queueMetrics(options.name, options.metrics, () => this.sample())
@@ -271,7 +273,7 @@ export class WorkQueue<K> {
 
   #request(state: KeyState<K>, options: AddOptions, isRetry: boolean): void {
     const { reason, priority = 'high', delayMs = 0, respectBackoff = false } = options
-    const dueMs = this.#clock.now() + Math.max(0, delayMs)
+    const dueMs = this.#clock.now() + (delayMs > 0 ? delayMs : 0)
     const pending = state.pending ?? {
       state,
       reasons: new ReasonSet(this.#maxReasons),
@@ -287,6 +289,7 @@ export class WorkQueue<K> {
     const isHigher = HEAD_START_MS[priority] > HEAD_START_MS[pending.priority]
     const isNew = state.pending === undefined
     if (!isNew && !isSooner && !isHigher) return
+    const wasReady = pending.place?.in === 'ready'
     this.#unplace(pending)
     if (isSooner) {
       pending.dueMs = dueMs
@@ -294,18 +297,17 @@ export class WorkQueue<K> {
     }
     if (isHigher) pending.priority = priority
     state.pending = pending
-    if (state.running === undefined) this.#settle(pending)
+    if (state.running === undefined) this.#settle(pending, wasReady)
   }
 
   /** Puts a request where it belongs by its due time, and wakes who waits for it. */
-  #settle(pending: Pending<K>): void {
+  #settle(pending: Pending<K>, wasReady = false): void {
     if (pending.dueMs > this.#clock.now()) {
-      pending.place = { heap: 'delayed', entry: this.#delayed.push(pending) }
-      this.#armTimer()
+      pending.place = { in: 'delayed', entry: this.#delayed.add(pending, pending.dueMs) }
       return
     }
-    pending.place = { heap: 'ready', entry: this.#ready.push(pending) }
-    this.#metrics.added()
+    pending.place = { in: 'ready', entry: this.#ready.push(pending) }
+    if (!wasReady) this.#metrics.added()
     this.#wakeTakers()
   }
 
@@ -324,9 +326,9 @@ export class WorkQueue<K> {
   }
 
   #unplace(pending: Pending<K>): void {
-    if (pending.place === undefined) return
-    const heap = pending.place.heap === 'ready' ? this.#ready : this.#delayed
-    heap.remove(pending.place.entry)
+    const { place } = pending
+    if (place?.in === 'ready') this.#ready.remove(place.entry)
+    else if (place?.in === 'delayed') this.#delayed.remove(place.entry)
     pending.place = undefined
   }
 
@@ -350,31 +352,8 @@ export class WorkQueue<K> {
     return item
   }
 
-  #armTimer(): void {
-    const next = this.#delayed.peek()
-    if (next === undefined || (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs)) return
-    this.#timer?.timer.cancel()
-    const timer = this.#clock.schedule(next.dueMs - this.#clock.now(), () => {
-      this.#timer = undefined
-      this.#releaseDue()
-    })
-    this.#timer = { dueMs: next.dueMs, timer }
-  }
-
-  #releaseDue(): void {
-    const now = this.#clock.now()
-    for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= now; next = this.#delayed.peek()) {
-      this.#delayed.pop()
-      this.#settle(next)
-    }
-    this.#armTimer()
-  }
-
   #dropDelayed(): void {
-    this.#timer?.timer.cancel()
-    this.#timer = undefined
-    for (const pending of this.#delayed.values()) pending.state.pending = undefined
-    this.#delayed.clear()
+    for (const { state } of this.#delayed.clear()) state.pending = undefined
   }
 
   /** A key without work, request or failure is forgotten, so that the queue holds only what matters now. */

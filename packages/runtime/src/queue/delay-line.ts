@@ -1,0 +1,86 @@
+/** Values that wait for their time, behind a single timer. */
+import type { Clock, Timer } from '@reeve/kube'
+import { Heap, type HeapEntry } from './heap.ts'
+
+/** The longest delay a timer of the platform can have; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+interface Waiting<T> {
+  readonly value: T
+  readonly dueMs: number
+  /** What is due at the same time comes out in the order it went in. */
+  readonly sequence: number
+}
+
+/** A value in a {@link DelayLine}: keep it to take the value out early. */
+export type DelayEntry<T> = HeapEntry<Waiting<T>>
+
+/**
+ * *Guarantees*: each value comes out once, not before its time and as soon as the clock allows, also after months; no
+ * timer is pending while nothing waits.
+ */
+export class DelayLine<T> {
+  readonly #clock: Clock
+  readonly #onDue: (value: T) => void
+  readonly #waiting = new Heap<Waiting<T>>((a, b) =>
+    a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
+  )
+  #timer: { readonly dueMs: number; readonly timer: Timer } | undefined
+  #sequence = 0
+
+  /** @param onDue called with each value when its time has come; may add further ones */
+  constructor(clock: Clock, onDue: (value: T) => void) {
+    this.#clock = clock
+    this.#onDue = onDue
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  add(value: T, dueMs: number): DelayEntry<T> {
+    const entry = this.#waiting.push({ value, dueMs, sequence: this.#sequence++ })
+    this.#arm()
+    return entry
+  }
+
+  /** Takes a value out before its time; does nothing when it already came out. */
+  remove(entry: DelayEntry<T>): void {
+    this.#waiting.remove(entry)
+    if (this.#waiting.size === 0) this.#disarm()
+  }
+
+  /** Drops everything and answers with what was dropped. */
+  clear(): readonly T[] {
+    const dropped = [...this.#waiting.values()].map(({ value }) => value)
+    this.#waiting.clear()
+    this.#disarm()
+    return dropped
+  }
+
+  #arm(): void {
+    const next = this.#waiting.peek()
+    if (next === undefined || (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs)) return
+    this.#disarm()
+    const delayMs = Math.min(next.dueMs - this.#clock.now(), MAX_TIMER_MS)
+    const timer = this.#clock.schedule(delayMs, () => {
+      this.#timer = undefined
+      this.#release()
+    })
+    this.#timer = { dueMs: next.dueMs, timer }
+  }
+
+  #disarm(): void {
+    this.#timer?.timer.cancel()
+    this.#timer = undefined
+  }
+
+  #release(): void {
+    const now = this.#clock.now()
+    for (let next = this.#waiting.peek(); next !== undefined && next.dueMs <= now; next = this.#waiting.peek()) {
+      this.#waiting.pop()
+      this.#onDue(next.value)
+    }
+    this.#arm()
+  }
+}
