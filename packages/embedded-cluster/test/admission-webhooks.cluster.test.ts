@@ -302,6 +302,39 @@ describe('a webhook is asked', () => {
     expect(hook.requests).toMatchObject([{ operation: 'CREATE', resource: { resource: 'configmaps' } }])
   })
 
+  it('about namespaces as if they were in themselves', async () => {
+    const namespace = await cluster.createNamespace()
+    const namespaces = rule({ resources: ['namespaces', 'configmaps'] })
+    await using hook = await installWebhook(cluster, 'validating', namespace, namespaces)
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const body = { metadata: { labels: { a: 'b' } } }
+    await cluster.raw.send({ method: 'PATCH', path: `/api/v1/namespaces/${namespace}`, body, headers })
+    expect(hook.requests).toMatchObject([{ kind: { kind: 'Namespace' }, name: namespace, namespace }])
+  })
+
+  it('about each object of a collection that is deleted', async () => {
+    const namespace = await cluster.createNamespace()
+    await using hook = await installWebhook(
+      cluster,
+      'validating',
+      namespace,
+      rule({ operations: ['CREATE', 'DELETE'] }),
+    )
+    const labels = { all: 'yes' }
+    for (const name of ['a', 'b']) await create(namespace, name, { metadata: { name, labels } })
+    hook.requests.length = 0
+    await cluster.raw.send({ method: 'DELETE', path: `${configMaps(namespace)}?labelSelector=all%3Dyes` })
+    const seen = hook.requests.map(({ operation, object, oldObject }) => [
+      operation,
+      object,
+      ((oldObject as JsonObject).metadata as JsonObject).name,
+    ])
+    expect(seen.sort()).toEqual([
+      ['DELETE', null, 'a'],
+      ['DELETE', null, 'b'],
+    ])
+  })
+
   it('again when another one changed the object after it, if it wants that', async () => {
     const namespace = await cluster.createNamespace()
     await using server = await startWebhookServer(

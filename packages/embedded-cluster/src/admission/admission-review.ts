@@ -52,7 +52,7 @@ export function writeReview(
       requestResource: resourceOf(attributes.resource),
       ...(sub === undefined ? {} : { requestSubResource: sub }),
       ...(attributes.name === undefined || attributes.name === '' ? {} : { name: attributes.name }),
-      ...(attributes.namespace === undefined || attributes.namespace === '' ? {} : { namespace: attributes.namespace }),
+      ...pick('namespace', namespaceOf(attributes)),
       operation,
       userInfo: {
         username: user.username,
@@ -66,6 +66,12 @@ export function writeReview(
       options: optionKinds[operation] === '' ? null : withKind(options, optionKinds[operation]),
     },
   }
+}
+
+/** A namespace counts as being in itself. */
+function namespaceOf({ resource, namespace, name }: AdmissionAttributes): string | undefined {
+  const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
+  return own === '' ? undefined : own
 }
 
 /** Reads the answer to the review `uid`. Throws `InvalidReviewError` for whatever breaks the contract. */

@@ -278,6 +278,13 @@ describe('the review', () => {
     ])
   })
 
+  it('shows a namespace as being in itself', async () => {
+    const { validate, reviews } = admission({ validating: [webhook('a')] }, { a: allow })
+    const namespaces = resource({ plural: 'namespaces', kind: 'Namespace', namespaced: false })
+    await validate(attributes({ resource: namespaces, name: 'new', namespace: undefined }))
+    expect(reviews[0]).toMatchObject({ request: { name: 'new', namespace: 'new' } })
+  })
+
   it('names the kind of a subresource', async () => {
     const scale = { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: [] }
     const { validate, reviews } = admission({ validating: [webhook('a')] }, { a: allow })

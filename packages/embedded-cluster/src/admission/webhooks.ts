@@ -148,6 +148,8 @@ class Dispatcher {
 
   /** A change that does not fit the kind's types is the webhook's mistake, not the client's. */
   #settle(patched: JsonObject, seenAs: ResourceInfo): JsonObject {
+    // What a subresource such as scale carries is of another kind, with defaults of its own.
+    if (patched.kind !== seenAs.kind) return patched
     try {
       return this.#options.settle?.(patched, seenAs) ?? patched
     } catch (error) {
