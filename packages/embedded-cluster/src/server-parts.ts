@@ -19,6 +19,7 @@ import { ServiceAddresses } from './builtin/service-addresses.ts'
 import { strategyOf } from './builtin/strategies.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
+import { createPodLogs } from './controllers/pod-logs.ts'
 import { Converter } from './crd/conversion.ts'
 import { CustomResources } from './crd/custom-resources.ts'
 import { DEFAULT_MAX_BUFFERED_EVENTS, DEFAULT_MAX_EVENT_AGE_MS, DEFAULT_MAX_EVENTS } from './defaults.ts'
@@ -42,7 +43,7 @@ import { defaultObject } from './rest/decode-object.ts'
 import { LocalApi } from './rest/local-api.ts'
 import { newUid } from './rest/object-meta.ts'
 import { ReadForms } from './rest/read-forms.ts'
-import type { ServerContext, VirtualCreate } from './rest/server-context.ts'
+import type { PodLogs, ServerContext, TokenIssuer, VirtualCreate } from './rest/server-context.ts'
 import { WatchHub } from './rest/watch-hub.ts'
 import { loadBuiltinSchemas } from './schema/definitions.ts'
 import { Journal } from './store/journal.ts'
@@ -76,10 +77,8 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const hub = new WatchHub(store)
   const admission: AdmissionPlugin[] = []
   const virtualCreates = new Map<string, VirtualCreate>()
-  const late: { converter: VersionConverter | undefined; issueToken: ServerContext['issueToken'] } = {
-    converter: undefined,
-    issueToken: undefined,
-  }
+  // These need the API, which needs the context.
+  const late: { converter?: VersionConverter; issueToken?: TokenIssuer; podLogs?: PodLogs } = {}
   const context: ServerContext = {
     registry,
     store,
@@ -97,9 +96,10 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     maxBufferedEvents: options.maxBufferedEvents ?? DEFAULT_MAX_BUFFERED_EVENTS,
     virtualCreates,
     issueToken: (account, request, write) => requireSet(late.issueToken)(account, request, write),
-    podLogs: options.podLogs,
+    podLogs: (pod, logOptions) => requireSet(late.podLogs)(pod, logOptions),
   }
   const api = new LocalApi(context)
+  late.podLogs = options.podLogs ?? createPodLogs(api)
   const client = new WebhookClient({
     clock,
     ...(options.resolveService === undefined ? {} : { resolveService: options.resolveService }),

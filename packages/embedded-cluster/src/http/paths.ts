@@ -97,7 +97,7 @@ export class Paths implements PathHandler {
 function health(kind: string, pathname: string, query: URLSearchParams): ServerResponse | undefined {
   const check = pathname.slice(kind.length + 2)
   if (check !== '') return checks.includes(check) ? text(200, 'ok') : undefined
-  if (!query.has('verbose') || !isTrue(query.get('verbose'))) return text(200, 'ok')
+  if (!isTrue(query.get('verbose'))) return text(200, 'ok')
   const lines = checks.map((name) => `[+]${name} ok`)
   return text(200, `${lines.join('\n')}\n${kind} check passed\n`)
 }

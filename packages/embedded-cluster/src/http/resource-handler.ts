@@ -153,7 +153,7 @@ export class ResourceHandler {
         const body = this.#body(exchange)
         const options = {
           mediaType: mediaType(request),
-          force: path.query.has('force') && isTrue(path.query.get('force')),
+          force: isTrue(path.query.get('force')),
           hasFieldManager: (path.query.get('fieldManager') ?? '') !== '',
         }
         const result = await patchObject(this.#context, write, body, options)

@@ -149,17 +149,17 @@ export async function readLog(
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)
   const container = chooseContainer(name, objectAt(pod, 'spec'), call.query.get('container') ?? '')
-  if (context.podLogs === undefined) return { text: [] }
+  requireStarted(name, pod, container)
   const sinceSeconds = integer(call.query, 'sinceSeconds')
   const sinceTime = call.query.get('sinceTime')
   return {
     text: context.podLogs(pod, {
       container,
-      follow: call.query.has('follow') && isTrue(call.query.get('follow')),
-      previous: call.query.has('previous') && isTrue(call.query.get('previous')),
+      follow: isTrue(call.query.get('follow')),
+      previous: isTrue(call.query.get('previous')),
       tailLines: integer(call.query, 'tailLines'),
       limitBytes: integer(call.query, 'limitBytes'),
-      timestamps: call.query.has('timestamps') && isTrue(call.query.get('timestamps')),
+      timestamps: isTrue(call.query.get('timestamps')),
       sinceTime:
         sinceSeconds !== undefined
           ? context.clock.now() - sinceSeconds * 1000
@@ -169,6 +169,23 @@ export async function readLog(
       signal,
     }),
   }
+}
+
+/** A container that never started has no log; the real server hears so from the kubelet. */
+function requireStarted(name: string, pod: JsonObject, container: string): void {
+  if ((stringAt(objectAt(pod, 'spec'), 'nodeName') ?? '') === '')
+    throw badRequest(`pod ${name} does not have a host assigned`)
+  const status = objectAt(pod, 'status')
+  const statuses = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
+    .flatMap((field) => arrayAt(status, field))
+    .filter(isJsonObject)
+  const found = statuses.find((entry) => entry.name === container)
+  const waiting = objectAt(objectAt(found, 'state'), 'waiting')
+  const hasRun = isJsonObject(objectAt(found, 'lastState').terminated)
+  if (waiting.reason === undefined || hasRun) return
+  throw badRequest(
+    `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)} is waiting to start: ${String(waiting.reason)}`,
+  )
 }
 
 function chooseContainer(pod: string, spec: JsonObject, wanted: string): string {

@@ -42,6 +42,6 @@ export interface ServerContext extends RestContext {
   readonly maxBufferedEvents: number
   /** By `plural.group`. */
   readonly virtualCreates: ReadonlyMap<string, VirtualCreate>
-  readonly issueToken: TokenIssuer | undefined
-  readonly podLogs: PodLogs | undefined
+  readonly issueToken: TokenIssuer
+  readonly podLogs: PodLogs
 }

@@ -148,7 +148,7 @@ async function* errorStream(error: StatusError): AsyncGenerator<Uint8Array> {
 
 function parseParameters(query: URLSearchParams, random: () => number): WatchParameters {
   const revision = parseResourceVersion(query.get('resourceVersion'), unreadableVersion)
-  const sendsBookmarks = query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks'))
+  const sendsBookmarks = isTrue(query.get('allowWatchBookmarks'))
   const match = query.get('resourceVersionMatch') ?? ''
   const initial = query.get('sendInitialEvents')
   checkInitialEvents(initial, match)
