@@ -6,7 +6,6 @@ import type { Schema } from '../schema/schema.ts'
 import { StatusError } from '../status-error.ts'
 import { checkApplied } from './check-applied.ts'
 import { applyConflictError } from './conflict-error.ts'
-import { emptyObject } from './empty-object.ts'
 import { differenceOf, type FieldSet, isEmptyFieldSet, recursiveDifferenceOf, unionOf } from './field-set.ts'
 import { fieldsFromLastApplied, kubectlManager, refreshLastApplied } from './last-applied.ts'
 import {
@@ -75,7 +74,7 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
   checkRequest(request, type)
   const reset = resetFieldSet(request.resetFields, request.applied, request.subresource)
   const base = ownershipBase(request)
-  const live = withoutManagedFields(base ?? emptyObject(type))
+  const live = withoutManagedFields(base ?? {})
   const managers = readManagers(base)
   const merged = withoutNullTime(mergeApplied(type, live, request.applied), live)
   const stated = recursiveDifferenceOf(ownedFields(type, request.applied), reset)
@@ -91,7 +90,7 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
   const identity = managerIdentity(self)
   const previous = managers.get(identity)
   managers.set(identity, self)
-  const pruned = pruneAbandoned(type, merged, managers, previous?.fields)
+  const pruned = pruneAbandoned(type, merged, managers, previous?.fields, stated)
 
   const difference = differenceFor(type, live, pruned, reset)
   const conflicts = request.force ? [] : unresolved(request, type, live, conflictsWith(managers, identity, difference))
@@ -172,14 +171,13 @@ function pruneAbandoned(
   merged: JsonObject,
   managers: Managers,
   lastStated: FieldSet | undefined,
+  stated: FieldSet,
 ): JsonObject {
-  if (lastStated === undefined) return merged
-  let owned: FieldSet | undefined
-  for (const { fields } of managers.values()) owned = owned === undefined ? fields : unionOf(owned, fields)
-  const abandoned = differenceOf(
-    withDeclaredParents(type, lastStated),
-    owned === undefined ? lastStated : withDeclaredParents(type, owned),
-  )
+  // Mostly a manager states what it stated before, and there is nothing to work out.
+  if (lastStated === undefined || isEmptyFieldSet(differenceOf(lastStated, stated))) return merged
+  let owned = stated
+  for (const { fields } of managers.values()) owned = unionOf(owned, fields)
+  const abandoned = differenceOf(withDeclaredParents(type, lastStated), withDeclaredParents(type, owned))
   if (isEmptyFieldSet(abandoned)) return merged
   const pruned = removeFields(type, merged, abandoned)
   return isJsonObject(pruned) ? pruned : merged

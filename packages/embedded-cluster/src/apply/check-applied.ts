@@ -11,19 +11,35 @@ import { fieldType, isAtomic, isDeduced, itemElement, ListItemError, type TypeRe
  */
 export function checkApplied(schema: Schema, applied: JsonObject): string[] {
   const problems: string[] = []
-  checkValue(schema, applied, [], problems)
+  checkValue(schema, applied, undefined, problems)
   return problems
 }
 
-function checkValue(type: TypeRef, value: JsonValue, path: readonly PathElement[], problems: string[]): void {
+/** A path as a chain towards the root: it is spelled out only for a problem, and mostly there is none. */
+interface Place {
+  readonly parent: Place | undefined
+  /** The name of a field, or a complete step. */
+  readonly name: string
+  readonly isField: boolean
+}
+
+function describe(place: Place | undefined): string {
+  const path: PathElement[] = []
+  for (let step = place; step !== undefined; step = step.parent) {
+    path.unshift(step.isField ? fieldElement(step.name) : step.name)
+  }
+  return describePath(path)
+}
+
+function checkValue(type: TypeRef, value: JsonValue, place: Place | undefined, problems: string[]): void {
   if (value === null || type === undefined || isDeduced(type)) return
   if (type.type === 'object' && isJsonObject(value)) {
-    checkFields(type, value, path, problems)
+    checkFields(type, value, place, problems)
   } else if (type.type === 'array' && Array.isArray(value)) {
-    checkItems(type, value, path, problems)
+    checkItems(type, value, place, problems)
   } else {
     const expected = mismatch(type, value)
-    if (expected !== undefined) problems.push(`${describePath(path)}: expected ${expected}`)
+    if (expected !== undefined) problems.push(`${describe(place)}: expected ${expected}`)
   }
 }
 
@@ -47,39 +63,37 @@ function mismatch(type: Schema, value: JsonValue): string | undefined {
   }
 }
 
-function checkFields(type: Schema, value: JsonObject, path: readonly PathElement[], problems: string[]): void {
+function checkFields(type: Schema, value: JsonObject, parent: Place | undefined, problems: string[]): void {
   for (const name of Object.keys(value).sort()) {
     const field = value[name]
     if (field === undefined) continue
-    const below = [...path, fieldElement(name)]
+    const place: Place = { parent, name, isField: true }
     const declared = fieldType(type, name)
     if (declared === 'undeclared') {
-      problems.push(`${describePath(below)}: field not declared in schema`)
+      problems.push(`${describe(place)}: field not declared in schema`)
       return
     }
-    checkValue(declared, field, below, problems)
+    checkValue(declared, field, place, problems)
   }
 }
 
-function checkItems(type: Schema, items: readonly JsonValue[], path: readonly PathElement[], problems: string[]): void {
+function checkItems(type: Schema, items: readonly JsonValue[], parent: Place | undefined, problems: string[]): void {
   const isMerged = !isAtomic(type, 'list')
   const seen = new Set<PathElement>()
   for (const [index, item] of items.entries()) {
-    let element = `i:${index}`
+    let name = `i:${index}`
     if (isMerged) {
       try {
-        element = itemElement(type, item)
+        name = itemElement(type, item)
       } catch (error) {
         if (!(error instanceof ListItemError)) throw error
-        problems.push(`${describePath(path)}: element ${index}: ${error.message}`)
+        problems.push(`${describe(parent)}: element ${index}: ${error.message}`)
         return
       }
-      if (seen.has(element)) {
-        problems.push(`${describePath(path)}: duplicate entries for key ${describePath([element])}`)
-      }
-      seen.add(element)
+      if (seen.has(name)) problems.push(`${describe(parent)}: duplicate entries for key ${describePath([name])}`)
+      seen.add(name)
     }
-    checkValue(type.items, item, [...path, element], problems)
+    checkValue(type.items, item, { parent, name, isField: false }, problems)
   }
 }
 

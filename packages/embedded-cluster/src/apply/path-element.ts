@@ -15,12 +15,21 @@ export function fieldElement(name: string): PathElement {
 
 /** The step to the item of a keyed list that carries these key values. */
 export function keyElement(keys: JsonObject): PathElement {
-  return `k:${canonicalJson(keys)}`
+  const names = Object.keys(keys)
+  if (names.length > 1) names.sort()
+  let text = ''
+  for (const name of names) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarJson(keys[name] ?? null)}`
+  return `k:{${text}}`
+}
+
+/** Keys are almost always text or numbers, for which the general form would be wasteful. */
+function scalarJson(value: JsonValue): string {
+  return typeof value === 'object' ? canonicalJson(value) : JSON.stringify(value)
 }
 
 /** The step to a member of a set. */
 export function valueElement(value: JsonValue): PathElement {
-  return `v:${canonicalJson(value)}`
+  return `v:${scalarJson(value)}`
 }
 
 /** The canonical spelling of a step someone else wrote, or `undefined` when it is not a step at all. */

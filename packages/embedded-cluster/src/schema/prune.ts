@@ -21,7 +21,9 @@ export interface Pruned {
 export function prune(schema: Schema | undefined, object: JsonObject): Pruned {
   const unknown: string[] = []
   if (schema === undefined) return { object, unknown }
-  return { object: pruneObject(schema, object, '', true, unknown), unknown }
+  const pruned = pruneObject(schema, object, '', true, unknown)
+  // The API server names unknown fields of built-in objects as they come, those of custom resources in order.
+  return { object: pruned, unknown: schema['x-inline'] ? unknown : unknown.sort() }
 }
 
 /** Paths of the fields in a part of an object that its schema does not declare. */
