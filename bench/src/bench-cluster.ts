@@ -1,0 +1,59 @@
+/** A cluster in a process of its own, so that the server's work does not slow down what is measured. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from '@reeve/kube'
+
+/** How to reach the cluster. */
+export interface BenchCluster extends AsyncDisposable {
+  readonly kubeconfigPath: string
+}
+
+/** Which API server is measured against. */
+export type ClusterKind = 'embedded' | 'real'
+
+/** How long a cluster may take to answer. */
+const START_MS = 30_000
+
+/** Starts an API server without workload controllers: pods would only take time from what is measured. */
+export async function startBenchCluster(kind: ClusterKind): Promise<BenchCluster> {
+  if (kind === 'real') {
+    const { startRealCluster } = await import('@reeve/real-cluster')
+    const cluster = await startRealCluster({ controllers: [] })
+    return { kubeconfigPath: cluster.kubeconfigPath, [Symbol.asyncDispose]: () => cluster.stop() }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
+  const kubeconfigPath = join(folder, 'kubeconfig')
+  const root = dirname(createRequire(import.meta.url).resolve('@reeve/embedded-cluster'))
+  const child = spawn(process.execPath, [join(root, 'cli.ts'), '--kubeconfig', kubeconfigPath, '--no-controllers'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  await untilAnswering(kubeconfigPath)
+  return {
+    kubeconfigPath,
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilAnswering(kubeconfigPath: string): Promise<void> {
+  const deadline = performance.now() + START_MS
+  for (;;) {
+    try {
+      const client = await connect({ kubeconfig: kubeconfigPath })
+      await client.raw({ method: 'GET', path: '/version' })
+      await client.close()
+      return
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await pause(50)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/** Memory per cached pod, beside the bytes of its JSON. */
+import { type KubeClient, type Pod, Pods } from '@reeve/kube'
+import { Cache } from '@reeve/runtime'
+import type { Result } from './result.ts'
+
+/** Fills a cache with `count` pods and looks at the heap. */
+export async function cacheMemory(count: number): Promise<Result> {
+  if (globalThis.gc === undefined) throw new Error('run with --expose-gc')
+  const bytes = Buffer.byteLength(JSON.stringify(pod(0)))
+  const stop = new AbortController()
+  const before = heapBytes()
+  const cache = new Cache(clientOf(count), { timing: { initialList: 'paged' } })
+  cache.informer(Pods)
+  const running = cache.run(stop.signal)
+  await cache.waitForSync(stop.signal)
+  const each = (heapBytes() - before) / count
+  const kept = cache.list(Pods).length
+  stop.abort()
+  await running
+  return {
+    name: `cache of ${kept} pods`,
+    figure: `${(each / 1024).toFixed(1)} KiB each`,
+    beside: `${(bytes / 1024).toFixed(1)} KiB of JSON`,
+    ratio: each / bytes,
+    note: 'lower is better; managedFields are dropped',
+  }
+}
+
+function heapBytes(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+/** A client that only lists: every page is parsed from JSON, as from a server. */
+function clientOf(count: number): KubeClient {
+  const list: KubeClient['list'] = async (_resource, options = {}) => {
+    const start = Number(options.continue ?? 0)
+    const end = Math.min(count, start + (options.limit ?? count))
+    const items = Array.from({ length: end - start }, (_, index) => JSON.stringify(pod(start + index)))
+    const metadata = { resourceVersion: '1', ...(end < count && { continue: String(end) }) }
+    return JSON.parse(
+      `{"apiVersion":"v1","kind":"PodList","metadata":${JSON.stringify(metadata)},"items":[${items.join(',')}]}`,
+    )
+  }
+  const watch: KubeClient['watch'] = async function* (_resource, { signal } = {}) {
+    await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  }
+  // The informer of this benchmark lists and watches; nothing else is called.
+  return { list, watch } as KubeClient
+}
+
+/** A pod of the size that clusters have: about 5.8 KB of JSON, a third of it managedFields. */
+function pod(index: number): Pod {
+  const name = `web-6f658c4ff-${index.toString(36).padStart(5, '0')}`
+  const env = Array.from({ length: 12 }, (_, item) => ({
+    name: `SETTING_${item}`,
+    value: `value-of-setting-${item}-of-${name}`,
+  }))
+  const fields = Object.fromEntries(
+    env.map((_, item) => [`k:{"name":"SETTING_${item}"}`, { '.': {}, 'f:name': {}, 'f:value': {} }]),
+  )
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: `team-${index % 50}`,
+      uid: `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
+      resourceVersion: String(1_000_000 + index),
+      creationTimestamp: '2030-01-01T00:00:00Z',
+      labels: { app: 'web', 'pod-template-hash': '6f658c4ff', team: `team-${index % 50}` },
+      annotations: { 'example.com/checksum': 'c0ffee'.repeat(10) },
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: 'web-6f658c4ff',
+          uid: `rs-${index % 500}`,
+          controller: true,
+        },
+      ],
+      managedFields: [
+        {
+          manager: 'kube-controller-manager',
+          operation: 'Update',
+          apiVersion: 'v1',
+          time: '2030-01-01T00:00:00Z',
+          fieldsType: 'FieldsV1',
+          fieldsV1: { 'f:spec': { 'f:containers': { 'k:{"name":"web"}': { 'f:env': fields } } } },
+        },
+        {
+          manager: 'kubelet',
+          operation: 'Update',
+          apiVersion: 'v1',
+          time: '2030-01-01T00:00:01Z',
+          fieldsType: 'FieldsV1',
+          fieldsV1: { 'f:status': fields },
+          subresource: 'status',
+        },
+      ],
+    },
+    spec: {
+      nodeName: `node-${index % 100}`,
+      serviceAccountName: 'default',
+      containers: [
+        {
+          name: 'web',
+          image: 'registry.example.com/team/web:1.2.3',
+          env,
+          ports: [{ containerPort: 8080, protocol: 'TCP' }],
+          resources: { requests: { cpu: '100m', memory: '128Mi' } },
+        },
+        {
+          name: 'sidecar',
+          image: 'registry.example.com/mesh/proxy:4.5.6',
+          args: ['--listen', '15001', '--upstream', '127.0.0.1:8080'],
+        },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      podIP: `10.244.${index % 250}.${index % 200}`,
+      conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+        type,
+        status: 'True',
+        lastTransitionTime: '2030-01-01T00:00:05Z',
+      })),
+    },
+  } as Pod
+}

@@ -1,0 +1,30 @@
+/** `npm run bench [-- name …] [-- --cluster=real]`: runs benchmarks and prints each beside its limit. */
+import { parseArgs } from 'node:util'
+import type { ClusterKind } from './bench-cluster.ts'
+import { asTable, type Result } from './result.ts'
+
+const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result>>> = {
+  reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
+  memory: async () => (await import('./cache-memory.ts')).cacheMemory(10_000),
+  'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { cluster: { type: 'string', default: 'embedded' }, output: { type: 'string', default: 'text' } },
+})
+const unknown = positionals.filter((name) => !(name in BENCHMARKS))
+if (unknown.length > 0 || (values.cluster !== 'embedded' && values.cluster !== 'real')) {
+  console.error(
+    `usage: npm run bench [-- ${Object.keys(BENCHMARKS).join(' | ')}] [-- --cluster=embedded|real] [-- --output=json]`,
+  )
+  process.exit(64)
+}
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)
+const results: Result[] = []
+for (const name of names) {
+  console.error(`running ${name} …`)
+  const result = await BENCHMARKS[name]?.(values.cluster)
+  if (result !== undefined) results.push(result)
+}
+console.log(values.output === 'json' ? JSON.stringify(results, null, 2) : asTable(results))
