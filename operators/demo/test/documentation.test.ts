@@ -1,0 +1,170 @@
+/** Runs the code of the documentation as it stands, the way a reader would. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { crdManifest } from '@reeve/crd'
+import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { ConfigMaps, connect, isNotFound, type KubeClient, type KubeObject, sleep } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const run = promisify(execFile)
+let folder: string
+let cluster: EmbeddedCluster
+let client: KubeClient
+let kubeconfig: string
+
+beforeAll(async () => {
+  // Below the root, so that the examples find the packages as a reader's would.
+  await mkdir(join(root, '.reeve'), { recursive: true })
+  folder = await mkdtemp(join(root, '.reeve', 'documentation-'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  cluster = await startEmbeddedCluster()
+  kubeconfig = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfig)
+  client = await connect({ kubeconfig })
+})
+afterAll(async () => {
+  await client.close()
+  await cluster.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Writes the code blocks that name a file, and answers with their names. */
+async function extract(page: string): Promise<readonly string[]> {
+  const text = await readFile(join(root, page), 'utf8')
+  const blocks = [...text.matchAll(/^```\w+ file=(\S+)\n([\s\S]*?)^```$/gm)]
+  for (const [, name = '', code = ''] of blocks) await writeFile(join(folder, name), code)
+  return blocks.map(([, name = '']) => name)
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(20_000)
+  while (!(await condition())) await sleep(50, { signal: deadline })
+}
+
+const textOf = (name: string) =>
+  client.get(ConfigMaps, { namespace: 'default', name }).then(
+    ({ data }) => data?.text,
+    (error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    },
+  )
+
+/** Runs a program with the cluster as its own until `check` is through, then ends it as Ctrl-C does. */
+async function whileRunning(program: string, check: () => Promise<void>): Promise<number | null> {
+  const child = spawn(process.execPath, [program], {
+    cwd: root,
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk)
+  })
+  try {
+    await check()
+  } catch (error) {
+    throw new Error(`${program} wrote: ${errors}`, { cause: error })
+  } finally {
+    child.kill('SIGINT')
+  }
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code
+}
+
+describe('docs/writing-an-operator.md', () => {
+  it('has an operator that tests itself on a simulated clock', async () => {
+    expect(await extract('docs/writing-an-operator.md')).toEqual([
+      'greeting.ts',
+      'render.ts',
+      'greeter.ts',
+      'main.ts',
+      'hello.yaml',
+      'try.ts',
+    ])
+    const { stdout } = await run(process.execPath, [join(folder, 'try.ts')], { cwd: root })
+    expect(stdout).toBe('all good\n')
+  })
+
+  it('has an operator that runs against a cluster, heals and cleans up', async () => {
+    await extract('docs/writing-an-operator.md')
+    const code = await whileRunning(join(folder, 'main.ts'), async () => {
+      const resource = { apiVersion: 'example.com/v1', kind: 'Greeting' }
+      await until(() =>
+        client.resourceFor(resource).then(
+          () => true,
+          () => false,
+        ),
+      )
+      const greetings = await client.resourceFor(resource)
+      const hello = parse(await readFile(join(folder, 'hello.yaml'), 'utf8')) as KubeObject & Record<string, unknown>
+      await until(() =>
+        client.create(greetings, hello).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await until(
+        async () => (await textOf('hello')) === 'GOOD MORNING' && (await textOf('hello-echo')) === 'GOOD MORNING',
+      )
+      await client.delete(ConfigMaps, { namespace: 'default', name: 'hello' })
+      await until(async () => (await textOf('hello')) === 'GOOD MORNING')
+      await client.patch(
+        greetings,
+        { namespace: 'default', name: 'hello' },
+        { type: 'merge', patch: { spec: { echo: false } } },
+      )
+      await until(async () => (await textOf('hello-echo')) === undefined)
+      await client.delete(greetings, { namespace: 'default', name: 'hello' })
+      await until(async () => (await textOf('hello')) === undefined)
+    })
+    expect(code).toBe(0)
+  })
+})
+
+describe('README.md', () => {
+  it('has an operator in 30 lines that works', async () => {
+    const text = await readFile(join(root, 'README.md'), 'utf8')
+    const code = /^```ts\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? ''
+    expect(code.split('\n').length).toBeLessThan(50)
+    await writeFile(join(folder, 'readme.ts'), code)
+    const source = `import { defineCrd } from '@reeve/crd'\nimport { Type } from 'typebox'\n${/const v1 = [\s\S]*?^\}\nexport const GreetingCrd[\s\S]*?^\}\)$/m.exec(code)?.[0] ?? ''}\n`
+    await writeFile(join(folder, 'readme-crd.ts'), source)
+    const { GreetingCrd } = await import(join(folder, 'readme-crd.ts'))
+    // A fresh cluster: the tutorial's resource has the same name and another schema.
+    await using own = await startEmbeddedCluster()
+    await own.writeKubeconfig(kubeconfig)
+    const owner = await connect({ kubeconfig })
+    const crds = await owner.resourceFor({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' })
+    await owner.create(crds, crdManifest(GreetingCrd) as never)
+    const code0 = await whileRunning(join(folder, 'readme.ts'), async () => {
+      const resource = { apiVersion: 'example.com/v1', kind: 'Greeting' }
+      await until(() =>
+        owner.resourceFor(resource).then(
+          () => true,
+          () => false,
+        ),
+      )
+      const greetings = await owner.resourceFor(resource)
+      const hello = { ...resource, metadata: { name: 'hello', namespace: 'default' }, spec: { text: 'hi' } }
+      await until(() =>
+        owner.create(greetings, hello).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await until(async () => {
+        const { items } = await owner.listAll(ConfigMaps, { labelSelector: 'app=greeting' })
+        return items[0]?.data?.text === 'hi'
+      })
+    })
+    expect(code0).toBe(0)
+    await owner.close()
+  })
+})
