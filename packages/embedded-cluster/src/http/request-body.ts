@@ -35,15 +35,23 @@ export function parseBody(
   kind: string,
   accepted: readonly string[] = acceptedTypes,
 ): ParsedBody {
+  return parseObject(request, protobuf, accepted, (why, text) =>
+    badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`),
+  )
+}
+
+function parseObject(
+  request: ServerRequest,
+  protobuf: ProtobufDecoder,
+  accepted: readonly string[],
+  refuse: (why: string, text: string) => StatusError,
+): ParsedBody {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const type = mediaType(request)
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   if (type === PROTOBUF) return parseProtobuf(request.body, protobuf)
   const text = textOf(request.body)
-  const unrecognized = (why: string) =>
-    badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${summary(text)})`,
-    )
+  const unrecognized = (why: string) => refuse(`couldn't get version/kind; json parse error: ${why}`, text)
   const parsed = parseText(text, type.endsWith('yaml'), unrecognized)
   if (!isJsonObject(parsed.value)) {
     const target =
@@ -62,11 +70,18 @@ export function parsePatch(request: ServerRequest): ParsedBody {
   )
 }
 
-/** Parses an optional body of options, such as DeleteOptions. */
+/** Parses an optional body of DeleteOptions. */
 export function parseOptionsBody(request: ServerRequest, protobuf: ProtobufDecoder): JsonObject | undefined {
   if (bytesOf(request.body) === 0) return undefined
-  const { value } = parseBody(request, protobuf, 'DeleteOptions')
-  return isJsonObject(value) ? value : undefined
+  const { value } = parseObject(request, protobuf, acceptedTypes, badRequest)
+  if (!isJsonObject(value)) return undefined
+  const { kind = 'DeleteOptions', apiVersion = 'v1' } = value
+  if (kind !== '' && kind !== 'DeleteOptions') {
+    const version = JSON.stringify(apiVersion)
+    const scheme = 'in scheme "pkg/runtime/scheme.go:111"'
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${version} ${scheme}`)
+  }
+  return value
 }
 
 function textOf(body: string | Uint8Array | undefined): string {

@@ -7,6 +7,7 @@ import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
 import { badRequest, conflict, invalid, notFound, preconditionFailed } from './api-errors.ts'
 import { type RestContext, strategyContext, timestamp, toRequestVersion, type WriteRequest } from './context.ts'
+import { parseInteger } from './list.ts'
 
 /** DeleteOptions after checking. */
 export interface DeleteOptions {
@@ -29,7 +30,12 @@ export interface Deletion {
 export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearchParams): DeleteOptions {
   const policy = body?.propagationPolicy ?? query.get('propagationPolicy') ?? undefined
   const orphan = body?.orphanDependents ?? query.get('orphanDependents') ?? undefined
-  const grace = body?.gracePeriodSeconds ?? query.get('gracePeriodSeconds') ?? undefined
+  const grace = body?.gracePeriodSeconds ?? parseInteger(query.get('gracePeriodSeconds'))
+  const dryRun = arrayAt(body ?? {}, 'dryRun')
+  if (dryRun.some((value) => value !== 'All')) {
+    const message = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`
+    throw invalidOptions({ field: 'dryRun', reason: 'FieldValueNotSupported', message })
+  }
   if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
     const supported = '"Foreground", "Background", "Orphan", "nil"'
     const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: ${supported}`

@@ -149,41 +149,45 @@ export function unreadableVersion(why: string): Error {
 
 /** A whole number in the query string; 400 in the words of the real server when it is none. */
 export function parseInteger(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined
+  if (text === null) return undefined
   if (!/^[+-]?\d+$/.test(text)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  }
+  if (BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
   }
   return Number(text)
 }
 
 function checkListOptions(query: URLSearchParams, wanted: number | undefined, continueToken: string): void {
-  const match = query.get('resourceVersionMatch') ?? ''
-  if (match !== '') {
-    const problem = matchProblem(match, wanted, continueToken)
-    if (problem !== undefined) throw invalidListOptions([problem])
+  const errors = matchProblems(query.get('resourceVersionMatch') ?? '', wanted, continueToken)
+  if (query.get('sendInitialEvents') !== null) {
+    const message = 'Forbidden: sendInitialEvents is forbidden for list'
+    errors.push({ field: 'sendInitialEvents', reason: 'FieldValueForbidden', message })
   }
+  if (errors.length > 0) throw invalidListOptions(errors)
   if (continueToken !== '' && wanted !== undefined && wanted > 0) {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
-  if (query.get('sendInitialEvents') !== null) {
-    const message = 'Forbidden: sendInitialEvents is forbidden for list'
-    throw invalidListOptions([{ field: 'sendInitialEvents', reason: 'FieldValueForbidden', message }])
-  }
 }
 
-function matchProblem(match: string, wanted: number | undefined, continueToken: string): FieldError | undefined {
+function matchProblems(match: string, wanted: number | undefined, continueToken: string): FieldError[] {
+  if (match === '') return []
   const field = 'resourceVersionMatch'
   const refuse = (why: string): FieldError => ({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` })
-  if (wanted === undefined) return refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
-  if (continueToken !== '') return refuse('resourceVersionMatch is forbidden when continue is provided')
+  const errors: FieldError[] = []
+  if (wanted === undefined) {
+    errors.push(refuse('resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  }
+  if (continueToken !== '') errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
   if (match !== 'Exact' && match !== 'NotOlderThan') {
     const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
-    return { field, reason: 'FieldValueNotSupported', message }
+    errors.push({ field, reason: 'FieldValueNotSupported', message })
   }
   if (match === 'Exact' && wanted === 0) {
-    return refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+    errors.push(refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
-  return undefined
+  return errors
 }
 
 /** 422 about list and watch parameters. */
