@@ -6,7 +6,7 @@ import { type PathElement, parsePathElement } from './path-element.ts'
 /**
  * Reads `fieldsV1`. An empty object marks a member; `.` marks a member that has further members below it.
  *
- * *Errors*: throws when a key is none of `.`, `f:`, `k:`, `v:`, `i:` or a value is not an object.
+ * *Errors*: throws when a key starts like `f:`, `k:`, `v:` or `i:` but is malformed, or a value is not an object.
  */
 export function decodeFieldsV1(fields: JsonObject | undefined): FieldSet {
   if (fields === undefined) return emptyFieldSet
@@ -25,6 +25,8 @@ function decodeNode(fields: JsonObject, isRoot: boolean): FieldSet {
     }
     const element = parsePathElement(name)
     const below = fields[name]
+    // A kind of step that this version does not know may come from a newer one: it is skipped, not refused.
+    if (element === undefined && /^[^fkvi]:/.test(name)) continue
     if (element === undefined || !isJsonObject(below)) {
       throw new Error(`fieldsV1 has ${JSON.stringify(name)}, which is not a path element over an object`)
     }

@@ -1,6 +1,6 @@
 /** The hand-over from kubectl's client-side apply, which keeps the applied configuration in an annotation. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { ownField } from '../schema/json-value.ts'
+import { canonicalJson, ownField } from '../schema/json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import { compareValues } from './compare.ts'
 import { differenceOf, type FieldSet } from './field-set.ts'
@@ -46,7 +46,7 @@ export function refreshLastApplied(object: JsonObject, applied: JsonObject): Jso
   const annotations = annotationsOf(object)
   const current = annotations === undefined ? undefined : ownField(annotations, annotation)
   if (annotations === undefined || typeof current !== 'string' || current === '') return object
-  const text = `${JSON.stringify(withoutAnnotation(withoutManagedFields(applied)))}\n`
+  const text = `${canonicalJson(withoutAnnotation(withoutManagedFields(applied)))}\n`
   if (text === current) return object
   const size = Object.entries({ ...annotations, [annotation]: text }).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),

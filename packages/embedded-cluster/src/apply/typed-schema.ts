@@ -84,23 +84,26 @@ export class ListItemError extends Error {
 }
 
 /**
- * The step to an item of a merged list. Key fields the item leaves out take the schema's default.
+ * The step to an item of a merged list. Key fields the item leaves out take the schema's default; one key is enough,
+ * because whether the others are required is for validation to say.
  *
- * *Errors*: throws a ListItemError when the item has no key or cannot be a member of a set.
+ * *Errors*: throws a ListItemError when the item has no key at all or cannot be a member of a set.
  */
 export function itemElement(listType: Schema, item: JsonValue): PathElement {
   if (listRelation(listType) === 'set') return setMember(item)
   if (item === null) throw new ListItemError('associative list with keys may not have a null element')
   if (!isJsonObject(item)) throw new ListItemError('associative list with keys may not have non-map elements')
   const keys: JsonObject = {}
-  for (const name of listKeys(listType)) {
+  const names = listKeys(listType)
+  for (const name of names) {
     const value = ownField(item, name) ?? ownEntry(listType.items?.properties, name)?.default
-    if (value === undefined) {
-      throw new ListItemError(
-        `associative list with keys has an element that omits key field ${JSON.stringify(name)} (and doesn't have default value)`,
-      )
-    }
-    keys[name] = value
+    if (value !== undefined) keys[name] = value
+  }
+  if (Object.keys(keys).length === 0) {
+    const list = names.map((name) => JSON.stringify(name)).join(' ')
+    throw new ListItemError(
+      `associative list with keys has an element that omits all key fields [${list}] (and doesn't have default values for any key fields)`,
+    )
   }
   return keyElement(keys)
 }

@@ -18,7 +18,7 @@ import { deleteObject, parseDeleteOptions } from '../rest/delete.ts'
 import { deleteCollection } from '../rest/delete-collection.ts'
 import { getObject, listObjects } from '../rest/list.ts'
 import { nameOf } from '../rest/object-meta.ts'
-import { patchObject, patchTypes } from '../rest/patch.ts'
+import { patchObject, patchTypes, refuseForce } from '../rest/patch.ts'
 import { bindPod, success } from '../rest/pod-subresources.ts'
 import { replaceObject } from '../rest/replace.ts'
 import { isTrue, type RequestInfo } from '../rest/request-info.ts'
@@ -151,6 +151,7 @@ export class ResourceHandler {
       }
       case 'patch': {
         const body = this.#body(exchange)
+        if (path.query.has('force') && patchTypes[mediaType(request)] !== 'apply') refuseForce()
         const options = {
           mediaType: mediaType(request),
           force: isTrue(path.query.get('force')),

@@ -27,6 +27,8 @@ describe('applyJsonPatch', () => {
     ['unescapes names', { 'a/b': { '~c': 1 } }, [{ op: 'remove', path: '/a~1b/~0c' }], { 'a/b': {} }],
     ['tests and goes on', { a: { b: [1] } }, [{ op: 'test', path: '/a', value: { b: [1] } }], { a: { b: [1] } }],
     ['takes an absent value for null in a test', {}, [{ op: 'test', path: '/a', value: null }], {}],
+    ['copies a missing field as null', { a: {} }, [{ op: 'copy', from: '/a/b', path: '/c' }], { a: {}, c: null }],
+    ['ignores what comes before the first slash', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
     ['replaces the whole document', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
   ]
   for (const [name, document, operations, expected] of cases) {

@@ -75,7 +75,7 @@ class Editor {
         break
       }
       case 'copy':
-        this.#add(path, this.#clone(this.#read(pointerOf(operation, 'from'))))
+        this.#add(path, this.#clone(this.#readField(pointerOf(operation, 'from'))))
         break
       case 'test':
         this.#test(path, operation.value ?? null)
@@ -101,6 +101,14 @@ class Editor {
     let value = this.root
     for (const token of path) value = childOf(value, token)
     return value
+  }
+
+  /** Like `#read`, but a field that its object lacks is null: that is what a copy of it becomes. */
+  #readField(path: readonly string[]): JsonValue {
+    const last = path.at(-1)
+    const parent = this.#read(path.slice(0, -1))
+    if (last !== undefined && isJsonObject(parent)) return ownField(parent, last) ?? null
+    return this.#read(path)
   }
 
   #add(path: readonly string[], value: JsonValue): void {
@@ -172,11 +180,10 @@ function pointerOf(operation: JsonObject, member: 'path' | 'from'): string[] {
   const pointer = operation[member]
   if (typeof pointer !== 'string') throw unprocessable()
   if (pointer === '') return []
-  if (!pointer.startsWith('/')) throw unprocessable()
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  // What comes before the first slash is ignored, as the API server does; without any slash there is no path.
+  const [, ...tokens] = pointer.split('/')
+  if (tokens.length === 0) throw unprocessable()
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 function childOf(parent: JsonValue, token: string): JsonValue {

@@ -109,7 +109,7 @@ export function invalid(of: KindName, name: string, errors: readonly FieldError[
   return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${list}`, {
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === '' ? {} : { kind: of.kind }),
     causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
   })
 }

@@ -13,7 +13,7 @@ import { schemaDefaults } from './schema-steps.ts'
 export function decodeObject(context: RestContext, request: WriteRequest, body: ParsedBody): JsonObject {
   const object = requireObject(body.value)
   requireKind(context.registry, object, request.info)
-  return defaultObject(context, request.info, strict(request, object, body.duplicates))
+  return defaultObject(context, request.info, strict(request, object, duplicateFields(body)))
 }
 
 /** The object a body must be. */
@@ -22,15 +22,20 @@ export function requireObject(value: JsonValue): JsonObject {
   return value
 }
 
-/** Drops unknown fields, and reports them and duplicates as the request's fieldValidation asks. */
+/** The fields that a body gives more than once, as problems for {@link strict}. */
+export function duplicateFields(body: ParsedBody): readonly string[] {
+  return body.duplicates.map((field) => `duplicate field "${field}"`)
+}
+
+/** Drops unknown fields, and reports them and other problems of the body as the request's fieldValidation asks. */
 export function strict(
   request: Pick<WriteRequest, 'info' | 'fieldValidation' | 'warn'>,
   object: JsonObject,
-  duplicates: readonly string[],
+  others: readonly string[],
 ): JsonObject {
   const pruned = prune(request.info.schema, object)
   const problems = [
-    ...duplicates.map((field) => `duplicate field "${field}"`),
+    ...others,
     ...unknownFields(request.info, pruned.unknown).map((field) => `unknown field "${field}"`),
   ]
   if (problems.length > 0 && request.fieldValidation === 'Strict') {
@@ -52,8 +57,21 @@ function unknownFields(info: ResourceInfo, fields: readonly string[]): readonly 
 /** Fills the defaults of the schema and of the kind; `object` is a draft and may be changed in place. */
 export function defaultObject(context: RestContext, info: ResourceInfo, object: JsonObject): JsonObject {
   const defaulted = schemaDefaults(info, object)
+  const isReset = takeOwnershipReset(defaulted)
   context.strategyOf(info).default?.(defaulted)
+  if (isReset && !info.custom && isJsonObject(defaulted.metadata)) defaulted.metadata.managedFields = []
   return defaulted
+}
+
+/**
+ * Takes an empty list of `managedFields` out, which the typed form of a kind would lose. On built-in kinds it resets the
+ * records; on custom resources it means nothing.
+ */
+function takeOwnershipReset({ metadata }: JsonObject): boolean {
+  if (!isJsonObject(metadata) || !Array.isArray(metadata.managedFields)) return false
+  if (metadata.managedFields.length > 0) return false
+  delete metadata.managedFields
+  return true
 }
 
 /**

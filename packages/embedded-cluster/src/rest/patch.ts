@@ -1,13 +1,15 @@
 /** The verb `patch`: JSON patch, merge patch, strategic merge patch and server-side apply. */
-import { cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { storageKey, subresource } from '../registry/resource-info.ts'
+import { cloneJson, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
+import { jsonKind } from '../patch/undecodable.ts'
+import { apiVersionOf, type ResourceInfo, storageKey, subresource } from '../registry/resource-info.ts'
+import { plainForm } from '../schema/go-format.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, invalid, notFound, unsupportedMediaType, unsupportedPatchType } from './api-errors.ts'
+import { badRequest, conflict, invalid, notFound, unsupportedMediaType, unsupportedPatchType } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
-import { defaultObject, requireKind, requireObject, strict } from './decode-object.ts'
+import { defaultObject, duplicateFields, requireKind, strict } from './decode-object.ts'
 import { type PatchType, patchDocument } from './patch-document.ts'
 import { mergeApplied } from './schema-steps.ts'
 import { changeObject } from './update.ts'
@@ -55,13 +57,46 @@ export async function patchObject(
     isPatch: true,
     compute: (live) => {
       const patched = patchDocument(type, request.info, live, body.value)
-      requireKind(context.registry, patched, request.info)
-      // The patched object shares its unchanged parts with the stored one, which nobody may touch.
-      const draft = cloneJson(strict(request, patched, body.duplicates))
-      return { object: defaultObject(context, request.info, draft), tracked: false }
+      return { object: readPatched(context, request, type, body, patched), tracked: false }
     },
   })
   return { object, created: false }
+}
+
+/** Reads what a patch made of an object. That it is none is the fault of the patch, and the refusal says so. */
+function readPatched(
+  context: RestContext,
+  request: WriteRequest,
+  type: PatchType,
+  body: ParsedBody,
+  patched: JsonObject,
+): JsonObject {
+  try {
+    requireKind(context.registry, patched, request.info)
+    const problems = type === 'json' ? jsonPatchProblems(body) : duplicateFields(body)
+    // The patched object shares its unchanged parts with the stored one, which nobody may touch.
+    return defaultObject(context, request.info, cloneJson(strict(request, patched, problems)))
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
+    const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, '')
+    // The real server shows the patch of a strategic merge, and the outcome of the others.
+    const value = type === 'strategic' ? plainForm(body.value) : JSON.stringify(patched)
+    const message = `Invalid value: ${JSON.stringify(value)}: ${why}`
+    throw invalid({ group: '', kind: '' }, '', [{ field: 'patch', reason: 'FieldValueInvalid', message }])
+  }
+}
+
+const jsonPatchFields = new Set(['op', 'path', 'from', 'value'])
+
+/** Fields of the operations themselves that are given twice or mean nothing. */
+function jsonPatchProblems(body: ParsedBody): readonly string[] {
+  const operations = Array.isArray(body.value) ? body.value : []
+  const unknown = operations.flatMap((operation, index) =>
+    Object.keys(isJsonObject(operation) ? operation : {})
+      .filter((field) => !jsonPatchFields.has(field))
+      .map((field) => `json patch unknown field "[${index}].${field}"`),
+  )
+  return [...body.duplicates.map((field) => `json patch duplicate field "${field}"`), ...unknown]
 }
 
 const MAX_ATTEMPTS = 5
@@ -72,14 +107,15 @@ async function applyObject(
   body: ParsedBody,
   options: PatchOptions,
 ): Promise<PatchResult> {
-  const applied = checkApplied(context, request, body, options)
+  const applied = checkApplied(request, body, options)
   const { info, name = '' } = request
   const key = objectKey(request.namespace, name)
   for (let attempt = 1; ; attempt += 1) {
     try {
       if (context.store.get(storageKey(info), key) === undefined) {
         if (request.subresource !== undefined) throw notFound(info, name)
-        const draft = merged(context, request, applied, undefined, options)
+        requireNoUid(request, applied)
+        const draft = merged(context, request, withoutVersion(applied), undefined, options)
         return { object: await createObject(context, request, draft, { tracked: true }), created: true }
       }
       const object = await changeObject(context, request, {
@@ -97,6 +133,26 @@ async function applyObject(
   }
 }
 
+/** 409 when an apply that would create means an object that exists no more. */
+function requireNoUid({ info, name = '' }: WriteRequest, applied: JsonObject): void {
+  const uid = stringAt(objectAt(applied, 'metadata'), 'uid') ?? ''
+  if (uid === '') return
+  throw conflict(info, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+}
+
+/** A version says nothing about an object that is yet to be created. */
+function withoutVersion(applied: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = objectAt(applied, 'metadata')
+  return { ...applied, metadata }
+}
+
+/** 422 when a patch other than apply asks to take over fields. */
+export function refuseForce(): never {
+  const message = 'Forbidden: may not be specified for non-apply patch'
+  const error = { field: 'force', reason: 'FieldValueForbidden', message } as const
+  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
+}
+
 /** 422 when an apply does not say who applies. */
 export function requireFieldManager(given: string | null): void {
   if (given !== null && given !== '') return
@@ -105,31 +161,34 @@ export function requireFieldManager(given: string | null): void {
   throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
 }
 
-function checkApplied(
-  context: RestContext,
-  request: WriteRequest,
-  body: ParsedBody,
-  options: PatchOptions,
-): JsonObject {
+function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOptions): JsonObject {
   const { info, name = '' } = request
   if (!options.hasFieldManager) requireFieldManager(null)
-  const applied = requireObject(body.value)
-  const { apiVersion, kind } = applied
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || kind === '') {
-    throw badRequest(
-      `invalid object type: ${typeof apiVersion === 'string' ? apiVersion : '/'}, Kind=${String(kind ?? '')}`,
-    )
-  }
-  requireKind(context.registry, applied, info)
-  if (body.duplicates.length > 0) strict(request, {}, body.duplicates)
-  const metadata = objectAt(applied, 'metadata')
-  if (metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
+  const applied = requireConfiguration(body.value, info)
+  if (body.duplicates.length > 0) strict(request, {}, duplicateFields(body))
+  const { managedFields, ...metadata } = objectAt(applied, 'metadata')
+  if ((managedFields ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
   const given = stringAt(metadata, 'name') ?? ''
   if (given !== '' && given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
   }
   // Unknown fields are left in: merging refuses them, because ownership of a field nobody knows cannot be recorded.
   return withoutForeignParts(request, { ...applied, metadata: { ...metadata, name } })
+}
+
+/** The object an apply must send: of the kind and version of the URL. */
+function requireConfiguration(value: JsonValue, info: ResourceInfo): JsonObject {
+  const applied = value ?? {}
+  if (!isJsonObject(applied)) {
+    const problem = `json: cannot unmarshal ${jsonKind(applied)} into Go value of type map[string]interface {}`
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${problem}`)
+  }
+  const apiVersion = stringAt(applied, 'apiVersion') ?? ''
+  const kind = stringAt(applied, 'kind') ?? ''
+  if (apiVersion !== apiVersionOf(info) || kind !== info.kind) {
+    throw badRequest(`invalid object type: ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`)
+  }
+  return applied
 }
 
 /** Drops what this path cannot write, so that nobody comes to own it by mistake. */

@@ -39,6 +39,23 @@ export function workloadManagers(
   return [...all.filter(isApply), ...all.filter((entry) => !isApply(entry))]
 }
 
+/** A workload whose entries for its Scale carry no time: the records of a Scale have none. */
+export function withoutScaleTimes(workload: JsonObject): JsonObject {
+  const { managedFields, ...metadata } = isJsonObject(workload.metadata) ? workload.metadata : {}
+  const all = entries(managedFields).map(({ time, ...entry }) =>
+    entry.subresource === 'scale' || time === undefined ? entry : { ...entry, time },
+  )
+  const isTimeless = (entry: JsonObject) => entry.subresource === 'scale'
+  const updates = all.filter((entry) => !isApply(entry))
+  // Within each operation entries are in order of their times, and those without come first.
+  const ordered = [
+    ...all.filter(isApply),
+    ...updates.filter(isTimeless),
+    ...updates.filter((entry) => !isTimeless(entry)),
+  ]
+  return { ...workload, metadata: { ...metadata, ...(ordered.length > 0 && { managedFields: ordered }) } }
+}
+
 function entries(managedFields: JsonValue | undefined): JsonObject[] {
   return Array.isArray(managedFields) ? managedFields.filter(isJsonObject) : []
 }

@@ -9,6 +9,7 @@ import { applyDefaults } from '../schema/default.ts'
 import { validateSchema } from '../schema/validate.ts'
 import type { FieldError } from '../status-error.ts'
 import type { RestContext, WriteRequest } from './context.ts'
+import { withoutScaleTimes } from './scale-ownership.ts'
 
 /** Fills what a custom resource's schema declares. The defaults of built-in kinds are code, see their strategies. */
 export function schemaDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
@@ -33,7 +34,7 @@ export function recordOwnership(
   updated: JsonObject,
   live: JsonObject | undefined,
 ): JsonObject {
-  return trackUpdate({
+  const tracked = trackUpdate({
     schema: request.info.schema,
     apiVersion: apiVersionOf(request.info),
     live,
@@ -44,6 +45,7 @@ export function recordOwnership(
     resetFields: resetFields(request),
     empty: context.strategyOf(request.info).empty?.(),
   })
+  return request.subresource === 'scale' ? withoutScaleTimes(tracked) : tracked
 }
 
 /** Merges an applied configuration into the live object; `force` takes over fields of other managers. */

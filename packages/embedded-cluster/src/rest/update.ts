@@ -3,7 +3,7 @@ import { sameExceptTimes } from '../apply/track.ts'
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
-import { StatusError } from '../status-error.ts'
+import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
 import { badRequest, conflict, invalid, notFound } from './api-errors.ts'
@@ -72,14 +72,14 @@ async function attemptChange(
   const computed = await options.compute(old)
   const givenVersion = stringAt(metadataOf(computed.object), 'resourceVersion') ?? ''
   requireVersion(request, options, givenVersion, live)
-  carryMetadata(request, computed.object, old)
+  carryMetadata(request, computed.object, old, options.isPatch === true)
   separateStatus(request, computed.object, old)
   const isOwned = computed.tracked || options.isInternal === true
   const tracked = isOwned ? computed.object : recordOwnership(context, request, computed.object, old)
   const step = { operation: 'UPDATE', object: tracked, oldObject: old, name } as const
   const admitted = options.isInternal === true ? tracked : await admitMutating(context, request, step)
   const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
-  carryMetadata(request, object, old)
+  carryMetadata(request, object, old, options.isPatch === true)
   if (request.subresource === undefined) strategy.prepareForUpdate?.(object, old, forStrategy)
   advanceGeneration(request, strategy, object, old)
   const errors = [
@@ -129,24 +129,25 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
 }
 
 /** Keeps what only the server may change, and refuses an object that is not the one of the URL. */
-function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject): void {
+function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject, isPatch: boolean): void {
   const metadata = metadataOf(object)
   const before = objectAt(old, 'metadata')
   const { info, name = '' } = request
   const givenName = stringAt(metadata, 'name') ?? ''
+  if (givenName === '') {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  }
   if (givenName !== name) {
     throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
   }
   const givenNamespace = stringAt(metadata, 'namespace') ?? ''
   if (givenNamespace !== '' && givenNamespace !== (before.namespace ?? '')) {
-    const url = request.namespace ?? ''
-    throw badRequest(
-      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${url})`,
-    )
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   const uid = stringAt(metadata, 'uid') ?? ''
   if (uid !== '' && uid !== before.uid) {
-    const key = `/registry/${info.custom ? `${info.group}/` : ''}${info.plural}/${objectKey(request.namespace, name)}`
+    if (isPatch) throw invalid(info, name, immutableUid(uid))
+    const key = `/${info.custom ? `${info.group}/` : ''}${info.plural}/${objectKey(request.namespace, name)}`
     const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
     const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
     throw conflict(info, name, error)
@@ -160,6 +161,14 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
   }
   metadata.resourceVersion = before.resourceVersion
   delete metadata.selfLink
+}
+
+/** What is wrong with a patch of the uid; a replacement by an object with another uid is a conflict instead. */
+function immutableUid(uid: string): readonly FieldError[] {
+  const message = `Invalid value: ${JSON.stringify(uid)}: field is immutable`
+  const error = { field: 'metadata.uid', reason: 'FieldValueInvalid', message } as const
+  // Metadata is checked twice on an update, once for all kinds and once for the kind.
+  return [error, error]
 }
 
 /** With a status subresource, the object keeps its status and the status keeps its object. */
