@@ -34,10 +34,6 @@ export class InformerHandlers<T extends KubeObject> {
     this.#onError = onError
   }
 
-  get size(): number {
-    return this.#handlers.size
-  }
-
   /** Adds a handler and tells it of what is already there. */
   add(handler: InformerHandler<T>, present: Iterable<Stored<T>>, isSynced: boolean): () => void {
     for (const object of present) this.#guard(() => handler.added?.(object, true))

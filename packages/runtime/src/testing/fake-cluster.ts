@@ -111,12 +111,6 @@ export class FakeCluster {
     return this.#snapshot(of, this.#version)
   }
 
-  /** The state of a key after the write with this version. */
-  stateAt(of: Resource, key: ObjectKey, version: number): Stored<KubeObject> | undefined {
-    const id = idOf(of, key)
-    return this.#history.findLast((entry) => entry.key === id && entry.version <= version)?.object
-  }
-
   /** Forgets all events so far: whoever resumes from before now gets a 410. */
   compact(): void {
     this.#compactedTo = this.#version

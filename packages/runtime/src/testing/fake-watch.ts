@@ -7,6 +7,7 @@ type Next = IteratorResult<WatchEvent<KubeObject>>
 export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> {
   readonly options: WatchOptions
   readonly #queue: WatchEvent<KubeObject>[] = []
+  readonly #deliverable: WatchEvent<KubeObject>[] = []
   readonly #onClosed: () => void
   #waiting: PromiseWithResolvers<Next> | undefined
   #ending: { readonly error?: unknown } | undefined
@@ -19,11 +20,6 @@ export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> 
     options.signal?.addEventListener('abort', () => {
       if (!this.#isSilent) this.fail(options.signal?.reason)
     })
-  }
-
-  /** Events on their way but not yet delivered. */
-  get undelivered(): number {
-    return this.#queue.length
   }
 
   push(event: WatchEvent<KubeObject>): void {
@@ -74,8 +70,6 @@ export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> 
   [Symbol.asyncIterator](): this {
     return this
   }
-
-  readonly #deliverable: WatchEvent<KubeObject>[] = []
 
   #flush(count: number): void {
     this.#deliverable.push(...this.#queue.splice(0, count))
