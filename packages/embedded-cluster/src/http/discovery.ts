@@ -172,7 +172,7 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }))
   return {
     resource: info.plural,
-    responseKind: { group: '', version: '', kind: info.kind },
+    responseKind: responseKind(info, info),
     scope: info.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: info.singular,
     verbs: [...info.verbs],
@@ -182,8 +182,11 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** Group and version are told only where they differ from the resource's own. */
-function responseKind(info: ResourceInfo, sub: SubresourceInfo): JsonObject {
-  const isForeign = sub.group !== info.group || sub.version !== info.version
-  return { group: isForeign ? sub.group : '', version: isForeign ? sub.version : '', kind: sub.kind }
+/** Built-in resources tell group and version only where they differ from their own; custom ones always do. */
+function responseKind(
+  info: ResourceInfo,
+  of: { readonly group: string; readonly version: string; readonly kind: string },
+): JsonObject {
+  const isTold = info.custom || of.group !== info.group || of.version !== info.version
+  return { group: isTold ? of.group : '', version: isTold ? of.version : '', kind: of.kind }
 }
