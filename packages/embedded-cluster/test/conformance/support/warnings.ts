@@ -1,0 +1,10 @@
+/** Warnings that come with an answer. */
+import type { Reply } from './conformance-api.ts'
+
+/** The texts of all warnings of an answer, in order. */
+export function warningsOf({ headers }: Reply): string[] {
+  return [headers.warning ?? []]
+    .flat()
+    .flatMap((line) => [...line.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)])
+    .map(([, text = '']) => text.replaceAll('\\"', '"').replaceAll('\\\\', '\\'))
+}
