@@ -1,6 +1,6 @@
 /** Field selectors: a few fields per kind, compared as strings. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
+import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { badRequest } from './api-errors.ts'
 
 /** One comparison of a field selector. */
@@ -27,19 +27,11 @@ const builtinFields: Readonly<Record<string, readonly string[]>> = {
   namespaces: ['status.phase'],
   secrets: ['type'],
   services: ['spec.clusterIP', 'spec.type'],
-  'replicasets.apps': ['status.replicas'],
   replicationcontrollers: ['status.replicas'],
   'jobs.batch': ['status.successful'],
   'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
-  events: [
-    ...involved.map((field) => `involvedObject.${field}`),
-    ...involved.map((field) => `regarding.${field}`),
-    'reason',
-    'reportingComponent',
-    'reportingController',
-    'source',
-    'type',
-  ],
+  events: [...involved.map((field) => `involvedObject.${field}`), 'reason', 'reportingComponent', 'source', 'type'],
+  'events.events.k8s.io': [...involved.map((field) => `regarding.${field}`), 'reason', 'reportingController', 'type'],
 }
 /** Names of selectable fields that are stored under another path. */
 const storedPaths: Readonly<Record<string, string>> = {
@@ -69,10 +61,10 @@ export function matchesFields(object: JsonObject, requirements: readonly FieldRe
 
 function requireSupported(field: string, info: ResourceInfo): void {
   if (field === 'metadata.name' || field === 'metadata.namespace') return
-  if (info.custom ? info.selectableFields?.includes(`.${field}`) : builtinFields[storageKey(info)]?.includes(field))
-    return
+  const known = builtinFields[groupResource(info)]
+  if (info.custom ? info.selectableFields?.includes(`.${field}`) : known?.includes(field)) return
   throw badRequest(
-    info.custom || builtinFields[storageKey(info)] !== undefined
+    info.custom || known !== undefined
       ? `field label not supported: ${field}`
       : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   )

@@ -116,8 +116,10 @@ class Parser {
   #requirement(): Requirement {
     const isNegated = this.#peek() === '!'
     if (isNegated) this.#take()
-    const key = this.#take()
-    for (const why of qualifiedNameProblems(key)) throw unparsable(`key: Invalid value: ${JSON.stringify(key)}: ${why}`)
+    const key = this.#identifier()
+    for (const why of qualifiedNameProblems(key)) {
+      throw unparsable(`<nil>: Invalid value: ${JSON.stringify(key)}: ${why}`)
+    }
     if (isNegated || this.#peek() === '' || this.#peek() === ',') {
       return { key, operator: isNegated ? '!' : 'exists', values: [] }
     }
@@ -126,7 +128,8 @@ class Parser {
     if (!['=', '==', '!=', '>', '<'].includes(operator)) {
       throw unparsable(`found '${operator}', expected: in, notin, =, ==, !=, gt, lt`)
     }
-    const value = signs.has(this.#peek()) ? '' : this.#take()
+    const isAbsent = this.#peek() === '' || this.#peek() === ','
+    const value = isAbsent ? '' : this.#identifier()
     // The list above leaves nothing else.
     return this.#checked({
       key,
@@ -151,14 +154,20 @@ class Parser {
   #checked(requirement: Requirement): Requirement {
     const { key, operator, values } = requirement
     for (const [index, value] of values.entries()) {
-      const at = `values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}`
       const isOrder = operator === '>' || operator === '<'
+      const at = `values[${index}]${isOrder ? '' : `[${key}]`}: Invalid value: ${JSON.stringify(value)}`
       if (isOrder && !isInteger(value)) {
         throw unparsable(`${at}: for 'Gt', 'Lt' operators, the value must be an integer`)
       }
       for (const why of isOrder ? [] : labelValueProblems(value)) throw unparsable(`${at}: ${why}`)
     }
     return requirement
+  }
+
+  #identifier(): string {
+    const token = this.#take()
+    if (token === '' || signs.has(token)) throw unparsable(`found '${token}', expected: identifier`)
+    return token
   }
 
   #startsRequirement(): boolean {

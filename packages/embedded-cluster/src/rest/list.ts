@@ -1,10 +1,10 @@
 /** The verbs `get` and `list`: which revision is read, and page by page. */
-import { isJsonObject, type JsonObject } from '../json.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from './api-errors.ts'
 import type { RestContext } from './context.ts'
+import { decodeContinue, encodeContinue } from './continue-token.ts'
 import { Selection } from './selection.ts'
 import type { WatchHub } from './watch-hub.ts'
 
@@ -53,7 +53,8 @@ export async function listObjects(
   checkListOptions(query, wanted, continueToken)
   const collection = storageKey(info)
   const complete = (list: ListResult) => completed(context, info, list)
-  if (continueToken !== '') return complete(nextPage(context, collection, selection, limit, continueToken))
+  if (continueToken !== '')
+    return complete(await nextPage(context, collection, selection, limit, continueToken, signal))
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
   const isExact = query.get('resourceVersionMatch') === 'Exact'
   const frozen = context.hub.visibleRevision(collection)
@@ -68,18 +69,20 @@ function completed(context: RestContext, info: ResourceInfo, list: ListResult): 
   return { ...list, items: list.items.map((stored) => context.readForms.of(info, stored)) }
 }
 
-function nextPage(
+async function nextPage(
   context: RestContext,
   collection: string,
   selection: Selection,
   limit: number,
   token: string,
-): ListResult {
+  signal: AbortSignal,
+): Promise<ListResult> {
   const { revision, start } = decodeContinue(token)
+  await waitForRevision(context, revision, signal)
   const after = selection.prefix + start
   if (revision < 0) return page(context, collection, selection, limit, context.store.revision, after)
   const floorReached = context.store.rangeAt(collection, revision, { prefix: selection.prefix, after }) === undefined
-  if (floorReached) throw new ExpiredContinue(encodeContinue(-1, start))
+  if (floorReached) throw new ExpiredContinue(encodeContinue({ revision: -1, start }))
   return page(context, collection, selection, limit, revision, after)
 }
 
@@ -109,7 +112,7 @@ function page(
   return {
     revision,
     items,
-    continue: hasMore ? encodeContinue(revision, last.key.slice(selection.prefix.length)) : undefined,
+    continue: hasMore ? encodeContinue({ revision, start: last.key.slice(selection.prefix.length) }) : undefined,
     remainingItemCount: hasMore && !selection.isFiltered ? remaining : undefined,
   }
 }
@@ -193,30 +196,4 @@ function matchProblems(match: string, wanted: number | undefined, continueToken:
 /** 422 about list and watch parameters. */
 export function invalidListOptions(errors: readonly FieldError[]): Error {
   return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
-}
-
-function encodeContinue(revision: number, start: string): string {
-  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `/${start}\u0000` }
-  return Buffer.from(JSON.stringify(token)).toString('base64url')
-}
-
-function decodeContinue(token: string): { revision: number; start: string } {
-  const refuse = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
-  const text = Buffer.from(token, 'base64url').toString('utf8')
-  const { v, rv, start } = parseToken(text, refuse)
-  if (v !== 'meta.k8s.io/v1') throw refuse(`server does not recognize this encoded version ${String(v ?? '')}`)
-  if (typeof rv !== 'number' || typeof start !== 'string' || !/^\/.*\0$/s.test(start)) {
-    throw refuse('the token was not made by this server')
-  }
-  return { revision: rv, start: start.slice(1, -1) }
-}
-
-function parseToken(text: string, refuse: (why: string) => Error): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isJsonObject(value)) return value
-  } catch {
-    throw refuse(`invalid character '${text.slice(0, 1)}' looking for beginning of value`)
-  }
-  throw refuse('the token is not an object')
 }

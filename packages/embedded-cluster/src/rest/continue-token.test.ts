@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeContinue, encodeContinue } from './continue-token.ts'
+
+const token = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
+
+describe('a continue token', () => {
+  it('leads back to the point it was made for', () => {
+    const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/)
+    const start = fc.oneof(
+      name,
+      fc.tuple(name, name).map(([namespace, object]) => `${namespace}/${object}`),
+    )
+    const revision = fc.oneof(fc.constant(-1), fc.integer({ min: 1 }))
+    fc.assert(
+      fc.property(revision, start, (at, after) => {
+        expect(decodeContinue(encodeContinue({ revision: at, start: after }))).toEqual({ revision: at, start: after })
+      }),
+    )
+  })
+
+  it.each(['/../secrets', 'a/../../x', '/a//b', './a'])('cannot lead to %s', (start) => {
+    expect(() => decodeContinue(token({ v: 'meta.k8s.io/v1', rv: 1, start: `${start}\u0000` }))).toThrow(
+      'continue key is not valid',
+    )
+  })
+
+  it('is refused with a sentence, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        fc.pre(text !== '')
+        expect(() => decodeContinue(text)).toThrow('invalid continue token: continue key is not valid')
+      }),
+    )
+  })
+})
