@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** `reeve-cluster`: starts an embedded cluster alone and keeps it running until it is told to stop. */
 import { parseArgs } from 'node:util'
-import { startEmbeddedCluster } from './cluster.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 
 const usage = `Usage: reeve-cluster [options]
@@ -72,6 +71,8 @@ async function main(): Promise<void> {
     process.stdout.write(usage)
     return
   }
+  // Loaded only now: help and mistakes are answered at once.
+  const { startEmbeddedCluster } = await import('./cluster.ts')
   const cluster = await startEmbeddedCluster(read.options)
   await cluster.writeKubeconfig(read.kubeconfig)
   process.stdout.write(`cluster is ready at ${cluster.url}\n\n  kubectl --kubeconfig ${read.kubeconfig} get nodes\n\n`)

@@ -224,7 +224,7 @@ class RunningCluster implements EmbeddedCluster {
   async #stop(): Promise<void> {
     // Clients go first: nobody should see half of a cluster.
     this.#parts.server.stop()
-    await this.#listener?.front.close()
+    await this.#listener?.front.drain()
     await Promise.all([...this.#controllers, ...this.#parts.controllers].map((controller) => controller.stop()))
     await this.#parts.close()
   }

@@ -217,6 +217,15 @@ test('a server that goes away and comes back keeps its address and its state', a
   expect((await http1(`${CONFIG_MAPS}/a`)).status).toBe(200)
 })
 
+test('a stop ends open watches cleanly, after what they have to say', async () => {
+  const ended = http1(`${CONFIG_MAPS}?watch=1&resourceVersion=0`)
+  await expect.poll(() => cluster.requests.count({ verb: 'watch' })).toBe(1)
+  await cluster.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
+  await cluster.stop()
+  const { body } = await ended
+  expect(JSON.parse(body.toString())).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
+})
+
 test('a broken connection by a fault rule is seen as one', async () => {
   cluster.faults.inject({ verb: 'get', resource: 'configmaps' }, { kind: 'reset', when: 'before' })
   await expect(http1(`${CONFIG_MAPS}/a`)).rejects.toMatchObject({ code: 'ECONNRESET' })

@@ -7,6 +7,7 @@ import {
   type Http2ServerResponse,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { userFromCertificate } from '../auth/authenticate.ts'
@@ -35,12 +36,16 @@ const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const GZIP_ABOVE_BYTES = 128 * 1024
 /** A client that has not sent its whole request by then is cut. */
 const BODY_TIMEOUT_MS = 60_000
+/** Turns of the event loop that a stop waits for answers on their way. */
+const DRAIN_TURNS = 100
 const MAX_HEADER_BYTES = 64 * 1024
 
 /** Listens, and can stop listening and listen again on the same port, as a server that restarts does. */
 export class Front {
   readonly #options: FrontOptions
   readonly #sockets = new Set<Socket>()
+  readonly #secureSockets = new Set<TLSSocket>()
+  #activeResponses = 0
   #server: Http2SecureServer | undefined
   #port = 0
 
@@ -74,6 +79,8 @@ export class Front {
       socket.on('error', () => socket.destroy())
     })
     server.on('secureConnection', (socket) => {
+      this.#secureSockets.add(socket)
+      socket.on('close', () => this.#secureSockets.delete(socket))
       socket.on('error', () => socket.destroy())
     })
     server.on('sessionError', () => undefined)
@@ -97,6 +104,17 @@ export class Front {
     this.#port = address.port
   }
 
+  /**
+   * Stops listening, lets answers that are complete reach their clients, and closes every connection. For a stop whose
+   * streams have been ended already.
+   */
+  async drain(): Promise<void> {
+    for (let turn = 0; turn < DRAIN_TURNS && this.#activeResponses > 0; turn += 1) await setImmediate()
+    for (const socket of this.#secureSockets) socket.destroySoon()
+    for (let turn = 0; turn < DRAIN_TURNS && this.#secureSockets.size > 0; turn += 1) await setImmediate()
+    await this.close()
+  }
+
   /** Stops listening and cuts every connection. */
   async close(): Promise<void> {
     const server = this.#server
@@ -115,6 +133,7 @@ export class Front {
 
   async #serve(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
     const abort = new AbortController()
+    this.#activeResponses += 1
     response.on('close', () => abort.abort(new Error('the client closed the connection')))
     response.on('error', () => abort.abort(new Error('the connection failed')))
     request.on('error', () => abort.abort(new Error('the connection failed')))
@@ -126,6 +145,8 @@ export class Front {
       if (error instanceof ConnectionReset || abort.signal.aborted) cut(request, response)
       else if (response.headersSent) cut(request, response)
       else await send(request, response, failure(error), abort.signal).catch(() => cut(request, response))
+    } finally {
+      this.#activeResponses -= 1
     }
   }
 
