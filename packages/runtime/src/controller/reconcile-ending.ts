@@ -1,5 +1,6 @@
 /** Reads from what a reconcile answered or threw how it ended, and says so in the log. */
 import { isApiError, isConflict } from '@reeve/kube'
+import { StaleViewError } from '../engine/engine-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import { describeReason } from '../queue/reason.ts'
 import { ControllerStoppingError, ReconcileTimeoutError, TerminalError } from './controller-error.ts'
@@ -41,7 +42,7 @@ function outcomeOf(signal: AbortSignal, error: Error): ReconcileOutcome {
   if (error instanceof TerminalError) return 'terminal'
   if (signal.reason instanceof ControllerStoppingError) return 'aborted'
   if (signal.reason instanceof ReconcileTimeoutError) return 'timeout'
-  return isConflict(error) ? 'conflict' : 'error'
+  return isConflict(error) || error instanceof StaleViewError ? 'conflict' : 'error'
 }
 
 /** One line per reconcile: quiet when nothing happened, loud only when a person must look. */
