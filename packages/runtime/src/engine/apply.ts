@@ -127,12 +127,12 @@ async function update(
 ): Promise<Stored<KubeObject> | undefined> {
   const { client, fieldManager, signal, conflicts } = input
   const { resource, onImmutable } = action.desired
+  const { uid } = action.live.metadata
+  let { resourceVersion } = action.live.metadata
   try {
-    const resourceVersion =
-      action.own?.operation === 'Update'
-        ? await migrateToApply(client, resource, action.live, fieldManager, signal)
-        : action.live.metadata.resourceVersion
-    const { uid } = action.live.metadata
+    if (action.own?.operation === 'Update') {
+      resourceVersion = await migrateToApply(client, resource, action.live, fieldManager, signal)
+    }
     const guarded = { ...action.object, metadata: { ...action.object.metadata, uid, resourceVersion } }
     const applied = await client.apply(resource, guarded, { fieldManager, force: conflicts === 'force', signal })
     learn(input, applied, action.object)
@@ -142,7 +142,7 @@ async function update(
     if (fields.length > 0) throw new FieldConflictError(action.object, fields, { cause: error })
     if (isConflict(error) || isNotFound(error)) throw new StaleViewError(action.object, { cause: error })
     if (onImmutable === 'recreate' && isImmutableRefusal(error)) {
-      await prune(input, resource, action.live)
+      await prune(input, resource, { ...action.live, metadata: { ...action.live.metadata, resourceVersion } })
       return undefined
     }
     throw error

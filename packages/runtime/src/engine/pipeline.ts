@@ -81,17 +81,14 @@ export interface PipelineResult {
   readonly requeueAfterMs?: number
 }
 
-/** After an old view was noticed: the watch usually brings the newer one sooner. */
-const LOOK_AGAIN_MS = 1_000
-
 const NOTHING_APPLIED: ApplyResult = { changes: [], waitingFor: [] }
 
 /**
  * Builds the reconcile function of a controller.
  *
  * *Guarantees*: stages run in order and each at most once; a failure of any stage is reported before it is thrown, so
- * that users see it in the status; an old view ends the run quietly and is looked at again; an unchanged resource
- * costs no request.
+ * that users see it in the status; an unchanged resource costs no request. *Errors*: `StaleViewError` when the view was
+ * old, which a controller takes for a conflict: it looks again, without an error in log or metrics.
  *
  * *Assumption*: informers of the owned kinds keep the own managedFields entry (`keepOwnFields(fieldManager)`).
  *
@@ -124,15 +121,12 @@ class Run<Primary extends Reportable, Observed, Resolved> {
     // Deleted: the garbage collector takes what it owned.
     if (object === undefined) return {}
     const outcome = await this.#work(context, object)
-    if (outcome.failure instanceof StaleViewError) return this.#lookAgain(context, outcome.failure)
-    try {
-      const report = await this.#report(context, object, outcome)
-      if (outcome.failure !== undefined) throw outcome.failure
-      return report
-    } catch (error) {
-      if (error instanceof StaleViewError) return this.#lookAgain(context, error)
-      throw error
-    }
+    const { failure } = outcome
+    // An old view says nothing about the resource: there is nothing to report until the newer one is seen.
+    if (failure instanceof StaleViewError) throw failure
+    const result = await this.#report(context, object, outcome)
+    if (failure !== undefined) throw failure
+    return result
   }
 
   async #work(context: PipelineContext, object: Stored<Primary>): Promise<Outcome<Observed, Resolved>> {
@@ -182,11 +176,6 @@ class Run<Primary extends Reportable, Observed, Resolved> {
       for (const remark of remarks) context.events?.record(object, remark)
       return requeueAfterMs === undefined ? {} : { requeueAfterMs }
     })
-  }
-
-  #lookAgain({ logger }: PipelineContext, error: StaleViewError): PipelineResult {
-    logger.debug({ reason: error.message }, 'view is old, looking again')
-    return { requeueAfterMs: LOOK_AGAIN_MS }
   }
 }
 
