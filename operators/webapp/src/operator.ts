@@ -1,13 +1,5 @@
 /** The WebApp operator as one value: controller, webhooks, certificates and election in a manager. */
-import {
-  type Clock,
-  Deployments,
-  Ingresses,
-  type KubeClient,
-  type KubeObject,
-  type Resource,
-  Services,
-} from '@reeve/kube'
+import type { Clock, KubeClient } from '@reeve/kube'
 import {
   ApiEventRecorder,
   type BackoffOptions,
@@ -26,12 +18,11 @@ import {
   type MetricsRegistry,
   type ReconcileRecord,
   type ServerAddress,
-  type Source,
   WebhookRouter,
   WebhookServer,
 } from '@reeve/runtime'
-import { WebApps } from './api/webapp.ts'
-import { webAppReconcile } from './reconcile.ts'
+import { type WebApp, WebApps } from './api/webapp.ts'
+import { OWNED, webAppReconcile } from './reconcile.ts'
 import { FIELD_MANAGER } from './render/labels.ts'
 import { webAppWebhooks } from './webhooks/webhooks.ts'
 
@@ -81,8 +72,7 @@ export interface WebAppOperatorOptions {
 export interface WebAppOperator {
   readonly manager: Manager<Cache>
   readonly cache: Cache
-  /** One per watched namespace, or one for all. */
-  readonly controllers: readonly Controller<KubeObject>[]
+  readonly controller: Controller<WebApp>
   readonly webhooks: WebhookServer | undefined
   /** What issues the webhooks' certificate, unless it comes from files. */
   readonly certificates: CertificateManager | undefined
@@ -113,40 +103,29 @@ export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOper
   })
   const webhooks = options.webhook && webhookParts(options, options.webhook, shared)
   manager.add(events, ...(webhooks?.runnables ?? []))
-  const controllers = (options.namespaces ?? [undefined]).map((namespace) => {
-    const scope = namespace === undefined ? {} : { namespace }
-    const made = controller(
-      {
-        name: namespace === undefined ? 'webapp' : `webapp-${namespace}`,
-        for: { resource: WebApps, ...scope },
-        owns: [owned(Deployments, scope), owned(Services, scope), owned(Ingresses, scope)],
-        reconcile: webAppReconcile(),
-        concurrency: options.concurrency ?? 10,
-        ...(options.backoff && { backoff: options.backoff }),
-        ...(options.onReconcile && { onReconcile: options.onReconcile }),
-      },
-      { cache, client: manager.client, events, ...shared },
-    )
-    manager.add(made)
-    return made as unknown as Controller<KubeObject> // callers look at records and state, not at the objects
-  })
+  const webapps = controller(
+    {
+      name: 'webapp',
+      for: WebApps,
+      owns: OWNED.map((resource) => ({ resource, transform: keepOwn })),
+      ...(options.namespaces && { namespaces: options.namespaces }),
+      reconcile: webAppReconcile(),
+      concurrency: options.concurrency ?? 10,
+      ...(options.backoff && { backoff: options.backoff }),
+      ...(options.onReconcile && { onReconcile: options.onReconcile }),
+    },
+    { cache, client: manager.client, events, ...shared },
+  )
+  manager.add(webapps)
   manager.readiness.add('cache', () => {
     if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
   })
   if (webhooks?.certificates) manager.readiness.add('certificates', () => webhooks.certificates?.checkHealth())
-  return { manager, cache, controllers, webhooks: webhooks?.server, certificates: webhooks?.certificates }
+  return { manager, cache, controller: webapps, webhooks: webhooks?.server, certificates: webhooks?.certificates }
 }
 
 /** The cache keeps which fields are the operator's own: that is how drift is told from other people's fields. */
 const keepOwn = keepOwnFields(FIELD_MANAGER)
-
-function owned<T extends KubeObject>(
-  resource: Resource<T>,
-  scope: { readonly namespace?: string },
-): Source<KubeObject> {
-  // The engine reads the objects; the controller only needs to know their owner.
-  return { resource, transform: keepOwn, ...scope } as Source<KubeObject>
-}
 
 function managerOptions({ leaderElection, healthAddress, metricsAddress }: WebAppOperatorOptions) {
   return {
