@@ -1,4 +1,5 @@
 /** @module A Kubernetes API server and workload simulator in one process. */
+export type { CallWebhook, ResolveService } from './admission/webhook-client.ts'
 export type { UserInfo } from './auth/user.ts'
 export { type Clock, systemClock, type Timer } from './clock.ts'
 export { type EmbeddedCluster, startEmbeddedCluster } from './cluster.ts'
@@ -9,4 +10,6 @@ export type { AnsweredRequest, RequestLog } from './faults/request-log.ts'
 export type { ServerRequest, ServerResponse } from './http/exchange.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export type { ClusterApi, ClusterController, ClusterEvent } from './rest/cluster-api.ts'
+export type { PodLogs } from './rest/server-context.ts'
 export { StatusError } from './status-error.ts'
+export { DamagedJournal, DataDirectoryInUse } from './store/journal.ts'

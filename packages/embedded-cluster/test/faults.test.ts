@@ -166,6 +166,15 @@ describe('a frozen resource', () => {
   })
 })
 
+test('a frozen resource whose history is forgotten ends its watches when it thaws', async () => {
+  const stream = await watch()
+  faults.freeze('configmaps')
+  await create('a')
+  cluster.cluster.compact()
+  faults.thaw('configmaps')
+  expect(await stream.next()).toBeUndefined()
+})
+
 describe('the request log', () => {
   test('counts by verb and resource, reads and writes apart', async () => {
     const { requests } = cluster.cluster

@@ -11,7 +11,6 @@ interface Gate {
   frozenAt: number | undefined
   /** Events still to be lost. */
   skip: number
-  readonly held: StoreEvent[]
   readonly listeners: Set<(event: StoreEvent) => void>
   readonly detach: () => void
 }
@@ -64,12 +63,17 @@ export class WatchHub {
     gate.frozenAt ??= this.#store.revision
   }
 
-  /** Delivers what was held back, in order, and lets events through again. */
+  /**
+   * Delivers what was held back, in order, and lets events through again. Events that the store has forgotten meanwhile
+   * cannot be delivered: the watches end, and their clients list again.
+   */
   thaw(collection: string): void {
     const gate = this.#gates.get(collection)
-    if (gate === undefined) return
+    if (gate?.frozenAt === undefined) return
+    const held = this.#store.eventsSince(collection, gate.frozenAt)
     gate.frozenAt = undefined
-    for (const event of gate.held.splice(0)) this.#deliver(gate, event)
+    if (held === undefined) for (const watcher of this.watchers(collection)) watcher.end()
+    else for (const event of held) this.#deliver(gate, event)
   }
 
   /** Loses the next `count` events of `collection` for every watch. */
@@ -81,7 +85,7 @@ export class WatchHub {
     let gate = this.#gates.get(collection)
     if (gate === undefined) {
       const detach = this.#store.listen(collection, (event) => this.#receive(collection, event))
-      gate = { frozenAt: undefined, skip: 0, held: [], listeners: new Set(), detach }
+      gate = { frozenAt: undefined, skip: 0, listeners: new Set(), detach }
       this.#gates.set(collection, gate)
     }
     return gate
@@ -89,9 +93,9 @@ export class WatchHub {
 
   #receive(collection: string, event: StoreEvent): void {
     const gate = this.#gates.get(collection)
-    if (gate === undefined) return
-    if (gate.frozenAt !== undefined) gate.held.push(event)
-    else this.#deliver(gate, event)
+    // While frozen nothing is kept here: the store's log has it all.
+    if (gate === undefined || gate.frozenAt !== undefined) return
+    this.#deliver(gate, event)
   }
 
   #deliver(gate: Gate, event: StoreEvent): void {
