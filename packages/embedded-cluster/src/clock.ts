@@ -1,9 +1,11 @@
 /** Time as a parameter, so that a whole cluster can run under a simulated clock. */
 
+/** Something scheduled. Cancelling twice, or after it fired, does nothing. */
 export interface Timer {
   cancel(): void
 }
 
+/** Where time comes from. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number

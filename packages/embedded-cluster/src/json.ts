@@ -1,6 +1,8 @@
 /** JSON values as the server handles them. */
 
+/** Anything JSON can say. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+/** An object; a field that is `undefined` counts as absent. */
 export interface JsonObject {
   [field: string]: JsonValue | undefined
 }

@@ -18,12 +18,14 @@ export interface FieldError {
   readonly message: string
 }
 
+/** One of several reasons of a refusal. */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
   readonly field?: string
 }
 
+/** What a refusal is about. */
 export interface StatusDetails {
   readonly name?: string
   readonly group?: string

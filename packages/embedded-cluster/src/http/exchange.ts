@@ -5,6 +5,7 @@
  */
 import type { UserInfo } from '../auth/user.ts'
 
+/** A request, as the front or an in-process caller makes it. */
 export interface ServerRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute path with query string. */
@@ -17,6 +18,7 @@ export interface ServerRequest {
   readonly user?: UserInfo
 }
 
+/** An answer; its body is read once, and may never end by itself when it is a watch. */
 export interface ServerResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
