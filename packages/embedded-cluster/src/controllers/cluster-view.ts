@@ -1,5 +1,6 @@
 /** Finds objects by something other than their name, kept up to date by the events of the cluster. */
 import type { ClusterApi, ClusterEvent } from '../rest/cluster-api.ts'
+import type { OnError } from './control-loop.ts'
 import { type ClusterObject, keyOf } from './kinds/meta.ts'
 import { asObject } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
@@ -32,13 +33,15 @@ export class ClusterView implements SimulatorController {
   /** It only ever acts while an event is delivered. */
   readonly isIdle = true
   readonly #api: ClusterApi
+  readonly #onError: OnError
   readonly #lookups = new Map<string, MutableLookup[]>()
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #listenersToAll = new Set<Listener>()
   #unsubscribe: (() => void) | undefined
 
-  constructor(api: ClusterApi) {
+  constructor(api: ClusterApi, onError: OnError) {
     this.#api = api
+    this.#onError = onError
   }
 
   /** A lookup over all objects of `resource`. */
@@ -77,12 +80,21 @@ export class ClusterView implements SimulatorController {
       for (const lookup of lookups) lookup.byValue.clear()
       for (const object of this.#api.list(resource)) replace(lookups, undefined, asObject(object))
     }
-    this.#unsubscribe = this.#api.subscribe((event) => this.#handle(event))
+    this.#unsubscribe = this.#api.subscribe((event) => this.#receive(event))
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.()
     this.#unsubscribe = undefined
+  }
+
+  /** Whoever wrote must not suffer for what a listener makes of it. */
+  #receive(event: ClusterEvent): void {
+    try {
+      this.#handle(event)
+    } catch (error) {
+      this.#onError(this.name, `${event.resource} ${keyOf(asObject(event.object))}`, error)
+    }
   }
 
   #handle(event: ClusterEvent): void {

@@ -31,7 +31,7 @@ export interface ContextOptions {
 /** The shared part of the controllers of one cluster. */
 export function createContext(api: ClusterApi, options: ContextOptions): ControllerContext {
   const { clock, random, onError, breathe, recordEvents } = options
-  const view = new ClusterView(api)
+  const view = new ClusterView(api, onError)
   const events = new EventRecorder(api, { clock, isEnabled: recordEvents, onError })
   return { api, clock, random, onError, breathe, view, pods: new PodIndex(view), events }
 }

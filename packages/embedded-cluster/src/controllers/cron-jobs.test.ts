@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { latestRunMs } from './cron-jobs.ts'
-import { CronSchedule } from './cron-schedule.ts'
 import type { Draft } from './kinds/meta.ts'
 import type { CronJob, Job } from './kinds/workloads.ts'
 import { podTemplate } from './testing/builders.ts'
@@ -124,16 +122,6 @@ describe('a CronJob', () => {
     expect(jobs()).toHaveLength(1)
   })
 
-  it('waits quietly with a schedule it cannot understand', async () => {
-    await create({ schedule: 'whenever' })
-    const { writes } = cluster.api
-    await cluster.advance(24 * 60 * MINUTE)
-    expect(cluster.api.writes).toBe(writes)
-    await change({ schedule: '@hourly' })
-    await cluster.settle()
-    expect(jobs()).toHaveLength(1)
-  })
-
   it('takes its Jobs and pods along when it is deleted', async () => {
     await create()
     await cluster.advance(15 * MINUTE)
@@ -169,23 +157,5 @@ describe('when the run before has not ended, a CronJob', () => {
     expect(jobs()).toHaveLength(1)
     expect(jobs()[0]?.metadata.uid).not.toBe(first?.metadata.uid)
     expect(cluster.pods.list()).toHaveLength(1)
-  })
-})
-
-describe('the latest run that is due', () => {
-  const everyMinute = new CronSchedule('* * * * *')
-
-  it('is found over years of missed runs without stepping through each', () => {
-    const [after, now] = [Date.UTC(2020, 0, 1), Date.UTC(2030, 0, 1, 0, 0, 30)]
-    expect(latestRunMs(everyMinute, after, now)).toBe(Date.UTC(2030, 0, 1))
-  })
-
-  it('is found for schedules with gaps', () => {
-    const weekdays = new CronSchedule('0 9 * * mon-fri')
-    expect(latestRunMs(weekdays, Date.UTC(2020, 0, 1), Date.UTC(2030, 0, 6, 12))).toBe(Date.UTC(2030, 0, 4, 9))
-  })
-
-  it('is none when the next is still to come', () => {
-    expect(latestRunMs(everyMinute, Date.UTC(2030, 0, 1), Date.UTC(2030, 0, 1, 0, 0, 59))).toBeUndefined()
   })
 })

@@ -4,7 +4,7 @@ import { isTrue } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
-import { CronSchedule, CronSyntaxError } from './cron-schedule.ts'
+import { CronSyntaxError, parseSchedule, type Schedule } from './cron-schedule.ts'
 import { finishedAtMs } from './jobs.ts'
 import { controllerOf, controllerReference, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import type { CronJob, CronJobStatus, Job } from './kinds/workloads.ts'
@@ -14,23 +14,6 @@ import { parseTimestamp, timestamp } from './timestamp.ts'
 
 const SOURCE = 'cronjob-controller'
 const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
-/** Missed runs to step through one by one; of more than that only the latest matters, and it is found by leaping. */
-const MOST_STEPS = 100
-
-/** The latest scheduled time after `afterMs` and not after `nowMs`. */
-export function latestRunMs(schedule: CronSchedule, afterMs: number, nowMs: number): number | undefined {
-  let latest: number | undefined
-  let fromMs = afterMs
-  for (let steps = 1; ; steps++) {
-    const nextMs = schedule.next(fromMs)
-    if (nextMs === undefined || nextMs > nowMs) return latest
-    const strideMs = nextMs - (latest ?? fromMs)
-    latest = nextMs
-    // Leap to a few strides before now: all runs in between are missed for good.
-    const leapMs = nowMs - 3 * strideMs
-    fromMs = steps % MOST_STEPS === 0 && leapMs > nextMs ? leapMs : nextMs
-  }
-}
 
 class CronJobReconciler {
   readonly #context: ControllerContext
@@ -54,18 +37,22 @@ class CronJobReconciler {
     if (cronJob === undefined || isTerminating(cronJob)) return undefined
     await this.#forgetOldJobs(cronJob)
     const schedule = await this.#schedule(cronJob)
+    if (schedule === undefined || cronJob.spec.suspend === true) {
+      await this.#report(cronJob, undefined)
+      return undefined
+    }
     const nowMs = this.#context.clock.now()
-    const started =
-      schedule === undefined || cronJob.spec.suspend ? undefined : await this.#run(cronJob, schedule, nowMs)
-    await this.#report(cronJob, started)
-    if (schedule === undefined || cronJob.spec.suspend === true) return undefined
-    const nextMs = schedule.next(nowMs)
+    const lastMs = parseTimestamp(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp) ?? nowMs
+    const dueMs = schedule.latest(lastMs, nowMs)
+    const hasStarted = dueMs !== undefined && (await this.#run(cronJob, dueMs, nowMs))
+    await this.#report(cronJob, hasStarted ? dueMs : undefined)
+    const nextMs = schedule.next(dueMs ?? lastMs)
     return nextMs === undefined ? undefined : nextMs - nowMs
   }
 
-  async #schedule(cronJob: CronJob): Promise<CronSchedule | undefined> {
+  async #schedule(cronJob: CronJob): Promise<Schedule | undefined> {
     try {
-      return new CronSchedule(cronJob.spec.schedule, cronJob.spec.timeZone)
+      return parseSchedule(cronJob.spec.schedule, cronJob.spec.timeZone)
     } catch (error) {
       if (!(error instanceof CronSyntaxError)) throw error
       const { message } = error
@@ -74,24 +61,21 @@ class CronJobReconciler {
     }
   }
 
-  /** Starts the run that is due, if one is; answers its scheduled time. */
-  async #run(cronJob: CronJob, schedule: CronSchedule, nowMs: number): Promise<number | undefined> {
-    const { startingDeadlineSeconds, concurrencyPolicy } = cronJob.spec
-    const lastMs = parseTimestamp(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp) ?? nowMs
-    const deadlineMs = startingDeadlineSeconds === undefined ? 0 : nowMs - startingDeadlineSeconds * 1000
-    const dueMs = latestRunMs(schedule, Math.max(lastMs, deadlineMs), nowMs)
-    if (dueMs === undefined) return undefined
+  /** Starts the run that was due at `dueMs` unless it is too late or another one is still at work. */
+  async #run(cronJob: CronJob, dueMs: number, nowMs: number): Promise<boolean> {
+    const { startingDeadlineSeconds = Number.POSITIVE_INFINITY, concurrencyPolicy } = cronJob.spec
+    if (nowMs - dueMs > startingDeadlineSeconds * 1000) return false
     const active = this.#activeJobs(cronJob)
     if (concurrencyPolicy === 'Forbid' && active.length > 0) {
       await this.#tell(cronJob, 'JobAlreadyActive', 'the run before has not ended: not starting another one')
-      return undefined
+      return false
     }
     if (concurrencyPolicy === 'Replace') {
       // Jobs leave their pods behind unless told otherwise.
       for (const job of active) await this.#jobs.delete(job, { propagationPolicy: 'Background' })
     }
     await this.#create(cronJob, dueMs)
-    return dueMs
+    return true
   }
 
   async #create(cronJob: CronJob, dueMs: number): Promise<void> {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CronSchedule, CronSyntaxError } from './cron-schedule.ts'
+import { CronSyntaxError, parseSchedule } from './cron-schedule.ts'
 
 const at = (text: string) => Date.parse(text)
 
 function next(schedule: string, after: string, timeZone?: string): string | undefined {
-  const nextMs = new CronSchedule(schedule, timeZone).next(at(after))
+  const nextMs = parseSchedule(schedule, timeZone).next(at(after))
   return nextMs === undefined ? undefined : new Date(nextMs).toISOString().replace('.000', '')
 }
 
@@ -27,6 +27,7 @@ describe('the next time of a schedule', () => {
     ['@daily', '2030-01-01T00:30:00Z', '2030-01-02T00:00:00Z'],
     ['@weekly', '2030-01-01T00:30:00Z', '2030-01-06T00:00:00Z'],
     ['@monthly', '2030-01-01T00:30:00Z', '2030-02-01T00:00:00Z'],
+    ['@every 1h30m', '2030-01-01T00:30:00.500Z', '2030-01-01T02:00:00Z'],
     ['@yearly', '2030-01-01T00:30:00Z', '2031-01-01T00:00:00Z'],
   ]
   for (const [schedule, after, expected] of cases) {
@@ -64,13 +65,52 @@ describe('the next time of a schedule', () => {
       .map((fields) => fields.join(' '))
     fc.assert(
       fc.property(schedule, fc.integer({ min: at('2030-01-01'), max: at('2034-01-01') }), (text, afterMs) => {
-        const cron = new CronSchedule(text)
+        const cron = parseSchedule(text)
         const nextMs = cron.next(afterMs) ?? 0
         expect(nextMs).toBeGreaterThan(afterMs)
         expect(nextMs % 60_000).toBe(0)
         expect(cron.next(nextMs - 1)).toBe(nextMs)
         expect(cron.next(afterMs + Math.floor((nextMs - 1 - afterMs) / 2))).toBe(nextMs)
       }),
+    )
+  })
+})
+
+describe('the latest time of a schedule', () => {
+  const latest = (schedule: string, after: string, now: string) => {
+    const latestMs = parseSchedule(schedule).latest(at(after), at(now))
+    return latestMs === undefined ? undefined : new Date(latestMs).toISOString().replace('.000', '')
+  }
+
+  it('is found over years of missed runs', () => {
+    expect(latest('* * * * *', '2020-01-01T00:00:00Z', '2030-01-01T00:00:30Z')).toBe('2030-01-01T00:00:00Z')
+    expect(latest('0 9 * * mon-fri', '2020-01-01T00:00:00Z', '2030-01-06T12:00:00Z')).toBe('2030-01-04T09:00:00Z')
+    expect(latest('* 0 1 1 *', '2020-01-01T00:00:00Z', '2030-06-01T00:00:00Z')).toBe('2030-01-01T00:59:00Z')
+  })
+
+  it('includes the present instant and leaves out the one asked about', () => {
+    expect(latest('@hourly', '2030-01-01T00:00:00Z', '2030-01-01T01:00:00Z')).toBe('2030-01-01T01:00:00Z')
+    expect(latest('@hourly', '2030-01-01T00:00:00Z', '2030-01-01T00:59:59Z')).toBeUndefined()
+  })
+
+  it('is counted from the last one for intervals', () => {
+    expect(latest('@every 1h', '2030-01-01T00:00:07Z', '2030-01-01T03:30:00Z')).toBe('2030-01-01T03:00:07Z')
+    expect(latest('@every 1h', '2030-01-01T00:00:07Z', '2030-01-01T01:00:06Z')).toBeUndefined()
+  })
+
+  it('is the last of all times in between', () => {
+    const schedule = fc.constantFrom('*/7 * * * *', '0 */5 * * *', '30 2 * * 1,4', '15 1-3 * * *')
+    const start = fc.integer({ min: at('2030-01-01'), max: at('2030-03-01') })
+    fc.assert(
+      fc.property(schedule, start, fc.integer({ min: 0, max: 3 * 86_400_000 }), (text, afterMs, spanMs) => {
+        const cron = parseSchedule(text)
+        let expected: number | undefined
+        for (let time = cron.next(afterMs); time !== undefined && time <= afterMs + spanMs; time = cron.next(time)) {
+          expected = time
+        }
+        expect(cron.latest(afterMs, afterMs + spanMs)).toBe(expected)
+      }),
+      { numRuns: 50 },
     )
   })
 })
@@ -90,15 +130,16 @@ describe('a schedule that cannot be understood', () => {
     ['*-5 * * * *', /is not a range/],
     ['1,, * * * *', /is not a value, range or step/],
     ['@fortnightly', /expected 5 fields/],
+    ['@every moment', /"moment" is not a duration/],
   ]
   for (const [schedule, complaint] of cases) {
     it(`"${schedule}" is refused with a reason`, () => {
-      expect(() => new CronSchedule(schedule)).toThrow(CronSyntaxError)
-      expect(() => new CronSchedule(schedule)).toThrow(complaint)
+      expect(() => parseSchedule(schedule)).toThrow(CronSyntaxError)
+      expect(() => parseSchedule(schedule)).toThrow(complaint)
     })
   }
 
   it('names a time zone that does not exist', () => {
-    expect(() => new CronSchedule('* * * * *', 'Mars/Olympus')).toThrow(/no time zone "Mars\/Olympus"/)
+    expect(() => parseSchedule('* * * * *', 'Mars/Olympus')).toThrow(/no time zone "Mars\/Olympus"/)
   })
 })

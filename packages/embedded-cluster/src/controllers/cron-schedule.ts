@@ -1,5 +1,7 @@
 /** Cron schedules: what `0,30 8-18 * * mon-fri` means and when it is next. */
 
+import { parseDuration } from './duration.ts'
+
 /** A schedule that cannot be understood. */
 export class CronSyntaxError extends Error {
   override readonly name = 'CronSyntaxError'
@@ -48,15 +50,43 @@ interface ParsedField {
   readonly isOpen: boolean
 }
 
+/** A point in time after another one. */
+export interface Schedule {
+  /** The first time after `afterMs`; `undefined` for a schedule that never comes, such as the 31st of February. */
+  next(afterMs: number): number | undefined
+  /** The last time after `afterMs` and not after `nowMs`: of all runs that were missed, the one to make up for. */
+  latest(afterMs: number, nowMs: number): number | undefined
+}
+
 /**
- * A schedule in five fields or a shorthand such as `@daily`.
+ * The schedule in `text`: five fields, a shorthand such as `@daily`, or an interval such as `@every 1h30m`.
+ *
+ * `timeZone` is a name of the time zone database; without one the schedule is in UTC.
  *
  * *Errors*: {@link CronSyntaxError} names the field and what is wrong with it.
  *
  * @example
- * new CronSchedule('30 2 * * *', 'Europe/Vienna').next(Date.now())
+ * parseSchedule('30 2 * * *', 'Europe/Vienna').next(Date.now())
  */
-export class CronSchedule {
+export function parseSchedule(text: string, timeZone?: string): Schedule {
+  const every = /^@every\s+(\S+)$/i.exec(text.trim())
+  if (every === null) return new CronSchedule(text, timeZone)
+  const intervalMs = parseDuration(every[1]) ?? 0
+  if (intervalMs < 1000 || !Number.isFinite(intervalMs)) {
+    throw new CronSyntaxError(`schedule "${text}": "${every[1]}" is not a duration of a second or more`)
+  }
+  const fullSecond = (atMs: number) => Math.floor(atMs / 1000) * 1000
+  return {
+    next: (afterMs) => fullSecond(afterMs + intervalMs),
+    latest: (afterMs, nowMs) => {
+      const runs = Math.floor((nowMs - fullSecond(afterMs)) / intervalMs)
+      return runs < 1 ? undefined : fullSecond(afterMs) + runs * intervalMs
+    },
+  }
+}
+
+/** A schedule in five fields. */
+class CronSchedule implements Schedule {
   readonly #minutes: readonly number[]
   readonly #hours: readonly number[]
   readonly #days: ParsedField
@@ -64,7 +94,6 @@ export class CronSchedule {
   readonly #weekdays: ParsedField
   readonly #zone: Intl.DateTimeFormat | undefined
 
-  /** `timeZone` is a name of the time zone database. @default UTC */
   constructor(text: string, timeZone?: string) {
     const fields = (SHORTHANDS[text.trim().toLowerCase()] ?? text).trim().split(/\s+/)
     if (fields.length !== FIELDS.length) {
@@ -80,7 +109,6 @@ export class CronSchedule {
     this.#zone = timeZone === undefined ? undefined : zoneFormat(timeZone, text)
   }
 
-  /** The first time after `afterMs`; `undefined` for a schedule that never comes, such as the 31st of February. */
   next(afterMs: number): number | undefined {
     const today = this.#wallClock(afterMs)
     const startOfDay = Math.floor(today / DAY_MS) * DAY_MS
@@ -98,6 +126,19 @@ export class CronSchedule {
       }
     }
     return undefined
+  }
+
+  latest(afterMs: number, nowMs: number): number | undefined {
+    const isDue = (fromMs: number) => (this.next(fromMs) ?? Number.POSITIVE_INFINITY) <= nowMs
+    if (!isDue(afterMs)) return undefined
+    // Later starts have later runs, so the last start with a run that is due is found by halving, over years too.
+    let [due, notDue] = [afterMs, nowMs]
+    while (notDue - due > 1) {
+      const middle = Math.floor((due + notDue) / 2)
+      if (isDue(middle)) due = middle
+      else notDue = middle
+    }
+    return this.next(due)
   }
 
   #includesDay(date: Date): boolean {

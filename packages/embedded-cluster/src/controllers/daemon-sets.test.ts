@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Node } from './kinds/cluster.ts'
-import type { Draft } from './kinds/meta.ts'
 import { isActive, isReady, type PodSpec } from './kinds/pods.ts'
 import type { DaemonSet } from './kinds/workloads.ts'
-import { podTemplate } from './testing/builders.ts'
+import { daemonSet, podTemplate } from './testing/builders.ts'
 import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
 
 let cluster: TestCluster
@@ -28,13 +27,7 @@ function template(image: string, spec: Partial<PodSpec> = {}) {
 }
 
 async function create(podSpec: Partial<PodSpec> = {}, spec: Partial<DaemonSet['spec']> = {}): Promise<void> {
-  const draft: Draft<DaemonSet> = {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name: 'agent', namespace: 'default' },
-    spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent:1', podSpec), ...spec },
-  }
-  await sets().create(draft)
+  await sets().create(daemonSet('agent', { template: template('agent:1', podSpec), ...spec }))
   await cluster.advance(5_000)
 }
 
@@ -119,10 +112,16 @@ describe('a DaemonSet runs on', () => {
 
   it('nodes that repel new pods only, but not on nodes that drive pods away', async () => {
     await create()
-    await changeNode('one', (node) => ({ ...node, spec: { taints: [{ key: 'busy', effect: 'NoSchedule' }] } }))
+    await changeNode('one', (node) => ({
+      ...node,
+      spec: { ...node.spec, taints: [{ key: 'busy', effect: 'NoSchedule' }] },
+    }))
     expect(nodesWithPods()).toEqual(['one', 'two'])
     expect(agent().status).toMatchObject({ desiredNumberScheduled: 1, numberMisscheduled: 1 })
-    await changeNode('two', (node) => ({ ...node, spec: { taints: [{ key: 'broken', effect: 'NoExecute' }] } }))
+    await changeNode('two', (node) => ({
+      ...node,
+      spec: { ...node.spec, taints: [{ key: 'broken', effect: 'NoExecute' }] },
+    }))
     expect(nodesWithPods()).toEqual(['one'])
   })
 })

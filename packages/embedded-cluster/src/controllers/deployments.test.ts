@@ -229,7 +229,10 @@ describe('an update of a Deployment', () => {
     await cluster.change<ReplicaSet>('replicasets.apps', `default/web-${hash}`, (set) => ({
       ...set,
       metadata: { ...set.metadata, labels: {} },
-      spec: { ...set.spec, template: podTemplate({ labels: { app: 'web' }, image: 'other' }) },
+      spec: {
+        ...set.spec,
+        template: podTemplate({ labels: set.spec.template.metadata?.labels ?? {}, image: 'other' }),
+      },
     }))
     await cluster.deployments.create(deployment('web', { replicas: 1 }))
     await cluster.advance(60_000)

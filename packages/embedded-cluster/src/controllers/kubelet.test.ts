@@ -32,7 +32,7 @@ const fail = (how: string, more: Record<string, string> = {}) => ({ 'simulator.r
 
 describe('a pod on its node', () => {
   it('is created, then runs with an address, then is ready as its probe would say', async () => {
-    const containers = [{ name: 'main', image: 'web:1', readinessProbe: {} }]
+    const containers = [{ name: 'main', image: 'web:1', readinessProbe: { tcpSocket: { port: 80 } } }]
     await cluster.pods.create(pod('p', { spec: { containers } }))
     await cluster.settle()
     expect(get().status).toMatchObject({ phase: 'Pending', hostIP: expect.stringMatching(/^172\.18\./) })
@@ -102,7 +102,10 @@ describe('a pod on its node', () => {
     await cluster.advance(5_000)
     await cluster.change<Pod>('pods', 'default/p', (object) => ({
       ...object,
-      spec: { ...object.spec, containers: [{ name: 'main', image: 'web:2' }] },
+      spec: {
+        ...object.spec,
+        containers: object.spec.containers.map((running) => ({ ...running, image: 'web:2' })),
+      },
     }))
     await cluster.settle()
     expect(container(get())).toMatchObject({ image: 'web:2', restartCount: 1, ready: true })

@@ -2,7 +2,7 @@
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
-import type { Node } from './kinds/cluster.ts'
+import { isNodeReady, type Node } from './kinds/cluster.ts'
 import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
 import { PodAddresses } from './kubelet/pod-addresses.ts'
@@ -157,11 +157,6 @@ class Kubelet {
       }
     }
   }
-}
-
-/** Whether the node's kubelet is alive. */
-export function isNodeReady(node: Node): boolean {
-  return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
 }
 
 /** One kubelet for all nodes. How pods behave is told in `kubelet/pod-behaviour.ts`. */

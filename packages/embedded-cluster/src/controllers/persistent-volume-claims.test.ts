@@ -41,6 +41,7 @@ async function createVolume(name: string, spec: Partial<PersistentVolume['spec']
       accessModes: ['ReadWriteOnce'],
       storageClassName: '',
       persistentVolumeReclaimPolicy: 'Retain',
+      hostPath: { path: '/data' },
       ...spec,
     },
   }

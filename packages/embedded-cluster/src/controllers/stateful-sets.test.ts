@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PersistentVolumeClaim } from './kinds/cluster.ts'
-import type { Draft } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
 import type { ControllerRevision, StatefulSet } from './kinds/workloads.ts'
-import { podTemplate } from './testing/builders.ts'
+import { podTemplate, statefulSet } from './testing/builders.ts'
 import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
 
 let cluster: TestCluster
@@ -19,19 +18,8 @@ const sets = () => cluster.of<StatefulSet>('statefulsets.apps')
 const claims = () => cluster.of<PersistentVolumeClaim>('persistentvolumeclaims')
 
 async function create(spec: Partial<StatefulSet['spec']> = {}): Promise<void> {
-  const draft: Draft<StatefulSet> = {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'db', namespace: 'default' },
-    spec: {
-      replicas: 3,
-      serviceName: 'db',
-      selector: { matchLabels: { app: 'db' } },
-      template: podTemplate({ labels: { app: 'db' }, image: 'db:1' }),
-      ...spec,
-    },
-  }
-  await sets().create(draft)
+  const template = podTemplate({ labels: { app: 'db' }, image: 'db:1' })
+  await sets().create(statefulSet('db', { template, ...spec }))
 }
 
 function db(): StatefulSet {
@@ -187,6 +175,20 @@ describe('an update of a StatefulSet', () => {
     await cluster.pods.delete(pod('db-0'))
     await cluster.advance(60_000)
     expect(images().sort()).toEqual(['db:1', 'db:1', 'db:2'])
+  })
+
+  it('replaces a pod that a bad update broke, wherever it is, when pods come up together', async () => {
+    await sets().delete(db())
+    await cluster.advance(60_000)
+    await create({ podManagementPolicy: 'Parallel' })
+    await cluster.advance(10_000)
+    await cluster.pods.delete(pod('db-0'))
+    await changeImage('db:does-not-exist')
+    await cluster.advance(10_000)
+    await changeImage('db:3')
+    await cluster.advance(60_000)
+    expect(images()).toEqual(['db:3', 'db:3', 'db:3'])
+    expect(cluster.pods.list().every(isReady)).toBe(true)
   })
 
   it('leaves pods alone until they are deleted when the strategy is OnDelete', async () => {

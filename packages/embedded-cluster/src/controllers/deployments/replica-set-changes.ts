@@ -20,12 +20,15 @@ import { newSetReplicas, type Rollout, replicasOf, type Targets, updateBudget } 
 export function rolloutOf(deployment: Deployment, sets: readonly ReplicaSet[]): Rollout {
   const { template } = deployment.spec
   const sorted = [...sets].sort(byAge)
-  // The hash finds it again even if something on the way to the store added to the template.
-  const hash = templateHash(deployment)
-  const newSet =
-    sorted.find((set) => hasTemplate(set, template)) ??
-    sorted.find((set) => set.metadata.labels?.[TEMPLATE_HASH] === hash)
+  const newSet = sorted.find((set) => hasTemplate(set, template)) ?? findByHash(deployment, sorted)
   return { deployment, newSet, oldSets: sorted.filter((set) => set !== newSet) }
+}
+
+/** The hash finds the set again even if something on the way to the store added to its template. */
+function findByHash(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  if (sets.length === 0) return undefined
+  const hash = templateHash(deployment)
+  return sets.find((set) => set.metadata.labels?.[TEMPLATE_HASH] === hash)
 }
 
 /** The hash that names the ReplicaSet of the Deployment's present template. */

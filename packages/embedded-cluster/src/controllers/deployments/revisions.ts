@@ -4,7 +4,9 @@ import type { ClusterObject, Labels } from '../kinds/meta.ts'
 import type { PodTemplate } from '../kinds/pods.ts'
 import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
 
+/** The label that tells the pods of one template from those of another. */
 export const TEMPLATE_HASH = 'pod-template-hash'
+/** The annotation with the number of a rollout, on the Deployment and on each of its ReplicaSets. */
 export const REVISION = 'deployment.kubernetes.io/revision'
 const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
 const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'

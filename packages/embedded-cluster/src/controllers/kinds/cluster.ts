@@ -2,19 +2,23 @@
 import type { ClusterObject, Condition, IntOrPercent, LabelSelector, Labels, ObjectReference } from './meta.ts'
 import type { NodeSelectorTerm } from './pods.ts'
 
+/** A namespace; it goes when both its lists of finalizers are empty. */
 export interface Namespace extends ClusterObject {
   readonly spec?: { readonly finalizers?: readonly string[] }
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
 }
 
+/** Whom a pod acts as. */
 export interface ServiceAccount extends ClusterObject {
   readonly secrets?: readonly ObjectReference[]
 }
 
+/** Configuration that pods read. */
 export interface ConfigMap extends ClusterObject {
   readonly data?: Labels
 }
 
+/** What keeps pods off a node, unless they tolerate it. */
 export interface Taint {
   readonly key: string
   readonly value?: string
@@ -22,6 +26,7 @@ export interface Taint {
   readonly timeAdded?: string
 }
 
+/** A machine that runs pods. */
 export interface Node extends ClusterObject {
   readonly spec?: {
     readonly taints?: readonly Taint[]
@@ -33,6 +38,7 @@ export interface Node extends ClusterObject {
   readonly status?: NodeStatus
 }
 
+/** What a node has to offer and how it is. */
 export interface NodeStatus {
   readonly capacity?: Labels
   readonly allocatable?: Labels
@@ -43,6 +49,7 @@ export interface NodeStatus {
   readonly images?: readonly unknown[]
 }
 
+/** A port of a Service and where it leads. */
 export interface ServicePort {
   readonly name?: string
   readonly port: number
@@ -51,6 +58,7 @@ export interface ServicePort {
   readonly appProtocol?: string
 }
 
+/** A name and address for a set of pods. */
 export interface Service extends ClusterObject {
   readonly spec: {
     readonly type?: string
@@ -64,6 +72,7 @@ export interface Service extends ClusterObject {
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
 }
 
+/** The address of one pod behind a Service. */
 export interface EndpointAddress {
   readonly ip: string
   readonly hostname?: string
@@ -71,6 +80,7 @@ export interface EndpointAddress {
   readonly targetRef?: ObjectReference
 }
 
+/** A port that the pods behind a Service serve. */
 export interface EndpointPort {
   readonly name?: string
   readonly port: number
@@ -78,16 +88,19 @@ export interface EndpointPort {
   readonly appProtocol?: string
 }
 
+/** Pods that serve the same ports. */
 export interface EndpointSubset {
   readonly addresses?: readonly EndpointAddress[]
   readonly notReadyAddresses?: readonly EndpointAddress[]
   readonly ports?: readonly EndpointPort[]
 }
 
+/** All pods behind a Service in one object. */
 export interface Endpoints extends ClusterObject {
   readonly subsets?: readonly EndpointSubset[]
 }
 
+/** One pod in an EndpointSlice. */
 export interface SliceEndpoint {
   readonly addresses: readonly string[]
   readonly conditions: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean }
@@ -97,12 +110,14 @@ export interface SliceEndpoint {
   readonly targetRef?: ObjectReference
 }
 
+/** Some of the pods behind a Service. */
 export interface EndpointSlice extends ClusterObject {
   readonly addressType: string
   readonly endpoints: readonly SliceEndpoint[] | null
   readonly ports?: readonly EndpointPort[] | null
 }
 
+/** The storage a claim asks for. */
 export interface PersistentVolumeClaimSpec {
   readonly accessModes?: readonly string[]
   readonly resources?: { readonly requests?: Labels }
@@ -112,6 +127,7 @@ export interface PersistentVolumeClaimSpec {
   readonly selector?: LabelSelector
 }
 
+/** A wish for storage, and what became of it. */
 export interface PersistentVolumeClaim extends ClusterObject {
   readonly spec: PersistentVolumeClaimSpec
   readonly status?: {
@@ -122,6 +138,7 @@ export interface PersistentVolumeClaim extends ClusterObject {
   }
 }
 
+/** A piece of storage. */
 export interface PersistentVolume extends ClusterObject {
   readonly spec: {
     readonly capacity?: Labels
@@ -136,6 +153,7 @@ export interface PersistentVolume extends ClusterObject {
   readonly status?: { readonly phase?: string; readonly lastPhaseTransitionTime?: string }
 }
 
+/** How storage is made and when. */
 export interface StorageClass extends ClusterObject {
   readonly provisioner: string
   readonly reclaimPolicy?: string
@@ -143,6 +161,7 @@ export interface StorageClass extends ClusterObject {
   readonly allowVolumeExpansion?: boolean
 }
 
+/** What the budget allows now. */
 export interface PodDisruptionBudgetStatus {
   readonly currentHealthy: number
   readonly desiredHealthy: number
@@ -153,6 +172,7 @@ export interface PodDisruptionBudgetStatus {
   readonly conditions?: readonly Condition[]
 }
 
+/** How many of a set of pods must stay when people take pods away. */
 export interface PodDisruptionBudget extends ClusterObject {
   readonly spec: {
     readonly selector?: LabelSelector
@@ -160,4 +180,9 @@ export interface PodDisruptionBudget extends ClusterObject {
     readonly maxUnavailable?: IntOrPercent
   }
   readonly status?: PodDisruptionBudgetStatus
+}
+
+/** Whether the node's kubelet is alive. */
+export function isNodeReady(node: Node): boolean {
+  return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
 }

@@ -10,6 +10,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
+/** Labels, annotations, and everything else that maps texts to texts. */
 export type Labels = Readonly<Record<string, string>>
 
 /** Metadata of an object the server has stored. */
@@ -55,6 +56,7 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelRequirement[]
 }
 
+/** One demand of a selector on one label. */
 export interface LabelRequirement {
   readonly key: string
   readonly operator: string

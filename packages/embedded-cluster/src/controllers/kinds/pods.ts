@@ -1,6 +1,7 @@
 /** Pods and what they are made from. */
 import type { ClusterObject, Condition, LabelRequirement, LabelSelector, Labels } from './meta.ts'
 
+/** A port a container listens on. */
 export interface ContainerPort {
   readonly name?: string
   readonly containerPort: number
@@ -8,12 +9,14 @@ export interface ContainerPort {
   readonly protocol?: string
 }
 
+/** A ConfigMap or Secret, or one key of it. */
 export interface KeyReference {
   readonly name?: string
   readonly key?: string
   readonly optional?: boolean
 }
 
+/** A variable and where its value comes from. */
 export interface EnvironmentVariable {
   readonly name: string
   readonly value?: string
@@ -24,15 +27,19 @@ export interface EnvironmentVariable {
   }
 }
 
+/** How a container is asked whether it is well. */
 export interface Probe {
+  readonly tcpSocket?: { readonly port: number }
   readonly initialDelaySeconds?: number
 }
 
+/** What a container needs and may take at most. */
 export interface ResourceRequirements {
   readonly requests?: Labels
   readonly limits?: Labels
 }
 
+/** One process of a pod. */
 export interface Container {
   readonly name: string
   readonly image?: string
@@ -46,6 +53,7 @@ export interface Container {
   readonly restartPolicy?: string
 }
 
+/** Files a pod's containers can see. */
 export interface Volume {
   readonly name: string
   readonly persistentVolumeClaim?: { readonly claimName: string }
@@ -56,11 +64,13 @@ export interface Volume {
   }
 }
 
+/** Demands on a node that must all hold. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly LabelRequirement[]
   readonly matchFields?: readonly LabelRequirement[]
 }
 
+/** Other pods to be near to, or away from, and what near means. */
 export interface PodAffinityTerm {
   readonly labelSelector?: LabelSelector
   readonly namespaces?: readonly string[]
@@ -68,6 +78,7 @@ export interface PodAffinityTerm {
   readonly topologyKey: string
 }
 
+/** Where a pod wants to run. */
 export interface Affinity {
   readonly nodeAffinity?: {
     readonly requiredDuringSchedulingIgnoredDuringExecution?: {
@@ -82,6 +93,7 @@ export interface Affinity {
   readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
 }
 
+/** Taints a pod does not mind. */
 export interface Toleration {
   readonly key?: string
   readonly operator?: string
@@ -90,6 +102,7 @@ export interface Toleration {
   readonly tolerationSeconds?: number
 }
 
+/** How evenly pods are to be spread. */
 export interface TopologySpreadConstraint {
   readonly maxSkew: number
   readonly topologyKey: string
@@ -97,6 +110,7 @@ export interface TopologySpreadConstraint {
   readonly labelSelector?: LabelSelector
 }
 
+/** What a pod is asked to be. */
 export interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
@@ -117,6 +131,7 @@ export interface PodSpec {
   readonly overhead?: Labels
 }
 
+/** How a container ended. */
 export interface TerminatedState {
   readonly exitCode: number
   readonly reason?: string
@@ -126,12 +141,14 @@ export interface TerminatedState {
   readonly containerID?: string
 }
 
+/** One of waiting, running and terminated. */
 export interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string }
   readonly running?: { readonly startedAt?: string }
   readonly terminated?: TerminatedState
 }
 
+/** How a container is. */
 export interface ContainerStatus {
   readonly name: string
   readonly state: ContainerState
@@ -144,6 +161,7 @@ export interface ContainerStatus {
   readonly containerID?: string
 }
 
+/** How a pod is. */
 export interface PodStatus {
   readonly phase?: string
   readonly reason?: string
@@ -160,11 +178,13 @@ export interface PodStatus {
   readonly ephemeralContainerStatuses?: readonly ContainerStatus[]
 }
 
+/** Containers that run together on one node. */
 export interface Pod extends ClusterObject {
   readonly spec: PodSpec
   readonly status?: PodStatus
 }
 
+/** What controllers make pods from. */
 export interface PodTemplate {
   readonly metadata?: {
     readonly labels?: Labels

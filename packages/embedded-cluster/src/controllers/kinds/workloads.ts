@@ -11,6 +11,7 @@ import type {
 } from './meta.ts'
 import type { PodTemplate } from './pods.ts'
 
+/** How many pods a ReplicaSet has. */
 export interface ReplicaSetStatus {
   readonly replicas?: number
   readonly fullyLabeledReplicas?: number
@@ -20,6 +21,7 @@ export interface ReplicaSetStatus {
   readonly conditions?: readonly Condition[]
 }
 
+/** A number of pods from one template. */
 export interface ReplicaSet extends ClusterObject {
   readonly spec: {
     readonly replicas?: number
@@ -30,6 +32,7 @@ export interface ReplicaSet extends ClusterObject {
   readonly status?: ReplicaSetStatus
 }
 
+/** How far a Deployment's rollout is. */
 export interface DeploymentStatus {
   readonly observedGeneration?: number
   readonly replicas?: number
@@ -41,6 +44,7 @@ export interface DeploymentStatus {
   readonly conditions?: readonly Condition[]
 }
 
+/** A number of pods whose template may change. */
 export interface Deployment extends ClusterObject {
   readonly spec: {
     readonly replicas?: number
@@ -64,6 +68,7 @@ export interface ControllerRevision extends ClusterObject {
   readonly revision: number
 }
 
+/** The claim that each pod of a StatefulSet gets for itself. */
 export interface ClaimTemplate {
   readonly apiVersion?: string
   readonly kind?: string
@@ -71,6 +76,7 @@ export interface ClaimTemplate {
   readonly spec: PersistentVolumeClaimSpec
 }
 
+/** How far a StatefulSet is. */
 export interface StatefulSetStatus {
   readonly observedGeneration?: number
   readonly replicas: number
@@ -83,6 +89,7 @@ export interface StatefulSetStatus {
   readonly collisionCount?: number
 }
 
+/** Pods with names, in order. */
 export interface StatefulSet extends ClusterObject {
   readonly spec: {
     readonly replicas?: number
@@ -103,6 +110,7 @@ export interface StatefulSet extends ClusterObject {
   readonly status?: StatefulSetStatus
 }
 
+/** On how many nodes a DaemonSet runs, and on how many it should. */
 export interface DaemonSetStatus {
   readonly currentNumberScheduled: number
   readonly numberMisscheduled: number
@@ -115,6 +123,7 @@ export interface DaemonSetStatus {
   readonly collisionCount?: number
 }
 
+/** A pod on every node that matches. */
 export interface DaemonSet extends ClusterObject {
   readonly spec: {
     readonly minReadySeconds?: number
@@ -129,6 +138,7 @@ export interface DaemonSet extends ClusterObject {
   readonly status?: DaemonSetStatus
 }
 
+/** Work to be done once. */
 export interface JobSpec {
   readonly parallelism?: number
   readonly completions?: number
@@ -141,6 +151,7 @@ export interface JobSpec {
   readonly template: PodTemplate
 }
 
+/** How much of a Job is done. */
 export interface JobStatus {
   readonly conditions?: readonly Condition[]
   readonly startTime?: string
@@ -154,11 +165,13 @@ export interface JobStatus {
   readonly uncountedTerminatedPods?: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] }
 }
 
+/** Pods that run to completion. */
 export interface Job extends ClusterObject {
   readonly spec: JobSpec
   readonly status?: JobStatus
 }
 
+/** A Job again and again. */
 export interface CronJob extends ClusterObject {
   readonly spec: {
     readonly schedule: string
@@ -179,6 +192,7 @@ export interface CronJob extends ClusterObject {
   readonly status?: CronJobStatus
 }
 
+/** When a CronJob last ran, and what of it still does. */
 export interface CronJobStatus {
   readonly active?: readonly ObjectReference[]
   readonly lastScheduleTime?: string

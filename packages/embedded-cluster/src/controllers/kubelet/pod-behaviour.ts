@@ -15,6 +15,7 @@
  *
  * Removing `fail` heals the pod. An image that does not exist fails without any annotation.
  */
+import { parseDuration } from '../duration.ts'
 import type { Labels } from '../kinds/meta.ts'
 import type { Container, Pod, PodSpec } from '../kinds/pods.ts'
 
@@ -137,20 +138,6 @@ function readinessOf(container: Container, annotations: Labels, settings: Kubele
   return { startedAfterMs, readyAfterMs: given ?? startedAfterMs + delayOf(readinessProbe) }
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
 function durationIn(annotations: Labels, name: string): number | undefined {
   return parseDuration(annotations[`${PREFIX}${name}`])
-}
-
-/** Milliseconds of `250ms`, `30s`, `1m30s` or `forever`; nothing for anything else. */
-export function parseDuration(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (text === 'forever') return Number.POSITIVE_INFINITY
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
-  let totalMs = 0
-  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
-    totalMs += Number(amount) * (UNITS[unit ?? ''] ?? 0)
-  }
-  return totalMs
 }

@@ -82,31 +82,29 @@ function partitionOf(set: StatefulSet): number {
   return (ordinals?.start ?? 0) + (updateStrategy?.rollingUpdate?.partition ?? 0)
 }
 
-/** Pods to be replaced by the rolling update, from the highest ordinal, as many as may be missing at a time. */
+/**
+ * Pods to be replaced by the rolling update: those that do not work at once, because nobody misses them, the others
+ * from the highest ordinal, as many as may be missing at a time.
+ */
 function outdated(state: SetState): Action[] {
   const { set, pods, update } = state
   const { updateStrategy } = set.spec
   if (updateStrategy?.type === 'OnDelete') return []
   const limit = updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
   const budget = Math.max(1, resolveIntOrPercent(limit, set.spec.replicas ?? 1, 'up'))
-  const ordinals = wantedOrdinals(set).reverse()
-  let missing = ordinals.filter((ordinal) => {
+  let missing = 0
+  const broken: Action[] = []
+  const working: Action[] = []
+  for (const ordinal of wantedOrdinals(set).reverse()) {
     const pod = pods.get(ordinal)
-    return pod === undefined || !isHealthy(pod, state)
-  }).length
-  const actions: Action[] = []
-  for (const ordinal of ordinals.filter((candidate) => candidate >= partitionOf(set))) {
-    const pod = pods.get(ordinal)
-    if (pod === undefined) continue
-    const isOld = revisionNameOf(pod) !== update.metadata.name
-    if (isOld && !isTerminating(pod)) {
-      // Replacing a pod that does not work makes nothing worse.
-      if (isHealthy(pod, state) && ++missing > budget) return actions
-      actions.push({ delete: pod, ordinal, because: 'outdated' })
-      if (missing >= budget) return actions
-    } else if (!isHealthy(pod, state) && missing >= budget) return actions
+    const works = pod !== undefined && isHealthy(pod, state)
+    if (!works) missing += 1
+    if (pod === undefined || isTerminating(pod) || ordinal < partitionOf(set)) continue
+    if (revisionNameOf(pod) === update.metadata.name) continue
+    const list = works ? working : broken
+    list.push({ delete: pod, ordinal, because: 'outdated' })
   }
-  return actions
+  return broken.length > 0 ? broken : working.slice(0, Math.max(0, budget - missing))
 }
 
 /** Whether the pod serves. */

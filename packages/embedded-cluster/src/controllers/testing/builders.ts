@@ -1,12 +1,18 @@
 /** Small objects for tests. */
 import type { Draft, Labels } from '../kinds/meta.ts'
 import type { Pod, PodSpec, PodTemplate } from '../kinds/pods.ts'
-import type { Deployment } from '../kinds/workloads.ts'
+import type { DaemonSet, Deployment, StatefulSet } from '../kinds/workloads.ts'
+
+/** What a test says about a pod. */
+export interface PodOptions {
+  readonly labels?: Labels
+  readonly annotations?: Labels
+  readonly image?: string
+  readonly spec?: Partial<PodSpec>
+}
 
 /** A template with one container. */
-export function podTemplate(
-  options: { labels?: Labels; annotations?: Labels; image?: string; spec?: Partial<PodSpec> } = {},
-): PodTemplate {
+export function podTemplate(options: PodOptions = {}): PodTemplate {
   const { labels = { app: 'web' }, annotations, image = 'web:1', spec } = options
   return {
     metadata: { labels, ...(annotations === undefined ? {} : { annotations }) },
@@ -15,19 +21,13 @@ export function podTemplate(
 }
 
 /** A pod with one container. */
-export function pod(
-  name: string,
-  options: { labels?: Labels; annotations?: Labels; image?: string; spec?: Partial<PodSpec> } = {},
-): Draft<Pod> {
+export function pod(name: string, options: PodOptions = {}): Draft<Pod> {
   const { metadata, spec } = podTemplate(options)
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name, namespace: 'default' }, spec }
 }
 
 /** A Deployment of three pods. */
-export function deployment(
-  name: string,
-  spec: Partial<Deployment['spec']> & { template?: PodTemplate } = {},
-): Draft<Deployment> {
+export function deployment(name: string, spec: Partial<Deployment['spec']> = {}): Draft<Deployment> {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -36,9 +36,33 @@ export function deployment(
       replicas: 3,
       selector: { matchLabels: { app: name } },
       template: podTemplate({ labels: { app: name } }),
-      progressDeadlineSeconds: 600,
-      revisionHistoryLimit: 10,
       ...spec,
     },
+  }
+}
+
+/** A StatefulSet of three pods. */
+export function statefulSet(name: string, spec: Partial<StatefulSet['spec']> = {}): Draft<StatefulSet> {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      replicas: 3,
+      serviceName: name,
+      selector: { matchLabels: { app: name } },
+      template: podTemplate({ labels: { app: name } }),
+      ...spec,
+    },
+  }
+}
+
+/** A DaemonSet on every node. */
+export function daemonSet(name: string, spec: Partial<DaemonSet['spec']> = {}): Draft<DaemonSet> {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { matchLabels: { app: name } }, template: podTemplate({ labels: { app: name } }), ...spec },
   }
 }

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { parseDuration } from './duration.ts'
+import { resolveIntOrPercent } from './int-or-percent.ts'
+import { formatIndexes, parseIndexes } from './jobs/indexes.ts'
+import { parseQuantity } from './quantities.ts'
+
+describe('what people write for amounts', () => {
+  it('is read as quantities', () => {
+    expect(['250m', '2', '1Ki', '1.5Gi', '1e3', '5G', 3, 'nonsense', undefined].map(parseQuantity)).toEqual([
+      0.25,
+      2,
+      1024,
+      1.5 * 2 ** 30,
+      1000,
+      5e9,
+      3,
+      0,
+      0,
+    ])
+  })
+
+  it('is read as shares, rounded as the field wants it', () => {
+    expect(resolveIntOrPercent(2, 10, 'up')).toBe(2)
+    expect(resolveIntOrPercent('25%', 10, 'up')).toBe(3)
+    expect(resolveIntOrPercent('25%', 10, 'down')).toBe(2)
+    expect(resolveIntOrPercent('0%', 10, 'up')).toBe(0)
+    expect(resolveIntOrPercent('lots', 10, 'up')).toBe(0)
+  })
+
+  it('is read as durations', () => {
+    expect(['250ms', '30s', '1m30s', '1.5h', 'forever', '30', '', undefined].map(parseDuration)).toEqual([
+      250,
+      30_000,
+      90_000,
+      5_400_000,
+      Number.POSITIVE_INFINITY,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('is read and written as indexes', () => {
+    expect([...parseIndexes('0-2,5')]).toEqual([0, 1, 2, 5])
+    expect(formatIndexes(new Set([5, 1, 0, 2]))).toBe('0-2,5')
+    expect(formatIndexes([])).toBe('')
+  })
+})
