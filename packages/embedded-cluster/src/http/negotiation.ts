@@ -19,6 +19,7 @@ export interface AcceptEntry {
 
 const plain: Negotiated = { format: 'json', as: undefined, asVersion: 'v1' }
 const offered = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+const streamed = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
 
 /** Splits an `Accept` header into entries, most wanted first. */
 export function parseAccept(header: string): AcceptEntry[] {
@@ -37,15 +38,16 @@ export function parseAccept(header: string): AcceptEntry[] {
 
 /**
  * Chooses a form; throws 406 when none of the wanted ones exists. Protobuf is answered as JSON: every client that
- * prefers it reads JSON too, and looks at the response's own Content-Type.
+ * prefers it reads JSON too, and looks at the response's own Content-Type. A stream cannot be YAML.
  */
-export function negotiate(header: string | undefined): Negotiated {
+export function negotiate(header: string | undefined, isStream = false): Negotiated {
   if (header === undefined || header === '' || header === 'application/json' || header === '*/*') return plain
   let isKnownType = false
   for (const entry of parseAccept(header)) {
     const format = formatOf(entry.type)
     if (format === undefined) continue
     isKnownType = true
+    if (isStream && format === 'yaml') continue
     const { as, g, v } = entry.parameters
     if (as === undefined || as === '') return { ...plain, format }
     const isKnown = as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
@@ -53,7 +55,8 @@ export function negotiate(header: string | undefined): Negotiated {
       return { format, as, asVersion: v }
     }
   }
-  throw isKnownType ? notRepresentable(offered) : notAcceptable(offered)
+  if (isKnownType) throw notRepresentable(isStream ? streamed : offered)
+  throw notAcceptable(isStream ? [...offered, ...streamed] : offered)
 }
 
 function formatOf(type: string): 'json' | 'yaml' | undefined {

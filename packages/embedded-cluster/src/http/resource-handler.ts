@@ -81,7 +81,7 @@ export class ResourceHandler {
     if (info.deprecationWarning !== undefined) warn(info.deprecationWarning)
     const target: RenderTarget = {
       info,
-      negotiated: negotiate(request.headers.accept),
+      negotiated: negotiate(request.headers.accept, path.verb === 'watch'),
       includeObject: includeObject(path),
       pretty: wantsPretty(request, path),
     }

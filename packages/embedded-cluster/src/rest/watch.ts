@@ -56,7 +56,12 @@ export async function watchObjects(
   const collection = storageKey(info)
   const { revision } = parameters
   if (parameters.startsWithState && revision !== undefined && revision > 0) {
-    await waitForRevision(context, revision, signal)
+    try {
+      await waitForRevision(context, revision, signal)
+    } catch (error) {
+      if (error instanceof StatusError) return { watcher: undefined, body: errorStream(error) }
+      throw error
+    }
   }
   const visible = context.hub.visibleRevision(collection)
   const replayed = parameters.startsWithState ? [] : context.store.eventsSince(collection, revision ?? visible)
@@ -153,11 +158,12 @@ function parseParameters(query: URLSearchParams, random: () => number): WatchPar
   const initial = query.get('sendInitialEvents')
   checkInitialEvents(initial, match)
   const wantsInitial = initial !== null && isTrue(initial)
+  const startsWithState = wantsInitial || (initial === null && (revision === undefined || revision === 0))
   return {
     revision,
     sendsBookmarks,
-    startsWithState: wantsInitial || (initial === null && (revision === undefined || revision === 0)),
-    marksStateEnd: wantsInitial && sendsBookmarks,
+    startsWithState,
+    marksStateEnd: startsWithState && sendsBookmarks,
     timeoutMs: parseTimeout(query.get('timeoutSeconds')) ?? MIN_TIMEOUT_MS * (1 + random()),
   }
 }
