@@ -182,6 +182,16 @@ describe('the pods of a DaemonSet', () => {
     expect(images().sort()).toEqual(['agent:1', 'agent:2'])
   })
 
+  it('are taken over from an earlier DaemonSet as they are', async () => {
+    await create()
+    const uids = cluster.pods.list().map(({ metadata }) => metadata.uid)
+    await sets().delete(agent(), { propagationPolicy: 'Orphan' })
+    await cluster.advance(10_000)
+    await create()
+    await cluster.advance(60_000)
+    expect(cluster.pods.list().map(({ metadata }) => metadata.uid)).toEqual(uids)
+  })
+
   it('rest when they run', async () => {
     await create()
     const { writes } = cluster.api

@@ -105,6 +105,14 @@ describe('a new Deployment', () => {
     expect(condition('Available')?.status).toBe('True')
   })
 
+  it('costs few writes', async () => {
+    const { writes } = cluster.api
+    await cluster.deployments.create(deployment('web'))
+    await cluster.advance(60_000)
+    // Per pod: made, bound, being created, running. The rest: Deployment and ReplicaSet made and reported on.
+    expect(cluster.api.writes - writes).toBeLessThanOrEqual(3 * 4 + 8)
+  })
+
   it('rests once it is rolled out: hours pass without a write or a timer', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(60_000)

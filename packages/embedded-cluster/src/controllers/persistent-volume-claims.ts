@@ -170,14 +170,20 @@ class ClaimReconciler {
     if (volume.spec.claimRef?.uid === undefined) return
     if (volume.spec.persistentVolumeReclaimPolicy === 'Delete') {
       if (!isTerminating(volume)) await this.#volumes.delete(volume)
-      const { name, uid } = volume.metadata
-      const live = this.#volumes.get('', name)
-      if (live?.metadata.uid !== uid || (live.metadata.finalizers ?? []).length === 0) return
-      // The finalizers stand for storage behind the volume, and there is none.
-      await this.#volumes.update({ ...live, metadata: { ...live.metadata, finalizers: [] } })
-    } else if (volume.status?.phase !== 'Released') {
-      await this.#volumes.updateStatus(volume, { ...volume.status, phase: 'Released' })
+      await this.#dropFinalizers(volume)
+    } else {
+      if (volume.status?.phase !== 'Released') {
+        await this.#volumes.updateStatus(volume, { ...volume.status, phase: 'Released' })
+      }
+      if (isTerminating(volume)) await this.#dropFinalizers(volume)
     }
+  }
+
+  /** The finalizers stand for the claim, which is gone, and for storage behind the volume, which there is not. */
+  async #dropFinalizers({ metadata: { name, uid } }: PersistentVolume): Promise<void> {
+    const live = this.#volumes.get('', name)
+    if (live?.metadata.uid !== uid || (live.metadata.finalizers ?? []).length === 0) return
+    await this.#volumes.update({ ...live, metadata: { ...live.metadata, finalizers: [] } })
   }
 
   /** A claim that is deleted stays as long as a pod uses it. */

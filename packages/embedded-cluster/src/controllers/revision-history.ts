@@ -65,6 +65,15 @@ export class RevisionHistory {
     for (const revision of idle.slice(0, Math.max(0, idle.length - limit))) await this.#client.delete(revision)
   }
 
+  /** A revision that an earlier owner of that name left behind names pods that need no replacement. */
+  async #adopt(owner: Revisioned, name: string): Promise<ControllerRevision | undefined> {
+    const found = this.#client.get(namespaceOf(owner), name)
+    if (found === undefined || controllerOf(found) !== undefined) return undefined
+    if (!jsonEquals(templateOf(found), owner.spec.template)) return undefined
+    const ownerReferences = [...(found.metadata.ownerReferences ?? []), controllerReference(owner)]
+    return this.#client.update({ ...found, metadata: { ...found.metadata, ownerReferences } })
+  }
+
   async #create(owner: Revisioned, number: number): Promise<ControllerRevision> {
     for (let salt = 0; salt < MOST_COLLISIONS; salt++) {
       const hash = contentHash(owner.spec.template, salt)
@@ -84,6 +93,8 @@ export class RevisionHistory {
         })
       } catch (error) {
         if (!isAlreadyExists(error)) throw error
+        const adopted = await this.#adopt(owner, `${owner.metadata.name}-${hash}`)
+        if (adopted !== undefined) return adopted
       }
     }
     throw new Error(`no free name for a revision of ${owner.kind} ${namespaceOf(owner)}/${owner.metadata.name}`)

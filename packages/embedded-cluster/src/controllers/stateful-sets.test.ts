@@ -132,6 +132,19 @@ describe('a StatefulSet', () => {
     expect(uids).not.toContain(pod('db-2').metadata.uid)
   })
 
+  it('takes over the pods that an earlier one left behind, as they are', async () => {
+    await create()
+    await cluster.advance(10_000)
+    const uids = cluster.pods.list().map(({ metadata }) => metadata.uid)
+    await sets().delete(db(), { propagationPolicy: 'Orphan' })
+    await cluster.advance(10_000)
+    await create()
+    await cluster.advance(60_000)
+    expect(cluster.pods.list().map(({ metadata }) => metadata.uid)).toEqual(uids)
+    expect(pod('db-0').metadata.ownerReferences).toMatchObject([{ uid: db().metadata.uid }])
+    expect(db().status).toMatchObject({ readyReplicas: 3, updatedReplicas: 3 })
+  })
+
   it('rests when it is done', async () => {
     await create()
     await cluster.advance(60_000)
