@@ -12,6 +12,8 @@ export default defineConfig({
           name: 'unit',
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
+          // Property tests take their time on a busy machine; none of them is about time.
+          testTimeout: 30_000,
         },
       },
       {
@@ -19,8 +21,8 @@ export default defineConfig({
           name: 'integration',
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
