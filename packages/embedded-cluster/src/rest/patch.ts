@@ -194,14 +194,8 @@ function requireConfiguration(value: JsonValue, info: ResourceInfo): JsonObject 
 /** Drops what this path cannot write, so that nobody comes to own it by mistake. */
 function withoutForeignParts(request: WriteRequest, applied: JsonObject): JsonObject {
   if (request.subresource === 'status') {
-    const { name, namespace, ...others } = objectAt(applied, 'metadata')
-    const metadata: JsonObject = { name, ...(namespace === undefined ? {} : { namespace }) }
-    return {
-      apiVersion: applied.apiVersion,
-      kind: applied.kind,
-      metadata: request.info.custom ? metadata : { ...metadata, ...others },
-      ...(applied.status === undefined ? {} : { status: applied.status }),
-    }
+    const { apiVersion, kind, metadata, status } = applied
+    return { apiVersion, kind, metadata, ...(status === undefined ? {} : { status }) }
   }
   if (subresource(request.info, 'status') === undefined) return applied
   const { status: _, ...rest } = applied

@@ -1,0 +1,88 @@
+/** CustomResourceDefinitions for cases: each in a group that nobody else uses. */
+import { randomBytes } from 'node:crypto'
+import { ApiResource } from './api-resource.ts'
+import type { ConformanceApi, Json } from './conformance-api.ts'
+import { until } from './until.ts'
+
+/** Where definitions are. */
+export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** What a definition says beyond one version `v1` of the kind Widget. */
+export interface DefinitionParts {
+  readonly group?: string
+  readonly metadata?: Json
+  readonly names?: Json
+  /** Fields of `spec` besides group, names, scope and versions. */
+  readonly spec?: Json
+  /** The schema of `spec` of an object; its other fields may be anything. */
+  readonly properties?: Json
+  /** Fields of the version besides its name. */
+  readonly version?: Json
+  /** All versions, in place of the one. */
+  readonly versions?: Json
+}
+
+/** A group no other case uses. */
+export function uniqueGroup(): string {
+  return `g${randomBytes(4).toString('hex')}.example.com`
+}
+
+/** A schema whose `spec` has these properties and whose status takes anything. */
+export function schemaOf(properties: Json, more: Json = {}): Json {
+  const status = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  return {
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties, ...more }, status } },
+  }
+}
+
+/** One served version. */
+export function versionOf(name: string, parts: Json = {}): Json {
+  return { name, served: true, storage: false, schema: schemaOf({ a: { type: 'string' } }), ...parts }
+}
+
+/** A definition of Widgets. */
+export function definitionOf(group: string, parts: DefinitionParts = {}): Json {
+  const { properties, versions } = parts
+  const schema = properties === undefined ? {} : { schema: schemaOf(properties) }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `widgets.${group}`, ...parts.metadata },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget', ...parts.names },
+      versions: versions ?? [versionOf('v1', { storage: true, ...schema, ...parts.version })],
+      ...parts.spec,
+    },
+  }
+}
+
+/**
+ * Stores a definition and waits until objects can be written.
+ *
+ * @example
+ * const widgets = await defineWidgets(api, { properties: { color: { type: 'string' } } })
+ * await widgets.create('red', { spec: { color: 'red' } })
+ */
+export async function defineWidgets(api: ConformanceApi, parts: DefinitionParts = {}): Promise<ApiResource> {
+  const group = parts.group ?? uniqueGroup()
+  const definition = await api.create(DEFINITIONS, definitionOf(group, parts))
+  const version = definition.spec.versions.find(({ storage }: Json) => storage).name
+  const namespace = definition.spec.scope === 'Cluster' ? {} : { namespace: () => api.namespace }
+  const place = { apiVersion: `${group}/${version}`, kind: 'Widget', plural: 'widgets', ...namespace }
+  const widgets = new ApiResource(api, place)
+  await untilServed(widgets)
+  return widgets
+}
+
+/**
+ * Waits until a custom resource is served as its definition says now: a write for trial goes through all of it, which a
+ * read need not.
+ */
+export async function untilServed(widgets: ApiResource): Promise<void> {
+  await until(`${widgets.path()} is served`, async () => {
+    const { status } = await widgets.create('probe', {}, { query: 'dryRun=All' })
+    return status !== 404
+  })
+}
