@@ -123,7 +123,7 @@ describe.skipIf(!isAvailable)(`simulated nodes${reason}`, () => {
 
   it('keep a pod unready that is meant to be', async () => {
     const path = '/api/v1/namespaces/default/pods'
-    const annotations = { [ANNOTATIONS.ready]: 'false' }
+    const annotations = { [ANNOTATIONS.fail]: 'NotReady' }
     await create(path, { metadata: { name: 'unready', annotations }, spec: { containers: [container] } })
     await eventually(async () => {
       const pod = await get<Pod>(`${path}/unready`)

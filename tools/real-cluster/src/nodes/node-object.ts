@@ -37,7 +37,7 @@ export function nodeObject(spec: NodeSpec): object {
 
 /** Whether a test wants the node to be healthy. */
 export function isMeantReady(node: Node): boolean {
-  return node.metadata.annotations?.[ANNOTATIONS.ready] !== 'false'
+  return node.metadata.annotations?.[ANNOTATIONS.fail] !== 'NotReady'
 }
 
 /** Whether the node reports what it should, so that nothing has to be written. */

@@ -1,16 +1,17 @@
-/** What the containers of a simulated pod do: tests say it with annotations on the pod. */
+/** What the containers of a simulated pod do: tests say it with the annotations that the embedded cluster understands. */
 import type { Pod } from './objects.ts'
 
-/** Annotations that steer a simulated pod or node. */
+/** Annotations that steer a simulated pod or node: the part of the embedded cluster's vocabulary that is needed here. */
 export const ANNOTATIONS = {
-  /** `false`: the pod runs but never becomes ready; on a node: the node is not ready. */
-  ready: 'simulation.reeve.dev/ready',
+  /**
+   * `NotReady`: the pod runs but never becomes ready; on a node: the node is not ready. `CrashLoopBackOff`: the
+   * containers end with code 1 again and again. Anything else, such as `ImagePullBackOff`: they never start.
+   */
+  fail: 'simulator.reeve.dev/fail',
   /** Exit code of all containers once they end. */
-  exitCode: 'simulation.reeve.dev/exit-code',
-  /** How long the containers run, in milliseconds. */
-  runForMs: 'simulation.reeve.dev/run-for-ms',
-  /** The containers never start and wait with this reason, such as `ImagePullBackOff`. */
-  waitingReason: 'simulation.reeve.dev/waiting-reason',
+  exitCode: 'simulator.reeve.dev/exit-code',
+  /** How long the containers run: `500ms`, `30s`, `5m`, `1h` or `forever`. */
+  runFor: 'simulator.reeve.dev/run-for',
 } as const
 
 export interface PodBehaviour {
@@ -21,19 +22,29 @@ export interface PodBehaviour {
   readonly waitingReason: string | undefined
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+const RUNNING_FAILURES = new Set(['NotReady', 'CrashLoopBackOff'])
+
 /**
  * Without annotations a pod whose containers are restarted always runs for ever and is ready, and any other (a Job's)
  * succeeds at once. An exit code without a duration means: ends at once.
  */
 export function behaviourOf(pod: Pod): PodBehaviour {
   const annotations = pod.metadata.annotations ?? {}
-  const exitCode = annotations[ANNOTATIONS.exitCode]
-  const runForMs = annotations[ANNOTATIONS.runForMs]
+  const fail = annotations[ANNOTATIONS.fail]
+  const exitCode = annotations[ANNOTATIONS.exitCode] ?? (fail === 'CrashLoopBackOff' ? '1' : undefined)
+  const runFor = annotations[ANNOTATIONS.runFor]
   const isEndless = exitCode === undefined && (pod.spec.restartPolicy ?? 'Always') === 'Always'
   return {
-    isReady: annotations[ANNOTATIONS.ready] !== 'false',
+    isReady: fail !== 'NotReady',
     exitCode: Number(exitCode ?? 0),
-    runForMs: runForMs === undefined ? (isEndless ? Number.POSITIVE_INFINITY : 0) : Number(runForMs),
-    waitingReason: annotations[ANNOTATIONS.waitingReason],
+    runForMs: durationMs(runFor) ?? (isEndless ? Number.POSITIVE_INFINITY : 0),
+    waitingReason: fail === undefined || RUNNING_FAILURES.has(fail) ? undefined : fail,
   }
+}
+
+function durationMs(text: string | undefined): number | undefined {
+  if (text === 'forever') return Number.POSITIVE_INFINITY
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text ?? '') ?? []
+  return amount === undefined || unit === undefined ? undefined : Number(amount) * (UNITS_MS[unit] ?? 1)
 }

@@ -41,13 +41,13 @@ describe('the status of a simulated pod', () => {
   })
 
   it('stays pending with the reason that was asked for', () => {
-    const waiting = report(pod({ annotations: { [ANNOTATIONS.waitingReason]: 'ImagePullBackOff' } })).status
+    const waiting = report(pod({ annotations: { [ANNOTATIONS.fail]: 'ImagePullBackOff' } })).status
     expect(waiting.phase).toBe('Pending')
     expect(waiting.containerStatuses?.[0]?.state.waiting?.reason).toBe('ImagePullBackOff')
   })
 
   it('runs for the time that was asked for and then succeeds', () => {
-    const annotations = { [ANNOTATIONS.runForMs]: '5000' }
+    const annotations = { [ANNOTATIONS.runFor]: '5s' }
     const running = advance(pod({ annotations, spec: { restartPolicy: 'Never' } }), START_MS)
     expect(running.status?.phase).toBe('Running')
     expect(report(running, START_MS + 1_000).nextChangeMs).toBe(4_000)
@@ -102,7 +102,7 @@ describe('the status of a simulated pod', () => {
       fc.property(anyPod, fc.array(fc.nat(90_000), { maxLength: 8 }), (options, waits) => {
         const annotations: Record<string, string> = {}
         if (options.exitCode !== undefined) annotations[ANNOTATIONS.exitCode] = options.exitCode
-        if (options.runForMs !== undefined) annotations[ANNOTATIONS.runForMs] = options.runForMs
+        if (options.runForMs !== undefined) annotations[ANNOTATIONS.runFor] = `${options.runForMs}ms`
         const initContainers = options.isSidecarThere ? [{ name: 'sidecar', restartPolicy: 'Always' }] : []
         let current = pod({ annotations, spec: { restartPolicy: options.restartPolicy, initContainers } })
         let nowMs = START_MS
