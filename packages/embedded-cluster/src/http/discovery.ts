@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, type SubresourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import { resourceNotFound } from '../rest/api-errors.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { parseAccept } from './negotiation.ts'
 import { complete } from './response.ts'
@@ -28,7 +29,7 @@ export class Discovery {
     const [root, group, version, ...rest] = parts
     if (rest.length > 0) return undefined
     if (root === 'api' && version === undefined) {
-      if (group !== undefined) return this.#answer(request, pathname, () => this.#resourceList('', group))
+      if (group !== undefined) return this.#version(request, pathname, '', group)
       const aggregated = aggregatedVersion(request)
       if (aggregated !== undefined) return this.#aggregated(request, aggregated, true)
       return this.#answer(request, '/api', () => this.#coreVersions())
@@ -40,7 +41,13 @@ export class Discovery {
       return this.#answer(request, '/apis', () => this.#groupList())
     }
     if (version === undefined) return this.#answer(request, pathname, () => this.#group(group))
-    return this.#answer(request, pathname, () => this.#resourceList(group, version))
+    return this.#version(request, pathname, group, version)
+  }
+
+  #version(request: ServerRequest, pathname: string, group: string, version: string): ServerResponse | undefined {
+    const answer = this.#answer(request, pathname, () => this.#resourceList(group, version))
+    if (answer === undefined && this.#registry.hasBuiltInGroup(group)) throw resourceNotFound()
+    return answer
   }
 
   #aggregated(request: ServerRequest, version: string, isCore: boolean): ServerResponse | undefined {

@@ -99,12 +99,16 @@ function parseText(text: string, isYaml: boolean, refuse: (why: string) => Statu
 
 /** What is wrong with a JSON text, in the words of the real server's parser as far as they can be had. */
 function jsonProblem(text: string, error: StatusError): string {
-  const position = /at position (\d+)/.exec(error.message)?.[1]
-  const isCutOff =
-    position === undefined || Number(position) >= text.trimEnd().length || /[Uu]nterminated/.test(error.message)
   if (/nested/.test(error.message)) return error.message
-  if (isCutOff) return 'unexpected end of JSON input'
-  return `invalid character ${JSON.stringify(text[Number(position)]).replaceAll('"', "'")} looking for beginning of value`
+  const position = Number(/at position (\d+)/.exec(error.message)?.[1] ?? text.length)
+  // Of short texts the engine names the character, but not where it is.
+  const character = /Unexpected token '(.)'/s.exec(error.message)?.[1] ?? text[position]
+  const isCutOff = position >= text.trimEnd().length && !error.message.includes('Unexpected token')
+  if (isCutOff || character === undefined || /[Uu]nterminated/.test(error.message)) {
+    return 'unexpected end of JSON input'
+  }
+  const where = error.message.includes('after JSON') ? 'after top-level value' : 'looking for beginning of value'
+  return `invalid character ${JSON.stringify(character).replaceAll('"', "'")} ${where}`
 }
 
 const SUMMARY_LENGTH = 30

@@ -61,8 +61,7 @@ export class ResourceHandler {
     const info = this.#context.registry.lookup(path.group, path.version, path.resource)
     if (info === undefined) {
       // Unknown groups, and groups of custom resources, have no handler at all; the built-in ones have a polite one.
-      const [first] = this.#context.registry.inGroupVersion(path.group, path.version)
-      throw first === undefined || first.custom ? new PageNotFound() : resourceNotFound()
+      throw this.#context.registry.hasBuiltInGroup(path.group) ? resourceNotFound() : new PageNotFound()
     }
     if (path.namespace !== undefined && !info.namespaced) throw resourceNotFound()
     if (path.subresource !== undefined) {

@@ -27,7 +27,7 @@ export function readWriteRequest(
 ): WriteRequest {
   const { query } = path
   const kind = optionKinds[path.verb] ?? 'UpdateOptions'
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  const dryRun = query.getAll('dryRun')
   for (const value of dryRun) requireDryRunValue(kind, value)
   const fieldManager = query.get('fieldManager') ?? ''
   if (fieldManager.length > MAX_MANAGER_LENGTH) {

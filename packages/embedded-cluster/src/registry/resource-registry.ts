@@ -81,6 +81,11 @@ export class ResourceRegistry {
     return this.all().filter((info) => info.group === group && info.version === version)
   }
 
+  /** Whether the group is one of Kubernetes' own, which answer politely to versions and resources they do not have. */
+  hasBuiltInGroup(group: string): boolean {
+    return this.all().some((info) => info.group === group && !info.custom)
+  }
+
   /** Groups in the order they first appeared, each with its versions by preference. */
   groups(): readonly GroupVersions[] {
     const versions = new Map<string, Set<string>>()

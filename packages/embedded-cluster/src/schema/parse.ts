@@ -29,9 +29,11 @@ export function parseJson(text: string): ParsedBody {
   // A text shorter than its brackets would be cannot be too deep, and small bodies are the common case.
   const scan = text.length > 2 * maxDepth ? scanJson(text) : undefined
   if (scan !== undefined && scan.depth > maxDepth) throw tooDeep('JSON')
+  // Counted now: whoever gets the value may add to it before asking for duplicates.
+  const distinctFields = countFields(value)
   return new LazyBody(value, () => {
     const { fields } = scan ?? scanJson(text)
-    return fields === countFields(value) ? [] : findDuplicates(text)
+    return fields === distinctFields ? [] : findDuplicates(text)
   })
 }
 

@@ -1,0 +1,156 @@
+/** Fields that the API does not know, or gets twice: ignored, warned about or refused. */
+import { describe, expect, it } from 'vitest'
+import { ConformanceApi, type Headers, type Json, STRATEGIC, unique } from './support/conformance-api.ts'
+import { configMap, configMaps, deployment, deployments } from './support/objects.ts'
+import { badRequest, invalid } from './support/status.ts'
+
+const api = ConformanceApi.forThisFile()
+
+/** The texts of the warning headers. */
+function warnings(headers: Readonly<Record<string, string | string[] | undefined>>): string[] {
+  const all = [headers.warning ?? []].flat().join(', ')
+  return [...all.matchAll(/299 - ("(?:[^"\\]|\\.)*")/g)].map(([, text]) => JSON.parse(text ?? ''))
+}
+
+function strict(kind: string, problems: string): Json {
+  return badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: strict decoding error: ${problems}`)
+}
+
+const misspelt = {
+  ...deployment('misspelt', { replcas: 1 }),
+  foo: 1,
+}
+misspelt.spec.template.spec.containers[0] = {
+  ...misspelt.spec.template.spec.containers[0],
+  imge: 'x',
+  ports: [{ containerPort: 80, prot: 'TCP' }],
+}
+const misspeltFields = [
+  'unknown field "spec.template.spec.containers[0].imge"',
+  'unknown field "spec.template.spec.containers[0].ports[0].prot"',
+  'unknown field "spec.replcas"',
+  'unknown field "foo"',
+]
+
+const twice = '{"metadata":{"name":"twice"},"data":{"a":"1","a":"2","b":"3"},"kind":"ConfigMap"}'
+
+describe('unknown fields', () => {
+  const send = (validation: string) => api.post(`${deployments(api.namespace)}?dryRun=All${validation}`, misspelt)
+
+  it.each(['', '&fieldValidation=Warn', '&fieldValidation='])('are warned about ("%s")', async (validation) => {
+    const { status, headers, body } = await send(validation)
+    expect(status).toBe(201)
+    expect(warnings(headers)).toEqual(misspeltFields)
+    expect(body.spec.template.spec.containers[0]).not.toHaveProperty('imge')
+    expect(body).not.toHaveProperty('foo')
+  })
+
+  it('are dropped in silence on request', async () => {
+    const { status, headers, body } = await send('&fieldValidation=Ignore')
+    expect(status).toBe(201)
+    expect(warnings(headers)).toEqual([])
+    expect(body).not.toHaveProperty('foo')
+  })
+
+  it('are refused on request', async () => {
+    const { status, body } = await send('&fieldValidation=Strict')
+    expect(status).toBe(400)
+    expect(body).toEqual(strict('Deployment', misspeltFields.join(', ')))
+  })
+
+  it('differ from known ones by case', async () => {
+    const object = deployment('cased', { Replicas: 3 })
+    const { body } = await api.post(`${deployments(api.namespace)}?dryRun=All&fieldValidation=Strict`, object)
+    expect(body).toEqual(strict('Deployment', 'unknown field "spec.Replicas"'))
+  })
+
+  it('of a YAML body are refused alike', async () => {
+    const { status, body } = await api.post(
+      `${configMaps(api.namespace)}?dryRun=All&fieldValidation=Strict`,
+      'metadata:\n  name: yaml\nfoo: bar\n',
+      { 'content-type': 'application/yaml' },
+    )
+    expect(status).toBe(400)
+    expect(body).toEqual(strict('ConfigMap', 'unknown field "foo"'))
+  })
+
+  it('of a replacement are refused alike', async () => {
+    const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
+    const of = `${configMaps(api.namespace)}/${metadata.name}`
+    const { status, body } = await api.put(`${of}?fieldValidation=Strict`, { ...configMap(metadata.name), foo: 1 })
+    expect(status).toBe(400)
+    expect(body).toEqual(strict('ConfigMap', 'unknown field "foo"'))
+  })
+
+  it.each<[string, Headers, Json]>([
+    ['merge', {}, { foo: 'bar', metadata: { bar: 'x' } }],
+    ['strategic merge', { 'content-type': STRATEGIC }, { foo: 'bar' }],
+    ['JSON', { 'content-type': 'application/json-patch+json' }, [{ op: 'add', path: '/foo', value: 'bar' }]],
+  ])('of a %s patch are warned about or refused', async (_, headers, patch) => {
+    const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
+    const of = `${configMaps(api.namespace)}/${metadata.name}?dryRun=All`
+    const warned = await api.patch(of, patch, headers)
+    expect(warned.status).toBe(200)
+    expect(warnings(warned.headers)).toContain('unknown field "foo"')
+    const refused = await api.patch(`${of}&fieldValidation=Strict`, patch, headers)
+    expect(refused.status).toBe(422)
+    expect(refused.body).toMatchObject({ reason: 'Invalid', details: { causes: [{ field: 'patch' }] } })
+    expect(refused.body.message).toContain('strict decoding error: unknown field')
+  })
+
+  it('of delete options are ignored', async () => {
+    const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
+    const { status, headers } = await api.delete(`${configMaps(api.namespace)}/${metadata.name}`, { foo: 'bar' })
+    expect(status).toBe(200)
+    expect(warnings(headers)).toEqual([])
+  })
+})
+
+describe('fields given twice', () => {
+  const send = (validation: string) => api.post(`${configMaps(api.namespace)}?dryRun=All${validation}`, twice)
+
+  it('are warned about, and the last one counts', async () => {
+    const { status, headers, body } = await send('')
+    expect(status).toBe(201)
+    expect(warnings(headers)).toEqual(['duplicate field "data.a"'])
+    expect(body.data).toEqual({ a: '2', b: '3' })
+  })
+
+  it('are refused on request', async () => {
+    const { status, body } = await send('&fieldValidation=Strict')
+    expect(status).toBe(400)
+    expect(body).toEqual(strict('ConfigMap', 'duplicate field "data.a"'))
+  })
+
+  it('are ignored on request', async () => {
+    const { status, headers } = await send('&fieldValidation=Ignore')
+    expect(status).toBe(201)
+    expect(warnings(headers)).toEqual([])
+  })
+
+  it('three times are warned about once', async () => {
+    const { headers } = await api.post(
+      `${configMaps(api.namespace)}?dryRun=All`,
+      '{"metadata":{"name":"thrice"},"data":{"a":"1","a":"2","a":"3"}}',
+    )
+    expect(warnings(headers)).toEqual(['duplicate field "data.a"'])
+  })
+})
+
+describe('fieldValidation', () => {
+  it.each<[string, (query: string) => ReturnType<typeof api.get>]>([
+    ['CreateOptions', (query) => api.post(`${configMaps(api.namespace)}${query}`, configMap('x'))],
+    ['UpdateOptions', (query) => api.put(`${configMaps(api.namespace)}/x${query}`, configMap('x'))],
+    ['PatchOptions', (query) => api.patch(`${configMaps(api.namespace)}/x${query}`, {})],
+  ])('of %s has three values', async (kind, send) => {
+    const { status, body } = await send('?fieldValidation=Loose')
+    expect(status).toBe(422)
+    expect(body).toEqual(
+      invalid(`${kind}.meta.k8s.io`, '', {
+        field: 'fieldValidation',
+        reason: 'FieldValueNotSupported',
+        message: 'Unsupported value: "Loose": supported values: "", "Ignore", "Strict", "Warn"',
+      }),
+    )
+  })
+})
