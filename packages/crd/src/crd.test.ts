@@ -111,6 +111,20 @@ describe('the manifest', () => {
     })
   })
 
+  it('lists the versions of reviews that the conversion webhook understands', () => {
+    const conversion = { service: { namespace: 'ops', name: 'hook', path: '/convert' }, reviewVersions: ['v2', 'v1'] }
+    expect(crdManifest(WidgetCrd, { conversion }).spec.conversion).toMatchObject({
+      webhook: { conversionReviewVersions: ['v2', 'v1'] },
+    })
+  })
+
+  it('shows examples', () => {
+    expect(toStructural(Type.String({ example: 'docker.io/shop' }))).toEqual({
+      type: 'string',
+      example: 'docker.io/shop',
+    })
+  })
+
   it('survives the way through YAML', () => {
     expect(parse(crdYaml(WidgetCrd))).toEqual(JSON.parse(JSON.stringify(crdManifest(WidgetCrd))))
   })

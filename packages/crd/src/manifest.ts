@@ -10,6 +10,8 @@ export interface ConversionWebhook {
   readonly service: { readonly namespace: string; readonly name: string; readonly path: string; readonly port?: number }
   /** PEM, Base64-encoded; usually injected later by the certificate controller. */
   readonly caBundle?: string
+  /** Versions of ConversionReview that the webhook understands, the preferred one first. @default ['v1'] */
+  readonly reviewVersions?: readonly string[]
 }
 
 /** What the installation, not the author, decides about a CRD. */
@@ -91,10 +93,10 @@ export function crdYaml(crd: AnyCrd, options: ManifestOptions = {}): string {
   return stringify(crdManifest(crd, options), { lineWidth: 110, aliasDuplicateObjects: false })
 }
 
-function conversionSpec({ service, caBundle }: ConversionWebhook): Record<string, unknown> {
+function conversionSpec({ service, caBundle, reviewVersions = ['v1'] }: ConversionWebhook): Record<string, unknown> {
   return {
     strategy: 'Webhook',
-    webhook: { conversionReviewVersions: ['v1'], clientConfig: { service, ...(caBundle && { caBundle }) } },
+    webhook: { conversionReviewVersions: reviewVersions, clientConfig: { service, ...(caBundle && { caBundle }) } },
   }
 }
 

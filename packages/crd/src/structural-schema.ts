@@ -14,6 +14,8 @@ export interface ValidationRule {
 export interface StructuralSchema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   description?: string
+  /** A value as a user might write it; documentation only. */
+  example?: unknown
   format?: string
   nullable?: boolean
   default?: unknown

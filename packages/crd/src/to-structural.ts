@@ -8,6 +8,7 @@ type Node = Readonly<Record<string, unknown>>
 /** Keywords that mean the same in both worlds. */
 const COPIED = [
   'description',
+  'example',
   'format',
   'nullable',
   'default',

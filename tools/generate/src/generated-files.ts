@@ -1,7 +1,8 @@
 /** The committed files that are derived from definitions in code, and how each is made. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type AnyCrd, crdYaml } from '@reeve/crd'
+import { type AnyCrd, crdYaml, type ManifestOptions } from '@reeve/crd'
+import { CRDS, installation } from '@reeve/dynatrace'
 import { WebAppCrd } from '@reeve/webapp'
 
 /** A derived file: its path from the root of the repository and the content it should have. */
@@ -14,7 +15,11 @@ const NOTICE = '# Made by `npm run generate` from the definition in code: change
 
 /** Every derived file with its present content. */
 export function generatedFiles(): readonly GeneratedFile[] {
-  return [crdFile('operators/webapp/chart/crds', WebAppCrd)]
+  return [
+    crdFile('operators/webapp/chart/crds', WebAppCrd),
+    // Not in `chart/crds`, which Helm never upgrades: a template of the chart reads them from here.
+    ...CRDS.map((crd) => crdFile('operators/dynatrace/chart/files/crds', crd, installation())),
+  ]
 }
 
 /** The paths of those that differ from what is committed. */
@@ -31,8 +36,8 @@ export function absolutePath(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 }
 
-function crdFile(folder: string, crd: AnyCrd): GeneratedFile {
-  return { path: `${folder}/${crd.name}.yaml`, content: NOTICE + crdYaml(crd) }
+function crdFile(folder: string, crd: AnyCrd, options?: ManifestOptions): GeneratedFile {
+  return { path: `${folder}/${crd.name}.yaml`, content: NOTICE + crdYaml(crd, options) }
 }
 
 async function contentOf(path: string): Promise<string | undefined> {

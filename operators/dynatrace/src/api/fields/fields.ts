@@ -1,0 +1,74 @@
+/** The kinds of fields that the resources are made of; each takes what `kubectl explain` shall say about it. */
+import { type TOptional, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
+
+/** Text that may be left out. */
+export const text = (description: string, more: object = {}) => Type.Optional(requiredText(description, more))
+
+/** Text that must be given. */
+export const requiredText = (description: string, more: object = {}) => Type.String({ description, ...more })
+
+/** Yes or no. */
+export const flag = (description: string, more: object = {}) => Type.Optional(Type.Boolean({ description, ...more }))
+
+/** A whole number of 32 bits. */
+export const int32 = (description: string) => Type.Optional(requiredInt32(description))
+
+/** A whole number of 32 bits that must be given. */
+export const requiredInt32 = (description: string) => Type.Integer({ format: 'int32', description })
+
+/** A whole number of 64 bits. */
+export const int64 = (description: string, more: object = {}) =>
+  Type.Optional(Type.Integer({ format: 'int64', description, ...more }))
+
+/** A point in time in RFC 3339. */
+export const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+
+/** Texts by key, such as labels. */
+export const textMap = (description: string) =>
+  Type.Optional(Type.Record(Type.String(), Type.String(), { description }))
+
+/** A list of texts. */
+export const textList = (description: string) => list(Type.String(), description)
+
+/** A list of texts that always has one owner. */
+export const atomicTextList = (description: string) => atomicList(Type.String(), description)
+
+/** A list. */
+export const list = <T extends TSchema>(items: T, description: string) =>
+  Type.Optional(Type.Array(items, { description }))
+
+/** A list that always has one owner: who applies it, replaces it. */
+export const atomicList = <T extends TSchema>(items: T, description: string) =>
+  Type.Optional(requiredAtomicList(items, description))
+
+/** An atomic list that must be given. */
+export const requiredAtomicList = <T extends TSchema>(items: T, description: string) =>
+  Type.Array(items, { description, 'x-kubernetes-list-type': 'atomic' })
+
+/** A group of fields. */
+export const group = <T extends TProperties>(properties: T, description: string) =>
+  Type.Optional(requiredGroup(properties, description))
+
+/** A group of fields that must be given. */
+export const requiredGroup = <T extends TProperties>(properties: T, description: string) =>
+  Type.Object(properties, { description })
+
+/** A group of fields that always has one owner: who applies it, replaces it. */
+export const atomicGroup = <T extends TProperties>(properties: T, description: string) =>
+  Type.Optional(requiredAtomicGroup(properties, description))
+
+/** An atomic group that must be given. */
+export const requiredAtomicGroup = <T extends TProperties>(properties: T, description: string) =>
+  Type.Object(properties, { description, 'x-kubernetes-map-type': 'atomic' })
+
+/** Something without fields of its own whose presence says it all. */
+export const presence = (description: string): TOptional<TUnsafe<Record<string, never>>> =>
+  Type.Optional(Type.Unsafe<Record<string, never>>({ type: 'object', description }))
+
+/** A group of fields for which `null` means absent. */
+export const nullableGroup = <T extends TProperties>(properties: T, description: string) =>
+  Type.Optional(Type.Union([Type.Object(properties), Type.Null()], { description }))
+
+/** Text for which `null` means absent. */
+export const nullableText = (description: string) =>
+  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }))
