@@ -1,0 +1,60 @@
+/** The WebApp operator and what its users do, described for fault exploration. */
+import { Deployments, type ObjectKey } from '@reeve/kube'
+import type { Exploration } from '@reeve/simulation'
+import { type WebApp, WebAppCrd, WebApps } from './api/webapp.ts'
+import { createWebAppOperator } from './operator.ts'
+import { validateWebApp } from './validate-webapp.ts'
+
+const shop: ObjectKey = { namespace: 'default', name: 'shop' }
+
+const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
+
+/**
+ * A WebApp from its creation to its deletion, with the changes that users make on the way.
+ *
+ * @example
+ * const report = await explore(exploration.operator, exploration.scenario, { patterns: ['T1'] })
+ */
+export const exploration: Exploration = {
+  operator: {
+    name: 'webapp',
+    crds: [WebAppCrd],
+    hasElection: true,
+    start({ leaderElection, ...place }, client) {
+      return createWebAppOperator({
+        client,
+        clock: place.clock,
+        random: place.random,
+        logger: place.logger,
+        instance: place.identity,
+        ...(leaderElection && { leaderElection }),
+      }).manager
+    },
+    monkeyEdits: [
+      { resource: 'deployments.apps', patch: { spec: { replicas: 7 } } },
+      { resource: 'services', patch: { spec: { selector: { stolen: 'yes' } } } },
+    ],
+    accepts: (spec) => validateWebApp({ spec } as unknown as WebApp).problems.length === 0,
+  },
+  scenario: {
+    name: 'life of a WebApp',
+    steps: [
+      {
+        name: 'create',
+        act: ({ client }) =>
+          client.create(WebApps, {
+            apiVersion: 'example.com/v1',
+            kind: 'WebApp',
+            metadata: shop,
+            // What is left out has a default in the schema.
+            spec: { image: 'nginx:1.29', replicas: 2, ingress: { host: 'shop.example.com' } } as WebApp['spec'],
+          }),
+      },
+      { name: 'change the image', act: ({ client }) => client.patch(WebApps, shop, edit({ image: 'nginx:1.30' })) },
+      { name: 'scale', act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 3 })) },
+      { name: 'take the host name away', act: ({ client }) => client.patch(WebApps, shop, edit({ ingress: null })) },
+      { name: 'delete the Deployment by hand', act: ({ client }) => client.delete(Deployments, shop), rest: true },
+      { name: 'delete', act: ({ client }) => client.delete(WebApps, shop) },
+    ],
+  },
+}
