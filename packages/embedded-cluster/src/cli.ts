@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `reeve-cluster`: starts an embedded cluster alone and keeps it running until it is told to stop. */
 import { parseArgs } from 'node:util'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
