@@ -163,7 +163,7 @@ class DeploymentReconciler {
   }
 
   #tell(deployment: Deployment, { name, from, to }: ScaleChange): Promise<void> {
-    const message = `scaled ${to > from ? 'up' : 'down'} ReplicaSet ${name} from ${from} to ${to}`
+    const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${name} from ${from} to ${to}`
     return this.#context.events.record(deployment, { reason: 'ScalingReplicaSet', message, source: SOURCE })
   }
 

@@ -1,0 +1,110 @@
+/** Runs people's own command-line tools on the cluster under test, in a namespace and home folder of their own. */
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { parse, stringify } from 'yaml'
+
+/** What a command said and how it ended. */
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A command that runs on, such as `kubectl get -w`. */
+export interface Following extends AsyncDisposable {
+  /** Everything it has printed so far. */
+  readonly output: string
+}
+
+interface Kubeconfig {
+  readonly contexts: { readonly context: { namespace?: string } }[]
+}
+
+/** Commands see neither the machine's kubeconfig nor the caches of other tests. */
+export class ClientSession implements AsyncDisposable {
+  readonly cluster: ClusterUnderTest
+  /** Where commands act unless they name another namespace. */
+  readonly namespace: string
+  /** The working directory of commands. */
+  readonly folder: string
+
+  private constructor(cluster: ClusterUnderTest, namespace: string, folder: string) {
+    this.cluster = cluster
+    this.namespace = namespace
+    this.folder = folder
+  }
+
+  static async open(): Promise<ClientSession> {
+    const cluster = await openCluster()
+    const namespace = await cluster.createNamespace()
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-clients-'))
+    const config = parse(await readFile(cluster.kubeconfigPath, 'utf8')) as Kubeconfig
+    for (const { context } of config.contexts) context.namespace = namespace
+    await writeFile(join(folder, 'kubeconfig'), stringify(config), { mode: 0o600 })
+    return new ClientSession(cluster, namespace, folder)
+  }
+
+  get kubeconfigPath(): string {
+    return join(this.folder, 'kubeconfig')
+  }
+
+  /** The outcome, whatever it is. */
+  attempt(binary: string, args: readonly string[], input = ''): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const child = execFile(binary, [...args], this.#surroundings(), (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
+      })
+      child.stdin?.end(input)
+    })
+  }
+
+  /** What the command printed; fails with what it said when it fails. */
+  async run(binary: string, args: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.attempt(binary, args, input)
+    if (code !== 0) throw new Error(`${binary} ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
+    return stdout
+  }
+
+  /** Starts a command that runs until it is disposed of. */
+  follow(binary: string, args: readonly string[]): Following {
+    const child = spawn(binary, [...args], { ...this.#surroundings(), stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+    })
+    return {
+      get output() {
+        return output
+      },
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGKILL')
+        await ended
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.cluster.close()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #surroundings() {
+    return {
+      env: {
+        KUBECONFIG: this.kubeconfigPath,
+        HELM_NAMESPACE: this.namespace,
+        HOME: this.folder,
+        PATH: process.env.PATH ?? '',
+      },
+      cwd: this.folder,
+    }
+  }
+}
