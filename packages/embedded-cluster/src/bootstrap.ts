@@ -1,7 +1,6 @@
 /** The objects every cluster has before anybody asks for anything. */
-import type { JsonObject } from './json.ts'
+import { type JsonObject, objectAt } from './json.ts'
 import type { ClusterApi } from './rest/cluster-api.ts'
-import { StatusError } from './status-error.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
@@ -47,10 +46,9 @@ export async function ensureSystemObjects(api: ClusterApi): Promise<void> {
   }
 }
 
+/** Looks first: what is there already holds what a second one would be refused for, such as its address. */
 async function ensure(api: ClusterApi, resource: string, object: JsonObject): Promise<void> {
-  try {
-    await api.create(resource, object)
-  } catch (error) {
-    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
-  }
+  const { namespace, name } = objectAt(object, 'metadata')
+  const isThere = api.get(resource, typeof namespace === 'string' ? namespace : undefined, String(name)) !== undefined
+  if (!isThere) await api.create(resource, object)
 }
