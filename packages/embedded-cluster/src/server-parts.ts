@@ -30,7 +30,6 @@ import { ApiServer } from './http/api-server.ts'
 import { Paths } from './http/paths.ts'
 import { Renderer } from './http/render.ts'
 import { ResourceHandler } from './http/resource-handler.ts'
-import { arrayAt, isJsonObject, objectAt } from './json.ts'
 import { createTablePrinter } from './printing/table.ts'
 import { loadProtobufDecoder } from './protobuf/decoder.ts'
 import { loadBuiltinResources } from './registry/builtin-resources.ts'
@@ -210,13 +209,7 @@ const SERVICE_ACCOUNT_KEY = 'service-account.key'
 /** What stored Services hold already. */
 function takenAddresses(store: Store, random: () => number): ServiceAddresses {
   const addresses = new ServiceAddresses(random)
-  for (const { object } of store.range('services')) {
-    const spec = objectAt(object, 'spec')
-    if (typeof spec.clusterIP === 'string' && spec.clusterIP !== 'None') addresses.takeAddress(spec.clusterIP)
-    for (const port of arrayAt(spec, 'ports')) {
-      if (isJsonObject(port) && typeof port.nodePort === 'number') addresses.takePort(port.nodePort)
-    }
-  }
+  for (const { object } of store.range('services')) addresses.adopt(object)
   return addresses
 }
 

@@ -2,11 +2,13 @@
 import { arrayAt, isJsonObject, objectAt, stringAt } from '../json.ts'
 import { ensureObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import { validateNamespace, validateNode } from './validation/cluster.ts'
 
 /** The strategy of the kind Namespace. */
 export const namespaceStrategy: KindStrategy = {
   names: 'label',
   returnsDeletedObject: true,
+  validate: validateNamespace,
   default(object) {
     const metadata = ensureObject(object, 'metadata')
     const name = stringAt(metadata, 'name') ?? ''
@@ -31,6 +33,7 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 /** The strategy of the kind Node. */
 export const nodeStrategy: KindStrategy = {
   keepsStatusOnCreate: true,
+  validate: validateNode,
   default(object) {
     const status = ensureObject(object, 'status')
     if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }

@@ -1,14 +1,18 @@
 /** Workloads that end: jobs and cron jobs. */
-import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
+import { adviseOnCronJob, adviseOnNamedWorkload } from './advice.ts'
 import { ensureObject, objectsIn, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
+import { validateCronJob, validateJob } from './validation/jobs.ts'
 
 const MAX_INT32 = 2_147_483_647
 
 /** The strategy of the kind Job. */
 export const jobStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateJob,
+  warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     if (spec.parallelism === undefined) spec.completions ??= 1
@@ -45,7 +49,7 @@ function selectByUid(object: JsonObject, spec: JsonObject): void {
   const name = String(metadata.name ?? '')
   const labels = ensureObject(ensureObject(ensureObject(spec, 'template'), 'metadata'), 'labels')
   // Without labels of their own, job and template have had the same ones until here, and keep them.
-  const isShared = Object.keys(objectAt(metadata, 'labels')).length === 0
+  const isShared = jsonEqual(objectAt(metadata, 'labels'), labels)
   const added = {
     'batch.kubernetes.io/controller-uid': uid,
     'batch.kubernetes.io/job-name': name,
@@ -61,6 +65,8 @@ function selectByUid(object: JsonObject, spec: JsonObject): void {
 /** The strategy of the kind CronJob. */
 export const cronJobStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateCronJob,
+  warnings: adviseOnCronJob,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, {

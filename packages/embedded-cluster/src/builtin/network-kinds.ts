@@ -1,13 +1,22 @@
 /** Kinds of the network: ingresses, network policies, slices; and leases, through which replicas agree. */
+import { adviseOnIngress } from './advice.ts'
 import { ensureObject, objectsIn, setDefault, withObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import { validateEndpointSlice } from './validation/endpoints.ts'
+import { validateIngress, validateIngressClass, validateNetworkPolicy } from './validation/network.ts'
+import { validateLease } from './validation/policies.ts'
 
 /** The strategy of the kind Ingress. */
-export const ingressStrategy: KindStrategy = { generation: ['spec'] }
+export const ingressStrategy: KindStrategy = {
+  generation: ['spec'],
+  validate: validateIngress,
+  warnings: adviseOnIngress,
+}
 
 /** The strategy of the kind IngressClass. */
 export const ingressClassStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateIngressClass,
   default(object) {
     withObject(ensureObject(object, 'spec'), 'parameters', (parameters) => {
       setDefault(parameters, 'scope', 'Cluster')
@@ -18,6 +27,7 @@ export const ingressClassStrategy: KindStrategy = {
 /** The strategy of the kind NetworkPolicy. */
 export const networkPolicyStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateNetworkPolicy,
   default(object) {
     const spec = ensureObject(object, 'spec')
     for (const field of ['ingress', 'egress']) {
@@ -32,6 +42,7 @@ export const networkPolicyStrategy: KindStrategy = {
 /** The strategy of the kind EndpointSlice. */
 export const endpointSliceStrategy: KindStrategy = {
   generation: ['endpoints', 'ports', 'addressType'],
+  validate: validateEndpointSlice,
   default(object) {
     for (const port of objectsIn(object, 'ports')) {
       port.name ??= ''
@@ -41,4 +52,4 @@ export const endpointSliceStrategy: KindStrategy = {
 }
 
 /** The strategy of the kind Lease. */
-export const leaseStrategy: KindStrategy = { createOnUpdate: true }
+export const leaseStrategy: KindStrategy = { createOnUpdate: true, validate: validateLease }

@@ -1,9 +1,13 @@
 /** Pods: defaults, what the server fills in, and the time they are given to end. */
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
+import { adviseOnPod } from './advice.ts'
 import { ensureObject, objectsIn } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
+import { validateNewPod, validatePodOnly, validatePodSpec, validatePodTemplate } from './validation/pod-spec.ts'
+import { validatePodUpdate } from './validation/pod-update.ts'
+import { Problems } from './validation/problems.ts'
 
 /** The strategy of the kind Pod. */
 export const podStrategy: KindStrategy = {
@@ -16,6 +20,7 @@ export const podStrategy: KindStrategy = {
   },
   prepareForCreate(pod, { clock }) {
     const spec = objectAt(pod, 'spec')
+    if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1
     const status: JsonObject = { phase: 'Pending', qosClass: qosClass(spec) }
     if (arrayAt(spec, 'schedulingGates').length > 0) {
       status.conditions = [
@@ -31,6 +36,16 @@ export const podStrategy: KindStrategy = {
     }
     pod.status = status
   },
+  validate(pod, old) {
+    const problems = new Problems()
+    const spec = objectAt(pod, 'spec')
+    validatePodSpec(problems, spec, 'spec')
+    validatePodOnly(problems, spec)
+    if (old === undefined) validateNewPod(problems, spec)
+    else validatePodUpdate(problems, spec, objectAt(old, 'spec'))
+    return problems.errors
+  },
+  warnings: adviseOnPod,
   gracePeriodSeconds(pod, requested) {
     const spec = objectAt(pod, 'spec')
     const phase = objectAt(pod, 'status').phase
@@ -75,5 +90,10 @@ export const podTemplateStrategy: KindStrategy = {
   returnsDeletedObject: true,
   default(object) {
     if (isJsonObject(object.template)) defaultPodTemplate(object.template)
+  },
+  validate(object) {
+    const problems = new Problems()
+    validatePodTemplate(problems, objectAt(object, 'template'), 'template')
+    return problems.errors
   },
 }

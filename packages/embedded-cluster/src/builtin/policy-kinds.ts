@@ -1,13 +1,16 @@
 /** Kinds that govern others: RBAC, webhooks, disruption budgets, autoscalers, priorities. */
-import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
-import type { FieldError } from '../status-error.ts'
+import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import { validateAutoscaler } from './validation/autoscalers.ts'
+import { validateDisruptionBudget, validatePriorityClass, validateRuntimeClass } from './validation/policies.ts'
+import { validateRole, validateRoleBinding } from './validation/rbac.ts'
+import { validateWebhooks } from './validation/webhooks.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
 /** The strategy of the kinds Role and ClusterRole. */
-export const roleStrategy: KindStrategy = { names: 'path-segment', createOnUpdate: true }
+export const roleStrategy: KindStrategy = { names: 'path-segment', createOnUpdate: true, validate: validateRole }
 
 /** The strategy of the kinds RoleBinding and ClusterRoleBinding. */
 export const roleBindingStrategy: KindStrategy = {
@@ -19,11 +22,7 @@ export const roleBindingStrategy: KindStrategy = {
       if (subject.kind === 'User' || subject.kind === 'Group') setDefault(subject, 'apiGroup', rbacGroup)
     }
   },
-  validate(object, old): readonly FieldError[] {
-    if (old === undefined || jsonEqual(object.roleRef, old.roleRef)) return []
-    const message = `Invalid value: ${JSON.stringify(object.roleRef)}: cannot change roleRef`
-    return [{ field: 'roleRef', reason: 'FieldValueInvalid', message }]
-  },
+  validate: validateRoleBinding,
 }
 
 function defaultWebhook(webhook: JsonObject): void {
@@ -37,6 +36,7 @@ function defaultWebhook(webhook: JsonObject): void {
 /** The strategy of the kind MutatingWebhookConfiguration. */
 export const mutatingWebhookStrategy: KindStrategy = {
   generation: ['webhooks'],
+  validate: validateWebhooks,
   default(object) {
     for (const webhook of objectsIn(object, 'webhooks')) {
       defaultWebhook(webhook)
@@ -48,6 +48,7 @@ export const mutatingWebhookStrategy: KindStrategy = {
 /** The strategy of the kind ValidatingWebhookConfiguration. */
 export const validatingWebhookStrategy: KindStrategy = {
   generation: ['webhooks'],
+  validate: validateWebhooks,
   default(object) {
     for (const webhook of objectsIn(object, 'webhooks')) defaultWebhook(webhook)
   },
@@ -81,7 +82,7 @@ function defaultMatchResources(match: JsonObject): void {
 }
 
 /** The strategy of the kind PodDisruptionBudget. */
-export const disruptionBudgetStrategy: KindStrategy = { generation: ['spec'] }
+export const disruptionBudgetStrategy: KindStrategy = { generation: ['spec'], validate: validateDisruptionBudget }
 
 const scaleUp: JsonObject = {
   stabilizationWindowSeconds: 0,
@@ -98,6 +99,7 @@ const scaleDown: JsonObject = {
 
 /** The strategy of the kind HorizontalPodAutoscaler, in both versions. */
 export const autoscalerStrategy: KindStrategy = {
+  validate: validateAutoscaler,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'minReplicas', 1)
@@ -116,7 +118,11 @@ export const autoscalerStrategy: KindStrategy = {
 /** The strategy of the kind PriorityClass. */
 export const priorityClassStrategy: KindStrategy = {
   generation: ['value', 'globalDefault', 'description', 'preemptionPolicy'],
+  validate: validatePriorityClass,
   default(object) {
     setDefault(object, 'preemptionPolicy', 'PreemptLowerPriority')
   },
 }
+
+/** The strategy of the kind RuntimeClass. */
+export const runtimeClassStrategy: KindStrategy = { validate: validateRuntimeClass }

@@ -1,64 +1,128 @@
-/** Hands out the virtual addresses and node ports of Services, each at most once. */
+/** Hands out the virtual addresses and node ports of Services, each to one Service at a time. */
+import { type JsonObject, objectAt } from '../json.ts'
+import { objectsIn } from './draft-fields.ts'
 
+const RANGE = '10.96.0.0/16'
+const PREFIX = '10.96.'
+const ADDRESS_COUNT = 65_536
+/** The first addresses stay free for those that people choose themselves, such as 10.96.0.10. */
+const FIRST_RANDOM_ADDRESS = 256
 const NODE_PORT_MIN = 30_000
-const NODE_PORT_COUNT = 2768
+const NODE_PORT_MAX = 32_767
 
-/** Addresses of 10.96.0.0/16 and ports of 30000–32767 that are in use. */
+/** Addresses and ports. */
+type Holdings = Set<string | number>
+
+/**
+ * Addresses of 10.96.0.0/16 and ports of 30000–32767 that are in use, and the uid of the Service that uses each.
+ *
+ * What a Service has may be taken by it again. Nothing is given back but by {@link retain} and {@link releaseAll}, so
+ * that a write which fails on the way neither loses what the stored Service has nor takes from another.
+ */
 export class ServiceAddresses {
-  readonly #addresses = new Set<string>()
-  readonly #ports = new Set<number>()
+  readonly #addresses = new Map<string, string>()
+  readonly #ports = new Map<number, string>()
+  /** What each owner has, so that giving back does not look at everything. */
+  readonly #byOwner = new Map<string, Holdings>()
   readonly #random: () => number
 
   constructor(random: () => number) {
     this.#random = random
   }
 
-  /** A free cluster IP, now taken; `undefined` when none is left. */
-  allocateAddress(): string | undefined {
-    const start = Math.floor(this.#random() * 65_280)
-    for (let offset = 0; offset < 65_280; offset += 1) {
-      // The first 256 addresses stay free for addresses that people choose themselves, such as 10.96.0.10.
-      const number = 256 + ((start + offset) % 65_280)
-      const address = `10.96.${number >> 8}.${number & 255}`
-      if ((number & 255) !== 0 && (number & 255) !== 255 && this.takeAddress(address)) return address
+  /** A free address, now taken; `undefined` when none is left. */
+  allocateAddress(owner: string): string | undefined {
+    const count = ADDRESS_COUNT - FIRST_RANDOM_ADDRESS
+    const start = Math.floor(this.#random() * count)
+    for (let offset = 0; offset < count; offset += 1) {
+      const number = FIRST_RANDOM_ADDRESS + ((start + offset) % count)
+      const lastByte = number & 255
+      const address = `${PREFIX}${number >> 8}.${lastByte}`
+      if (lastByte === 0 || lastByte === 255 || this.#addresses.has(address)) continue
+      this.#hold(owner, address)
+      return address
     }
     return undefined
   }
 
-  /** Takes a chosen address; false when it is in use. */
-  takeAddress(address: string): boolean {
-    if (this.#addresses.has(address)) return false
-    this.#addresses.add(address)
-    return true
-  }
-
-  releaseAddress(address: string): void {
-    this.#addresses.delete(address)
+  /** Takes a chosen address; returns why it cannot be had, nothing when it can. */
+  takeAddress(address: string, owner: string): string | undefined {
+    if (!address.startsWith(PREFIX)) {
+      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE}`
+    }
+    const holder = this.#addresses.get(address)
+    if (holder !== undefined && holder !== owner) return 'provided IP is already allocated'
+    this.#hold(owner, address)
+    return undefined
   }
 
   /** A free node port, now taken; `undefined` when none is left. */
-  allocatePort(): number | undefined {
-    const start = Math.floor(this.#random() * NODE_PORT_COUNT)
-    for (let offset = 0; offset < NODE_PORT_COUNT; offset += 1) {
-      const port = NODE_PORT_MIN + ((start + offset) % NODE_PORT_COUNT)
-      if (this.takePort(port)) return port
+  allocatePort(owner: string): number | undefined {
+    const count = NODE_PORT_MAX - NODE_PORT_MIN + 1
+    const start = Math.floor(this.#random() * count)
+    for (let offset = 0; offset < count; offset += 1) {
+      const port = NODE_PORT_MIN + ((start + offset) % count)
+      if (this.#ports.has(port)) continue
+      this.#hold(owner, port)
+      return port
     }
     return undefined
   }
 
-  /** Takes a chosen port; false when it is in use. */
-  takePort(port: number): boolean {
-    if (this.#ports.has(port)) return false
-    this.#ports.add(port)
-    return true
+  /** Takes a chosen port; returns why it cannot be had, nothing when it can. */
+  takePort(port: number, owner: string): string | undefined {
+    if (port < NODE_PORT_MIN || port > NODE_PORT_MAX) {
+      const range = `${NODE_PORT_MIN}-${NODE_PORT_MAX}`
+      return `provided port is not in the valid range. The range of valid ports is ${range}`
+    }
+    const holder = this.#ports.get(port)
+    if (holder !== undefined && holder !== owner) return 'provided port is already allocated'
+    this.#hold(owner, port)
+    return undefined
   }
 
-  releasePort(port: number): void {
-    this.#ports.delete(port)
+  /** Gives back what `owner` has and none of `services`, its states, mentions. */
+  retain(owner: string, services: readonly JsonObject[]): void {
+    const holdings = this.#byOwner.get(owner)
+    if (holdings === undefined) return
+    const kept = new Set<string | number>(services.flatMap((service) => [...addressesOf(service), ...portsOf(service)]))
+    for (const held of holdings) {
+      if (kept.has(held)) continue
+      holdings.delete(held)
+      if (typeof held === 'string') this.#addresses.delete(held)
+      else this.#ports.delete(held)
+    }
+    if (holdings.size === 0) this.#byOwner.delete(owner)
   }
 
-  /** Whether `port` lies in the range node ports come from. */
-  static isNodePort(port: number): boolean {
-    return port >= NODE_PORT_MIN && port < NODE_PORT_MIN + NODE_PORT_COUNT
+  /** Gives back everything that `owner` has. */
+  releaseAll(owner: string): void {
+    this.retain(owner, [])
   }
+
+  #hold(owner: string, held: string | number): void {
+    if (typeof held === 'string') this.#addresses.set(held, owner)
+    else this.#ports.set(held, owner)
+    const holdings = this.#byOwner.get(owner) ?? new Set()
+    holdings.add(held)
+    this.#byOwner.set(owner, holdings)
+  }
+
+  /** Takes what a stored Service has, when a cluster starts with it. */
+  adopt(service: JsonObject): void {
+    const owner = String(objectAt(service, 'metadata').uid)
+    for (const address of addressesOf(service)) this.takeAddress(address, owner)
+    for (const port of portsOf(service)) this.takePort(port, owner)
+  }
+}
+
+function addressesOf(service: JsonObject): string[] {
+  const { clusterIP } = objectAt(service, 'spec')
+  return typeof clusterIP === 'string' && clusterIP !== '' && clusterIP !== 'None' ? [clusterIP] : []
+}
+
+function portsOf(service: JsonObject): number[] {
+  const spec = objectAt(service, 'spec')
+  const ports = objectsIn(spec, 'ports').map(({ nodePort }) => nodePort)
+  return [...ports, spec.healthCheckNodePort].filter((port) => typeof port === 'number')
 }

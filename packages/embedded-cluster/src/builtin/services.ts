@@ -1,7 +1,12 @@
 /** Services: defaults and the virtual addresses and node ports the server hands out. */
-import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
+import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { invalid } from '../rest/api-errors.ts'
+import { adviseOnService } from './advice.ts'
 import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
 import type { KindStrategy, StrategyContext } from './kind-strategy.ts'
+import type { ServiceAddresses } from './service-addresses.ts'
+import { Problems } from './validation/problems.ts'
+import { hasAddress, hasNodePorts, validateFamilies, validateService } from './validation/services.ts'
 
 const DEFAULT_AFFINITY_SECONDS = 10_800
 
@@ -13,24 +18,43 @@ export const serviceStrategy: KindStrategy = {
   default: defaultService,
   prepareForCreate(object, context) {
     object.status = { loadBalancer: {} }
-    allocate(object, context)
-    // A dry run tells what would be handed out and keeps nothing.
-    if (context.dryRun) release(object, context)
+    const spec = ensureObject(object, 'spec')
+    normaliseAddresses(spec)
+    // What is refused anyway takes nothing.
+    if (validateService(object, undefined).length > 0) return
+    try {
+      allocate(object, context)
+    } catch (error) {
+      context.serviceAddresses.releaseAll(uidOf(object))
+      throw error
+    }
   },
   prepareForUpdate(object, old, context) {
     const spec = ensureObject(object, 'spec')
     const before = objectAt(old, 'spec')
     dropUnneeded(spec, before)
     keepAllocations(spec, before)
-    release(old, context)
-    allocate(object, context)
-    if (!context.dryRun) return
-    release(object, context)
-    allocate(structuredClone(old), context)
+    normaliseAddresses(spec, before)
+    if (validateService(object, old).length > 0) return
+    const owner = uidOf(old)
+    try {
+      allocate(object, context)
+      // Until the new state is stored, the old one may have to stay.
+      context.serviceAddresses.retain(owner, context.dryRun ? [old] : [old, object])
+    } catch (error) {
+      context.serviceAddresses.retain(owner, [old])
+      throw error
+    }
   },
-  release(object, context) {
-    if (!context.dryRun) release(object, context)
+  validate: validateService,
+  warnings: adviseOnService,
+  release(object, { serviceAddresses }) {
+    serviceAddresses.releaseAll(uidOf(object))
   },
+}
+
+function uidOf(object: JsonObject): string {
+  return String(objectAt(object, 'metadata').uid)
 }
 
 function defaultService(object: JsonObject): void {
@@ -58,43 +82,69 @@ function defaultService(object: JsonObject): void {
   }
 }
 
-/** Whether a Service of this type has a virtual address of its own. */
-export function hasAddress(spec: JsonObject): boolean {
-  return spec.type !== 'ExternalName' && spec.clusterIP !== 'None'
-}
-
-/** Whether its ports are open on the nodes. */
-export function hasNodePorts(spec: JsonObject): boolean {
-  if (spec.type === 'NodePort') return true
-  return spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false
-}
-
 function hasHealthCheckPort(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
+/** One address under two names, of which the client may give either. */
+function normaliseAddresses(spec: JsonObject, before: JsonObject = {}): void {
+  if (spec.type === 'ExternalName') return
+  const isChanged = spec.clusterIP !== before.clusterIP && jsonEqual(spec.clusterIPs, before.clusterIPs)
+  if (isChanged) delete spec.clusterIPs
+  const first = arrayAt(spec, 'clusterIPs')[0]
+  if ((stringAt(spec, 'clusterIP') ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? '']
+  else if (typeof first === 'string') spec.clusterIP = first
+}
+
 function allocate(object: JsonObject, { serviceAddresses }: StrategyContext): void {
   const spec = ensureObject(object, 'spec')
+  const owner = uidOf(object)
+  const problems = new Problems()
   if (spec.type === 'ExternalName') return
-  if (spec.clusterIP === undefined && typeof arrayAt(spec, 'clusterIPs')[0] === 'string') {
-    spec.clusterIP = arrayAt(spec, 'clusterIPs')[0]
-  }
   if (hasAddress(spec)) {
     const chosen = stringAt(spec, 'clusterIP') ?? ''
-    if (chosen === '') spec.clusterIP = serviceAddresses.allocateAddress() ?? ''
-    else serviceAddresses.takeAddress(chosen)
+    if (chosen === '') spec.clusterIP = serviceAddresses.allocateAddress(owner) ?? ''
+    else {
+      const why = serviceAddresses.takeAddress(chosen, owner)
+      if (why !== undefined) problems.invalid('spec.clusterIPs', [chosen], `failed to allocate IP ${chosen}: ${why}`)
+    }
   }
   spec.clusterIPs = [spec.clusterIP ?? '']
   defaultFamilies(spec)
-  if (hasHealthCheckPort(spec)) {
-    if (typeof spec.healthCheckNodePort === 'number') serviceAddresses.takePort(spec.healthCheckNodePort)
-    else spec.healthCheckNodePort = serviceAddresses.allocatePort()
+  validateFamilies(problems, spec)
+  if (hasHealthCheckPort(spec)) allocatePort(problems, spec, 'healthCheckNodePort', 'spec', serviceAddresses, owner)
+  if (hasNodePorts(spec)) allocateNodePorts(problems, spec, serviceAddresses, owner)
+  if (problems.errors.length > 0) throw invalid(serviceKind, String(objectAt(object, 'metadata').name), problems.errors)
+}
+
+const serviceKind = { group: '', kind: 'Service' }
+
+function allocateNodePorts(problems: Problems, spec: JsonObject, addresses: ServiceAddresses, owner: string): void {
+  const taken = new Set<JsonValue | undefined>()
+  for (const [index, port] of objectsIn(spec, 'ports').entries()) {
+    const field = `spec.ports[${index}]`
+    if (port.nodePort !== undefined && taken.has(port.nodePort)) {
+      problems.invalid(`${field}.nodePort`, port.nodePort, 'provided port is already allocated')
+    } else allocatePort(problems, port, 'nodePort', field, addresses, owner)
+    taken.add(port.nodePort)
   }
-  if (!hasNodePorts(spec)) return
-  for (const port of objectsIn(spec, 'ports')) {
-    if (typeof port.nodePort === 'number' && port.nodePort > 0) serviceAddresses.takePort(port.nodePort)
-    else port.nodePort = serviceAddresses.allocatePort()
+}
+
+function allocatePort(
+  problems: Problems,
+  parent: JsonObject,
+  field: string,
+  path: string,
+  addresses: ServiceAddresses,
+  owner: string,
+): void {
+  const chosen = parent[field]
+  if (typeof chosen !== 'number' || chosen === 0) {
+    parent[field] = addresses.allocatePort(owner)
+    return
   }
+  const why = addresses.takePort(chosen, owner)
+  if (why !== undefined) problems.invalid(`${path}.${field}`, chosen, why)
 }
 
 /** The cluster has IPv4 alone; only a Service without pods and address of its own is told that it may have both. */
@@ -104,22 +154,12 @@ function defaultFamilies(spec: JsonObject): void {
   spec.ipFamilies ??= isBare && spec.ipFamilyPolicy !== 'SingleStack' ? ['IPv4', 'IPv6'] : ['IPv4']
 }
 
-function release(object: JsonObject, { serviceAddresses }: StrategyContext): void {
-  const spec = objectAt(object, 'spec')
-  const address = stringAt(spec, 'clusterIP') ?? ''
-  if (address !== '' && address !== 'None') serviceAddresses.releaseAddress(address)
-  if (typeof spec.healthCheckNodePort === 'number') serviceAddresses.releasePort(spec.healthCheckNodePort)
-  for (const port of objectsIn(spec, 'ports')) {
-    if (typeof port.nodePort === 'number') serviceAddresses.releasePort(port.nodePort)
-  }
-}
-
 /** Fields that a change of type makes meaningless go, unless the client changed them itself. */
 function dropUnneeded(spec: JsonObject, before: JsonObject): void {
-  const isSame = (field: string) => JSON.stringify(spec[field]) === JSON.stringify(before[field])
+  const isSame = (field: string) => jsonEqual(spec[field], before[field])
   if (before.type !== 'ExternalName' && spec.type === 'ExternalName') {
-    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
-      if (isSame(field)) delete spec[field]
+    const fields = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']
+    for (const field of fields) if (isSame(field)) delete spec[field]
   }
   if (hasNodePorts(before) && !hasNodePorts(spec)) {
     const old = new Set(objectsIn(before, 'ports').map((port) => port.nodePort))

@@ -1,14 +1,17 @@
 /** Storage: claims, volumes, classes, drivers and attachments. */
-import { arrayAt, isJsonObject, type JsonObject } from '../json.ts'
+import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { ensureObject, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import { validateClaim, validateCsiDriver, validateStorageClass, validateVolume } from './validation/storage.ts'
 import { defaultClaimSpec, defaultVolumeSource } from './volume-defaults.ts'
 
 const claimProtection = 'kubernetes.io/pvc-protection'
+const volumeProtection = 'kubernetes.io/pv-protection'
 
 /** The strategy of the kind PersistentVolumeClaim. */
 export const claimStrategy: KindStrategy = {
   returnsDeletedObject: true,
+  validate: validateClaim,
   default(object) {
     defaultClaimSpec(ensureObject(object, 'spec'))
   },
@@ -20,8 +23,12 @@ export const claimStrategy: KindStrategy = {
   },
 }
 
-/** Two names for one thing; the newer one also takes kinds of other groups and namespaces. */
+/**
+ * Two names for one thing. The older one knows claims and snapshots only and drops anything else; the newer one also
+ * takes kinds of other groups and namespaces.
+ */
 function unifySources(spec: JsonObject): void {
+  if (isJsonObject(spec.dataSource) && !isKnownSource(spec.dataSource)) delete spec.dataSource
   const { dataSource, dataSourceRef } = spec
   if (isJsonObject(dataSource) && dataSourceRef === undefined) {
     spec.dataSourceRef = { apiGroup: null, ...dataSource }
@@ -29,6 +36,11 @@ function unifySources(spec: JsonObject): void {
   } else if (isJsonObject(dataSourceRef) && dataSource === undefined && dataSourceRef.namespace === undefined) {
     spec.dataSource = { apiGroup: null, ...dataSourceRef }
   }
+}
+
+function isKnownSource({ apiGroup, kind }: JsonObject): boolean {
+  if ((apiGroup ?? '') === '') return kind === 'PersistentVolumeClaim'
+  return apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'
 }
 
 function addFinalizer(object: JsonObject, finalizer: string): void {
@@ -40,6 +52,7 @@ function addFinalizer(object: JsonObject, finalizer: string): void {
 /** The strategy of the kind PersistentVolume. */
 export const volumeStrategy: KindStrategy = {
   returnsDeletedObject: true,
+  validate: validateVolume,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' })
@@ -48,12 +61,21 @@ export const volumeStrategy: KindStrategy = {
   prepareForCreate(object, { clock }) {
     const lastPhaseTransitionTime = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
     object.status = { phase: 'Pending', lastPhaseTransitionTime }
+    // A volume with a claim on it stays until the claim is gone.
+    addFinalizer(object, volumeProtection)
+  },
+  prepareForDelete(object) {
+    if (objectAt(object, 'status').phase === 'Bound') return object
+    const metadata = objectAt(object, 'metadata')
+    const finalizers = arrayAt(metadata, 'finalizers').filter((finalizer) => finalizer !== volumeProtection)
+    return { ...object, metadata: { ...metadata, finalizers } }
   },
 }
 
 /** The strategy of the kind StorageClass. */
 export const storageClassStrategy: KindStrategy = {
   returnsDeletedObject: true,
+  validate: validateStorageClass,
   default(object) {
     setDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' })
   },
@@ -62,6 +84,7 @@ export const storageClassStrategy: KindStrategy = {
 /** The strategy of the kind CSIDriver. */
 export const csiDriverStrategy: KindStrategy = {
   returnsDeletedObject: true,
+  validate: validateCsiDriver,
   default(object) {
     setDefaults(ensureObject(object, 'spec'), {
       attachRequired: true,

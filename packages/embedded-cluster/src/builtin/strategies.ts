@@ -56,6 +56,7 @@ const strategies: Readonly<Record<string, KindStrategy>> = {
   'roles.rbac.authorization.k8s.io': policy.roleStrategy,
   'rolebindings.rbac.authorization.k8s.io': policy.roleBindingStrategy,
   'priorityclasses.scheduling.k8s.io': policy.priorityClassStrategy,
+  'runtimeclasses.node.k8s.io': policy.runtimeClassStrategy,
   'storageclasses.storage.k8s.io': storage.storageClassStrategy,
   'csidrivers.storage.k8s.io': storage.csiDriverStrategy,
   'csinodes.storage.k8s.io': storage.csiNodeStrategy,

@@ -1,23 +1,23 @@
 /** Workloads that keep running: deployments, replica sets, replication controllers, stateful sets and daemon sets. */
-import { isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { invalid } from '../schema/field-error.ts'
-import type { FieldError } from '../status-error.ts'
+import { isJsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { adviseOnNamedWorkload, adviseOnWorkload } from './advice.ts'
 import { ensureObject, objectsIn, setDefault, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
+import {
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateReplicationController,
+  validateStatefulSet,
+} from './validation/workloads.ts'
 import { defaultClaimSpec } from './volume-defaults.ts'
-
-/** Which pods belong to a workload never changes: the old ones would belong to nobody. */
-function validateSelector(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
-  const { selector } = objectAt(object, 'spec')
-  if (old === undefined || jsonEqual(selector, objectAt(old, 'spec').selector)) return []
-  return [invalid('spec.selector', selector, 'field is immutable')]
-}
 
 /** The strategy of the kind Deployment. */
 export const deploymentStrategy: KindStrategy = {
   generation: ['spec'],
-  validate: validateSelector,
+  validate: validateDeployment,
+  warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
@@ -33,7 +33,8 @@ export const deploymentStrategy: KindStrategy = {
 /** The strategy of the kind ReplicaSet. */
 export const replicaSetStrategy: KindStrategy = {
   generation: ['spec'],
-  validate: validateSelector,
+  validate: validateReplicaSet,
+  warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -44,6 +45,8 @@ export const replicaSetStrategy: KindStrategy = {
 /** The strategy of the kind ReplicationController. */
 export const replicationControllerStrategy: KindStrategy = {
   generation: ['spec'],
+  validate: validateReplicationController,
+  warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -59,6 +62,9 @@ export const replicationControllerStrategy: KindStrategy = {
 /** The strategy of the kind StatefulSet. */
 export const statefulSetStrategy: KindStrategy = {
   generation: ['spec'],
+  names: 'label',
+  validate: validateStatefulSet,
+  warnings: adviseOnWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: 'OrderedReady' })
@@ -86,7 +92,8 @@ const templateGeneration = 'deprecated.daemonset.template.generation'
 /** The strategy of the kind DaemonSet. */
 export const daemonSetStrategy: KindStrategy = {
   generation: ['spec'],
-  validate: validateSelector,
+  validate: validateDaemonSet,
+  warnings: adviseOnWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'revisionHistoryLimit', 10)

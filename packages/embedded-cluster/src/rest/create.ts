@@ -113,10 +113,14 @@ async function store(
       ...validateObject(info, object, undefined),
       ...(strategy.validate?.(object, undefined) ?? []),
     ]
-    if (errors.length > 0) throw invalid(info, name, errors)
+    if (errors.length > 0) throw invalid(info.storedAs ?? info, name, errors)
+    for (const text of strategy.warnings?.(object, undefined) ?? []) request.warn(text)
     await admitValidating(context, request, { operation: 'CREATE', object, oldObject: undefined, name })
     const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
-    if (context.store.get(collection, key) !== undefined) throw alreadyExists(info, name)
+    const existing = context.store.get(collection, key)
+    if (existing !== undefined) {
+      throw alreadyExists(info, name, metadataOf(existing.object).deletionTimestamp !== undefined)
+    }
     if (request.dryRun) return object
     request.signal.throwIfAborted()
     const committed = context.store.commit({ collection, key, expected: 0, object: stored })

@@ -223,7 +223,7 @@ function validateFinalizers(metadata: JsonObject, takesAny: boolean): FieldError
     const field = `metadata.finalizers[${index}]`
     const problems = qualifiedNameProblems(text)
     for (const why of problems) errors.push(invalidValue('metadata.finalizers', text, why))
-    if (!takesAny && problems.length === 0 && !text.includes('/') && !plainFinalizers.has(text)) {
+    if (!takesAny && !text.includes('/') && !plainFinalizers.has(text)) {
       errors.push(invalidValue(field, text, 'name is neither a standard finalizer name nor is it fully qualified'))
     }
   }
@@ -242,6 +242,10 @@ function validateOwners(metadata: JsonObject): FieldError[] {
       if ((stringAt(owner, field) ?? '') !== '') continue
       const why = field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'
       errors.push(invalidValue(`metadata.ownerReferences.${field}`, '', why))
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      const why = '/v1, Kind=Event is disallowed from being an owner'
+      errors.push(invalidValue('metadata.ownerReferences', owner, why))
     }
   }
   const controllers = owners.filter(({ controller }) => controller === true)

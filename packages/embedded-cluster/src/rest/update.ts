@@ -88,7 +88,7 @@ async function attemptChange(
     // A subresource writes a part of its own, which whoever serves it checks.
     ...(request.subresource === undefined ? (strategy.validate?.(object, old) ?? []) : []),
   ]
-  if (errors.length > 0) throw invalid(info, name, errors)
+  if (errors.length > 0) throw invalid(info.storedAs ?? info, name, errors)
   if (request.subresource === undefined) for (const text of strategy.warnings?.(object, old) ?? []) request.warn(text)
   if (options.isInternal !== true) await admitValidating(context, request, { ...step, object })
   if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }

@@ -24,7 +24,12 @@ const refPrefix = '#/definitions/'
 const specialTypes: Readonly<Record<string, Schema>> = {
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { 'x-kubernetes-int-or-string': true, format: 'int-or-string' },
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { 'x-kubernetes-int-or-string': true, format: 'quantity' },
-  'io.k8s.apimachinery.pkg.runtime.RawExtension': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  // One value as far as ownership goes: the server holds its bytes.
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    'x-kubernetes-map-type': 'atomic',
+  },
   'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   'io.k8s.apimachinery.pkg.apis.meta.v1.Patch': { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON': { 'x-kubernetes-preserve-unknown-fields': true },
