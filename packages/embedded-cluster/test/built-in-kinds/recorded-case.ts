@@ -75,6 +75,25 @@ export function replaced(
   }
 }
 
+/** A case that stores an object, then tries to change a part of it. */
+export function patched(name: string, resource: ResourcePath, before: JsonObject, patch: JsonObject): RecordedCase {
+  const collection = collectionPath(resource)
+  const objectName = nameFor(name)
+  const metadata = { ...(before.metadata as JsonObject | undefined), name: objectName }
+  return {
+    name,
+    requests: [
+      { method: 'POST', path: `${collection}?${FIELD_MANAGER}`, body: objectOf(resource, { ...before, metadata }) },
+      {
+        method: 'PATCH',
+        path: `${collection}/${objectName}?dryRun=All&${FIELD_MANAGER}`,
+        body: patch,
+        headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      },
+    ],
+  }
+}
+
 /** A name that no other case uses. */
 function nameFor(name: string): string {
   const words = name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
@@ -100,14 +119,20 @@ export async function perform(raw: RawClient, namespace: string, recorded: Recor
   const stored: string[] = []
   try {
     for (const [index, { body, path, ...request }] of recorded.requests.entries()) {
-      const text = body === undefined ? undefined : withNamespace(typeof body === 'string' ? body : JSON.stringify(body))
-      const { status, headers, text: answered } = await raw.send({
+      const text =
+        body === undefined ? undefined : withNamespace(typeof body === 'string' ? body : JSON.stringify(body))
+      const {
+        status,
+        headers,
+        text: answered,
+      } = await raw.send({
         ...request,
         path: withNamespace(path),
         ...(text !== undefined && { body: text }),
       })
       const isLast = index === recorded.requests.length - 1
-      if (!isLast && status >= 300) throw new Error(`${recorded.name}: ${request.method} ${path}: ${status} ${answered}`)
+      if (!isLast && status >= 300)
+        throw new Error(`${recorded.name}: ${request.method} ${path}: ${status} ${answered}`)
       if (!isLast && request.method === 'POST' && text !== undefined) {
         stored.push(`${withNamespace(path).replace(/\?.*/, '')}/${JSON.parse(text).metadata.name}`)
       }
@@ -124,17 +149,46 @@ export async function perform(raw: RawClient, namespace: string, recorded: Recor
 
 /** Replaces what the server makes up. */
 function mask(text: string, namespace: string): unknown {
-  let masked = text.replaceAll(namespace, NAMESPACE)
-  const uid = (JSON.parse(text) as { metadata?: { uid?: string } }).metadata?.uid
-  if (uid !== undefined) masked = masked.replaceAll(uid, 'UID')
-  return JSON.parse(masked, (field, value) => {
-    if (field === 'creationTimestamp' && typeof value === 'string') return 'TIME'
-    if (field === 'time' && typeof value === 'string') return 'TIME'
-    if (field === 'resourceVersion' && typeof value === 'string' && value !== '') return 'VERSION'
-    if (field === 'clusterIP' && /^10\./.test(value)) return 'ADDRESS'
-    if (field === 'clusterIPs' && Array.isArray(value)) return value.map((ip) => (/^10\./.test(ip) ? 'ADDRESS' : ip))
-    if (['nodePort', 'healthCheckNodePort'].includes(field) && typeof value === 'number' && value !== 30_123) return 'PORT'
-    if (field === 'name' && /^kube-api-access-/.test(value)) return 'kube-api-access-SUFFIX'
-    return value
-  })
+  const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+  const masked = text
+    .replaceAll(namespace, NAMESPACE)
+    .replaceAll(uuid, 'UID')
+    .replaceAll(/The range of valid IPs is [0-9./]+/g, 'The range of valid IPs is RANGE')
+    // The values of whole templates and specs are printed in a form that only Go's own structs have.
+    .replaceAll(
+      /(spec\.template: |"message":")Invalid value: \{\\?"(?:Spec|labels|metadata|spec)\\?".*?\}: field is immutable/g,
+      '$1Invalid value: STRUCT: field is immutable',
+    )
+  return sortCauses(
+    JSON.parse(masked, (field, value) => {
+      if (field === 'creationTimestamp' && typeof value === 'string') return 'TIME'
+      if (/^(time|last\w*Time)$/.test(field) && typeof value === 'string') return 'TIME'
+      if (field === 'resourceVersion' && typeof value === 'string' && value !== '') return 'VERSION'
+      if (field === 'clusterIP' && /^10\./.test(value)) return 'ADDRESS'
+      if (field === 'clusterIPs' && Array.isArray(value)) return value.map((ip) => (/^10\./.test(ip) ? 'ADDRESS' : ip))
+      if (/^(nodePort|healthCheckNodePort)$/.test(field) && Number(value) > 0 && value !== 30_123) return 'PORT'
+      // What follows is a difference between Go structs.
+      if (field === 'message' && typeof value === 'string')
+        return value.replace(/\n(?:@@.*)?$/s, '').replace(/(compilation failed: ).*/s, '$1REASON')
+      if (field === 'name' && /^kube-api-access-/.test(value)) return 'kube-api-access-SUFFIX'
+      return value
+    }),
+  )
+}
+
+interface Cause {
+  readonly field: string
+  readonly message: string
+}
+
+/** The order of causes is that of Go's maps, hence random where several keys of a map are wrong. */
+function sortCauses(body: { message?: string; details?: { causes?: Cause[] } }): unknown {
+  const causes = body.details?.causes
+  if (causes === undefined || body.message === undefined) return body
+  const subject = /^.*? is invalid: /.exec(body.message)?.[0] ?? ''
+  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))]
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  if (body.message !== `${subject}${list}`) return body
+  const sorted = causes.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  return { ...body, message: `${subject}CAUSES`, details: { ...body.details, causes: sorted } }
 }
