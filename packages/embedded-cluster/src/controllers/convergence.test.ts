@@ -151,6 +151,7 @@ it('whatever happens to workloads, they end up as desired, without orphans, and 
         await cluster.stop()
       },
     ),
+    // More on demand: each history takes less than a second.
     { numRuns: Number(process.env.REEVE_RUNS ?? 12) },
   )
 }, 600_000)

@@ -11,6 +11,7 @@ import {
   placementPlan,
   updatePlan,
 } from './daemon-sets/plan.ts'
+import { earliest } from './earliest.ts'
 import { jsonEquals } from './json-equals.ts'
 import type { Node } from './kinds/cluster.ts'
 import { controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
@@ -151,11 +152,6 @@ class DaemonSetReconciler {
       ...positive('numberUnavailable', wanted.length - available),
     }
   }
-}
-
-function earliest(delaysMs: readonly (number | undefined)[]): number | undefined {
-  const known = delaysMs.filter((delayMs) => delayMs !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** Whether the change of a node may matter to a DaemonSet. */

@@ -4,6 +4,7 @@ import type { Lookup } from './cluster-view.ts'
 import { findCondition, isTrue, withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
+import { earliest } from './earliest.ts'
 import { type Account, accountStatus, hasSucceeded, takeAccount } from './jobs/accounting.ts'
 import { isTracked, jobPod, TRACKING_FINALIZER } from './jobs/job-pods.ts'
 import { activePods, planFor, type Verdict, verdictOn } from './jobs/verdict.ts'
@@ -176,11 +177,6 @@ function deadlineInMs(job: Job, { startTime }: JobStatus, nowMs: number): number
   const { activeDeadlineSeconds } = job.spec
   if (activeDeadlineSeconds === undefined || startedMs === undefined) return undefined
   return Math.max(0, startedMs + activeDeadlineSeconds * 1000 - nowMs)
-}
-
-function earliest(delaysMs: readonly (number | undefined)[]): number | undefined {
-  const known = delaysMs.filter((delayMs) => delayMs !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** The controller of `jobs.batch`. */

@@ -3,6 +3,7 @@ import { claim } from './claims.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
+import { earliest } from './earliest.ts'
 import type { PersistentVolumeClaim } from './kinds/cluster.ts'
 import {
   controllerOf,
@@ -173,7 +174,7 @@ class StatefulSetReconciler {
       const atMs = isReady(pod) ? availableAtMs(pod, set.spec.minReadySeconds ?? 0) : undefined
       return atMs !== undefined && atMs > nowMs ? [atMs - nowMs] : []
     })
-    return due.length === 0 ? undefined : Math.min(...due)
+    return earliest(due)
   }
 }
 
