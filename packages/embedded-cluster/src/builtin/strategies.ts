@@ -1,5 +1,6 @@
 /** Finds the strategy of a kind. */
 import { definitionStrategy } from '../crd/definition-strategy.ts'
+import { isJsonObject } from '../json.ts'
 import { loadMessageTypes, type MessageType, type MessageTypes } from '../protobuf/messages.ts'
 import { apiVersionOf, groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
@@ -91,9 +92,9 @@ class TypedStrategies {
   }
 
   #build(info: ResourceInfo): KindStrategy {
-    if (info.custom) return plain
-    const own = strategies[groupResource(info)] ?? plain
     this.#types ??= loadMessageTypes()
+    if (info.custom) return customStrategy(info, this.#types)
+    const own = strategies[groupResource(info)] ?? plain
     const type = this.#types.ofKind(apiVersionOf(info), info.kind)
     return type === undefined ? own : typedStrategy(info, type, own)
   }
@@ -117,6 +118,18 @@ function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy)
     prepareForUpdate(object, old, context) {
       own.prepareForUpdate?.(object, old, context)
       toTypedForm(type, object)
+    },
+  }
+}
+
+/** Of a custom resource only the metadata has a typed form, the same as that of every kind. */
+function customStrategy(info: ResourceInfo, types: MessageTypes): KindStrategy {
+  const metadataField = types.ofKind('v1', 'ConfigMap')?.byName.get('metadata')
+  if (metadataField?.value.kind !== 'message') return plain
+  const type = metadataField.value.message
+  return {
+    default({ metadata }) {
+      if (isJsonObject(metadata)) decode(info, () => toTypedForm(type, metadata))
     },
   }
 }

@@ -91,8 +91,9 @@ export class CustomResources implements ClusterController {
       const before = finalizersOf(oldObject)
       for (const finalizer of finalizersOf(object)) {
         if (finalizer.includes('/') || standardFinalizers.has(finalizer) || before.includes(finalizer)) continue
+        const path = finalizer.includes('.') ? ' including a path (/)' : ''
         warn(
-          `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+          `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
         )
       }
       return undefined

@@ -44,7 +44,11 @@ export function tooLong(field: string, maxBytes: number): FieldError {
 
 /** `Too many: 4: must have at most 3 items` */
 export function tooMany(field: string, actual: number, max: number): FieldError {
-  return { field, reason: 'FieldValueTooMany', message: `Too many: ${actual}: must have at most ${max} items` }
+  return {
+    field,
+    reason: 'FieldValueTooMany',
+    message: `Too many: ${actual}: must have at most ${max} item${max === 1 ? '' : 's'}`,
+  }
 }
 
 function withDetail(message: string, detail: string): string {

@@ -7,7 +7,9 @@ const anyUuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{1
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/
 const byteValue = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const rgb = new RegExp(`^rgb\\(\\s*${byteValue}\\s*,\\s*${byteValue}\\s*,\\s*${byteValue}\\s*\\)$`)
-const hostname = /^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)*$/
+// One label, or several of which the last has two letters or more and nothing but letters.
+const hostname =
+  /^[\d\p{S}\p{L}](-?[\d\p{S}\p{L}]{0,62})?$|^([\d\p{S}\p{L}]([-\d\p{S}\p{L}]{0,61}[\d\p{S}\p{L}])?\.)+\p{L}{2,63}$/u
 const mac =
   /^(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?)$/i
 const time = /^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|[+-]\d\d:\d\d)$/i
@@ -24,8 +26,8 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   email: (text) => /^(?:[^<>@]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text),
   hexcolor: (text) => /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text),
   hostname: (text) => text.length <= 255 && hostname.test(text),
-  ipv4: isIPv4,
-  ipv6: isIPv6,
+  ipv4: (text) => isIPv4(withoutLeadingZeros(text)) || /^::ffff:[\d.]+$/i.test(text),
+  ipv6: (text) => isIPv6(text) && !text.includes('%'),
   isbn: (text) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
@@ -47,8 +49,14 @@ export function matchesFormat(format: string, text: string): boolean {
   return check === undefined || check(text)
 }
 
+/** Leading zeros, which other parsers refuse or read as octal, are allowed by the API server. */
+function withoutLeadingZeros(address: string): string {
+  return address.replaceAll(/(^|\.)0+(?=\d)/g, '$1')
+}
+
 function isCidr(text: string): boolean {
-  const [address = '', bits = '', ...rest] = text.split('/')
+  const [given = '', bits = '', ...rest] = text.split('/')
+  const address = withoutLeadingZeros(given)
   const family = isIP(address)
   if (rest.length > 0 || family === 0 || address.includes('%') || !/^(0|[1-9]\d{0,2})$/.test(bits)) return false
   return Number(bits) <= (family === 4 ? 32 : 128)

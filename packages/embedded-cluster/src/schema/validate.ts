@@ -53,8 +53,10 @@ function validateValue(
 ): void {
   const found: FieldError[] = []
   const mismatch = typeError(schema, value, path)
-  if (mismatch !== undefined) found.push(mismatch)
-  else if (value !== null) validateParts(schema, value, old, path, found)
+  if (mismatch !== undefined) {
+    const unsupported = enumError(schema, value, path)
+    found.push(mismatch, ...(unsupported === undefined ? [] : [unsupported]))
+  } else if (value !== null) validateParts(schema, value, old, path, found)
   // Comparing is the dearer check, so it comes only when there is something to forgive.
   if (found.length > 0 && !(old !== undefined && jsonEqual(old, value))) errors.push(...found)
 }
@@ -126,11 +128,7 @@ function validateObject(
   for (const name of schema.required ?? []) {
     if (ownField(object, name) === undefined) errors.push(required(childPath(path, name)))
   }
-  if (schema['x-kubernetes-embedded-resource']) {
-    for (const name of ['apiVersion', 'kind']) {
-      if (ownField(object, name) === undefined) errors.push(required(childPath(path, name)))
-    }
-  }
+  if (schema['x-kubernetes-embedded-resource']) errors.push(...embeddedErrors(object, path))
   for (const name in object) {
     const value = object[name]
     if (value === undefined) continue
@@ -139,6 +137,33 @@ function validateObject(
     if (field === undefined) continue
     validateValue(field, value, isJsonObject(old) ? ownField(old, name) : undefined, childPath(path, name), errors)
   }
+}
+
+const kindName = /^[a-z]([-a-z0-9]*[a-z0-9])?$/i
+const kindText =
+  "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+
+/** What an embedded object needs to be one: a version and a kind. */
+function embeddedErrors(object: JsonObject, path: string): FieldError[] {
+  const problem = (name: string, isWrong: (value: string) => boolean, why: (value: string) => string): FieldError[] => {
+    const value = ownField(object, name)
+    if (value === undefined) return [required(childPath(path, name))]
+    if (typeof value !== 'string') return []
+    if (value === '') return [invalid(childPath(path, name), value, 'must not be empty')]
+    return isWrong(value) ? [invalid(childPath(path, name), value, why(value))] : []
+  }
+  return [
+    ...problem(
+      'apiVersion',
+      (value) => value.split('/').length > 2,
+      (value) => `unexpected GroupVersion string: ${value}`,
+    ),
+    ...problem(
+      'kind',
+      (value) => !kindName.test(value),
+      () => kindText,
+    ),
+  ]
 }
 
 function sizeError({ minProperties, maxProperties }: Schema, object: JsonObject, path: string): FieldError | undefined {
