@@ -65,6 +65,7 @@ async function apply(
   const signal = new AbortController().signal
   return applyPlan({
     client,
+    owner,
     actions,
     fieldManager: MANAGER,
     conflicts: options.conflicts ?? 'force',
@@ -152,6 +153,14 @@ describe('applying a desired state', () => {
     await expect(apply([settings({ a: '2' })], { view: seen })).rejects.toThrow(StaleViewError)
     await expect(apply([], { view: seen })).rejects.toThrow(StaleViewError)
     expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1', theirs: 'x' })
+  })
+
+  it('says so when an object that the view does not show belongs to somebody else', async () => {
+    await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('settings') })
+    const blind: LiveView = { get: () => undefined, ownedBy: () => [] }
+    await expect(apply([settings({})], { view: blind })).rejects.toThrow(
+      /ConfigMap default\/settings exists already and is not controlled by ConfigMap default\/owner/,
+    )
   })
 
   it('never deletes the newer incarnation of an object', async () => {

@@ -16,7 +16,7 @@ import { FieldConflictError, StaleViewError } from './engine-error.ts'
 import type { FieldTreePool } from './field-tree.ts'
 import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'
-import { type Action, CREATED_FROM, differencesOf, keyOf } from './plan.ts'
+import { type Action, CREATED_FROM, differencesOf, keyOf, requireControl } from './plan.ts'
 
 /** Something that was written. */
 export interface Change {
@@ -37,6 +37,8 @@ export interface ApplyResult {
 /** Everything {@link applyPlan} needs. */
 export interface ApplyInput {
   readonly client: KubeClient
+  /** Whose objects these are. */
+  readonly owner: Stored<KubeObject>
   readonly actions: readonly Action[]
   readonly fieldManager: string
   /** `force` takes fields over from other managers, `fail` throws a FieldConflictError. */
@@ -53,10 +55,11 @@ export interface ApplyInput {
  * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
  * resourceVersion). May be cut after any write and run again. An action of type `keep` costs no request.
  *
- * *Errors*: `StaleViewError` when the view was old (look again), `FieldConflictError`, and the client's `ApiError`.
+ * *Errors*: `StaleViewError` when the view was old (look again), `NotControlledError` and `AlreadyControlledError` when
+ * an object that the view does not show belongs to somebody else, `FieldConflictError`, and the client's `ApiError`.
  *
  * @example
- * const { changes } = await applyPlan({ client, actions, fieldManager, conflicts: 'force', trees, accepted, signal })
+ * const { changes } = await applyPlan({ client, owner, actions, fieldManager, conflicts: 'force', trees, accepted, signal })
  */
 export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
   const changes: Change[] = []
@@ -116,8 +119,25 @@ async function create(input: ApplyInput, { resource }: DesiredObject, object: Ku
     learn(input, created, object)
     return created
   } catch (error) {
-    if (isAlreadyExists(error)) throw new StaleViewError(object, { cause: error })
-    throw error
+    if (!isAlreadyExists(error)) throw error
+    await requireOwn(input, resource, object)
+    throw new StaleViewError(object, { cause: error })
+  }
+}
+
+/**
+ * The view did not show an object that exists. Either it is old, or the object is outside what the view selects and
+ * somebody else's: waiting would not help then, and the user must be told. Only the server can tell which.
+ */
+async function requireOwn(input: ApplyInput, resource: Resource, object: KubeObject): Promise<void> {
+  try {
+    requireControl(
+      input.owner,
+      await input.client.get(resource, keyOf(object), { signal: input.signal, metadataOnly: true }),
+    )
+  } catch (error) {
+    // Gone again: the view was old.
+    if (!isNotFound(error)) throw error
   }
 }
 

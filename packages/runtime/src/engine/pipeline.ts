@@ -159,7 +159,7 @@ class Run<Primary extends Reportable, Observed, Resolved> {
     const { client, cache, signal } = context
     const shared = { fieldManager, trees: this.#trees, accepted: this.#accepted }
     const actions = planDesired({ owner, desired, kinds: owned, view: cache, ...shared })
-    return applyPlan({ client, actions, conflicts, signal, ...shared })
+    return applyPlan({ client, owner, actions, conflicts, signal, ...shared })
   }
 
   #report(

@@ -93,7 +93,12 @@ function stamped(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
-function requireControl(owner: Stored<KubeObject>, live: Stored<KubeObject>): void {
+/**
+ * Refuses an object that somebody else made or controls.
+ *
+ * *Errors*: `NotControlledError`, `AlreadyControlledError`.
+ */
+export function requireControl(owner: Stored<KubeObject>, live: Stored<KubeObject>): void {
   const controller = controllerOf(live)
   if (controller === undefined) throw new NotControlledError(owner, live)
   if (controller.uid !== owner.metadata.uid) throw new AlreadyControlledError(owner, live, controller)
