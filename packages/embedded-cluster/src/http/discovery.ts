@@ -5,8 +5,10 @@ import { apiVersionOf, type ResourceInfo, type SubresourceInfo } from '../regist
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { resourceNotFound } from '../rest/api-errors.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
-import { parseAccept } from './negotiation.ts'
-import { complete } from './response.ts'
+import { negotiate, parseAccept } from './negotiation.ts'
+import { complete, empty, yaml } from './response.ts'
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 interface CachedDocument {
   readonly body: string
@@ -16,7 +18,7 @@ interface CachedDocument {
 /** Answers `/api`, `/apis`, `/apis/{group}` and `/apis/{group}/{version}`; documents are kept until the table changes. */
 export class Discovery {
   readonly #registry: ResourceRegistry
-  readonly #cache = new Map<string, CachedDocument | undefined>()
+  readonly #cache = new Map<string, CachedDocument>()
   #generation = -1
 
   constructor(registry: ResourceRegistry) {
@@ -24,59 +26,68 @@ export class Discovery {
   }
 
   /** `undefined` when the path is not one of discovery, or names a group or version that is not served. */
-  handle(request: ServerRequest, pathname: string): ServerResponse | undefined {
-    const parts = pathname.split('/').filter((part) => part !== '')
-    const [root, group, version, ...rest] = parts
+  async handle(request: ServerRequest, pathname: string): Promise<ServerResponse | undefined> {
+    const [root, group, version, ...rest] = pathname.split('/').filter((part) => part !== '')
     if (rest.length > 0) return undefined
     if (root === 'api' && version === undefined) {
       if (group !== undefined) return this.#version(request, pathname, '', group)
-      const aggregated = aggregatedVersion(request)
-      if (aggregated !== undefined) return this.#aggregated(request, aggregated, true)
-      return this.#answer(request, '/api', () => this.#coreVersions())
+      return wantsAggregated(request) ? this.#aggregated(request, true) : this.#legacy(request, '/api')
     }
     if (root !== 'apis') return undefined
     if (group === undefined) {
-      const aggregated = aggregatedVersion(request)
-      if (aggregated !== undefined) return this.#aggregated(request, aggregated, false)
-      return this.#answer(request, '/apis', () => this.#groupList())
+      return wantsAggregated(request) ? this.#aggregated(request, false) : this.#legacy(request, '/apis')
     }
-    if (version === undefined) return this.#answer(request, pathname, () => this.#group(group))
-    return this.#version(request, pathname, group, version)
+    if (version !== undefined) return this.#version(request, pathname, group, version)
+    return this.#plain(
+      request,
+      this.#document(pathname, () => this.#group(group)),
+    )
   }
 
-  #version(request: ServerRequest, pathname: string, group: string, version: string): ServerResponse | undefined {
-    const answer = this.#answer(request, pathname, () => this.#resourceList(group, version))
-    if (answer === undefined && this.#registry.hasBuiltInGroup(group)) throw resourceNotFound()
-    return answer
+  #legacy(request: ServerRequest, root: '/api' | '/apis'): Promise<ServerResponse | undefined> {
+    const build = () => (root === '/api' ? this.#coreVersions() : this.#groupList())
+    return this.#plain(request, this.#document(root, build))
   }
 
-  #aggregated(request: ServerRequest, version: string, isCore: boolean): ServerResponse | undefined {
-    const contentType = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
-    const key = `${isCore ? 'core' : 'groups'} ${version}`
-    return this.#answer(request, key, () => this.#groupDiscoveryList(version, isCore), contentType)
-  }
-
-  #answer(
+  #version(
     request: ServerRequest,
-    key: string,
-    build: () => JsonObject | undefined,
-    contentType = 'application/json',
-  ): ServerResponse | undefined {
+    pathname: string,
+    group: string,
+    version: string,
+  ): Promise<ServerResponse | undefined> {
+    const document = this.#document(pathname, () => this.#resourceList(group, version))
+    if (document === undefined && this.#registry.hasBuiltInGroup(group)) throw resourceNotFound()
+    return this.#plain(request, document)
+  }
+
+  /** Only the aggregated form is made for caches. */
+  #aggregated(request: ServerRequest, isCore: boolean): ServerResponse | undefined {
+    const document = this.#document(isCore ? 'core' : 'groups', () => this.#groupDiscoveryList(isCore))
+    if (document === undefined) return undefined
+    const headers = { etag: document.etag, vary: 'Accept', 'cache-control': 'public' }
+    if (request.headers['if-none-match'] === document.etag) return empty(304, headers)
+    return complete(200, AGGREGATED, document.body, headers)
+  }
+
+  async #plain(request: ServerRequest, document: CachedDocument | undefined): Promise<ServerResponse | undefined> {
+    if (document === undefined) return undefined
+    if (negotiate(request.headers.accept).format === 'json') return complete(200, 'application/json', document.body)
+    return yaml(200, JSON.parse(document.body))
+  }
+
+  #document(key: string, build: () => JsonObject | undefined): CachedDocument | undefined {
     if (this.#generation !== this.#registry.generation) {
       this.#cache.clear()
       this.#generation = this.#registry.generation
     }
-    let document = this.#cache.get(key)
-    if (document === undefined) {
-      const built = build()
-      if (built === undefined) return undefined
-      const body = `${JSON.stringify(built)}\n`
-      document = { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` }
-      this.#cache.set(key, document)
-    }
-    const headers = { etag: document.etag, vary: 'Accept', 'cache-control': 'public' }
-    if (request.headers['if-none-match'] === document.etag) return complete(304, contentType, '', headers)
-    return complete(200, contentType, document.body, headers)
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) return cached
+    const built = build()
+    if (built === undefined) return undefined
+    const body = `${JSON.stringify(built)}\n`
+    const document = { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` }
+    this.#cache.set(key, document)
+    return document
   }
 
   #coreVersions(): JsonObject {
@@ -111,11 +122,11 @@ export class Discovery {
     return { kind: 'APIResourceList', ...apiVersion, groupVersion: apiVersionOf(first), resources }
   }
 
-  #groupDiscoveryList(version: string, isCore: boolean): JsonObject {
+  #groupDiscoveryList(isCore: boolean): JsonObject {
     const groups = this.#registry.groups().filter(({ group }) => (group === '') === isCore)
     return {
       kind: 'APIGroupDiscoveryList',
-      apiVersion: `apidiscovery.k8s.io/${version}`,
+      apiVersion: 'apidiscovery.k8s.io/v2',
       metadata: {},
       items: groups.map(({ group, versions }) => ({
         metadata: group === '' ? {} : { name: group },
@@ -129,15 +140,11 @@ export class Discovery {
   }
 }
 
-/** The version of aggregated discovery the client wants most; `undefined` when it wants plain JSON. */
-function aggregatedVersion(request: ServerRequest): string | undefined {
-  for (const { type, parameters } of parseAccept(request.headers.accept ?? '')) {
-    if (type !== 'application/json') continue
-    const { g, v, as } = parameters
-    if (as === undefined) return undefined
-    if (g === 'apidiscovery.k8s.io' && as === 'APIGroupDiscoveryList' && (v === 'v2' || v === 'v2beta1')) return v
-  }
-  return undefined
+/** Whether the client can read aggregated discovery; it is then preferred, wherever it stands in the list. */
+function wantsAggregated(request: ServerRequest): boolean {
+  return parseAccept(request.headers.accept ?? '').some(({ type, parameters: { g, v, as } }) => {
+    return type === 'application/json' && g === 'apidiscovery.k8s.io' && v === 'v2' && as === 'APIGroupDiscoveryList'
+  })
 }
 
 function describeGroup({ group, versions }: { group: string; versions: readonly string[] }): JsonObject {

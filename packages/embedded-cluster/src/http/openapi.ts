@@ -5,8 +5,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { negotiate } from './negotiation.ts'
 import { openApiPaths } from './openapi-paths.ts'
-import { complete } from './response.ts'
+import { complete, empty, text } from './response.ts'
 import { kubernetesVersion } from './version.ts'
 
 const refPrefix = '#/definitions/'
@@ -26,36 +27,37 @@ export class OpenApi {
 
   /** `undefined` when the path is not one of `/openapi/v3`. */
   handle(request: ServerRequest, pathname: string, query: URLSearchParams): ServerResponse | undefined {
-    if (pathname === '/openapi/v3') return this.#index(request)
+    if (pathname === '/openapi/v3') return this.#index()
     if (!pathname.startsWith('/openapi/v3/')) return undefined
+    if (!acceptsJson(request)) return empty(406, { vary: 'Accept' })
     const path = pathname.slice('/openapi/v3/'.length)
     const groupVersion = this.#groupVersions().find((candidate) => candidate.path === path)
-    if (groupVersion === undefined) return undefined
+    if (groupVersion === undefined) return empty(404)
     const hash = hashOf(groupVersion.infos)
+    const wanted = query.get('hash') ?? hash
+    if (wanted !== hash) return empty(301, { location: `/openapi/v3/${path}?hash=${hash}`, vary: 'Accept' })
     let document = this.#documents.get(path)
     if (document === undefined || document.hash !== hash) {
       document = { hash, body: JSON.stringify(this.#document(groupVersion.infos)) }
       this.#documents.set(path, document)
     }
-    const isPinned = query.get('hash') === hash
+    const isPinned = query.has('hash')
     const headers = {
       etag: `"${hash}"`,
       vary: 'Accept',
       'cache-control': isPinned ? 'public, immutable' : 'no-cache, private',
     }
-    if (request.headers['if-none-match'] === `"${hash}"`) return complete(304, 'application/json', '', headers)
+    if (request.headers['if-none-match'] === `"${hash}"`) return empty(304, headers)
     return complete(200, 'application/json', document.body, headers)
   }
 
-  #index(request: ServerRequest): ServerResponse {
+  #index(): ServerResponse {
     const paths: JsonObject = {}
     for (const { path, infos } of this.#groupVersions()) {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(infos)}` }
     }
-    const body = JSON.stringify({ paths })
-    const etag = `"${sha512(body)}"`
-    if (request.headers['if-none-match'] === etag) return complete(304, 'application/json', '', { etag })
-    return complete(200, 'application/json', body, { etag })
+    // The real server does not say that this is JSON, and clients do not ask.
+    return text(200, JSON.stringify({ paths }))
   }
 
   #groupVersions(): readonly { path: string; infos: readonly ResourceInfo[] }[] {
@@ -191,4 +193,15 @@ function hashOf(infos: readonly ResourceInfo[]): string {
 
 function sha512(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
+}
+
+/** The documents exist in JSON alone, which clients that prefer protobuf read, too. */
+function acceptsJson(request: ServerRequest): boolean {
+  const accept = (request.headers.accept ?? '').replaceAll(/application\/com\.github\.proto-openapi[^,]*/g, '*/*')
+  try {
+    return negotiate(accept).format === 'json'
+  } catch {
+    // What cannot be negotiated is not acceptable; the caller says so in the way of this path.
+    return false
+  }
 }

@@ -2,7 +2,6 @@
 import type { JsonObject } from '../json.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { methodNotAllowed } from '../rest/api-errors.ts'
-import { isTrue } from '../rest/request-info.ts'
 import type { Store } from '../store/store.ts'
 import type { PathHandler } from './api-server.ts'
 import { Discovery } from './discovery.ts'
@@ -97,7 +96,9 @@ export class Paths implements PathHandler {
 function health(kind: string, pathname: string, query: URLSearchParams): ServerResponse | undefined {
   const check = pathname.slice(kind.length + 2)
   if (check !== '') return checks.includes(check) ? text(200, 'ok') : undefined
-  if (!isTrue(query.get('verbose'))) return text(200, 'ok')
-  const lines = checks.map((name) => `[+]${name} ok`)
-  return text(200, `${lines.join('\n')}\n${kind} check passed\n`)
+  const headers = { 'x-content-type-options': 'nosniff' }
+  if (!query.has('verbose')) return text(200, 'ok', headers)
+  const excluded = query.getAll('exclude')
+  const lines = checks.map((name) => `[+]${name} ${excluded.includes(name) ? 'excluded: ok' : 'ok'}`)
+  return text(200, `${lines.join('\n')}\n${kind} check passed\n`, headers)
 }

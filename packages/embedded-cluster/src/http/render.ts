@@ -10,7 +10,7 @@ import { watchLine } from '../store/event-log.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import type { ServerResponse } from './exchange.ts'
 import type { Negotiated } from './negotiation.ts'
-import { CompleteBody, complete, type Headers } from './response.ts'
+import { CompleteBody, complete, type Headers, yaml } from './response.ts'
 
 const encoder = new TextEncoder()
 
@@ -171,15 +171,7 @@ export class Renderer {
 
   async #answer(status: number, target: RenderTarget, value: JsonObject, headers?: Headers): Promise<ServerResponse> {
     if (target.negotiated.format === 'yaml') {
-      const { stringify } = await import('yaml')
-      const text = stringify(value, {
-        aliasDuplicateObjects: false,
-        sortMapEntries: true,
-        version: '1.1',
-        indentSeq: false,
-        lineWidth: 0,
-      })
-      return complete(status, 'application/yaml', text, headers)
+      return yaml(status, value, headers)
     }
     const body = target.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`
     return complete(status, 'application/json', body, headers)

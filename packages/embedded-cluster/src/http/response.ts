@@ -43,9 +43,27 @@ export function complete(
   }
 }
 
+/** A response without a body, and so without a type. */
+export function empty(status: number, headers: Headers = {}): ServerResponse {
+  return { status, headers: { 'cache-control': 'no-cache, private', ...headers }, body: new CompleteBody([]) }
+}
+
 /** A JSON response; compact with a newline at the end, as the real server writes it. */
 export function json(status: number, value: JsonValue, headers: Headers = {}): ServerResponse {
   return complete(status, 'application/json', `${JSON.stringify(value)}\n`, headers)
+}
+
+/** A YAML response, in the order and indentation of the real server's. */
+export async function yaml(status: number, value: JsonValue, headers: Headers = {}): Promise<ServerResponse> {
+  const { stringify } = await import('yaml')
+  const text = stringify(value, {
+    aliasDuplicateObjects: false,
+    sortMapEntries: true,
+    version: '1.1',
+    indentSeq: false,
+    lineWidth: 0,
+  })
+  return complete(status, 'application/yaml', text, headers)
 }
 
 /** Plain text. */
