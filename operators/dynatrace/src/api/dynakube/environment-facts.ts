@@ -1,0 +1,86 @@
+/** What follows from the environment of a DynaKube: its host, tenant, images and how often it is asked. */
+import type { DynaKube } from '../latest.ts'
+
+const URL_PARTS = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/
+const HOST_AND_PORT = /^(\[[^\]]*\]|[^:[\]]*)(:[0-9]*)?$/
+
+/**
+ * Host (with its port, if given) and path of an address as they are written. The URL class of the platform would drop
+ * default ports and change the case, and images and secrets are named after the host.
+ */
+function partsOf(address: string): { readonly host: string; readonly hostname: string; readonly path: string } {
+  const [, host = '', path = ''] = URL_PARTS.exec(address) ?? []
+  const match = HOST_AND_PORT.exec(host)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (!match || /[\u0000-\u0020\u007f"<>\\^`{|}]/.test(address)) return { host: '', hostname: '', path: '' }
+  return { host, hostname: match[1] ?? '', path }
+}
+
+/** Host and port of `apiUrl`; empty when it has none or is no URL. */
+export const apiHost = ({ spec }: DynaKube): string => partsOf(spec.apiUrl).host
+
+/** The tag of an image of the environment for a version. */
+export function imageTag(version: string): string {
+  const parts = version.split('.')
+  const tag = parts.length > 3 ? parts.slice(0, 3).join('.') : version
+  return tag.includes('raw') ? tag : `${tag}-raw`
+}
+
+/** The agent's image in the registry of the environment; empty when `apiUrl` has no host. */
+export const defaultOneAgentImage = (dynakube: DynaKube, version: string): string =>
+  imageOf(dynakube, 'oneagent', version)
+
+/** The gateway's image in the registry of the environment; empty when `apiUrl` has no host. */
+export const defaultActiveGateImage = (dynakube: DynaKube, version: string): string =>
+  imageOf(dynakube, 'activegate', version)
+
+function imageOf(dynakube: DynaKube, component: string, version: string): string {
+  const host = apiHost(dynakube)
+  return host === '' ? '' : `${host}/linux/${component}:${imageTag(version)}`
+}
+
+/** The environment is not known yet, or cannot be told from the address. */
+export class TenantUnknownError extends Error {
+  readonly code = 'TENANT_UNKNOWN'
+  override readonly name = 'TenantUnknownError'
+}
+
+/**
+ * The environment as it told us. Not read from `apiUrl`, which may point to a gateway or a vanity name.
+ *
+ * *Errors*: {@link TenantUnknownError} until the environment has been asked.
+ */
+export function tenantUuid({ metadata, status }: DynaKube): string {
+  const uuid =
+    status?.oneAgent?.connectionInfoStatus?.tenantUUID || status?.activeGate?.connectionInfoStatus?.tenantUUID
+  if (uuid) return uuid
+  throw new TenantUnknownError(
+    `DynaKube ${metadata.namespace}/${metadata.name} has no tenantUUID in its status yet; wait for the next reconcile`,
+  )
+}
+
+/**
+ * The environment by its address, as earlier releases named directories on nodes. Only for finding those.
+ *
+ * *Errors*: {@link TenantUnknownError} naming the address.
+ */
+export function tenantFromApiUrl({ spec }: DynaKube): string {
+  const { hostname, path } = partsOf(spec.apiUrl)
+  const [first, tenant, third] = path.split('/').slice(1)
+  if (first === 'e' && tenant && third === 'api') return tenant
+  const label = hostname.split('.').find((part) => part !== '')
+  if (label) return label
+  throw new TenantUnknownError(`spec.apiUrl "${spec.apiUrl}" does not tell the environment`)
+}
+
+const DEFAULT_THRESHOLD_MINUTES = 15
+
+/** How long an answer of the environment is good for. */
+export const apiRequestThresholdMs = ({ spec }: DynaKube): number =>
+  (spec.dynatraceApiRequestThreshold ?? DEFAULT_THRESHOLD_MINUTES) * 60_000
+
+/** Whether the environment may be asked again for something that it last answered at `last`. */
+export function isApiRequestAllowed(dynakube: DynaKube, last: string | undefined, nowMs: number): boolean {
+  const lastMs = Date.parse(last ?? '')
+  return Number.isNaN(lastMs) || lastMs + apiRequestThresholdMs(dynakube) <= nowMs
+}
