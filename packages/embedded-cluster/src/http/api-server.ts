@@ -12,8 +12,9 @@ import { parseRequestInfo, type RequestInfo } from '../rest/request-info.ts'
 import type { ServerContext } from '../rest/server-context.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { negotiateFailure } from './negotiation.ts'
 import type { ResourceHandler } from './resource-handler.ts'
-import { failure, warningHeaders } from './response.ts'
+import { failureAs, warningHeaders } from './response.ts'
 
 /** Serves paths that are no resource: discovery, health, version. `undefined` when the path is unknown. */
 export interface PathHandler {
@@ -77,7 +78,7 @@ export class ApiServer {
         throw error
       }
       signal.throwIfAborted()
-      response = failure(error)
+      response = await failureAs(error, negotiateFailure(request.headers, query))
     }
     this.#parts.requests.record({ ...facts, status: response.status })
     return {

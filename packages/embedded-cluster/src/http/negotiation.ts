@@ -1,5 +1,6 @@
 /** Which form of an answer the client wants, from its `Accept` header. */
 import { notAcceptable, notRepresentable } from '../rest/api-errors.ts'
+import { isTrue } from '../rest/request-info.ts'
 
 /** A form the server can answer in. */
 export interface Negotiated {
@@ -8,6 +9,12 @@ export interface Negotiated {
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** The version of that rendering: `v1` or `v1beta1`. */
   readonly asVersion: string
+}
+
+/** How a failure is written. */
+export interface FailureForm {
+  readonly format: 'json' | 'yaml'
+  readonly isPretty: boolean
 }
 
 /** One entry of an `Accept` header. */
@@ -59,10 +66,27 @@ export function negotiate(header: string | undefined, isStream = false): Negotia
   throw notAcceptable(isStream ? [...offered, ...streamed] : offered)
 }
 
+/** Whether the client is a person who reads the answer: it says so, or it is a tool people read the output of. */
+export function wantsPretty(headers: Readonly<Record<string, string>>, query: URLSearchParams): boolean {
+  const parameter = query.get('pretty')
+  if (parameter !== null) return isTrue(parameter)
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '')
+}
+
+/** The form of a failure. It has to be answered even to those who accept nothing that we have. */
+export function negotiateFailure(headers: Readonly<Record<string, string>>, query: URLSearchParams): FailureForm {
+  try {
+    const { format, as } = negotiate(headers.accept)
+    return { format, isPretty: as !== undefined || wantsPretty(headers, query) }
+  } catch {
+    // Not acceptable in any form: the answer itself says so, readably.
+    return { format: 'json', isPretty: true }
+  }
+}
+
 function formatOf(type: string): 'json' | 'yaml' | undefined {
   switch (type) {
     case 'application/json':
-    case 'application/*':
     case '*/*':
     case 'application/vnd.kubernetes.protobuf':
       return 'json'

@@ -28,7 +28,7 @@ import { findSubresource } from '../rest/subresources.ts'
 import { watchObjects } from '../rest/watch.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
-import { negotiate } from './negotiation.ts'
+import { negotiate, wantsPretty } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
 import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
 import { deletedStatus, json } from './response.ts'
@@ -82,7 +82,7 @@ export class ResourceHandler {
       info,
       negotiated: negotiate(request.headers.accept, path.verb === 'watch'),
       includeObject: includeObject(path),
-      pretty: wantsPretty(request, path),
+      pretty: wantsPretty(request.headers, path.query),
     }
     switch (path.verb) {
       case 'list':
@@ -239,10 +239,4 @@ function includeObject(path: RequestInfo): string {
   if (['', 'Metadata', 'Object', 'None'].includes(value)) return value === '' ? 'Metadata' : value
   const problem = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`
   throw badRequest(`Unable to convert to Table as requested: ${problem}`)
-}
-
-function wantsPretty(request: ServerRequest, path: RequestInfo): boolean {
-  const parameter = path.query.get('pretty')
-  if (parameter !== null) return isTrue(parameter)
-  return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '')
 }

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { internalError, PageNotFound, toStatus } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerResponse } from './exchange.ts'
+import type { FailureForm } from './negotiation.ts'
 
 const encoder = new TextEncoder()
 
@@ -74,9 +75,25 @@ export function text(status: number, body: string, headers: Headers = {}): Serve
 /** The response for whatever was thrown below the front. */
 export function failure(error: unknown): ServerResponse {
   if (error instanceof PageNotFound) return text(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' })
-  const status = error instanceof StatusError ? error : internalError(String(error), { cause: error })
-  const retryAfter = status.details?.retryAfterSeconds
-  return json(status.code, toStatus(status), retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) })
+  const status = statusOf(error)
+  return json(status.code, toStatus(status), retryAfter(status))
+}
+
+/** The same in the form the client asked for. */
+export async function failureAs(error: unknown, { format, isPretty }: FailureForm): Promise<ServerResponse> {
+  if (error instanceof PageNotFound || (format === 'json' && !isPretty)) return failure(error)
+  const status = statusOf(error)
+  if (format === 'yaml') return yaml(status.code, toStatus(status), retryAfter(status))
+  return complete(status.code, 'application/json', JSON.stringify(toStatus(status), undefined, 2), retryAfter(status))
+}
+
+function statusOf(error: unknown): StatusError {
+  return error instanceof StatusError ? error : internalError(String(error), { cause: error })
+}
+
+function retryAfter({ details }: StatusError): Headers {
+  const seconds = details?.retryAfterSeconds
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) }
 }
 
 /** One `Warning` header per message, quoted as RFC 7234 wants it. */

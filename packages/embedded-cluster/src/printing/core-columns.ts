@@ -106,7 +106,7 @@ export const eventColumns: readonly Column[] = [
   wide('First Seen', firstSeen),
   wide('Count', (event) => {
     const count = valueAt(event, 'series.count') ?? event.count ?? event.deprecatedCount
-    return typeof count === 'number' && count > 0 ? String(count) : '1'
+    return typeof count === 'number' && count > 0 ? count : 1
   }),
   { ...nameColumn, priority: 1 },
 ]

@@ -1,7 +1,7 @@
 /** Tables: what `kubectl get` shows, rendered by the server. */
 import type { Clock } from '../clock.ts'
 import type { TablePrinter } from '../http/render.ts'
-import { isJsonObject, type JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { ageColumn, type Column, nameColumn } from './column.ts'
 import * as core from './core-columns.ts'
@@ -17,11 +17,13 @@ const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
   endpoints: network.endpointsColumns,
   events: core.eventColumns,
   'events.events.k8s.io': core.eventColumns,
+  limitranges: policy.createdAtColumns,
   namespaces: core.namespaceColumns,
   nodes: core.nodeColumns,
   persistentvolumeclaims: storage.claimColumns,
   persistentvolumes: storage.volumeColumns,
   pods: podColumns,
+  podtemplates: workloads.podTemplateColumns,
   replicationcontrollers: workloads.replicationControllerColumns,
   resourcequotas: core.resourceQuotaColumns,
   secrets: core.secretColumns,
@@ -78,9 +80,10 @@ export function createTablePrinter(clock: Clock): TablePrinter {
         kind: 'Table',
         apiVersion,
         metadata: {},
-        columnDefinitions: options.withColumns ? columns.map(definition) : [],
+        columnDefinitions: options.withColumns ? columns.map(definition) : null,
         rows: objects.map((object) => ({
           cells: columns.map((column) => column.cell(object, now)),
+          ...rowConditions(info, object),
           ...rowObject(object, apiVersion, options.includeObject),
         })),
       }
@@ -90,6 +93,15 @@ export function createTablePrinter(clock: Clock): TablePrinter {
 
 function definition({ name, type, format, description, priority }: Column): JsonObject {
   return { name, type, format, description, priority }
+}
+
+/** Tells clients which pods are over, so that they can leave them out. */
+function rowConditions(info: ResourceInfo, object: JsonObject): JsonObject {
+  if (info.kind !== 'Pod') return {}
+  const { phase } = objectAt(object, 'status')
+  if (phase !== 'Succeeded' && phase !== 'Failed') return {}
+  const message = phase === 'Succeeded' ? 'The pod has completed successfully.' : 'The pod failed.'
+  return { conditions: [{ type: 'Completed', status: 'True', reason: phase, message }] }
 }
 
 function rowObject(object: JsonObject, apiVersion: string, include: string): JsonObject {

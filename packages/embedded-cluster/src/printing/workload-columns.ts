@@ -52,6 +52,13 @@ export const replicationControllerColumns: readonly Column[] = [
   wide('Selector', labelsCell('spec.selector')),
 ]
 
+/** Columns of PodTemplates. */
+export const podTemplateColumns: readonly Column[] = [
+  nameColumn,
+  ...templateColumns('template').map((shown) => ({ ...shown, priority: 0 })),
+  column('Pod Labels', labelsCell('template.metadata.labels')),
+]
+
 /** Columns of StatefulSets. */
 export const statefulSetColumns: readonly Column[] = [
   nameColumn,
