@@ -78,6 +78,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const virtualCreates = new Map<string, VirtualCreate>()
   // These need the API, which needs the context.
   const late: { converter?: VersionConverter; issueToken?: TokenIssuer; podLogs?: PodLogs } = {}
+  const readForms = new ReadForms(registry)
   const context: ServerContext = {
     registry,
     store,
@@ -85,9 +86,12 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     random,
     admission,
     converter: {
-      convert: (objects, apiVersion, signal) => requireSet(late.converter).convert(objects, apiVersion, signal),
+      async convert(objects, apiVersion, signal) {
+        const converted = await requireSet(late.converter).convert(objects, apiVersion, signal)
+        return converted.map((object, index) => (object === objects[index] ? object : readForms.converted(object)))
+      },
     },
-    readForms: new ReadForms(registry),
+    readForms,
     serviceAddresses: takenAddresses(store, random),
     strategyOf,
     hub,

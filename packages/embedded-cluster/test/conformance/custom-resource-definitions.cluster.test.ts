@@ -1,0 +1,574 @@
+/** CustomResourceDefinitions: what they bring into being, how they change, and how they go. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type ApiResource, clusterResourceOf } from './support/api-resource.ts'
+import { ConformanceApi, type Json } from './support/conformance-api.ts'
+import {
+  defineWidgets,
+  definitionOf,
+  schemaOf,
+  uniqueGroup,
+  untilServed,
+  versionOf,
+} from './support/custom-resource.ts'
+import { badRequest, invalid, notFound } from './support/status.ts'
+import { until } from './support/until.ts'
+import { warningsOf } from './support/warnings.ts'
+
+const api = ConformanceApi.forThisFile()
+const definitions = clusterResourceOf(
+  api,
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+)
+
+// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+const groupOf = (widgets: ApiResource) => widgets.path().split('/')[2] ?? ''
+const conditionsOf = ({ status }: Json): Json =>
+  Object.fromEntries((status.conditions ?? []).map(({ type, status: is, reason }: Json) => [type, [is, reason]]))
+
+/** Changes a definition and waits until objects are served accordingly. */
+async function redefine(widgets: ApiResource, patch: Json, isDone: () => Promise<boolean>): Promise<void> {
+  const { status, text } = await definitions.patch('json', `widgets.${groupOf(widgets)}`, patch)
+  if (status !== 200) throw new Error(text)
+  await until('the definition has changed', isDone)
+}
+
+describe.concurrent('a definition', () => {
+  it('is completed, accepted and established', async () => {
+    const group = uniqueGroup()
+    await definitions.given(`widgets.${group}`, definitionOf(group))
+    const definition = await until('the definition is established', async () => {
+      const { body } = await definitions.get(`widgets.${group}`)
+      return conditionsOf(body).Established?.[0] === 'True' && body
+    })
+    expect(definition.spec).toMatchObject({
+      conversion: { strategy: 'None' },
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    })
+    expect(conditionsOf(definition)).toEqual({
+      NamesAccepted: ['True', 'NoConflicts'],
+      Established: ['True', 'InitialNamesAccepted'],
+    })
+    expect(definition.status.acceptedNames).toEqual(definition.spec.names)
+    expect(definition.status.storedVersions).toEqual(['v1'])
+  })
+
+  it('makes its resource known to discovery', async () => {
+    const widgets = await defineWidgets(api, {
+      names: { shortNames: ['wd'], categories: ['all'] },
+      version: {
+        subresources: { status: {}, scale: { specReplicasPath: '.spec.a', statusReplicasPath: '.status.a' } },
+      },
+    })
+    const group = groupOf(widgets)
+    const { body } = await api.get(`/apis/${group}/v1`)
+    expect(body).toMatchObject({ kind: 'APIResourceList', groupVersion: `${group}/v1` })
+    expect(body.resources).toMatchObject([
+      {
+        name: 'widgets',
+        singularName: 'widget',
+        namespaced: true,
+        kind: 'Widget',
+        verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+        shortNames: ['wd'],
+        categories: ['all'],
+      },
+      { name: 'widgets/status', kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+      { name: 'widgets/scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
+    ])
+    const groups = await until('the group is listed', async () => {
+      const all: Json[] = (await api.get('/apis')).body.groups
+      const own = all.filter(({ name }) => name === group)
+      return own.length > 0 && own
+    })
+    expect(groups).toMatchObject([{ preferredVersion: { groupVersion: `${group}/v1`, version: 'v1' } }])
+  })
+
+  it('may be for the whole cluster', async () => {
+    const widgets = await defineWidgets(api, { spec: { scope: 'Cluster' } })
+    const created = await widgets.create('everywhere', { spec: { a: 'x' } })
+    expect(created.status).toBe(201)
+    expect(created.body.metadata.namespace).toBeUndefined()
+    const { status } = await widgets.at({ namespace: () => api.namespace }).get('everywhere')
+    expect(status).toBe(404)
+  })
+
+  it('waits for names that another one has', async () => {
+    const group = uniqueGroup()
+    await defineWidgets(api, { group, names: { shortNames: ['wd'] } })
+    const gadgets = { ...definitionOf(group), metadata: { name: `gadgets.${group}` } }
+    gadgets.spec = { ...gadgets.spec, names: { plural: 'gadgets', kind: 'Widget', shortNames: ['wd'] } }
+    await api.create(definitions.path(), gadgets)
+    const conditions = await until('the names were looked at', async () => {
+      const found = conditionsOf((await definitions.get(`gadgets.${group}`)).body)
+      return found.NamesAccepted !== undefined && found.Established !== undefined && found
+    })
+    expect(conditions).toEqual({
+      NamesAccepted: ['False', expect.stringMatching(/^(KindConflict|ShortNamesConflict|ListKindConflict)$/)],
+      Established: ['False', 'NotAccepted'],
+    })
+    expect((await api.get(`/apis/${group}/v1/gadgets`)).status).toBe(404)
+    await definitions.delete(`widgets.${group}`)
+    await until('the names were passed on', async () => {
+      const found = conditionsOf((await definitions.get(`gadgets.${group}`)).body)
+      return found.Established?.[0] === 'True'
+    })
+  })
+
+  it('cannot change its group, scope or names that count', async () => {
+    const widgets = await defineWidgets(api)
+    const name = `widgets.${groupOf(widgets)}`
+    const { body } = await definitions.patch('merge', name, { spec: { scope: 'Cluster' } })
+    expect(body).toEqual(
+      invalid('CustomResourceDefinition.apiextensions.k8s.io', name, {
+        field: 'spec.scope',
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: "Cluster": field is immutable',
+      }),
+    )
+  })
+
+  it('takes its instances along when it is deleted', async () => {
+    const widgets = await defineWidgets(api)
+    const name = `widgets.${groupOf(widgets)}`
+    await widgets.given('free')
+    await widgets.given('held', { metadata: { finalizers: ['example.com/hold'] } })
+    expect((await definitions.delete(name)).status).toBe(200)
+    const terminating = await until('the deletion has begun', async () => {
+      const { body } = await definitions.get(name)
+      return conditionsOf(body).Terminating !== undefined && body
+    })
+    expect(terminating.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io'])
+    await until('the free one is gone', async () => (await widgets.get('free')).status === 404)
+    const refused = await widgets.create('late')
+    expect(refused.status).toBe(403)
+    expect(refused.body.message).toContain('create not allowed while custom resource definition is terminating')
+    await widgets.patch('merge', 'held', { metadata: { finalizers: null } })
+    await until('the definition is gone', async () => (await definitions.get(name)).status === 404)
+    await until('the resource is gone', async () => (await widgets.list()).status === 404)
+  })
+})
+
+describe.concurrent('defaults', () => {
+  it('are filled where their object is there', async () => {
+    const widgets = await defineWidgets(api, {
+      properties: {
+        color: { type: 'string', default: 'blue' },
+        size: { type: 'object', properties: { width: { type: 'integer', default: 10 } } },
+        frame: { type: 'object', default: {}, properties: { width: { type: 'integer', default: 2 } } },
+        parts: {
+          type: 'array',
+          items: { type: 'object', properties: { name: { type: 'string' }, count: { type: 'integer', default: 1 } } },
+        },
+        named: {
+          type: 'object',
+          additionalProperties: { type: 'object', properties: { on: { type: 'boolean', default: true } } },
+        },
+        note: { type: 'string', nullable: true, default: 'none' },
+      },
+    })
+    const { body } = await widgets.create('filled', {
+      spec: { size: {}, parts: [{ name: 'a' }, { name: 'b', count: 3 }], named: { x: {} }, note: null, color: null },
+    })
+    expect(body.spec).toEqual({
+      color: 'blue',
+      size: { width: 10 },
+      frame: { width: 2 },
+      parts: [
+        { name: 'a', count: 1 },
+        { name: 'b', count: 3 },
+      ],
+      named: { x: { on: true } },
+      note: null,
+    })
+    expect((await widgets.create('bare')).body.spec).toBeUndefined()
+  })
+
+  it('of a status show as soon as the object is there', async () => {
+    const { openAPIV3Schema } = schemaOf({ a: { type: 'string' } })
+    openAPIV3Schema.properties.status = {
+      type: 'object',
+      default: { phase: 'Created' },
+      properties: { phase: { type: 'string' } },
+    }
+    const version = { schema: { openAPIV3Schema }, subresources: { status: {} } }
+    const widgets = await defineWidgets(api, { version })
+    await widgets.given('fresh', { spec: { a: 'x' } })
+    expect((await widgets.get('fresh')).body.status).toEqual({ phase: 'Created' })
+    expect((await widgets.list()).body.items).toMatchObject([{ status: { phase: 'Created' } }])
+  })
+
+  it('that come later show in objects that are there already', async () => {
+    const widgets = await defineWidgets(api)
+    const { metadata } = await widgets.given('older', { spec: { a: 'x' } })
+    const color = { type: 'string', default: 'blue' }
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/color'
+    await redefine(widgets, [{ op: 'add', path, value: color }], async () => {
+      const { body } = await widgets.create('probe', { spec: {} }, { query: 'dryRun=All' })
+      return body.spec.color === 'blue'
+    })
+    const { body } = await widgets.get('older')
+    expect(body.spec).toEqual({ a: 'x', color: 'blue' })
+    expect(body.metadata.resourceVersion).toBe(metadata.resourceVersion)
+  })
+})
+
+describe.concurrent('a schema that becomes stricter', () => {
+  let widgets: ApiResource
+  beforeAll(async () => {
+    widgets = await defineWidgets(api, { properties: { color: { type: 'string' }, size: { type: 'integer' } } })
+    await widgets.given('old', { spec: { color: 'green', size: 1 } })
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/color/enum'
+    await redefine(widgets, [{ op: 'add', path, value: ['red', 'blue'] }], async () => {
+      const { status } = await widgets.create('probe', { spec: { color: 'green' } }, { query: 'dryRun=All' })
+      return status === 422
+    })
+  })
+
+  it('lets an old object change where it does not concern it', async () => {
+    expect((await widgets.patch('merge', 'old', { spec: { size: 2 } })).status).toBe(200)
+    expect((await widgets.patch('merge', 'old', { metadata: { labels: { a: 'b' } } })).status).toBe(200)
+  })
+
+  it('does not let it change from one wrong value to another', async () => {
+    const { status, body } = await widgets.patch('merge', 'old', { spec: { color: 'yellow' } })
+    expect(status).toBe(422)
+    expect(body.details.causes).toEqual([
+      {
+        reason: 'FieldValueNotSupported',
+        message: 'Unsupported value: "yellow": supported values: "red", "blue"',
+        field: 'spec.color',
+      },
+    ])
+  })
+})
+
+describe.concurrent('the status of a custom resource', () => {
+  let widgets: ApiResource
+  beforeAll(async () => {
+    widgets = await defineWidgets(api, { version: { subresources: { status: {} } } })
+  })
+
+  it('is not set with the object', async () => {
+    const { body } = await widgets.create('created', { spec: { a: 'x' }, status: { phase: 'Ready' } })
+    expect(body.status).toBeUndefined()
+  })
+
+  it('is set by itself, without a new generation', async () => {
+    const created = await widgets.given('status', { spec: { a: 'x' } })
+    const { body } = await widgets.replace(
+      'status',
+      { ...created, spec: { a: 'changed' }, status: { phase: 'Ready' } },
+      { subresource: 'status' },
+    )
+    expect(body).toMatchObject({ spec: { a: 'x' }, status: { phase: 'Ready' }, metadata: { generation: 1 } })
+    const changed = await widgets.patch('merge', 'status', { spec: { a: 'y' }, status: { phase: 'Lost' } })
+    expect(changed.body).toMatchObject({ spec: { a: 'y' }, status: { phase: 'Ready' }, metadata: { generation: 2 } })
+  })
+
+  it('leaves the metadata alone', async () => {
+    await widgets.given('metadata', { metadata: { labels: { a: 'b' } } })
+    const patch = { metadata: { labels: { a: 'c' }, finalizers: ['example.com/x'] }, status: { phase: 'Ready' } }
+    const { body } = await widgets.patch('merge', 'metadata', patch, { subresource: 'status' })
+    expect(body.metadata.labels).toEqual({ a: 'b' })
+    expect(body.metadata.finalizers).toBeUndefined()
+    expect(body.status).toEqual({ phase: 'Ready' })
+  })
+
+  it('is a path only where the definition has it', async () => {
+    const plain = await defineWidgets(api)
+    await plain.given('plain', { status: { phase: 'Ready' } })
+    expect((await plain.get('plain')).body.status).toEqual({ phase: 'Ready' })
+    expect((await plain.get('plain', { subresource: 'status' })).status).toBe(404)
+  })
+})
+
+describe.concurrent('the scale of a custom resource', () => {
+  let widgets: ApiResource
+  beforeAll(async () => {
+    const replicas = { type: 'integer' }
+    widgets = await defineWidgets(api, {
+      properties: { replicas },
+      version: {
+        schema: schemaOf({ replicas }),
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: '.spec.replicas',
+            statusReplicasPath: '.status.replicas',
+            labelSelectorPath: '.status.selector',
+          },
+        },
+      },
+    })
+  })
+
+  it('shows replicas and selector', async () => {
+    await widgets.given('shown', { spec: { replicas: 3 } })
+    const status = { replicas: 2, selector: 'app=x' }
+    await widgets.patch('merge', 'shown', { status }, { subresource: 'status' })
+    expect((await widgets.get('shown', { subresource: 'scale' })).body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'shown' },
+      spec: { replicas: 3 },
+      status,
+    })
+  })
+
+  it('changes the replicas of the object', async () => {
+    await widgets.given('scaled', { spec: { replicas: 1 } })
+    const { body } = await widgets.patch('merge', 'scaled', { spec: { replicas: 5 } }, { subresource: 'scale' })
+    expect(body.spec).toEqual({ replicas: 5 })
+    const scaled = await widgets.get('scaled')
+    expect(scaled.body).toMatchObject({ spec: { replicas: 5 }, metadata: { generation: 2 } })
+  })
+
+  it('of nothing cannot be read', async () => {
+    await widgets.given('none', { spec: {} })
+    const { status, body } = await widgets.get('none', { subresource: 'scale' })
+    expect(status).toBe(500)
+    expect(body.message).toBe('Internal error occurred: the spec replicas field ".spec.replicas" does not exist')
+  })
+})
+
+describe.concurrent('columns', () => {
+  const table = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }
+
+  it('are name and age unless the definition says otherwise', async () => {
+    const widgets = await defineWidgets(api)
+    await widgets.given('x')
+    const { body } = await widgets.list(table)
+    expect(body.columnDefinitions.map(({ name }: Json) => name)).toEqual(['Name', 'Age'])
+    expect(body.rows[0].cells).toEqual(['x', expect.stringMatching(/^\d+s$/)])
+  })
+
+  it('show what the definition names', async () => {
+    const widgets = await defineWidgets(api, {
+      properties: {
+        color: { type: 'string' },
+        size: { type: 'integer' },
+        on: { type: 'boolean' },
+        list: { type: 'array', items: { type: 'object', properties: { n: { type: 'string' } } } },
+      },
+      version: {
+        schema: schemaOf({
+          color: { type: 'string' },
+          size: { type: 'integer' },
+          on: { type: 'boolean' },
+          list: { type: 'array', items: { type: 'object', properties: { n: { type: 'string' } } } },
+        }),
+        additionalPrinterColumns: [
+          { name: 'Color', type: 'string', jsonPath: '.spec.color', description: 'what it looks like' },
+          { name: 'Size', type: 'integer', jsonPath: '.spec.size', priority: 1 },
+          { name: 'On', type: 'boolean', jsonPath: '.spec.on' },
+          { name: 'First', type: 'string', jsonPath: '.spec.list[0].n' },
+          { name: 'Born', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+        ],
+      },
+    })
+    await widgets.given('full', { spec: { color: 'red', size: 3, on: true, list: [{ n: 'a' }, { n: 'b' }] } })
+    await widgets.given('none')
+    const { body } = await widgets.list(table)
+    expect(body.columnDefinitions).toEqual([
+      expect.objectContaining({ name: 'Name', type: 'string', format: 'name', priority: 0 }),
+      { name: 'Color', type: 'string', format: '', description: 'what it looks like', priority: 0 },
+      { name: 'Size', type: 'integer', format: '', description: expect.any(String), priority: 1 },
+      { name: 'On', type: 'boolean', format: '', description: expect.any(String), priority: 0 },
+      { name: 'First', type: 'string', format: '', description: expect.any(String), priority: 0 },
+      { name: 'Born', type: 'date', format: '', description: expect.any(String), priority: 0 },
+    ])
+    const age = expect.stringMatching(/^\d+s$/)
+    expect(body.rows.map(({ cells }: Json) => cells)).toEqual([
+      ['full', 'red', 3, true, 'a', age],
+      ['none', null, null, null, null, age],
+    ])
+  })
+})
+
+describe.concurrent('selectable fields', () => {
+  it('select objects in lists', async () => {
+    const widgets = await defineWidgets(api, {
+      properties: { color: { type: 'string' }, size: { type: 'integer' } },
+      version: {
+        schema: schemaOf({ color: { type: 'string' }, size: { type: 'integer' } }),
+        selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }],
+      },
+    })
+    await widgets.given('red', { spec: { color: 'red', size: 1 } })
+    await widgets.given('blue', { spec: { color: 'blue', size: 1 } })
+    await widgets.given('none')
+    const select = async (fieldSelector: string) => {
+      const { body } = await widgets.list({ query: `fieldSelector=${encodeURIComponent(fieldSelector)}` })
+      return body.items?.map(({ metadata }: Json) => metadata.name) ?? body
+    }
+    expect(await select('spec.color=red')).toEqual(['red'])
+    expect(await select('spec.color!=red,spec.size=1')).toEqual(['blue'])
+    expect(await select('spec.color=')).toEqual(['none'])
+    expect(await select('metadata.name=blue')).toEqual(['blue'])
+    expect(await select('spec.shape=round')).toEqual(badRequest('field label not supported: spec.shape'))
+  })
+})
+
+describe.concurrent('a field that the schema has no more', () => {
+  it('is not shown any more', async () => {
+    const widgets = await defineWidgets(api, { properties: { a: { type: 'string' }, b: { type: 'string' } } })
+    await widgets.given('older', { spec: { a: '1', b: '2' } })
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/b'
+    await redefine(widgets, [{ op: 'remove', path }], async () => {
+      const { body } = await widgets.create('probe', { spec: { b: '2' } }, { query: 'dryRun=All' })
+      return body.spec.b === undefined
+    })
+    expect((await widgets.get('older')).body.spec).toEqual({ a: '1' })
+  })
+})
+
+describe('versions', () => {
+  let widgets: ApiResource
+  let group: string
+  beforeAll(async () => {
+    group = uniqueGroup()
+    const versions = [
+      versionOf('v1', { storage: true, schema: schemaOf({ a: { type: 'string' }, b: { type: 'string' } }) }),
+      versionOf('v1beta1', { deprecated: true, schema: schemaOf({ a: { type: 'string' } }) }),
+      versionOf('v1alpha1', { deprecated: true, deprecationWarning: 'use v1 instead' }),
+      versionOf('v0', { served: false }),
+    ]
+    widgets = await defineWidgets(api, { group, versions })
+    for (const version of ['v1beta1', 'v1alpha1']) await untilServed(widgets.at({ apiVersion: `${group}/${version}` }))
+  })
+
+  it('show one object, each with the fields it knows', async () => {
+    await widgets.given('shared', { spec: { a: '1', b: '2' } })
+    const { body } = await widgets.at({ apiVersion: `${group}/v1beta1` }).get('shared')
+    expect(body.apiVersion).toBe(`${group}/v1beta1`)
+    expect(body.spec).toEqual({ a: '1' })
+    expect((await widgets.get('shared')).body.spec).toEqual({ a: '1', b: '2' })
+  })
+
+  it('prune what they do not know when they write', async () => {
+    await widgets.given('pruned', { spec: { a: '1', b: '2' } })
+    const beta = widgets.at({ apiVersion: `${group}/v1beta1` })
+    const { body } = await beta.patch('merge', 'pruned', { spec: { a: '3' } })
+    expect(body.spec).toEqual({ a: '3' })
+    expect((await widgets.get('pruned')).body.spec).toEqual({ a: '3' })
+  })
+
+  it('that are deprecated say so', async () => {
+    const beta = await widgets.at({ apiVersion: `${group}/v1beta1` }).list()
+    expect(warningsOf(beta)).toEqual([`${group}/v1beta1 Widget is deprecated; use ${group}/v1 Widget`])
+    const alpha = await widgets.at({ apiVersion: `${group}/v1alpha1` }).list()
+    expect(warningsOf(alpha)).toEqual(['use v1 instead'])
+    expect(warningsOf(await widgets.list())).toEqual([])
+  })
+
+  it('that are not served are not found', async () => {
+    const reply = await widgets.at({ apiVersion: `${group}/v0` }).list()
+    expect(reply.status).toBe(404)
+    expect(reply.text).toBe('404 page not found\n')
+  })
+
+  it('are listed with the preferred one first', async () => {
+    const found = await until('all versions are listed', async () => {
+      const all: Json[] = (await api.get('/apis')).body.groups
+      const own = all.find(({ name }) => name === group)
+      return own?.versions.length === 3 && own
+    })
+    expect(found.versions.map(({ version }: Json) => version)).toEqual(['v1', 'v1beta1', 'v1alpha1'])
+  })
+
+  it('remember in which an object may be stored', async () => {
+    const name = `widgets.${group}`
+    await definitions.patch('json', name, [
+      { op: 'replace', path: '/spec/versions/0/storage', value: false },
+      { op: 'replace', path: '/spec/versions/1/storage', value: true },
+    ])
+    const stored = await until('the new version is recorded', async () => {
+      const { body } = await definitions.get(name)
+      return body.status.storedVersions.length === 2 && body.status.storedVersions
+    })
+    expect(stored).toEqual(['v1', 'v1beta1'])
+    const { status, body } = await definitions.patch('json', name, [{ op: 'remove', path: '/spec/versions/0' }])
+    expect(status).toBe(422)
+    expect(body.message).toContain(
+      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, ',
+    )
+  })
+})
+
+describe('a definition is refused', () => {
+  const group = uniqueGroup()
+  it.each<[string, Json, string]>([
+    ['without a schema', { version: { schema: undefined } }, 'spec.versions[0].schema.openAPIV3Schema: Required value'],
+    [
+      'with a schema without types',
+      { version: { schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } } },
+      'spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
+    ],
+    [
+      'with two storage versions',
+      { versions: [versionOf('v1', { storage: true }), versionOf('v2', { storage: true })] },
+      'spec.versions: Invalid value: [',
+    ],
+    [
+      'with the same version twice',
+      { versions: [versionOf('v1', { storage: true }), versionOf('v1')] },
+      'spec.versions: Invalid value: [',
+    ],
+    [
+      'with a default that does not fit',
+      { properties: { a: { type: 'integer', default: 'x' } } },
+      'spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: "string": ',
+    ],
+    [
+      'with an unknown conversion',
+      { spec: { conversion: { strategy: 'Magic' } } },
+      'spec.conversion.strategy: Unsupported value: "Magic": supported values: "None", "Webhook"',
+    ],
+    [
+      'with a column without a path',
+      { version: { additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: '' }] } },
+      'spec.additionalPrinterColumns[0].JSONPath: Required value',
+    ],
+    [
+      'with a keyed list whose key is optional',
+      {
+        properties: {
+          l: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['k'],
+            items: { type: 'object', properties: { k: { type: 'string' } } },
+          },
+        },
+      },
+      'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
+    ],
+  ])('%s', async (_, parts, message) => {
+    const { status, body } = await api.post(`${definitions.path()}?dryRun=All`, definitionOf(group, parts))
+    expect(status).toBe(422)
+    expect(body.reason).toBe('Invalid')
+    expect(body.message).toContain(message)
+  })
+
+  it('under a name that is not its plural and group', async () => {
+    const { body } = await api.post(
+      definitions.path(),
+      definitionOf(group, { metadata: { name: 'other.example.com' } }),
+    )
+    expect(body).toEqual(
+      invalid('CustomResourceDefinition.apiextensions.k8s.io', 'other.example.com', {
+        field: 'metadata.name',
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: "other.example.com": must be spec.names.plural+"."+spec.group`,
+      }),
+    )
+  })
+
+  it('when it does not exist', async () => {
+    expect((await definitions.get('widgets.nobody.example.com')).body).toEqual(
+      notFound('customresourcedefinitions.apiextensions.k8s.io', 'widgets.nobody.example.com'),
+    )
+  })
+})
