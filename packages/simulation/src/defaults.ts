@@ -1,0 +1,29 @@
+/** Every default of the exploration, with its unit in its name. All times are virtual. */
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+export const EXPLORATION_DEFAULTS = Object.freeze({
+  /** The undisturbed run counts as quiet when nothing was written for this long. */
+  quietMs: 1 * MINUTE_MS,
+  /** A disturbed run is looked at this often, and must agree twice in a row. */
+  lookMs: 5 * SECOND_MS,
+  /** Longest time that an operator may take to recover: twice its longest back-off. */
+  patienceMs: 20 * MINUTE_MS,
+  /** How long nothing may be written after a disturbed run. */
+  restMs: 10 * MINUTE_MS,
+  /** The same with a lease, which is renewed every other second all the time. */
+  electedRestMs: 2 * MINUTE_MS,
+  /** How long nothing may be written in the pattern that is about nothing else. */
+  longRestMs: 10 * HOUR_MS,
+  /** A killed process is started again after this, as a kubelet does at first. */
+  restartMs: 1 * SECOND_MS,
+  /** An operator that ends by itself more often than this in one run has failed. */
+  maxRestarts: 10,
+  /** How long a stop may take: below the 30 s after which a kubelet kills. */
+  stopMs: 30 * SECOND_MS,
+  /** Points tried for each pattern that is sampled. */
+  budget: 24,
+  seed: 1,
+})

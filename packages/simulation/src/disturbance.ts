@@ -1,0 +1,78 @@
+/** What may happen to a request, an answer or an event on its way: the vocabulary of all patterns. */
+import type { RequestFacts } from './request-facts.ts'
+
+/** A request as it passes the seam. */
+export interface SeamRequest extends RequestFacts {
+  /** Counts the requests of all instances of a run from 0; the same request in every run up to the first fault. */
+  readonly index: number
+  /** 1 for the first instance that was started. */
+  readonly instance: number
+}
+
+/** A watch event as it passes the seam. */
+export interface SeamEvent {
+  /** Counts the events that all instances of a run received, from 0. */
+  readonly index: number
+  readonly instance: number
+  readonly resource: string
+  readonly type: string
+  readonly resourceVersion: string | undefined
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+}
+
+/** A call of the operator to something outside the cluster. */
+export interface SeamCall {
+  /** Counts the outside calls of a run, from 0. */
+  readonly index: number
+  readonly instance: number
+  readonly operation: string
+}
+
+/** What becomes of a request before the server sees it. */
+export type RequestFate =
+  | { readonly type: 'pass' }
+  /** The server answers with a Status and does nothing. */
+  | { readonly type: 'refuse'; readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }
+  /** The connection breaks before the server has seen anything. */
+  | { readonly type: 'reset' }
+  /** An API server that has fallen behind answers: a list that accepts any age shows this revision. */
+  | { readonly type: 'past'; readonly resourceVersion: string }
+  /** It arrives later. */
+  | { readonly type: 'delay'; readonly delayMs: number }
+
+/** What becomes of an answer after the server has done its work. */
+export type ResponseFate =
+  | { readonly type: 'deliver' }
+  /** The connection breaks before the answer arrives. */
+  | { readonly type: 'reset' }
+  /** The answer never arrives; the client's own deadline has to notice. */
+  | { readonly type: 'lose' }
+
+/** What becomes of a watch event, and of the stream after it. */
+export type EventFate =
+  | { readonly type: 'deliver' }
+  /** This event and all after it on the same stream arrive later, in order. */
+  | { readonly type: 'delay'; readonly delayMs: number }
+  /** It arrives, then the server says that it no longer remembers (410). */
+  | { readonly type: 'expire' }
+  /** It and whatever follows within `stallMs` is lost, then comes the 410: a relist shows only how it ended. */
+  | { readonly type: 'stall-and-expire'; readonly stallMs: number }
+  /** It is lost and the stream stays open without a word. */
+  | { readonly type: 'silence' }
+
+/** Faults of one run. Every method may act on the world before it answers; what is absent leaves things alone. */
+export interface Disturbance {
+  onRequest?(request: SeamRequest): RequestFate | Promise<RequestFate>
+  onResponse?(request: SeamRequest, status: number): ResponseFate
+  onEvent?(event: SeamEvent): EventFate
+  /** Before the outside service acts; answering `lose` makes it act and the caller never hear of it. */
+  onCall?(call: SeamCall): 'deliver' | 'lose'
+  /** After the outside service answered. */
+  onCalled?(call: SeamCall): void
+  /** After a step of the scenario has come to rest, before the end state is compared. */
+  onStepEnd?(step: number): Promise<void>
+}
+
+export const PASS: RequestFate = { type: 'pass' }
+export const DELIVER: { readonly type: 'deliver' } = { type: 'deliver' }

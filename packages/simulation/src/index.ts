@@ -1,0 +1,36 @@
+/** @module Deterministic worlds for operators, and the exploration of every fault in them. */
+export { arbitraryFor, type RemovablePath, removablePaths, without } from './arbitrary-for.ts'
+export { type Difference, differences, formatDifference } from './difference.ts'
+export type {
+  Disturbance,
+  EventFate,
+  RequestFate,
+  ResponseFate,
+  SeamCall,
+  SeamEvent,
+  SeamRequest,
+} from './disturbance.ts'
+export {
+  type Divergence,
+  type ExplorationReport,
+  type ExploreOptions,
+  explore,
+  type PatternReport,
+  type Progress,
+} from './explore.ts'
+export { Explorer, type ExplorerOptions } from './explorer.ts'
+export type {
+  Exploration,
+  OperatorInstance,
+  OperatorUnderTest,
+  Place,
+  PlainObject,
+  Scenario,
+  Step,
+  User,
+} from './operator-under-test.ts'
+export { type OutsideClient, type OutsideRecord, OutsideService } from './outside-service.ts'
+export { PATTERN_IDS, type PatternId, type PointOutcome } from './patterns/pattern.ts'
+export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './scenario-run.ts'
+export { formatEntry, Trace, type TraceEntry } from './trace.ts'
+export { createWorld, World, type WorldOptions } from './world.ts'

@@ -1,0 +1,124 @@
+/** One running instance of the operator under test, and the three ways in which it ends. */
+import { createClient } from '@reeve/kube'
+import type { LeaderElectionOptions, Logger } from '@reeve/runtime'
+import { seededRandom } from '@reeve/runtime/testing'
+import { InstanceClock } from './instance-clock.ts'
+import type { OperatorUnderTest } from './operator-under-test.ts'
+import type { OutsideClient } from './outside-service.ts'
+import { Seam, type SeamContext } from './seam.ts'
+
+/** How an instance ended. */
+export type InstanceEnd = { readonly type: 'stopped' } | { readonly type: 'failed'; readonly error: Error }
+
+/** What an instance is started with. */
+export interface InstanceOptions {
+  readonly operator: OperatorUnderTest
+  readonly seam: SeamContext
+  readonly number: number
+  readonly seed: number
+  readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
+  /** Makes the outside client of this instance; `isKilled` says whether calls still arrive. */
+  readonly outside: (isKilled: () => boolean) => OutsideClient
+  readonly onEnd: (instance: RunningInstance, end: InstanceEnd) => void
+}
+
+/** An instance that runs. */
+export class RunningInstance {
+  readonly number: number
+  readonly identity: string
+  /** Messages logged at level `error`. */
+  readonly errors: string[] = []
+  readonly #seam: Seam
+  readonly #clock: InstanceClock
+  readonly #stop = new AbortController()
+  #end: InstanceEnd | undefined
+
+  constructor(options: InstanceOptions) {
+    const { operator, number, seed } = options
+    this.number = number
+    this.identity = `${operator.name}-${number}`
+    this.#seam = new Seam(options.seam, number)
+    this.#clock = new InstanceClock(options.seam.clock)
+    // A stream of its own: what one instance draws must not shift what the others or the cluster draw.
+    const random = seededRandom(seed * 1_000 + number)
+    const clock = this.#clock
+    const client = createClient({
+      transport: this.#seam,
+      clock,
+      random,
+      userAgent: this.identity,
+      fieldManager: operator.name,
+    })
+    const place = {
+      clock,
+      random,
+      logger: this.#logger(),
+      identity: this.identity,
+      leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
+      outside: options.outside(() => this.#seam.isKilled),
+    }
+    // Started in a promise, so that an operator that throws at once ends like one that fails later.
+    Promise.resolve()
+      .then(() => operator.start(place, client).run(this.#stop.signal))
+      .then(
+        () => this.#ended({ type: 'stopped' }, options),
+        (error: unknown) => this.#ended({ type: 'failed', error: asError(error) }, options),
+      )
+  }
+
+  /** How it ended; `undefined` while it runs, and for ever when it was killed. */
+  get end(): InstanceEnd | undefined {
+    return this.#end
+  }
+
+  get isKilled(): boolean {
+    return this.#seam.isKilled
+  }
+
+  /** Whether it was told to stop. */
+  get isStopping(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** As SIGKILL or a lost node: no timer fires, no request arrives, nothing comes back. */
+  kill(): void {
+    this.#seam.kill()
+    this.#clock.stop()
+  }
+
+  /** As SIGTERM. */
+  stop(): void {
+    this.#stop.abort(new Error('told to stop'))
+  }
+
+  #ended(end: InstanceEnd, options: InstanceOptions): void {
+    if (this.isKilled) return
+    this.#end = end
+    this.#clock.stop()
+    options.onEnd(this, end)
+  }
+
+  #logger(): Logger {
+    const ignore = () => undefined
+    const logger: Logger = {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: (fields, message) => {
+        if (!this.isKilled) this.errors.push(`${message}${reasonIn(fields)}`)
+      },
+      child: () => logger,
+    }
+    return logger
+  }
+}
+
+function reasonIn(fields: object): string {
+  const { error } = fields as { readonly error?: unknown }
+  if (error === undefined) return ''
+  return `: ${error instanceof Error ? error.message : String(error)}`
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

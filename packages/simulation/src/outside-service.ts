@@ -1,0 +1,66 @@
+/** A small service outside the cluster, such as a DNS zone or a billing account: what operators call in `resolve`. */
+
+/** One thing that the service holds. */
+export interface OutsideRecord {
+  readonly id: string
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * Keeps records. Like many real services it makes a new record for every creation, so that a call repeated without
+ * its idempotency key leaves a duplicate behind.
+ */
+export class OutsideService {
+  readonly #records = new Map<string, OutsideRecord>()
+  readonly #byKey = new Map<string, string>()
+  #next = 1
+
+  /** Makes a record, or answers with the one made earlier under the same idempotency key. */
+  create(name: string, value: string, idempotencyKey?: string): OutsideRecord {
+    const known = idempotencyKey === undefined ? undefined : this.#byKey.get(idempotencyKey)
+    const existing = known === undefined ? undefined : this.#records.get(known)
+    if (existing !== undefined) return existing
+    const record = { id: `record-${this.#next++}`, name, value }
+    this.#records.set(record.id, record)
+    if (idempotencyKey !== undefined) this.#byKey.set(idempotencyKey, record.id)
+    return record
+  }
+
+  /** Changes a record; false when there is none. */
+  update(id: string, value: string): boolean {
+    const record = this.#records.get(id)
+    if (record !== undefined) this.#records.set(id, { ...record, value })
+    return record !== undefined
+  }
+
+  /** Removes a record; false when there was none. */
+  remove(id: string): boolean {
+    return this.#records.delete(id)
+  }
+
+  list(): readonly OutsideRecord[] {
+    return [...this.#records.values()]
+  }
+}
+
+/** The service as an operator reaches it: every call takes its way through the exploration. */
+export interface OutsideClient {
+  create(name: string, value: string, idempotencyKey?: string): Promise<OutsideRecord>
+  update(id: string, value: string): Promise<boolean>
+  remove(id: string): Promise<boolean>
+  list(): Promise<readonly OutsideRecord[]>
+}
+
+/** Makes a client whose calls go through `pass`. */
+export function outsideClient(
+  service: OutsideService,
+  pass: <R>(operation: string, act: () => R) => Promise<R>,
+): OutsideClient {
+  return {
+    create: (name, value, key) => pass(`create ${name}`, () => service.create(name, value, key)),
+    update: (id, value) => pass(`update ${id}`, () => service.update(id, value)),
+    remove: (id) => pass(`remove ${id}`, () => service.remove(id)),
+    list: () => pass('list', () => service.list()),
+  }
+}

@@ -1,0 +1,77 @@
+/** T9: each request fails once, in each of the ways in which requests fail. */
+import { DELIVER, PASS, type RequestFate } from '../disturbance.ts'
+import { describeRequest, objectId } from '../request-facts.ts'
+import type { Pattern } from './pattern.ts'
+
+const RETRY_AFTER_SECONDS = 3
+
+const REFUSALS: readonly { readonly name: string; readonly fate: RequestFate }[] = [
+  { name: '409', fate: { type: 'refuse', code: 409, reason: 'Conflict' } },
+  { name: '422', fate: { type: 'refuse', code: 422, reason: 'Invalid' } },
+  {
+    name: '429',
+    fate: { type: 'refuse', code: 429, reason: 'TooManyRequests', retryAfterSeconds: RETRY_AFTER_SECONDS },
+  },
+  { name: '500', fate: { type: 'refuse', code: 500, reason: 'InternalError' } },
+  { name: 'a broken connection', fate: { type: 'reset' } },
+]
+
+/** Every request fails once. */
+export const failedRequests: Pattern = {
+  id: 'T9',
+  title: 'failed requests',
+  coverage: 'exhaustive',
+  async points(context) {
+    const { world } = await context.undisturbed('alone')
+    return world.requests.flatMap((failing) => {
+      const refused = REFUSALS.map(({ name, fate }) => ({
+        label: `request ${failing.index} (${describeRequest(failing)}) fails with ${name}`,
+        run: () =>
+          context.disturbed('alone', {
+            disturb: ({ world: disturbed, fault, problem }) => {
+              let refusedAtMs: number | undefined
+              return {
+                onRequest: (request) => {
+                  if (request.index === failing.index) {
+                    fault(`${describeRequest(request)} fails with ${name}`)
+                    refusedAtMs = disturbed.elapsedMs
+                    return fate
+                  }
+                  const isRepeated = request.verb === failing.verb && objectId(request) === objectId(failing)
+                  if (
+                    name === '429' &&
+                    refusedAtMs !== undefined &&
+                    isRepeated &&
+                    request.instance === failing.instance
+                  ) {
+                    const waitedMs = disturbed.elapsedMs - refusedAtMs
+                    refusedAtMs = undefined
+                    if (waitedMs < RETRY_AFTER_SECONDS * 1_000) {
+                      problem(
+                        `${describeRequest(request)} came back after ${waitedMs} ms, asked for ${RETRY_AFTER_SECONDS} s`,
+                      )
+                    }
+                  }
+                  return PASS
+                },
+              }
+            },
+          }),
+      }))
+      const lost = {
+        label: `request ${failing.index} (${describeRequest(failing)}) is carried out and its answer never arrives`,
+        run: () =>
+          context.disturbed('alone', {
+            disturb: ({ fault }) => ({
+              onResponse: (request) => {
+                if (request.index !== failing.index) return DELIVER
+                fault(`the answer to ${describeRequest(request)} is lost`)
+                return { type: 'lose' }
+              },
+            }),
+          }),
+      }
+      return [...refused, lost]
+    })
+  },
+}

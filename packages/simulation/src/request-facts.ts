@@ -1,0 +1,74 @@
+/** What a request is about, read from its method and path. */
+import type { TransportRequest } from '@reeve/kube'
+
+/** A request of the operator under test. */
+export interface RequestFacts {
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
+  readonly verb: string
+  /** `plural` or `plural.group`; empty for paths that are no resource. */
+  readonly resource: string
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+  readonly subresource: string | undefined
+  readonly isWrite: boolean
+}
+
+const WRITES: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+/** Reads the facts. A created object's name is found in the body, where the path has none. */
+export function requestFacts(request: TransportRequest): RequestFacts {
+  const [pathname = '', query = ''] = request.path.split('?')
+  const parts = pathname.split('/').filter((part) => part !== '')
+  const isCore = parts[0] === 'api'
+  const isGroup = parts[0] === 'apis'
+  const rest = isCore ? parts.slice(2) : isGroup ? parts.slice(3) : []
+  if (rest.length === 0) {
+    const verb = request.method.toLowerCase()
+    return { verb, resource: '', namespace: undefined, name: undefined, subresource: undefined, isWrite: false }
+  }
+  const isNamespaced = rest[0] === 'namespaces' && rest.length > 2
+  const [plural = '', name, subresource] = isNamespaced ? rest.slice(2) : rest
+  const group = isGroup ? parts[1] : undefined
+  const verb = verbOf(request.method, name, query)
+  return {
+    verb,
+    resource: group === undefined ? plural : `${plural}.${group}`,
+    namespace: isNamespaced ? rest[1] : undefined,
+    name: name ?? (verb === 'create' ? nameIn(request.body) : undefined),
+    subresource,
+    isWrite: request.method !== 'GET',
+  }
+}
+
+function verbOf(method: string, name: string | undefined, query: string): string {
+  if (method === 'GET') {
+    if (/(^|&)watch=(true|1)/.test(query)) return 'watch'
+    return name === undefined ? 'list' : 'get'
+  }
+  return method === 'DELETE' && name === undefined ? 'deletecollection' : (WRITES[method] ?? method.toLowerCase())
+}
+
+function nameIn(body: string | Uint8Array | undefined): string | undefined {
+  if (body === undefined) return undefined
+  const object = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as {
+    readonly metadata?: { readonly name?: string }
+  }
+  return object.metadata?.name
+}
+
+/** `create deployments.apps default/shop`, as traces and points show it. */
+export function describeRequest({ verb, resource, namespace, name, subresource }: RequestFacts): string {
+  const key = [namespace, name].filter((part) => part !== undefined).join('/')
+  const target = subresource === undefined ? resource : `${resource}/${subresource}`
+  return key === '' ? `${verb} ${target}` : `${verb} ${target} ${key}`
+}
+
+/** Which object a request is about: the key of counters. */
+export function objectId({ resource, namespace, name }: Pick<RequestFacts, 'resource' | 'namespace' | 'name'>): string {
+  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`
+}
+
+/** Leases and events are how an operator lives and talks, not what it manages. */
+export function isBookkeeping(resource: string): boolean {
+  return resource === 'leases.coordination.k8s.io' || resource === 'events' || resource === 'events.events.k8s.io'
+}

@@ -1,0 +1,137 @@
+/** The state of a cluster as a value that two good runs agree on: no uids, versions, times or allocated addresses. */
+import { isDeepStrictEqual } from 'node:util'
+import type { EmbeddedCluster } from '@reeve/embedded-cluster'
+import type { OperatorUnderTest, PlainObject } from './operator-under-test.ts'
+import type { OutsideService } from './outside-service.ts'
+
+/** Objects by `resource namespace/name`. */
+export type Snapshot = ReadonlyMap<string, PlainObject>
+
+/** Metadata that says when and in which incarnation, not what. */
+const METADATA_LEFT_OUT = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'generation',
+  'managedFields',
+  'selfLink',
+])
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
+/** Fields that the server chooses at random. */
+const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
+  services: new Set(['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort']),
+}
+
+/** The annotation that the exploration leaves on objects in the name of somebody else. */
+export const FOREIGN = 'exploration.reeve.dev/somebody-else'
+
+/** Annotations that tell how an object came to be: revisions it went through, and a stamp over its owner's uid. */
+const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
+
+/** Where to look, and what is known to be there on purpose. */
+export interface SnapshotScope {
+  /** Everything of these resources is in the snapshot. */
+  readonly resources: ReadonlySet<string>
+  /** Of other resources, only these objects, by id. */
+  readonly others?: Iterable<string>
+}
+
+/** Takes a snapshot of what the operator and its users deal with. */
+export function takeSnapshot(
+  cluster: EmbeddedCluster,
+  outside: OutsideService,
+  operator: OperatorUnderTest,
+  scope: SnapshotScope,
+): Snapshot {
+  const snapshot = new Map<string, PlainObject>()
+  const others = new Set(scope.others ?? [])
+  const names = new Set([...scope.resources, ...[...others].map((id) => id.split(' ')[0] ?? '')])
+  for (const resource of [...names].sort()) {
+    for (const object of cluster.api.list(resource)) {
+      const id = idOf(resource, object)
+      if (!scope.resources.has(resource) && !others.has(id)) continue
+      const plain = normalise(cluster, resource, object)
+      const kept = operator.normalise === undefined ? plain : operator.normalise(resource, plain)
+      if (kept !== undefined) snapshot.set(id, kept)
+    }
+  }
+  const seen = new Map<string, number>()
+  for (const { name, value } of outside.list()) {
+    const copy = (seen.get(name) ?? 0) + 1
+    seen.set(name, copy)
+    snapshot.set(`outside ${name}${copy === 1 ? '' : ` (copy ${copy})`}`, { value })
+  }
+  return snapshot
+}
+
+/** Whether two snapshots say the same. */
+export function isSameSnapshot(one: Snapshot, other: Snapshot): boolean {
+  return isDeepStrictEqual(one, other)
+}
+
+/** `deployments.apps default/shop`. */
+export function idOf(resource: string, object: PlainObject): string {
+  const { namespace, name } = object.metadata as { readonly namespace?: string; readonly name: string }
+  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`
+}
+
+function normalise(cluster: EmbeddedCluster, resource: string, object: PlainObject): PlainObject {
+  const { metadata, ...rest } = object as { readonly metadata: PlainObject }
+  const kept = Object.entries(metadata).filter(([name]) => !METADATA_LEFT_OUT.has(name))
+  const owners = metadata.ownerReferences as readonly OwnerReference[] | undefined
+  const context = { generation: metadata.generation, allocated: ALLOCATED[resource] ?? new Set<string>() }
+  const plain = {
+    ...(clean(rest, context) as PlainObject),
+    metadata: {
+      ...(clean(withoutHistory(Object.fromEntries(kept)), context) as PlainObject),
+      ...(owners && { ownerReferences: owners.map((owner) => describeOwner(cluster, metadata, owner)) }),
+    },
+  }
+  return plain
+}
+
+interface OwnerReference {
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly apiVersion: string
+  readonly controller?: boolean
+}
+
+/** An owner by name, and whether the reference leads to the object that has the name now. */
+function describeOwner(cluster: EmbeddedCluster, metadata: PlainObject, owner: OwnerReference): string {
+  const group = owner.apiVersion.includes('/') ? owner.apiVersion.split('/')[0] : ''
+  const served = cluster.api.resources().find((entry) => entry.kind === owner.kind && entry.group === group)
+  const namespace = served?.namespaced ? (metadata.namespace as string | undefined) : undefined
+  const live = served && cluster.api.get(served.resource, namespace, owner.name)
+  const isLive = (live?.metadata as PlainObject | undefined)?.uid === owner.uid
+  const role = owner.controller ? 'controller' : 'owner'
+  return `${role} ${owner.kind} ${owner.name}${isLive ? '' : ' (an earlier incarnation)'}`
+}
+
+/** How many revisions a Deployment went through depends on the way, not on the goal. */
+function withoutHistory(metadata: PlainObject): PlainObject {
+  const { annotations, ...rest } = metadata as { readonly annotations?: PlainObject }
+  if (annotations === undefined) return rest
+  const others = Object.fromEntries(Object.entries(annotations).filter(([name]) => !HISTORY.has(name)))
+  return Object.keys(others).length === 0 ? rest : { ...rest, annotations: others }
+}
+
+interface CleanContext {
+  readonly generation: unknown
+  readonly allocated: ReadonlySet<string>
+}
+
+function clean(value: unknown, context: CleanContext): unknown {
+  if (typeof value === 'string') return TIME.test(value) ? '<time>' : value
+  if (Array.isArray(value)) return value.map((item) => clean(item, context))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
+    if (name === 'observedGeneration') return [name, item === context.generation ? '<current>' : '<outdated>']
+    if (context.allocated.has(name) && item !== undefined && item !== 'None') return [name, '<allocated>']
+    return [name, clean(item, context)]
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,162 @@
+/** A small operator, written correctly: a Box becomes ConfigMaps and a record in a service outside the cluster. */
+import { defineCrd, type ObjectOf } from '@reeve/crd'
+import { ConfigMaps, type KubeClient, type Stored } from '@reeve/kube'
+import {
+  Cache,
+  controller,
+  createManager,
+  desired,
+  keepOwnFields,
+  pipeline,
+  type Reconcile,
+  withFinalizer,
+} from '@reeve/runtime'
+import { Type } from 'typebox'
+import type { OperatorUnderTest, Place, Scenario } from '../../src/index.ts'
+
+const v1 = {
+  spec: Type.Object({
+    text: Type.String({ minLength: 1 }),
+    items: Type.Optional(Type.Record(Type.String(), Type.String())),
+    lid: Type.Optional(Type.Boolean()),
+  }),
+  status: Type.Object({ text: Type.Optional(Type.String()) }),
+} as const
+
+export const BoxCrd = defineCrd({
+  group: 'example.com',
+  kind: 'Box',
+  plural: 'boxes',
+  scope: 'Namespaced',
+  versions: { v1 },
+})
+
+export const Boxes = BoxCrd.resource('v1')
+export type Box = ObjectOf<typeof v1>
+
+export const LABELS = { 'app.kubernetes.io/managed-by': 'boxes' }
+const FINALIZER = 'example.com/boxes'
+
+/** What differs between the correct operator and the broken ones. */
+export interface BoxParts {
+  readonly reconcile: (place: Place, client: KubeClient) => Reconcile<Box>
+  /** Runs once, before the controller. */
+  readonly atStart?: (client: KubeClient) => Promise<void>
+}
+
+/** Puts an operator together from its parts. */
+export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
+  return {
+    name,
+    crds: [BoxCrd],
+    hasElection: true,
+    start(place, client) {
+      const { clock, random, logger, leaderElection } = place
+      const shared = { clock, random, logger }
+      const cache = new Cache(client, shared)
+      const manager = createManager<Cache>({ client, cache, clock, logger, ...(leaderElection && { leaderElection }) })
+      const labelSelector = Object.entries(LABELS)
+        .map((entry) => entry.join('='))
+        .join(',')
+      const boxes = controller(
+        {
+          name: 'box',
+          for: Boxes,
+          owns: [{ resource: ConfigMaps, labelSelector, transform: keepOwnFields('boxes') }],
+          reconcile: parts.reconcile(place, client),
+        },
+        { cache, client: manager.client, ...shared },
+      )
+      manager.add(boxes)
+      return {
+        run: async (signal) => {
+          await parts.atStart?.(client)
+          await manager.run(signal)
+        },
+      }
+    },
+    exampleSpecs: [{ text: 'full', items: { one: '1', two: '2' }, lid: true }],
+  }
+}
+
+/** What a Box holds, as the data of its ConfigMap. */
+export function contentsOf({ spec }: Pick<Box, 'spec'>): Record<string, string> {
+  return { text: spec.text, ...spec.items }
+}
+
+const apply = () =>
+  pipeline({
+    resource: Boxes,
+    owned: [ConfigMaps],
+    fieldManager: 'boxes',
+    render: (box: Stored<Box>) => {
+      const { name, namespace } = box.metadata
+      const configMap = (suffix: string, data: Record<string, string>) =>
+        desired(ConfigMaps, { metadata: { name: `${name}${suffix}`, namespace, labels: LABELS }, data })
+      return [configMap('', contentsOf(box)), ...(box.spec.lid ? [configMap('-lid', { closed: 'yes' })] : [])]
+    },
+    report: (_context, { spec, status }, { failure }) => ({ status: failure ? status : { text: spec.text } }),
+  })
+
+/** Everything as it should be: the engine, a finalizer, an idempotency key. */
+export function correctReconcile(place: Place): Reconcile<Box> {
+  const reconcile = apply()
+  return async (request) => {
+    const { object, client, signal } = request
+    if (object === undefined) return
+    await withFinalizer(object, {
+      client,
+      resource: Boxes,
+      finalizer: FINALIZER,
+      signal,
+      reconcile: async (box) => {
+        await place.outside.create(box.metadata.name ?? '', 'made', box.metadata.uid)
+        return reconcile(request)
+      },
+      cleanup: async (box) => {
+        for (const record of await place.outside.list()) {
+          if (record.name === box.metadata.name) await place.outside.remove(record.id)
+        }
+        return 'done' as const
+      },
+    })
+  }
+}
+
+/** ConfigMaps whose Box is gone, from a list that may be old, deleted only in the incarnation that was seen. */
+export async function sweep(client: KubeClient, guard: boolean): Promise<void> {
+  const selection = { labelSelector: 'app.kubernetes.io/managed-by=boxes' }
+  const { items } = await client.list(ConfigMaps, { ...selection, resourceVersion: '0' })
+  const boxes = await client.listAll(Boxes)
+  const owners = new Set(boxes.items.map(({ metadata }) => metadata.uid))
+  for (const { metadata } of items) {
+    if (metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue
+    const { uid, resourceVersion, namespace, name } = metadata
+    const key = { name, ...(namespace !== undefined && { namespace }) }
+    const options = guard ? { preconditions: { uid, resourceVersion } } : {}
+    // Gone, or another one by now: nothing to sweep.
+    await client.delete(ConfigMaps, key, options).catch(() => undefined)
+  }
+}
+
+export const correctOperator = boxOperator('boxes', {
+  reconcile: correctReconcile,
+  atStart: (client) => sweep(client, true),
+})
+
+const key = { namespace: 'default', name: 'gift' }
+const gift = (spec: Box['spec']): Box => ({ apiVersion: 'example.com/v1', kind: 'Box', metadata: key, spec })
+
+/** A Box is made, changed, closed, opened, deleted and made again. */
+export const boxScenario: Scenario = {
+  name: 'life of a Box',
+  steps: [
+    { name: 'create', act: ({ client }) => client.create(Boxes, gift({ text: 'hello', items: { a: '1' } })) },
+    {
+      name: 'close',
+      act: ({ client }) => client.patch(Boxes, key, { type: 'merge', patch: { spec: { lid: true } } }),
+    },
+    { name: 'delete', act: ({ client }) => client.delete(Boxes, key) },
+    { name: 'create again', act: ({ client }) => client.create(Boxes, gift({ text: 'again' })) },
+  ],
+}
