@@ -108,7 +108,8 @@ function linkerFlags(version: string): string {
   return ['-s', '-w', ...stamps].join(' ')
 }
 
-interface GoRun {
+/** How the Go command is run; lines of its output and of its messages are told as they come. */
+export interface GoRun {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal
@@ -118,7 +119,8 @@ interface GoRun {
 
 const KEPT_MESSAGES = 30
 
-async function runGo(args: readonly string[], run: GoRun): Promise<void> {
+/** Runs the Go command. Errors: `GoMissingError`, `BuildFailedError` with its last words. */
+export async function runGo(args: readonly string[], run: GoRun): Promise<void> {
   const child = spawn('go', args, {
     cwd: run.cwd,
     env: run.env,

@@ -18,6 +18,7 @@ export {
   findBinaries,
 } from './binaries.ts'
 export type { ClientIdentity, KeyPair } from './certificates.ts'
+export { type ClientProbeOptions, ensureClientProbe, findClientProbe } from './client-probe.ts'
 export * from './errors.ts'
 export { type BuildProgress, hasGo } from './go-build.ts'
 export { goModuleFolder } from './go-modules.ts'
