@@ -1,4 +1,5 @@
 /** @module The Dynatrace operator. */
+export { convertDynaKube, convertEdgeConnect } from './api/conversion/convert.ts'
 export { CRDS, crdManifests, installation } from './api/crd-manifests.ts'
 export * from './api/dynakube/active-gate-facts.ts'
 export { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
@@ -12,3 +13,4 @@ export { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
 export * as edgeConnectFacts from './api/edgeconnect/edgeconnect-facts.ts'
 export * from './api/feature-flags.ts'
 export * from './api/latest.ts'
+export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'

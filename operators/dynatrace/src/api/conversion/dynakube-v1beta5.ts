@@ -1,0 +1,96 @@
+/** DynaKube between v1beta5 and v1beta6. */
+import type { Spoke } from '@reeve/crd'
+import type { DynaKube, DynaKubeSpec, DynaKubeStatus } from '../latest.ts'
+import { lowerOneAgent, raiseOneAgent } from './one-agent-mode.ts'
+import { DEFAULT_COLLECTOR_IMAGE, preserve, restore } from './preserved-fields.ts'
+import { type DynaKubeV1Beta5, omit, specOf, withAnnotations } from './versions.ts'
+
+type OldSpec = DynaKubeV1Beta5['spec']
+type OldTemplates = OldSpec['templates']
+type Templates = NonNullable<DynaKubeSpec['templates']>
+
+/** Everything of the node, which is what older versions map. */
+const ALL_HOST_PATHS = ['/']
+
+/** To the stored version and back. */
+export const v1beta5Spoke: Spoke<DynaKubeV1Beta5, DynaKube> = {
+  toHub(object) {
+    const spec = specOf(object, { apiUrl: '' })
+    const { oneAgent, ...raised } = raiseOneAgent(spec.oneAgent)
+    const isDefaultCollectorImage = !hasCollectorImage(spec.templates)
+    return {
+      ...object,
+      metadata: withAnnotations(
+        object.metadata,
+        preserve(object.metadata.annotations, { ...raised, isDefaultCollectorImage }),
+      ),
+      spec: {
+        ...omit(spec, 'oneAgent', 'extensions', 'kspm', 'templates'),
+        // Empty members are written as other writers of this version do, who compare whole objects.
+        metadataEnrichment: { namespaceSelector: {}, ...spec.metadataEnrichment },
+        ...(oneAgent && { oneAgent }),
+        ...(spec.extensions && { extensions: { prometheus: {} } }),
+        // Paths could be written in v1beta5 but were never used: everything was mapped.
+        ...(spec.kspm && { kspm: { mappedHostPaths: [...ALL_HOST_PATHS] } }),
+        templates: raiseTemplates(spec.templates, isDefaultCollectorImage),
+      },
+      status: raiseStatus(object.status),
+    }
+  },
+
+  fromHub(object) {
+    const spec = specOf(object, { apiUrl: '' })
+    const { annotations, autoUpdate, isDefaultCollectorImage } = restore(object.metadata.annotations)
+    const oneAgent = lowerOneAgent(spec.oneAgent, autoUpdate)
+    const templates = lowerTemplates(spec.templates, isDefaultCollectorImage)
+    return {
+      ...object,
+      metadata: withAnnotations(object.metadata, annotations),
+      spec: {
+        ...omit(spec, 'oneAgent', 'extensions', 'kspm', 'templates', 'otlpExporterConfiguration'),
+        ...(oneAgent && { oneAgent }),
+        ...(spec.extensions && { extensions: {} }),
+        ...(spec.kspm && { kspm: {} }),
+        ...(templates && { templates }),
+      },
+    }
+  },
+}
+
+function hasCollectorImage(templates: OldTemplates): boolean {
+  const { repository, tag } = templates?.otelCollector?.imageRef ?? {}
+  return Boolean(repository || tag)
+}
+
+function raiseTemplates(old: OldTemplates, isDefaultCollectorImage: boolean): Templates {
+  return {
+    ...old,
+    kspmNodeConfigurationCollector: { nodeAffinity: {}, ...old?.kspmNodeConfigurationCollector },
+    ...(isDefaultCollectorImage && { otelCollector: { ...old?.otelCollector, imageRef: DEFAULT_COLLECTOR_IMAGE } }),
+    // The schema demands the image as soon as the section is there.
+    sqlExtensionExecutor: { imageRef: {} },
+  }
+}
+
+function lowerTemplates(templates: DynaKubeSpec['templates'], isDefaultCollectorImage: boolean): OldTemplates {
+  if (templates === undefined) return undefined
+  const { otelCollector, kspmNodeConfigurationCollector: kspm, ...rest } = omit(templates, 'sqlExtensionExecutor')
+  const collector = isDefaultCollectorImage && otelCollector ? omit(otelCollector, 'imageRef') : otelCollector
+  return {
+    ...rest,
+    ...(collector && { otelCollector: collector }),
+    ...(kspm && { kspmNodeConfigurationCollector: { nodeAffinity: {}, ...kspm } }),
+  }
+}
+
+function raiseStatus(status: DynaKubeV1Beta5['status']): DynaKubeStatus {
+  return {
+    codeModules: {},
+    dynatraceApi: {},
+    kspm: {},
+    metadataEnrichment: {},
+    ...status,
+    activeGate: { connectionInfoStatus: {}, ...status?.activeGate },
+    oneAgent: { connectionInfoStatus: {}, ...status?.oneAgent },
+  }
+}

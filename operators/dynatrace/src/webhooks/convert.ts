@@ -1,0 +1,29 @@
+/** The conversion webhook of both CRDs. */
+import type { Convert } from '@reeve/crd'
+import { conversionWebhook, type KindConversion, type WebhookRoute } from '@reeve/runtime'
+import { convertDynaKube, convertEdgeConnect } from '../api/conversion/convert.ts'
+import { DynaKubeCrd } from '../api/dynakube/dynakube-crd.ts'
+import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'
+
+/** Where the API server sends ConversionReviews. */
+export const CONVERT_PATH = '/convert'
+
+/** Answers ConversionReviews for DynaKubes and EdgeConnects. */
+export function convertRoute(): WebhookRoute {
+  return conversionWebhook(CONVERT_PATH, [
+    between(DynaKubeCrd, convertDynaKube),
+    between(EdgeConnectCrd, convertEdgeConnect),
+  ])
+}
+
+/** The API server never asks for the version that an object has: who does is mistaken and should learn of it. */
+function between({ group, kind }: { readonly group: string; readonly kind: string }, convert: Convert): KindConversion {
+  return {
+    group,
+    kind,
+    convert: (object, toVersion) => {
+      if (object.apiVersion === `${group}/${toVersion}`) throw new Error(`it already is ${toVersion}`)
+      return convert(object, toVersion)
+    },
+  }
+}
