@@ -24,6 +24,8 @@ export interface KindStrategy {
   readonly names?: 'subdomain' | 'label' | 'service' | 'path-segment'
   /** Top-level fields whose change increments `metadata.generation`; absent when the kind keeps no generation. */
   readonly generation?: readonly string[]
+  /** Whether changed annotations increment `metadata.generation`, too, unless they come with the status. */
+  readonly annotationsCount?: boolean
   /** Whether PUT on a missing object creates it. @default false */
   readonly createOnUpdate?: boolean
   /** Whether PUT without a resourceVersion overwrites whatever is there. @default true, false for custom resources */

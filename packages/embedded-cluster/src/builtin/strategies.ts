@@ -1,7 +1,7 @@
 /** Finds the strategy of a kind. */
 import { definitionStrategy } from '../crd/definition-strategy.ts'
 import { isJsonObject } from '../json.ts'
-import { loadMessageTypes, type MessageType, type MessageTypes } from '../protobuf/messages.ts'
+import { builtinMessageTypes, type MessageType } from '../protobuf/messages.ts'
 import { apiVersionOf, groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import * as cluster from './cluster-kinds.ts'
@@ -81,7 +81,6 @@ export function strategyOf(info: ResourceInfo): KindStrategy {
 class TypedStrategies {
   // Derived from the resource alone, so that clusters in one process may share it.
   readonly #known = new WeakMap<ResourceInfo, KindStrategy>()
-  #types: MessageTypes | undefined
 
   of(info: ResourceInfo): KindStrategy {
     const known = this.#known.get(info)
@@ -92,10 +91,9 @@ class TypedStrategies {
   }
 
   #build(info: ResourceInfo): KindStrategy {
-    this.#types ??= loadMessageTypes()
-    if (info.custom) return customStrategy(info, this.#types)
+    if (info.custom) return customStrategy(info)
     const own = strategies[groupResource(info)] ?? plain
-    const type = this.#types.ofKind(apiVersionOf(info), info.kind)
+    const type = builtinMessageTypes().ofKind(apiVersionOf(info), info.kind)
     return type === undefined ? own : typedStrategy(info, type, own)
   }
 }
@@ -123,10 +121,9 @@ function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy)
 }
 
 /** Of a custom resource only the metadata has a typed form, the same as that of every kind. */
-function customStrategy(info: ResourceInfo, types: MessageTypes): KindStrategy {
-  const metadataField = types.ofKind('v1', 'ConfigMap')?.byName.get('metadata')
-  if (metadataField?.value.kind !== 'message') return plain
-  const type = metadataField.value.message
+function customStrategy(info: ResourceInfo): KindStrategy {
+  const type = builtinMessageTypes().ofKind('meta.k8s.io/v1', 'ObjectMeta')
+  if (type === undefined) return plain
   return {
     default({ metadata }) {
       if (isJsonObject(metadata)) decode(info, () => toTypedForm(type, metadata))

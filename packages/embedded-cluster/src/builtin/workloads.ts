@@ -16,6 +16,8 @@ import { defaultClaimSpec } from './volume-defaults.ts'
 /** The strategy of the kind Deployment. */
 export const deploymentStrategy: KindStrategy = {
   generation: ['spec'],
+  // The controller passes them on to ReplicaSets, so it has to see them change.
+  annotationsCount: true,
   validate: validateDeployment,
   warnings: adviseOnNamedWorkload,
   default(object) {

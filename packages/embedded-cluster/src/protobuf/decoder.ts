@@ -1,187 +1,198 @@
 /** Decodes the protobuf bodies that typed Go clients send, into the JSON they would have sent instead. */
-import { readFileSync } from 'node:fs'
-import type { JsonObject, JsonValue } from '../json.ts'
-import { specialForm } from './special-messages.ts'
-import { MalformedProtobuf, WireReader } from './wire-reader.ts'
+import { DecodeError } from '../builtin/scalar-forms.ts'
+import { toTypedForm } from '../builtin/typed-form.ts'
+import { isJsonObject, type JsonObject, type JsonValue, stringAt } from '../json.ts'
+import { builtinMessageTypes, type MessageField, type MessageType, type MessageTypes } from './messages.ts'
+import { specialJson } from './special-messages.ts'
+import { MalformedProtobuf, WireReader, wireTypes } from './wire-reader.ts'
 
-/** `[JSON name, type, cardinality]`; the name is empty for embedded structs and named slices. */
-type Field = readonly [name: string, type: string, cardinality?: 'repeated' | 'map']
-
-/** Messages of the built-in kinds, as `data/protobuf.json` describes them. */
-export interface ProtobufDescriptor {
-  readonly packages: Readonly<Record<string, string>>
-  readonly messages: Readonly<Record<string, Readonly<Record<string, Field>>>>
-}
-
-/** What the Go structs say about fields, as `data/go-types.json` has it: `*` pointer, `!` kept when empty, `0` zero struct left out. */
-export type GoTypes = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-const magic = [0x6b, 0x38, 0x73, 0x00]
+const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
 const envelope = 'k8s.io.apimachinery.pkg.runtime.Unknown'
-const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1'
 /** No kind is nested deeper but for the schema of a CustomResourceDefinition, which may be. */
 const MAX_DEPTH = 200
-const decoder = new TextDecoder('utf-8', { fatal: true })
+/** A field takes two bytes at least and its object a hundred: without a limit a small body fills the memory. */
+const MAX_VALUES = 300_000
+const decoder = new TextDecoder()
 
-/** Reads the descriptions shipped with the package, when first needed. */
+/**
+ * A decoder that reads the descriptions shipped with the package when first needed.
+ *
+ * @example
+ * loadProtobufDecoder().decode(bytes) // { apiVersion: 'v1', kind: 'ConfigMap', metadata: … }
+ */
 export function loadProtobufDecoder(): ProtobufDecoder {
-  let loaded: { descriptor: ProtobufDescriptor; goTypes: GoTypes } | undefined
-  return new ProtobufDecoder(() => {
-    loaded ??= { descriptor: readData('protobuf.json'), goTypes: readData('go-types.json') }
-    return loaded
-  })
-}
-
-function readData<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8'))
-}
-
-/** Whether bytes start like a Kubernetes protobuf body. */
-export function isProtobuf(bytes: Uint8Array): boolean {
-  return magic.every((byte, index) => bytes[index] === byte)
+  return new ProtobufDecoder(builtinMessageTypes)
 }
 
 /** Decodes by description, so that there is no generated code. */
 export class ProtobufDecoder {
-  readonly #load: () => { readonly descriptor: ProtobufDescriptor; readonly goTypes: GoTypes }
+  readonly #types: () => MessageTypes
 
-  constructor(load: () => { readonly descriptor: ProtobufDescriptor; readonly goTypes: GoTypes }) {
-    this.#load = load
+  constructor(types: () => MessageTypes) {
+    this.#types = types
   }
 
   /** The object in `bytes`. Throws {@link MalformedProtobuf} for anything that is not one. */
   decode(bytes: Uint8Array): JsonObject {
-    if (!isProtobuf(bytes)) throw new MalformedProtobuf('the four bytes in front are missing')
-    const unknown = this.#fields(envelope, bytes.subarray(magic.length), 0, true)
-    const typeMeta = unknown.typeMeta
-    const { apiVersion, kind } =
-      typeof typeMeta === 'object' && !Array.isArray(typeMeta) && typeMeta !== null ? typeMeta : {}
-    if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new MalformedProtobuf('it names no kind')
-    const raw = Buffer.from(typeof unknown.raw === 'string' ? unknown.raw : '', 'base64')
-    return { apiVersion, kind, ...this.#fields(this.#messageOf(apiVersion, kind), raw, 0, false) }
+    return this.#decode(bytes, new Walk(0, (nested, walk) => this.#decode(nested, walk)))
   }
 
-  #messageOf(apiVersion: string, kind: string): string {
-    const { packages, messages } = this.#load().descriptor
-    const own = `${packages[apiVersion]}.${kind}`
-    if (messages[own] !== undefined) return own
-    const shared = `${metaPackage}.${kind}`
-    if (messages[shared] !== undefined) return shared
-    throw new MalformedProtobuf(`no message is known for ${apiVersion}, Kind=${kind}`)
-  }
-
-  #fields(message: string, bytes: Uint8Array, depth: number, keepsZeros: boolean): JsonObject {
-    if (depth > MAX_DEPTH) throw new MalformedProtobuf('it is nested too deep')
-    const { descriptor, goTypes } = this.#load()
-    const known = descriptor.messages[message] ?? {}
-    const flags = goTypes[message] ?? {}
-    const object: JsonObject = {}
-    const reader = new WireReader(bytes)
-    while (!reader.isAtEnd) {
-      const tag = reader.tag()
-      const field = known[tag.field]
-      if (field === undefined) {
-        reader.skip(tag.type)
-        continue
-      }
-      const [name, type, cardinality] = field
-      if (cardinality === 'map') this.#addEntry(object, name, type, reader.bytes(), depth)
-      else if (cardinality === 'repeated') {
-        const list = Array.isArray(object[name]) ? object[name] : []
-        list.push(...this.#repeated(type, reader, tag.type, depth))
-        object[name] = list
-      } else {
-        const value = this.#value(type, reader, depth)
-        const flag = flags[name]?.split(' ', 1)[0] ?? ''
-        if (name === '') Object.assign(object, value)
-        else if (keepsZeros || isKept(value, flag)) object[name] = value
-      }
+  #decode(bytes: Uint8Array, walk: Walk): JsonObject {
+    if (!startsWithMagic(bytes)) {
+      const prefix = `[${magic.join(' ')}]`
+      throw new MalformedProtobuf(`provided data does not appear to be a protobuf message, expected prefix ${prefix}`)
+    }
+    const types = this.#types()
+    const unknownType = types.named(envelope)
+    if (unknownType === undefined) throw new Error(`the protobuf data lack ${envelope}`)
+    const unknown: JsonObject = {}
+    walk.message(unknownType, bytes.subarray(magic.length), unknown)
+    const typeMeta = isJsonObject(unknown.typeMeta) ? unknown.typeMeta : {}
+    const [apiVersion = '', kind = ''] = [stringAt(typeMeta, 'apiVersion'), stringAt(typeMeta, 'kind')]
+    const type = types.ofKind(apiVersion, kind)
+    if (type === undefined) {
+      throw new MalformedProtobuf(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+      )
+    }
+    const object: JsonObject = { kind, apiVersion }
+    const raw = Buffer.from(stringAt(unknown, 'raw') ?? '', 'base64')
+    try {
+      walk.message(type, raw, object)
+      // Go writes plain fields even when they are empty; its JSON leaves them out.
+      toTypedForm(type, object, { keepsEmptyLists: true })
+    } catch (error) {
+      if (!(error instanceof MalformedProtobuf || error instanceof DecodeError)) throw error
+      const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+      throw new MalformedProtobuf(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`)
     }
     return object
   }
+}
 
-  #addEntry(object: JsonObject, name: string, type: string, bytes: Uint8Array, depth: number): void {
+function startsWithMagic(bytes: Uint8Array): boolean {
+  return magic.every((byte, index) => bytes[index] === byte)
+}
+
+/** One pass over a body; counts what it makes and how deep it is. */
+class Walk {
+  readonly #decodeNested: (bytes: Uint8Array, walk: Walk) => JsonObject
+  #depth: number
+  #values = 0
+
+  constructor(depth: number, decodeNested: (bytes: Uint8Array, walk: Walk) => JsonObject) {
+    this.#depth = depth
+    this.#decodeNested = decodeNested
+  }
+
+  /** Reads the fields of a message into `object`, on top of what it has. */
+  message(type: MessageType, bytes: Uint8Array, object: JsonObject): void {
+    this.#depth += 1
+    if (this.#depth > MAX_DEPTH) throw new MalformedProtobuf('proto: the message is nested too deep')
     const reader = new WireReader(bytes)
-    let key = ''
-    let value: JsonValue = zeroOf(type)
     while (!reader.isAtEnd) {
       const tag = reader.tag()
-      if (tag.field === 1) key = text(reader.bytes())
-      else if (tag.field === 2) value = this.#value(type, reader, depth) ?? null
+      const field = type.byNumber.get(tag.field)
+      if (field === undefined) reader.skip(tag.type)
+      else this.#field(field, reader, tag.type, object)
+    }
+    this.#depth -= 1
+  }
+
+  #field(field: MessageField, reader: WireReader, wireType: number, object: JsonObject): void {
+    const { name, cardinality } = field
+    this.#values += 1
+    if (this.#values > MAX_VALUES) throw new MalformedProtobuf('proto: the message has too many values')
+    if (cardinality === 'map') {
+      expectType(field, wireType, wireTypes.bytes)
+      this.#entry(field, reader.bytes(), object)
+    } else if (cardinality === 'repeated') {
+      const list = Array.isArray(object[name]) ? object[name] : []
+      this.#elements(field, reader, wireType, list)
+      object[name] = list
+    } else if (name === '') {
+      expectType(field, wireType, wireTypes.bytes)
+      // An embedded struct: its fields are among those of its parent.
+      if (field.value.kind === 'message') this.message(field.value.message, reader.bytes(), object)
+    } else object[name] = this.#value(field, reader, wireType, object[name])
+  }
+
+  #entry(field: MessageField, bytes: Uint8Array, object: JsonObject): void {
+    const reader = new WireReader(bytes)
+    let key = ''
+    let value: JsonValue = null
+    while (!reader.isAtEnd) {
+      const tag = reader.tag()
+      if (tag.field === 1) {
+        expectType(field, tag.type, wireTypes.bytes)
+        key = decoder.decode(reader.bytes())
+      } else if (tag.field === 2) value = this.#value(field, reader, tag.type, undefined)
       else reader.skip(tag.type)
     }
-    const map =
-      typeof object[name] === 'object' && object[name] !== null && !Array.isArray(object[name]) ? object[name] : {}
+    const known = object[field.name]
+    const map = isJsonObject(known) ? known : {}
     // A key such as __proto__ must become a field like any other.
     Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true })
-    object[name] = map
+    object[field.name] = map
   }
 
-  #repeated(type: string, reader: WireReader, wireType: number, depth: number): JsonValue[] {
-    const isPacked = wireType === 2 && isNumber(type)
-    if (!isPacked) return [this.#value(type, reader, depth) ?? null]
+  /** One element, or many numbers in one piece. */
+  #elements(field: MessageField, reader: WireReader, wireType: number, list: JsonValue[]): void {
+    const isNumber = !['string', 'bytes', 'message'].includes(field.value.kind)
+    if (!isNumber || wireType !== wireTypes.bytes) {
+      list.push(this.#value(field, reader, wireType, undefined))
+      return
+    }
     const packed = new WireReader(reader.bytes())
-    const values: JsonValue[] = []
-    while (!packed.isAtEnd) values.push(this.#value(type, packed, depth) ?? null)
-    return values
+    const elementType = field.value.kind === 'double' ? wireTypes.fixed64 : wireTypes.varint
+    while (!packed.isAtEnd) list.push(this.#value(field, packed, elementType, undefined))
   }
 
-  #value(type: string, reader: WireReader, depth: number): JsonValue | undefined {
-    switch (type) {
-      case 'string':
-        return text(reader.bytes())
-      case 'bytes':
-        return Buffer.from(reader.bytes()).toString('base64')
+  #value(field: MessageField, reader: WireReader, wireType: number, previous: JsonValue | undefined): JsonValue {
+    const { value } = field
+    switch (value.kind) {
       case 'bool':
-        return reader.varint() !== 0n
-      case 'double':
-        return reader.double()
-      case 'float':
-        return reader.float()
-      case 'uint32':
-      case 'uint64':
-        return Number(reader.varint())
+        expectType(field, wireType, wireTypes.varint)
+        return reader.bool()
       case 'int32':
       case 'int64':
+        expectType(field, wireType, wireTypes.varint)
         return reader.integer()
-      default:
-        return this.#message(type, reader.bytes(), depth + 1)
+      case 'double':
+        expectType(field, wireType, wireTypes.fixed64)
+        return reader.double()
+      case 'string':
+        expectType(field, wireType, wireTypes.bytes)
+        return decoder.decode(reader.bytes())
+      case 'bytes':
+        expectType(field, wireType, wireTypes.bytes)
+        return Buffer.from(reader.bytes()).toString('base64')
+      case 'message':
+        expectType(field, wireType, wireTypes.bytes)
+        return this.#messageValue(value.message, reader.bytes(), previous)
     }
   }
 
-  #message(type: string, bytes: Uint8Array, depth: number): JsonValue | undefined {
-    const special = specialForm(type)
-    const fields = this.#fields(type, bytes, depth, special !== undefined)
-    if (special !== undefined) return special(fields)
-    // A named slice: its elements stand for the message itself.
-    const slice = fields['']
-    return slice !== undefined && Object.keys(fields).length === 1 ? slice : fields
+  #messageValue(type: MessageType, bytes: Uint8Array, previous: JsonValue | undefined): JsonValue {
+    const isMerged = type.special === undefined && isJsonObject(previous)
+    const fields: JsonObject = isMerged ? previous : {}
+    this.message(type, bytes, fields)
+    if (type.special === undefined) return fields
+    return specialJson(type.special, type.name, { fields, embedded: (raw) => this.#embedded(raw) })
+  }
+
+  #embedded(raw: Uint8Array): JsonValue {
+    if (startsWithMagic(raw)) return this.#decodeNested(raw, this)
+    try {
+      const value: JsonValue = JSON.parse(decoder.decode(raw))
+      return value
+    } catch {
+      throw new MalformedProtobuf('an embedded value is neither JSON nor protobuf')
+    }
   }
 }
 
-function text(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw new MalformedProtobuf('a string is not UTF-8')
-  }
-}
-
-function isNumber(type: string): boolean {
-  return ['bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float'].includes(type)
-}
-
-function zeroOf(type: string): JsonValue {
-  if (type === 'string' || type === 'bytes') return ''
-  return isNumber(type) ? 0 : {}
-}
-
-/** Go writes plain fields even when they are empty; its JSON leaves them out unless told otherwise. */
-function isKept(value: JsonValue | undefined, flag: string): boolean {
-  if (value === undefined) return false
-  if (flag.includes('*') || flag.includes('!')) return true
-  if (value === '' || value === false || value === 0) return false
-  const isEmptyStruct =
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
-  return !(isEmptyStruct && flag.includes('0'))
+function expectType(field: MessageField, actual: number, expected: number): void {
+  if (actual === expected) return
+  throw new MalformedProtobuf(`proto: wrong wireType = ${actual} for field ${field.name}`)
 }

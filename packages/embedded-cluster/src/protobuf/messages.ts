@@ -196,7 +196,16 @@ function isStruct(message: MessageType): boolean {
   return message.special !== 'RawJson'
 }
 
-/** Reads the types that ship with this package. Throws when the files are missing or damaged. */
+// The files never change while a process runs, and a cluster should not wait for them twice.
+let shipped: MessageTypes | undefined
+
+/** The types that ship with this package, read when first asked for. Throws when the files are missing or damaged. */
+export function builtinMessageTypes(): MessageTypes {
+  shipped ??= loadMessageTypes()
+  return shipped
+}
+
+/** Reads the types from the files in `folder`. Throws when they are missing or damaged. */
 export function loadMessageTypes(folder: URL = new URL('../../data/', import.meta.url)): MessageTypes {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
   return new MessageTypes(read('protobuf.json'), read('go-types.json'))

@@ -1,55 +1,57 @@
 /** Messages whose JSON does not look like their fields. */
-import type { JsonObject, JsonValue } from '../json.ts'
+import { formatTime } from '../builtin/scalar-forms.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import type { SpecialType } from './messages.ts'
 import { MalformedProtobuf } from './wire-reader.ts'
 
-const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1'
-const definitions = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1'
-
-/** Turns the fields of a special message into its JSON; `undefined` stands for a zero value that JSON leaves out. */
-export type SpecialForm = (fields: JsonObject) => JsonValue | undefined
-
-const forms: Readonly<Record<string, SpecialForm>> = {
-  'k8s.io.apimachinery.pkg.api.resource.Quantity': ({ string }) => string ?? '0',
-  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': ({ type, intVal, strVal }) =>
-    type === 1 ? (strVal ?? '') : (intVal ?? 0),
-  'k8s.io.apimachinery.pkg.runtime.RawExtension': ({ raw }) => parseRaw(raw),
-  [`${meta}.FieldsV1`]: ({ Raw }) => parseRaw(Raw),
-  [`${definitions}.JSON`]: ({ raw }) => parseRaw(raw),
-  [`${meta}.Time`]: (fields) => time(fields, false),
-  [`${meta}.MicroTime`]: (fields) => time(fields, true),
-  [`${meta}.Timestamp`]: (fields) => time(fields, false),
-  [`${meta}.Duration`]: ({ duration }) => formatDuration(typeof duration === 'number' ? duration : 0),
-  [`${definitions}.JSONSchemaPropsOrArray`]: ({ schema, jSONSchemas }) => jSONSchemas ?? schema,
-  [`${definitions}.JSONSchemaPropsOrBool`]: ({ schema, allows }) => schema ?? allows ?? false,
-  [`${definitions}.JSONSchemaPropsOrStringArray`]: ({ schema, property }) => property ?? schema,
+/** The fields of such a message, with what an embedded value decodes to. */
+export interface SpecialFields {
+  readonly fields: JsonObject
+  /** Decodes bytes that hold JSON or, as Go's clients may nest them, another protobuf body. */
+  readonly embedded: (bytes: Uint8Array) => JsonValue
 }
 
-/** The form of `message`, if it is special. Its fields are then read without leaving out zero values. */
-export function specialForm(message: string): SpecialForm | undefined {
-  return Object.hasOwn(forms, message) ? forms[message] : undefined
-}
+/** The year 10000, from which on there is no text for a time. */
+const MAX_SECONDS = 253_402_300_800
+const MIN_SECONDS = -62_167_219_200
 
-/** Bytes arrive as base64, as everywhere; here they hold JSON. */
-function parseRaw(raw: JsonValue | undefined): JsonValue | undefined {
-  if (typeof raw !== 'string' || raw === '') return undefined
-  try {
-    const value: JsonValue = JSON.parse(Buffer.from(raw, 'base64').toString('utf8'))
-    return value
-  } catch {
-    throw new MalformedProtobuf('an embedded value is not JSON')
+/** The JSON of a special message; `null` stands for a zero value. */
+export function specialJson(type: SpecialType, name: string, { fields, embedded }: SpecialFields): JsonValue {
+  switch (type) {
+    case 'Quantity':
+      return fields.string ?? '0'
+    case 'IntOrString':
+      return fields.type === 1 ? (fields.strVal ?? '') : (fields.intVal ?? 0)
+    case 'Time':
+      return time(fields, false)
+    case 'MicroTime':
+      return time(fields, true)
+    case 'Duration':
+      return formatDuration(typeof fields.duration === 'number' ? fields.duration : 0)
+    case 'RawJson': {
+      const raw = fields.raw ?? fields.Raw
+      return typeof raw === 'string' && raw !== '' ? embedded(Buffer.from(raw, 'base64')) : null
+    }
+    case 'JSONSchemaPropsOr':
+      return schemaOr(name, fields)
+    case 'NamedSlice':
+      return fields[''] ?? []
   }
 }
 
-/** The zero time of Go, which JSON leaves out. */
-const ZERO_SECONDS = -62_135_596_800
+function schemaOr(name: string, { schema, jSONSchemas, allows, property }: JsonObject): JsonValue {
+  if (name.endsWith('OrBool')) return isJsonObject(schema) ? schema : (allows ?? false)
+  return schema ?? jSONSchemas ?? property ?? null
+}
 
-function time({ seconds, nanos }: JsonObject, withMicros: boolean): string | undefined {
+function time({ seconds, nanos }: JsonObject, withMicros: boolean): string | null {
+  if (seconds === undefined && nanos === undefined) return null
   const whole = typeof seconds === 'number' ? seconds : 0
-  if (whole === ZERO_SECONDS || (seconds === undefined && nanos === undefined)) return undefined
-  const text = new Date(whole * 1000).toISOString().slice(0, 19)
-  if (!withMicros) return `${text}Z`
+  if (whole < MIN_SECONDS || whole >= MAX_SECONDS) throw new MalformedProtobuf('a time is out of range')
+  if (!withMicros) return formatTime(whole, undefined)
   const micros = Math.floor((typeof nanos === 'number' ? nanos : 0) / 1000)
-  return `${text}.${String(micros).padStart(6, '0')}Z`
+  if (micros < 0 || micros > 999_999) throw new MalformedProtobuf('the fraction of a time is out of range')
+  return formatTime(whole, String(micros).padStart(6, '0'))
 }
 
 /** Nanoseconds as Go writes durations: `1h0m30s`, `250ms`. */

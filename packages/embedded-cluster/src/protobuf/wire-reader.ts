@@ -1,14 +1,21 @@
 /** Reads the wire format of protobuf: tags, varints, fixed numbers and length-delimited bytes. */
 
-/** A message that ends too early or uses what Kubernetes never writes. */
+/** A body that is no protobuf of a known kind; the words are those of the API server where it has some. */
 export class MalformedProtobuf extends Error {
   readonly code = 'MALFORMED_PROTOBUF'
 
   constructor(what: string) {
-    super(`malformed protobuf: ${what}`)
+    super(what)
     this.name = 'MalformedProtobuf'
   }
 }
+
+/** How a value is written. */
+export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const
+
+const MAX_VARINT_BYTES = 10
+/** Groups are of old and nobody writes them; they are passed over, up to a depth that no reader ever met. */
+const MAX_GROUP_DEPTH = 16
 
 /** A position in a buffer. All methods throw {@link MalformedProtobuf} instead of reading past the end. */
 export class WireReader {
@@ -25,26 +32,25 @@ export class WireReader {
 
   /** Field number and wire type of what follows. */
   tag(): { readonly field: number; readonly type: number } {
-    const value = Number(this.varint())
-    return { field: value >>> 3, type: value & 7 }
-  }
-
-  /** An unsigned number of up to 64 bits. */
-  varint(): bigint {
-    let value = 0n
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.#bytes[this.#position]
-      if (byte === undefined) throw new MalformedProtobuf('a number is cut off')
-      this.#position += 1
-      value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return BigInt.asUintN(64, value)
-    }
-    throw new MalformedProtobuf('a number is longer than 64 bits')
+    const value = this.#unsigned()
+    const field = Math.floor(value / 8)
+    if (field === 0 || field >= 2 ** 29)
+      throw new MalformedProtobuf(`proto: illegal tag ${field} (wire type ${value % 8})`)
+    return { field, type: value % 8 }
   }
 
   /** A signed number of up to 64 bits. */
   integer(): number {
-    return Number(BigInt.asIntN(64, this.varint()))
+    const start = this.#position
+    const value = this.#unsigned()
+    // Small numbers are exact; negative ones fill all bits and need exact arithmetic.
+    if (value <= Number.MAX_SAFE_INTEGER) return value
+    this.#position = start
+    return Number(BigInt.asIntN(64, this.#unsigned64()))
+  }
+
+  bool(): boolean {
+    return this.#unsigned() !== 0
   }
 
   /** A 64-bit floating point number. */
@@ -53,29 +59,75 @@ export class WireReader {
     return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
   }
 
-  /** A 32-bit floating point number. */
-  float(): number {
-    const bytes = this.#take(4)
-    return new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true)
-  }
-
   /** Bytes with their length in front: a string, a message or just bytes. */
   bytes(): Uint8Array {
-    return this.#take(Number(this.varint()))
+    return this.#take(this.#unsigned())
   }
 
-  /** Passes over a field that is not known. */
-  skip(type: number): void {
-    if (type === 0) this.varint()
-    else if (type === 1) this.#take(8)
-    else if (type === 2) this.bytes()
-    else if (type === 5) this.#take(4)
-    else throw new MalformedProtobuf(`wire type ${type} is not supported`)
+  /** Passes over a value that is not known. */
+  skip(type: number, depth = 0): void {
+    switch (type) {
+      case wireTypes.varint:
+        this.#unsigned()
+        return
+      case wireTypes.fixed64:
+        this.#take(8)
+        return
+      case wireTypes.bytes:
+        this.bytes()
+        return
+      case wireTypes.fixed32:
+        this.#take(4)
+        return
+      case wireTypes.startGroup:
+        this.#skipGroup(depth + 1)
+        return
+      default:
+        throw new MalformedProtobuf(`proto: illegal wireType ${type}`)
+    }
+  }
+
+  #skipGroup(depth: number): void {
+    if (depth > MAX_GROUP_DEPTH) throw new MalformedProtobuf('proto: groups are nested too deep')
+    for (;;) {
+      const { type } = this.tag()
+      if (type === wireTypes.endGroup) return
+      this.skip(type, depth)
+    }
+  }
+
+  /** An unsigned number; beyond 53 bits only its size is right. */
+  #unsigned(): number {
+    let value = 0
+    let scale = 1
+    for (let count = 0; count < MAX_VARINT_BYTES; count += 1) {
+      const byte = this.#byte()
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) return value
+      scale *= 128
+    }
+    throw new MalformedProtobuf('proto: integer overflow')
+  }
+
+  #unsigned64(): bigint {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.#byte()
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#position]
+    if (byte === undefined) throw new MalformedProtobuf('unexpected EOF')
+    this.#position += 1
+    return byte
   }
 
   #take(length: number): Uint8Array {
     const end = this.#position + length
-    if (end > this.#bytes.length) throw new MalformedProtobuf('a field is longer than its message')
+    if (end > this.#bytes.length) throw new MalformedProtobuf('unexpected EOF')
     const taken = this.#bytes.subarray(this.#position, end)
     this.#position = end
     return taken
