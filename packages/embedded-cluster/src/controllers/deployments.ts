@@ -152,8 +152,7 @@ class DeploymentReconciler {
     if (revisionOf(deployment) === revision) return
     const live = this.deployments.get(namespaceOf(deployment), deployment.metadata.name)
     if (live === undefined) return
-    const annotations = { ...live.metadata.annotations, [REVISION]: `${revision}` }
-    await this.deployments.update({ ...live, metadata: { ...live.metadata, annotations } })
+    await this.deployments.annotateWithStatus(live, { [REVISION]: `${revision}` })
   }
 
   async #scale(rollout: Rollout, targets: ReadonlyMap<string, number>): Promise<void> {

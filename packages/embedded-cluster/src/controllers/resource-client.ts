@@ -49,6 +49,12 @@ export class ResourceClient<T extends ClusterObject & { readonly status?: unknow
     return true
   }
 
+  /** Writes annotations together with the status, so that they do not count as a change of what is wanted. */
+  async annotateWithStatus(object: T, annotations: Readonly<Record<string, string>>): Promise<void> {
+    const metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } }
+    await this.#api.update(this.resource, asJson({ ...object, metadata }), { subresource: 'status' })
+  }
+
   /** Deletes this very object: not another one that has taken its name since. It being gone already is fine. */
   async delete(object: T, options: DeleteOptions = {}): Promise<void> {
     const { namespace, name, uid } = object.metadata

@@ -147,7 +147,9 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
   const uid = stringAt(metadata, 'uid') ?? ''
   if (uid !== '' && uid !== before.uid) {
     if (isPatch) throw invalid(info, name, immutableUid(uid))
-    const key = `/${info.custom ? `${info.group}/` : ''}${info.plural}/${objectKey(request.namespace, name)}`
+    const kind = `${info.custom ? `${info.group}/` : ''}${info.plural}`
+    // A dry run does not get as far as the storage that knows its own prefix.
+    const key = `${request.dryRun ? '' : '/registry'}/${kind}/${objectKey(request.namespace, name)}`
     const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
     const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
     throw conflict(info, name, error)
@@ -202,9 +204,13 @@ function keepLabels(request: WriteRequest, object: JsonObject, old: JsonObject):
 function advanceGeneration(request: WriteRequest, strategy: KindStrategy, object: JsonObject, old: JsonObject): void {
   const before = objectAt(old, 'metadata').generation
   if (typeof before !== 'number') return
-  if (specFields(request, strategy, object, old).some((field) => !jsonEqual(object[field], old[field]))) {
-    metadataOf(object).generation = before + 1
-  }
+  const hasNewSpec = specFields(request, strategy, object, old).some((field) => !jsonEqual(object[field], old[field]))
+  const annotationsCount = strategy.annotationsCount === true && request.subresource !== 'status'
+  if (hasNewSpec || (annotationsCount && hasNewAnnotations(object, old))) metadataOf(object).generation = before + 1
+}
+
+function hasNewAnnotations(object: JsonObject, old: JsonObject): boolean {
+  return !jsonEqual(objectAt(metadataOf(object), 'annotations'), objectAt(objectAt(old, 'metadata'), 'annotations'))
 }
 
 function specFields(
