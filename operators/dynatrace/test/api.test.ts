@@ -1,0 +1,186 @@
+/** What an API server accepts, refuses and shows of the resources. */
+import type { KubeObject, UnknownObject } from '@reeve/kube'
+import { ApiError, resource } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dynakube, edgeConnect } from '../src/api/testing/build.ts'
+import { type DynaKubeSpec, DynaKubes, EdgeConnects } from '../src/index.ts'
+import { type ClusterWithCrds, clusterWithCrds } from './support/cluster-with-crds.ts'
+
+let cluster: ClusterWithCrds
+beforeAll(async () => {
+  cluster = await clusterWithCrds()
+})
+afterAll(() => cluster.stop())
+
+let count = 0
+const unused = () => `object-${++count}`
+const of = (kind: 'DynaKube' | 'EdgeConnect', version: string) =>
+  resource<UnknownObject>({
+    group: 'dynatrace.com',
+    version,
+    kind,
+    plural: kind === 'DynaKube' ? 'dynakubes' : 'edgeconnects',
+    namespaced: true,
+  })
+
+/** Why a DynaKube with this spec is refused; empty when it is not. */
+async function refusal(spec: object): Promise<string> {
+  try {
+    // Tests send what the type forbids, to see the server refuse it.
+    await cluster.client.create(DynaKubes, dynakube(spec as Partial<DynaKubeSpec>, { name: unused() }))
+    return ''
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+}
+
+describe('versions', () => {
+  it('are served as announced (1)', async () => {
+    const { body } = await cluster.get('/apis/dynatrace.com')
+    expect(body).toMatchObject({
+      versions: ['v1beta6', 'v1beta5', 'v1beta4', 'v1alpha2', 'v1alpha1'].map((version) => ({ version })),
+    })
+  })
+
+  it('that are unserved do not exist for users (2)', async () => {
+    const object = { ...dynakube({}, { name: unused() }), apiVersion: 'dynatrace.com/v1beta3' }
+    await expect(cluster.client.create(of('DynaKube', 'v1beta3'), object as UnknownObject)).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+})
+
+describe('the schema of DynaKube', () => {
+  it('wants an apiUrl of at most 128 characters (21)', async () => {
+    const url = (length: number) => `https://${'a'.repeat(length - 12)}/api`
+    expect(await refusal({ apiUrl: undefined })).toContain('spec.apiUrl')
+    expect(await refusal({ apiUrl: url(129) })).toContain('spec.apiUrl')
+    expect(await refusal({ apiUrl: url(128) })).toBe('')
+  })
+
+  it.each([
+    ['none', []],
+    ['two', [{ id: 'a' }, { id: 'b' }]],
+    ['a long id', [{ id: 'abcdefghi' }]],
+    ['an odd id', [{ id: 'A_b' }]],
+  ])('wants one database with a short id, not %s (22)', async (_, databases) => {
+    expect(await refusal({ extensions: { databases } })).toContain('spec.extensions.databases')
+    expect(await refusal({ extensions: { databases: [{ id: 'db-1' }] } })).toBe('')
+  })
+
+  it('wants the image of the executor to be there, even if empty (23)', async () => {
+    expect(await refusal({ templates: { sqlExtensionExecutor: {} } })).toContain('imageRef')
+    expect(await refusal({ templates: { sqlExtensionExecutor: { imageRef: {} } } })).toBe('')
+  })
+
+  it('wants arguments of agents once each (24)', async () => {
+    expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=1'] } } })).toContain('args')
+    expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=2'] } } })).toBe('')
+  })
+
+  it('keeps null modes apart from empty ones', async () => {
+    expect(await refusal({ oneAgent: { hostMonitoring: null, classicFullStack: {} } })).toBe('')
+  })
+
+  it('admits an object without a spec, which admission refuses', async () => {
+    const { spec: _, ...bare } = dynakube({}, { name: unused() })
+    await expect(cluster.client.create(of('DynaKube', 'v1beta6'), bare as UnknownObject)).resolves.toBeDefined()
+  })
+})
+
+describe('conditions', () => {
+  const condition = {
+    type: 'A',
+    status: 'True',
+    reason: 'Ready',
+    message: '',
+    lastTransitionTime: '2030-01-01T00:00:00Z',
+  }
+  const kinds = [
+    ['DynaKube', () => dynakube({}, { name: unused() }), of('DynaKube', 'v1beta6')],
+    [
+      'EdgeConnect',
+      () => ({ ...edgeConnect(), metadata: { namespace: 'dynatrace', name: unused() } }),
+      of('EdgeConnect', 'v1alpha2'),
+    ],
+  ] as const
+
+  it.each(kinds)('of %s exist once per type (25)', async (_, build, kind) => {
+    const created = await cluster.client.create<UnknownObject>(kind, build() as KubeObject as UnknownObject)
+    const one = await cluster.client.update(
+      kind,
+      { ...created, status: { conditions: [condition] } },
+      { subresource: 'status' },
+    )
+    const twice = { ...one, status: { conditions: [condition, { ...condition, status: 'False' }] } }
+    await expect(cluster.client.update(kind, twice, { subresource: 'status' })).rejects.toMatchObject({ status: 422 })
+    const { namespace, name } = created.metadata
+    const read = await cluster.client.get(kind, { ...(namespace && { namespace }), name })
+    expect((read.status as { readonly conditions: unknown }).conditions).toEqual([condition])
+  })
+
+  it.each([{ reason: '' }, { reason: 'two words' }, { status: 'Maybe' }])('are refused with %o (52)', async (odd) => {
+    const kind = of('DynaKube', 'v1beta6')
+    const created = await cluster.client.create<UnknownObject>(
+      kind,
+      dynakube({}, { name: unused() }) as KubeObject as UnknownObject,
+    )
+    const status = { conditions: [{ ...condition, ...odd }] }
+    await expect(cluster.client.update(kind, { ...created, status }, { subresource: 'status' })).rejects.toMatchObject({
+      status: 422,
+    })
+  })
+})
+
+describe('what a server shows', () => {
+  it('EdgeConnect v1alpha1 gets its defaults (18)', async () => {
+    const kind = of('EdgeConnect', 'v1alpha1')
+    const object = {
+      ...edgeConnect(),
+      apiVersion: 'dynatrace.com/v1alpha1',
+      metadata: { namespace: 'dynatrace', name: unused() },
+    }
+    const { spec } = await cluster.client.create(kind, object as KubeObject as UnknownObject)
+    expect(spec).toMatchObject({ replicas: 1, autoUpdate: true, serviceAccountName: 'dynatrace-edgeconnect' })
+    const latest = await cluster.client.get(EdgeConnects, object.metadata)
+    expect(latest.status).toEqual({ version: {} })
+  })
+
+  it('a DynaKube of an old version has the empty members of the stored one (50)', async () => {
+    const object = { ...dynakube({}, { name: unused() }), apiVersion: 'dynatrace.com/v1beta5' }
+    const { namespace, name } = await cluster.client
+      .create(of('DynaKube', 'v1beta5'), object as KubeObject as UnknownObject)
+      .then(({ metadata }) => metadata)
+    const { spec, status } = await cluster.client.get(DynaKubes, { ...(namespace && { namespace }), name })
+    expect(Object.keys(status ?? {}).sort()).toEqual([
+      'activeGate',
+      'codeModules',
+      'dynatraceApi',
+      'kspm',
+      'metadataEnrichment',
+      'oneAgent',
+    ])
+    expect(spec.metadataEnrichment).toEqual({ namespaceSelector: {} })
+    expect(spec.templates?.sqlExtensionExecutor).toEqual({ imageRef: {} })
+  })
+
+  it.each([
+    ['dynakubes', 'v1beta4', ['Name', 'ApiUrl', 'Status', 'Age']],
+    ['edgeconnects', 'v1alpha2', ['Name', 'ApiServer', 'Status', 'Age']],
+  ])(
+    'tables of %s have their columns in order, and both are in one category (49)',
+    async (plural, version, columns) => {
+      const table = await cluster.get(
+        `/apis/dynatrace.com/${version}/namespaces/dynatrace/${plural}`,
+        'application/json;as=Table;v=v1;g=meta.k8s.io',
+      )
+      const { columnDefinitions } = table.body as { readonly columnDefinitions: readonly { readonly name: string }[] }
+      expect(columnDefinitions.map(({ name }) => name)).toEqual(columns)
+      const { body } = await cluster.get(`/apis/dynatrace.com/${version}`)
+      expect(body).toMatchObject({
+        resources: expect.arrayContaining([expect.objectContaining({ name: plural, categories: ['dynatrace'] })]),
+      })
+    },
+  )
+})
