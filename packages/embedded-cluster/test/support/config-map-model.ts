@@ -1,0 +1,120 @@
+/** What a namespace of ConfigMaps should hold after a history of writes: the smallest server that could be right. */
+
+/** A write. Indices of names, keys and managers are small, so that histories meet the same object often. */
+export type Write =
+  | { readonly verb: 'create'; readonly name: string; readonly data: Data; readonly label: string }
+  | {
+      readonly verb: 'update'
+      readonly name: string
+      readonly data: Data
+      readonly label: string
+      readonly version: Version
+    }
+  | { readonly verb: 'patch'; readonly name: string; readonly key: string; readonly value: string | null }
+  | {
+      readonly verb: 'apply'
+      readonly name: string
+      readonly data: Data
+      readonly manager: string
+      readonly force: boolean
+    }
+  | { readonly verb: 'delete'; readonly name: string; readonly version: Version }
+
+/** The content of a ConfigMap. */
+export type Data = Readonly<Record<string, string>>
+
+/** Which resourceVersion a write carries. */
+export type Version = 'none' | 'current' | 'stale'
+
+/** What a write comes to: the status of its answer, and whether the object has another version afterwards. */
+export interface Expectation {
+  readonly status: number
+  readonly isChanged: boolean
+}
+
+/** An object of the model. */
+export interface ModelObject {
+  readonly data: Data
+  readonly label: string | undefined
+  /** The keys of `data` that each manager owns; a manager is its name and how it writes. */
+  readonly owners: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Writes that are no applies are made under this name. */
+export const UPDATER = 'test Update'
+
+const REFUSED = { isChanged: false }
+
+/** Objects by name. */
+export class ConfigMapModel {
+  readonly objects = new Map<string, ModelObject>()
+
+  /** Carries out a write and says what a server should answer. */
+  write(write: Write): Expectation {
+    const live = this.objects.get(write.name)
+    switch (write.verb) {
+      case 'create':
+        if (live !== undefined) return { status: 409, ...REFUSED }
+        return this.#store(201, write.name, undefined, updated(undefined, write.data, write.label))
+      case 'update':
+        if (live === undefined) return { status: 404, ...REFUSED }
+        if (write.version === 'stale') return { status: 409, ...REFUSED }
+        return this.#store(200, write.name, live, updated(live, write.data, write.label))
+      case 'patch': {
+        if (live === undefined) return { status: 404, ...REFUSED }
+        const { [write.key]: _, ...rest } = live.data
+        const data = write.value === null ? rest : { ...rest, [write.key]: write.value }
+        return this.#store(200, write.name, live, updated(live, data, live.label))
+      }
+      case 'apply': {
+        const result = applied(live, write.data, `${write.manager} Apply`, write.force)
+        if (result === undefined) return { status: 409, ...REFUSED }
+        return this.#store(live === undefined ? 201 : 200, write.name, live, result)
+      }
+      case 'delete':
+        if (live === undefined) return { status: 404, ...REFUSED }
+        if (write.version === 'stale') return { status: 409, ...REFUSED }
+        this.objects.delete(write.name)
+        return { status: 200, isChanged: true }
+    }
+  }
+
+  #store(status: number, name: string, live: ModelObject | undefined, next: ModelObject): Expectation {
+    this.objects.set(name, next)
+    return { status, isChanged: live === undefined || describe(live) !== describe(next) }
+  }
+}
+
+/** Whoever changes a value owns it alone from then on; what is gone belongs to nobody. */
+function updated(live: ModelObject | undefined, data: Data, label: string | undefined): ModelObject {
+  const changed = new Set(Object.keys(data).filter((key) => live?.data[key] !== data[key]))
+  const owners = new Map<string, ReadonlySet<string>>()
+  for (const [manager, keys] of live?.owners ?? []) {
+    owners.set(manager, new Set([...keys].filter((key) => key in data && (manager === UPDATER || !changed.has(key)))))
+  }
+  owners.set(UPDATER, new Set([...(owners.get(UPDATER) ?? []), ...changed]))
+  return { data, label, owners: withoutIdle(owners) }
+}
+
+/** `undefined` on a conflict: somebody else owns a key with another value. */
+function applied(live: ModelObject | undefined, stated: Data, self: string, force: boolean): ModelObject | undefined {
+  const others = [...(live?.owners ?? [])].filter(([manager]) => manager !== self)
+  const isTaken = (key: string) => live?.data[key] !== stated[key] && others.some(([, keys]) => keys.has(key))
+  const taken = new Set(Object.keys(stated).filter(isTaken))
+  if (taken.size > 0 && !force) return undefined
+  const owners = new Map<string, ReadonlySet<string>>(
+    others.map(([manager, keys]) => [manager, new Set([...keys].filter((key) => !taken.has(key)))]),
+  )
+  owners.set(self, new Set(Object.keys(stated)))
+  const kept = Object.entries(live?.data ?? {}).filter(([key]) => [...owners.values()].some((keys) => keys.has(key)))
+  return { data: { ...Object.fromEntries(kept), ...stated }, label: live?.label, owners: withoutIdle(owners) }
+}
+
+function withoutIdle(owners: ReadonlyMap<string, ReadonlySet<string>>): Map<string, ReadonlySet<string>> {
+  return new Map([...owners].filter(([, keys]) => keys.size > 0))
+}
+
+function describe({ data, label, owners }: ModelObject): string {
+  const sorted = [...owners].map(([manager, keys]) => [manager, [...keys].sort()]).sort()
+  return JSON.stringify([Object.entries(data).sort(), label, sorted])
+}
