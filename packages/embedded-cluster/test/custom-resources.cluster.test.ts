@@ -48,7 +48,7 @@ class Widgets {
   }
 
   patch(name: string, body: JsonObject, type = 'merge') {
-    const headers = { 'content-type': `application/${type}-patch+json` }
+    const headers = { 'content-type': `application/${type}-patch+${type === 'apply' ? 'yaml' : 'json'}` }
     return cluster.raw.send({ method: 'PATCH', path: this.path(`/${name}`), body, headers })
   }
 
@@ -419,5 +419,26 @@ describe('a schema that changed', () => {
     )
     expect((await all.patch('a', { metadata: { labels: { x: 'y' } } })).status).toBe(200)
     expect((await all.patch('a', { spec: { a: 'longer' } })).status).toBe(422)
+  })
+})
+
+describe('a null where none is allowed', () => {
+  const properties = { size: { type: 'integer' }, kept: { type: 'integer', default: 3 } }
+
+  it('counts as absent in a created object', async () => {
+    const all = await widgets({ version: { schema: schema(properties) } })
+    const created = await all.create('a', { spec: { size: null, kept: null } })
+    expect([created.status, created.json<Widget>().spec]).toEqual([201, { kept: 3 }])
+  })
+
+  it('is refused in an applied one, unless a default takes its place', async () => {
+    const all = await widgets({ version: { schema: schema(properties) } })
+    const apply = (spec: JsonObject) => all.patch('a?fieldManager=me', all.object('a', { spec }), 'apply')
+    expect((await apply({ kept: null })).json<Widget>().spec).toEqual({ kept: 3 })
+    const refused = await apply({ size: null })
+    expect(refused.status).toBe(422)
+    expect(refused.json().message).toContain(
+      'spec.size: Invalid value: "null": spec.size in body must be of type integer: "null"',
+    )
   })
 })

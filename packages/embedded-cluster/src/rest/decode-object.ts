@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { DefaultOptions } from '../schema/default.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { prune } from '../schema/prune.ts'
 import { badRequest, invalid } from './api-errors.ts'
@@ -55,8 +56,13 @@ function unknownFields(info: ResourceInfo, fields: readonly string[]): readonly 
 }
 
 /** Fills the defaults of the schema and of the kind; `object` is a draft and may be changed in place. */
-export function defaultObject(context: RestContext, info: ResourceInfo, object: JsonObject): JsonObject {
-  const defaulted = schemaDefaults(info, object)
+export function defaultObject(
+  context: RestContext,
+  info: ResourceInfo,
+  object: JsonObject,
+  options?: DefaultOptions,
+): JsonObject {
+  const defaulted = schemaDefaults(info, object, options)
   const isReset = takeOwnershipReset(defaulted)
   context.strategyOf(info).default?.(defaulted)
   if (isReset && !info.custom && isJsonObject(defaulted.metadata)) defaulted.metadata.managedFields = []

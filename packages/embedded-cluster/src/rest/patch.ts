@@ -215,5 +215,5 @@ function merged(
     const wanted = stringAt(objectAt(applied, 'metadata'), 'resourceVersion')
     draft.metadata.resourceVersion = wanted ?? objectAt(live, 'metadata').resourceVersion
   }
-  return defaultObject(context, request.info, draft)
+  return defaultObject(context, request.info, draft, { keepNulls: true })
 }

@@ -5,15 +5,15 @@ import { trackUpdate } from '../apply/track.ts'
 import { validateScaleValues } from '../crd/scale-values.ts'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, subresource } from '../registry/resource-info.ts'
-import { applyDefaults } from '../schema/default.ts'
+import { applyDefaults, type DefaultOptions } from '../schema/default.ts'
 import { validateSchema } from '../schema/validate.ts'
 import type { FieldError } from '../status-error.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { withoutScaleTimes } from './scale-ownership.ts'
 
 /** Fills what a custom resource's schema declares. The defaults of built-in kinds are code, see their strategies. */
-export function schemaDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
-  return info.custom ? applyDefaults(info.schema, object) : object
+export function schemaDefaults(info: ResourceInfo, object: JsonObject, options?: DefaultOptions): JsonObject {
+  return info.custom ? applyDefaults(info.schema, object, options) : object
 }
 
 /** Problems of a custom resource by its schema; `old` lets unchanged parts pass. */
