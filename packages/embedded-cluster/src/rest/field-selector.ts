@@ -18,6 +18,7 @@ const podFields = [
   'spec.hostNetwork',
   'status.phase',
   'status.podIP',
+  'status.podIPs',
   'status.nominatedNodeName',
 ]
 const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
@@ -30,6 +31,7 @@ const builtinFields: Readonly<Record<string, readonly string[]>> = {
   replicationcontrollers: ['status.replicas'],
   'jobs.batch': ['status.successful'],
   'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
+  'resourceslices.resource.k8s.io': ['spec.driver', 'spec.nodeName'],
   events: [...involved.map((field) => `involvedObject.${field}`), 'reason', 'reportingComponent', 'source', 'type'],
   'events.events.k8s.io': [...involved.map((field) => `regarding.${field}`), 'reason', 'reportingController', 'type'],
 }
@@ -59,22 +61,39 @@ export function matchesFields(object: JsonObject, requirements: readonly FieldRe
   return requirements.every(({ field, value, negated }) => (fieldValue(object, field) === value) !== negated)
 }
 
+/** Kinds outside of namespaces that have selectable fields of their own and then not this one. */
+const withoutNamespace = new Set([
+  'namespaces',
+  'nodes',
+  'certificatesigningrequests.certificates.k8s.io',
+  'resourceslices.resource.k8s.io',
+])
+
 function requireSupported(field: string, info: ResourceInfo): void {
-  if (field === 'metadata.name' || field === 'metadata.namespace') return
-  const known = builtinFields[groupResource(info)]
+  const resource = groupResource(info)
+  if (field === 'metadata.name') return
+  if (field === 'metadata.namespace' && !withoutNamespace.has(resource)) return
+  const known = builtinFields[resource]
   if (info.custom ? info.selectableFields?.includes(`.${field}`) : known?.includes(field)) return
-  throw badRequest(
-    info.custom || known !== undefined
-      ? `field label not supported: ${field}`
-      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  )
+  throw badRequest(notSupported(field, info, info.custom || known !== undefined))
+}
+
+/** Each group words this in its own way. */
+function notSupported(field: string, { group, version, kind }: ResourceInfo, hasOwnFields: boolean): string {
+  if (!hasOwnFields) {
+    return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+  }
+  if (kind === 'Job' && group === 'batch') return `field label ${JSON.stringify(field)} not supported for Job`
+  if (group === 'resource.k8s.io') return `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`
+  return `field label not supported: ${field}`
 }
 
 function fieldValue(object: JsonObject, field: string): string {
   const path = storedPaths[field] ?? field.replace(/^regarding\./, 'involvedObject.')
   let value: JsonValue | undefined = object
   for (const segment of path.split('.')) value = isJsonObject(value) ? value[segment] : undefined
-  if (value === undefined || value === null) return defaultValue(field)
+  // A list is selectable by name only: it equals nothing.
+  if (value === undefined || value === null || Array.isArray(value)) return defaultValue(field)
   return String(value)
 }
 
