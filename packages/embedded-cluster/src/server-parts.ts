@@ -45,6 +45,7 @@ import { ReadForms } from './rest/read-forms.ts'
 import type { PodLogs, ServerContext, TokenIssuer, VirtualCreate } from './rest/server-context.ts'
 import { WatchHub } from './rest/watch-hub.ts'
 import { loadBuiltinSchemas } from './schema/definitions.ts'
+import { prune } from './schema/prune.ts'
 import { Journal } from './store/journal.ts'
 import { Store } from './store/store.ts'
 
@@ -139,7 +140,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     reinvoked: builtIns,
     versionsOf: (name) => registry.versionsOf(name),
     convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),
-    settle: (object, resource) => defaultObject(context, resource, object),
+    settle: (object, resource) => defaultObject(context, resource, prune(resource.schema, object).object),
   })
   admission.push(...builtIns, customResources.admission)
   if (rbac !== undefined) admission.push(createEscalationCheck(rbac))

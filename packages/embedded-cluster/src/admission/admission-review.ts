@@ -1,5 +1,6 @@
 /** Writes the AdmissionReview a webhook is asked with, and reads its answer without trusting it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { jsonKind } from '../patch/undecodable.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import { type StatusDetails, StatusError } from '../status-error.ts'
 import type { AdmissionAttributes } from './admission.ts'
@@ -21,10 +22,19 @@ export interface AdmissionVerdict {
 export class InvalidReviewError extends Error {
   readonly code = 'INVALID_ADMISSION_REVIEW'
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(`received invalid webhook response: ${message}`, options)
+  constructor(message: string, options?: ErrorOptions & { readonly prefix?: string }) {
+    super(`${options?.prefix ?? 'received invalid webhook response'}: ${message}`, options)
     this.name = 'InvalidReviewError'
   }
+}
+
+/** An answer that cannot even be decoded: for the API server the call itself failed. */
+function undecodable(why: string): InvalidReviewError {
+  return new InvalidReviewError(why, { prefix: 'failed to call webhook' })
+}
+
+function undecodablePatch(why: string, cause?: unknown): InvalidReviewError {
+  return new InvalidReviewError(why, { prefix: 'received undecodable patch in webhook response', cause })
 }
 
 /**
@@ -76,24 +86,43 @@ function namespaceOf({ resource, namespace, name }: AdmissionAttributes): string
 
 /** Reads the answer to the review `uid`. Throws `InvalidReviewError` for whatever breaks the contract. */
 export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): AdmissionVerdict {
+  requireDecodable(answer)
   const { response } = answer
   if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
   if (answer.kind !== 'AdmissionReview' || answer.apiVersion !== API_VERSION) {
-    const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
+    const got = `${String(answer.apiVersion ?? '/')}, Kind=${String(answer.kind ?? '')}`
     throw new InvalidReviewError(`expected webhook response of ${API_VERSION}, Kind=AdmissionReview, got ${got}`)
   }
   if (response.uid !== uid) {
     const got = typeof response.uid === 'string' ? response.uid.slice(0, 100) : ''
     throw new InvalidReviewError(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`)
   }
-  if (response.allowed !== undefined && typeof response.allowed !== 'boolean') {
-    throw new InvalidReviewError('response.allowed is not a boolean')
-  }
   return {
     allowed: response.allowed === true,
     status: isJsonObject(response.status) ? response.status : undefined,
     patch: readPatch(response, mayPatch),
     warnings: Array.isArray(response.warnings) ? response.warnings.filter((text) => typeof text === 'string') : [],
+  }
+}
+
+/** What the API server's decoder refuses before anybody looks at the answer. */
+function requireDecodable({ apiVersion, kind, response }: JsonObject): void {
+  const hasType = typeof apiVersion === 'string' && apiVersion !== '' && typeof kind === 'string' && kind !== ''
+  if (hasType && apiVersion === 'admission.k8s.io/v1beta1' && kind === 'AdmissionReview') {
+    throw undecodable('converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion')
+  }
+  if (hasType && (apiVersion !== API_VERSION || kind !== 'AdmissionReview')) {
+    const type = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`
+    throw undecodable(`${type} in scheme "pkg/runtime/scheme.go:111"`)
+  }
+  if (!isJsonObject(response)) return
+  const { allowed, status } = response
+  const field = 'Go struct field AdmissionResponse.response'
+  if (allowed !== undefined && allowed !== null && typeof allowed !== 'boolean') {
+    throw undecodable(`json: cannot unmarshal ${jsonKind(allowed)} into ${field}.allowed of type bool`)
+  }
+  if (status !== undefined && status !== null && !isJsonObject(status)) {
+    throw undecodable(`json: cannot unmarshal ${jsonKind(status)} into ${field}.status of type v1.Status`)
   }
 }
 
@@ -121,13 +150,18 @@ function readPatch(response: JsonObject, mayPatch: boolean): JsonValue | undefin
     throw new InvalidReviewError(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`)
   }
   if (typeof patch !== 'string' || !isBase64(patch)) throw new InvalidReviewError('response.patch is not base64')
+  const operations = parsePatch(Buffer.from(patch, 'base64').toString('utf8'))
+  if (Array.isArray(operations)) return operations
+  throw undecodablePatch(`json: cannot unmarshal ${jsonKind(operations)} into Go value of type jsonpatch.Patch`)
+}
+
+function parsePatch(text: string): JsonValue {
   try {
-    const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
-    if (Array.isArray(operations)) return operations
+    return JSON.parse(text)
   } catch (error) {
-    throw new InvalidReviewError('response.patch is not JSON', { cause: error })
+    const [first = ''] = text.trimStart()
+    throw undecodablePatch(`invalid character '${first}' looking for beginning of value`, error)
   }
-  throw new InvalidReviewError('response.patch is not a list of operations')
 }
 
 /** Node skips what is not base64, which would turn a mistake into another patch. */

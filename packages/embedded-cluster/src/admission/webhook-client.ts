@@ -224,16 +224,31 @@ const explanations: Readonly<Record<number, string>> = {
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
   405: 'the server does not allow this method on the requested resource',
+  503: 'the server is currently unable to handle the request',
 }
 
 function answeredWith(status: number, body: string): WebhookCallError {
   const shown = body.trim().slice(0, MAX_SHOWN_LENGTH)
+  const told = statusMessage(shown)
+  if (told !== undefined) return new WebhookCallError(told)
   if (status === 403 && shown !== '') return new WebhookCallError(shown)
   const explanation = explanations[status]
   if (explanation !== undefined) return new WebhookCallError(explanation)
   return new WebhookCallError(
     `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`,
   )
+}
+
+/** The message of an error page that is a `Status`. */
+function statusMessage(body: string): string | undefined {
+  if (!body.startsWith('{')) return undefined
+  try {
+    const { kind, apiVersion, message } = JSON.parse(body)
+    return kind === 'Status' && apiVersion === 'v1' && typeof message === 'string' ? message : undefined
+  } catch {
+    // Some other text in braces: it is shown as it is.
+    return undefined
+  }
 }
 
 function readAnswer(text: string): JsonObject {
@@ -245,5 +260,10 @@ function readAnswer(text: string): JsonObject {
     throw new WebhookCallError(`couldn't get version/kind; json parse error: ${why}`, { cause: error })
   }
   if (isJsonObject(value)) return value
-  throw new WebhookCallError("couldn't get version/kind; json parse error: the webhook did not answer with an object")
+  const target =
+    'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  throw new WebhookCallError(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${kind} into ${target}`,
+  )
 }

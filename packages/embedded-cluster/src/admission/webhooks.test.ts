@@ -88,18 +88,26 @@ describe('mutating webhooks', () => {
     )
     const error = await refusal(mutate(attributes()))
     expect(error).toMatchObject({ code: 500, reason: 'InternalError' })
-    expect(error.message).toContain('admission webhook "a"')
+    expect(error.message).toMatch(/admission webhook "a"|error in remove for path|testing value .* failed/)
   })
 
   it.each([
-    ['not base64', '!!!'],
-    ['not JSON', Buffer.from('nope').toString('base64')],
-    ['no list', Buffer.from('{}').toString('base64')],
-  ])('with a patch that is %s count as failed calls', async (_, patch) => {
+    ['not base64', '!!!', 'received invalid webhook response: response.patch is not base64'],
+    [
+      'not JSON',
+      Buffer.from('nope').toString('base64'),
+      "received undecodable patch in webhook response: invalid character 'n'",
+    ],
+    [
+      'no list',
+      Buffer.from('{}').toString('base64'),
+      'received undecodable patch in webhook response: json: cannot unmarshal object',
+    ],
+  ])('with a patch that is %s count as failed calls', async (_, patch, message) => {
     const answer = (review: JsonObject) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
     const strict = admission({ mutating: [webhook('a')] }, { a: answer })
     const error = await refusal(strict.mutate(attributes()))
-    expect(error.message).toContain('failed calling webhook "a": received invalid webhook response: response.patch is')
+    expect(error.message).toContain(`failed calling webhook "a": ${message}`)
     const lenient = admission({ mutating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: answer })
     await expect(lenient.mutate(attributes())).resolves.toEqual(attributes().object)
   })
@@ -208,10 +216,14 @@ describe('validating webhooks', () => {
     [
       'another kind',
       (review) => ({ ...respond(review, { allowed: true }), kind: 'Pod' }),
-      'expected webhook response of',
+      'failed to call webhook: no kind "Pod" is registered for version "admission.k8s.io/v1"',
     ],
     ['a patch', label('a'), 'validating webhook may not return response.patch'],
-    ['allowed as text', (review) => respond(review, { allowed: 'true' }), 'response.allowed is not a boolean'],
+    [
+      'allowed as text',
+      (review) => respond(review, { allowed: 'true' }),
+      'cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
     ['nothing', () => null, 'json parse error'],
     [
       'an exception',

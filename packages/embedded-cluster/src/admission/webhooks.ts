@@ -154,7 +154,8 @@ class Dispatcher {
       return this.#options.settle?.(patched, seenAs) ?? patched
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
-      throw internalError(error.message, { cause: error })
+      const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, '')
+      throw internalError(why, { cause: error })
     }
   }
 
@@ -251,5 +252,5 @@ function requestTimeout(cause: unknown): StatusError {
 
 /** Warnings become a header, where control characters would let a webhook forge others: such warnings are dropped. */
 function isPrintable(text: string): boolean {
-  return !/\p{Cc}/u.test(text)
+  return text !== '' && !/\p{Cc}/u.test(text)
 }

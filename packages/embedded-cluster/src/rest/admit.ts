@@ -1,5 +1,6 @@
 /** Runs the admission plug-ins around a write. */
 import type { AdmissionAttributes } from '../admission/admission.ts'
+import { decodeManagedFields, managedFieldsOf } from '../apply/managed-fields.ts'
 import { isJsonObject, type JsonObject, jsonEqual } from '../json.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 
@@ -43,7 +44,23 @@ export async function admitMutating(
     const changed = pending instanceof Promise ? await pending : pending
     if (changed !== undefined) object = changed
   }
-  return removeDuplicateOwners(object ?? {}, request)
+  return removeDuplicateOwners(keepReadableOwnership(object ?? {}, step.object, request), request)
+}
+
+/** Ownership that admission made unreadable gives way to what was there before. */
+function keepReadableOwnership(object: JsonObject, before: JsonObject | undefined, request: WriteRequest): JsonObject {
+  const managedFields = managedFieldsOf(object)
+  if (managedFields === undefined || managedFields === managedFieldsOf(before)) return object
+  try {
+    decodeManagedFields(managedFields)
+    return object
+  } catch (error) {
+    request.warn(
+      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    const metadata = isJsonObject(object.metadata) ? object.metadata : {}
+    return { ...object, metadata: { ...metadata, managedFields: managedFieldsOf(before) } }
+  }
 }
 
 /** Asks every validating plug-in; the first refusal is thrown. */

@@ -19,7 +19,7 @@ export async function deleteCollection(
   for (const stored of list.items) {
     const one = { ...request, name: nameOf(stored.object), namespace: namespaceOf(stored.object) }
     try {
-      const deletion = await deleteObject(context, one, options)
+      const deletion = await deleteObject(context, one, { ...options, isPartOfCollection: true })
       deleted.push(deletion.object)
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 404) throw error

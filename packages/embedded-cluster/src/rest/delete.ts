@@ -16,6 +16,8 @@ export interface DeleteOptions {
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
     | undefined
+  /** Whether the request is for a collection, of which this object is one. @default false */
+  readonly isPartOfCollection?: boolean
 }
 
 /** What a deletion did. */
@@ -101,7 +103,9 @@ export async function deleteObject(
     if (live === undefined) throw notFound(info, name)
     checkPreconditions(request, options, live)
     const old = await toRequestVersion(context, request, context.readForms.of(info, live).object)
-    const step = { operation: 'DELETE', object: undefined, oldObject: old, name } as const
+    // A request to delete a collection names none of its objects.
+    const asked = options.isPartOfCollection === true ? '' : name
+    const step = { operation: 'DELETE', object: undefined, oldObject: old, name: asked } as const
     await admitMutating(context, request, step)
     await admitValidating(context, request, step)
     const deletion = commitDeletion(context, request, options, live)

@@ -39,6 +39,10 @@ export async function scale(
   const body = call.body()
   const object = await changeObject(context, request, {
     isPatch: true,
+    admissionView: {
+      show: (whole) => toScale(info, whole),
+      take: (whole, shown) => withReplicas(info, whole, shown),
+    },
     compute: (live) => {
       const current = toScale(info, live)
       if (patchTypes[call.mediaType] === 'apply' && call.verb === 'patch') {

@@ -20,6 +20,13 @@ export interface ComputedState {
   readonly tracked: boolean
 }
 
+/** What admission sees in place of the object, when a subresource has a kind of its own. */
+export interface AdmissionView {
+  readonly show: (object: JsonObject) => JsonObject
+  /** The object after admission changed what it saw; `object` is a draft and may be changed. */
+  readonly take: (object: JsonObject, shown: JsonObject) => JsonObject
+}
+
 /** How {@link changeObject} treats what it finds. */
 export interface ChangeOptions {
   /** Computes the new state; called again when somebody else wrote in between. */
@@ -30,6 +37,8 @@ export interface ChangeOptions {
   readonly isPatch?: boolean
   /** Whether the server itself makes the change for another request: no admission, no new owner. @default false */
   readonly isInternal?: boolean
+  /** @default admission sees the object itself */
+  readonly admissionView?: AdmissionView
 }
 
 /** Above this many lost races the caller gets the conflict. */
@@ -52,6 +61,8 @@ export async function changeObject(
     if (!outcome.mayRetry || attempt >= MAX_ATTEMPTS) throw conflict(info, name)
   }
 }
+
+const wholeObject: AdmissionView = { show: (object) => object, take: (_, shown) => shown }
 
 interface Outcome {
   /** Absent when the race was lost. */
@@ -76,8 +87,10 @@ async function attemptChange(
   separateStatus(request, computed.object, old)
   const isOwned = computed.tracked || options.isInternal === true
   const tracked = isOwned ? computed.object : recordOwnership(context, request, computed.object, old)
-  const step = { operation: 'UPDATE', object: tracked, oldObject: old, name } as const
-  const admitted = options.isInternal === true ? tracked : await admitMutating(context, request, step)
+  const { show, take } = options.admissionView ?? wholeObject
+  const step = { operation: 'UPDATE', object: show(tracked), oldObject: show(old), name } as const
+  const seen = options.isInternal === true ? step.object : await admitMutating(context, request, step)
+  const admitted = seen === step.object ? tracked : take(tracked, seen)
   const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
   carryMetadata(request, object, old, options.isPatch === true)
   if (request.subresource === undefined) strategy.prepareForUpdate?.(object, old, forStrategy)
@@ -90,7 +103,7 @@ async function attemptChange(
   ]
   if (errors.length > 0) throw invalid(info.storedAs ?? info, name, errors)
   if (request.subresource === undefined) for (const text of strategy.warnings?.(object, old) ?? []) request.warn(text)
-  if (options.isInternal !== true) await admitValidating(context, request, { ...step, object })
+  if (options.isInternal !== true) await admitValidating(context, request, { ...step, object: show(object) })
   if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
   const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
   if (request.dryRun) return { object, mayRetry: false }
