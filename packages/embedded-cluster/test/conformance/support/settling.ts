@@ -1,0 +1,28 @@
+/** Waits until controllers have done their part, and reads what they say about it. */
+import type { ConformanceApi, Json } from './conformance-api.ts'
+import { until } from './until.ts'
+
+/** What a collection holds with this value of the label `app`. */
+export async function labelled(api: ConformanceApi, collection: string, app: string): Promise<Json[]> {
+  return (await api.get(`${collection}?labelSelector=app%3D${app}`)).body.items
+}
+
+/** Waits until the object at `path` satisfies `check`, and returns it. */
+export function settled(
+  api: ConformanceApi,
+  what: string,
+  path: string,
+  check: (object: Json) => boolean,
+): Promise<Json> {
+  return until(what, async () => {
+    const { body } = await api.get(path)
+    return check(body) ? body : undefined
+  })
+}
+
+/** `Available True MinimumReplicasAvailable`, one line per condition. */
+export function conditionsOf({ status }: Json): string[] {
+  return (status.conditions ?? [])
+    .map((condition: Json) => `${condition.type} ${condition.status} ${condition.reason}`)
+    .sort()
+}
