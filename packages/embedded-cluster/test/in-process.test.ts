@@ -95,3 +95,17 @@ test('a watch from the listed revision shows what happened since, in order', asy
   }
   expect(types).toEqual(['MODIFIED', 'DELETED'])
 })
+
+test('a request may name several groups to act as', async () => {
+  const response = await cluster.handle({
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    headers: { 'content-type': 'application/json', 'impersonate-user': 'alice' },
+    repeatedHeaders: { 'impersonate-group': ['dev', 'ops'] },
+    body: '{}',
+  })
+  const chunks = await Array.fromAsync(response.body)
+  expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({
+    status: { userInfo: { username: 'alice', groups: ['dev', 'ops', 'system:authenticated'] } },
+  })
+})

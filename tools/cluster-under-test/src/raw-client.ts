@@ -15,7 +15,8 @@ export interface RawRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
+  /** A list of values is sent as so many headers. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly signal?: AbortSignal
 }
 

@@ -83,7 +83,7 @@ describe('impersonation', () => {
   }
 
   it('changes nothing without its headers', () => {
-    expect(impersonate(jane, {}, allowing())).toBe(jane)
+    expect(impersonate(jane, { headers: {} }, allowing())).toBe(jane)
   })
 
   it('acts as another user with groups and extras when each part is allowed', () => {
@@ -94,7 +94,8 @@ describe('impersonation', () => {
       'impersonate-uid': '42',
       'impersonate-extra-scopes': 'view',
     }
-    expect(impersonate(jane, headers, authorizer)).toEqual({
+    const repeatedHeaders = { 'impersonate-group': ['a', 'b'] }
+    expect(impersonate(jane, { headers, repeatedHeaders }, authorizer)).toEqual({
       username: 'bob',
       uid: '42',
       groups: ['a', 'b', 'system:authenticated'],
@@ -104,7 +105,7 @@ describe('impersonation', () => {
 
   it('refuses when one group is not allowed, and names it', () => {
     const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' }
-    expect(refusal(() => impersonate(jane, headers, allowing('users bob')))).toMatchObject({
+    expect(refusal(() => impersonate(jane, { headers }, allowing('users bob')))).toMatchObject({
       code: 403,
       message:
         'groups "system:masters" is forbidden: User "jane" cannot impersonate resource "groups" in API group "" at the cluster scope',
@@ -114,15 +115,20 @@ describe('impersonation', () => {
   it('gives a service account its groups', () => {
     const authorizer = allowing('serviceaccounts builder')
     const headers = { 'impersonate-user': 'system:serviceaccount:ci:builder' }
-    expect(impersonate(jane, headers, authorizer).groups).toEqual([
+    expect(impersonate(jane, { headers }, authorizer).groups).toEqual([
       'system:serviceaccounts',
       'system:serviceaccounts:ci',
       'system:authenticated',
     ])
   })
 
+  it('takes one header for one group, whatever it contains', () => {
+    const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'a,b' }
+    expect(impersonate(jane, { headers }, alwaysAllow).groups).toEqual(['a,b', 'system:authenticated'])
+  })
+
   it('refuses groups without a user', () => {
-    expect(refusal(() => impersonate(jane, { 'impersonate-group': 'a' }, alwaysAllow))).toMatchObject({
+    expect(refusal(() => impersonate(jane, { headers: { 'impersonate-group': 'a' } }, alwaysAllow))).toMatchObject({
       code: 400,
       message: 'requested [{Group  a    }] without impersonating a user',
     })

@@ -28,8 +28,10 @@ export interface AuthenticatorOptions {
 
 /** The parts of a request that say who makes it. */
 export interface Credentials {
-  /** Header names in lower case; repeated headers joined by a comma, as Node does. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** The values of headers that occur several times. @default none does */
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
   /** From the client certificate, or set by an in-process caller; wins over a token. */
   readonly user?: UserInfo | undefined
 }
@@ -101,13 +103,14 @@ export function userFromCertificate(certificate: Pick<PeerCertificate, 'subject'
  */
 export function impersonate(
   user: UserInfo,
-  headers: Readonly<Record<string, string>>,
+  credentials: Pick<Credentials, 'headers' | 'repeatedHeaders'>,
   authorizer: Authorizer,
 ): UserInfo {
+  const { headers } = credentials
   const username = headers['impersonate-user'] ?? ''
-  const groups = splitHeader(headers['impersonate-group'])
+  const groups = headerValues(credentials, 'impersonate-group')
   const uid = headers['impersonate-uid'] ?? ''
-  const extra = extraHeaders(headers)
+  const extra = extraHeaders(credentials)
   if (username === '') {
     if (groups.length === 0 && uid === '' && extra.size === 0) return user
     const parts = [...groups.map((group) => `{Group  ${group}    }`), ...(uid === '' ? [] : [`{UID  ${uid}    }`])]
@@ -140,18 +143,20 @@ function digest(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-function splitHeader(value: string | undefined): string[] {
-  return (value ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
+/** Each occurrence is one value, whatever commas it contains. */
+function headerValues(
+  { headers, repeatedHeaders }: Pick<Credentials, 'headers' | 'repeatedHeaders'>,
+  name: string,
+): readonly string[] {
+  const values = repeatedHeaders?.[name] ?? [headers[name] ?? '']
+  return values.filter((value) => value !== '')
 }
 
-function extraHeaders(headers: Readonly<Record<string, string>>): Map<string, string[]> {
-  const extra = new Map<string, string[]>()
-  for (const [name, value] of Object.entries(headers)) {
+function extraHeaders(credentials: Pick<Credentials, 'headers' | 'repeatedHeaders'>): Map<string, readonly string[]> {
+  const extra = new Map<string, readonly string[]>()
+  for (const name of Object.keys({ ...credentials.headers, ...credentials.repeatedHeaders })) {
     if (!name.startsWith('impersonate-extra-')) continue
-    extra.set(decode(name.slice('impersonate-extra-'.length)), splitHeader(value))
+    extra.set(decode(name.slice('impersonate-extra-'.length)), headerValues(credentials, name))
   }
   return extra
 }

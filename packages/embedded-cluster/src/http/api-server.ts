@@ -96,7 +96,7 @@ export class ApiServer {
     const hasCredentials = request.user !== undefined || request.headers.authorization !== undefined
     const isTrusted = origin === 'local' && !hasCredentials
     const user = isTrusted ? inProcessUser : authenticator.authenticate(request)
-    return impersonate(user, request.headers, authorizer)
+    return impersonate(user, request, authorizer)
   }
 
   async #path(

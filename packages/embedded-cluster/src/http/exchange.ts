@@ -12,6 +12,8 @@ export interface ServerRequest {
   readonly path: string
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** The values of headers that occur several times, such as `impersonate-group`; wins over {@link headers}. */
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
   readonly body?: string | Uint8Array
   readonly signal?: AbortSignal
   /** Set by the TLS front from the client certificate; in-process callers may set it to act as somebody. */

@@ -165,6 +165,7 @@ export class Front {
       method: method as ServerRequest['method'],
       path: request.url,
       headers: plainHeaders(request),
+      repeatedHeaders: repeatedHeaders(request),
       signal,
       ...(body.length === 0 ? {} : { body }),
       ...(user === undefined ? {} : { user }),
@@ -179,6 +180,18 @@ function plainHeaders(request: Http2ServerRequest): Record<string, string> {
     headers[name] = Array.isArray(value) ? value.join(',') : value
   }
   return headers
+}
+
+/** Node joins what occurs twice by commas, which the values themselves may contain. */
+function repeatedHeaders({ rawHeaders }: Http2ServerRequest): Record<string, readonly string[]> {
+  const all = new Map<string, string[]>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    const values = all.get(name)
+    if (values === undefined) all.set(name, [rawHeaders[index + 1] ?? ''])
+    else values.push(rawHeaders[index + 1] ?? '')
+  }
+  return Object.fromEntries([...all].filter(([, values]) => values.length > 1))
 }
 
 function certificateUser(request: Http2ServerRequest): UserInfo | 'refused' | undefined {
