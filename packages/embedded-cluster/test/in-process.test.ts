@@ -104,7 +104,8 @@ test('a request may name several groups to act as', async () => {
     repeatedHeaders: { 'impersonate-group': ['dev', 'ops'] },
     body: '{}',
   })
-  const chunks = await Array.fromAsync(response.body)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of response.body) chunks.push(chunk)
   expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({
     status: { userInfo: { username: 'alice', groups: ['dev', 'ops', 'system:authenticated'] } },
   })

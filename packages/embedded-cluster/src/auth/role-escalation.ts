@@ -38,11 +38,7 @@ export function createEscalationCheck(authorizer: RbacAuthorizer): AdmissionPlug
 /** What a written role grants; `undefined` when nothing has to be checked. */
 function rulesOfRole(attributes: AdmissionAttributes, authorizer: RbacAuthorizer): readonly PolicyRule[] | undefined {
   const { resource, object, oldObject, namespace, name, user } = attributes
-  const isUnchanged =
-    oldObject !== undefined &&
-    jsonEqual(object?.rules, oldObject.rules) &&
-    jsonEqual(object?.aggregationRule, oldObject.aggregationRule)
-  if (isUnchanged || object === undefined) return undefined
+  if (object === undefined || isOnlyReleased(object, oldObject)) return undefined
   const access = { user, verb: 'escalate', group: GROUP, resource: resource.plural, namespace, name }
   if (authorizer.authorize(access).allowed) return undefined
   const everything: PolicyRule[] = [
@@ -58,8 +54,7 @@ function rulesOfBinding(
   authorizer: RbacAuthorizer,
 ): readonly PolicyRule[] | undefined {
   const { resource, object, oldObject, namespace, user } = attributes
-  const isUnchanged = oldObject !== undefined && jsonEqual(pickGrant(object), pickGrant(oldObject))
-  if (isUnchanged) return undefined
+  if (object === undefined || isOnlyReleased(object, oldObject)) return undefined
   const roleRef = objectAt(object, 'roleRef')
   const kind = stringAt(roleRef, 'kind') ?? ''
   const name = stringAt(roleRef, 'name') ?? ''
@@ -71,8 +66,22 @@ function rulesOfBinding(
   return rules
 }
 
-function pickGrant(binding: JsonObject | undefined): JsonObject {
-  return { roleRef: binding?.roleRef, subjects: binding?.subjects }
+/**
+ * Whether a write changes nothing but owners and finalizers, as the garbage collector does. Any other change of a role,
+ * were it a label, confirms what it grants and takes the same rights.
+ */
+function isOnlyReleased(object: JsonObject, oldObject: JsonObject | undefined): boolean {
+  return oldObject !== undefined && jsonEqual(withoutHolds(object), withoutHolds(oldObject))
+}
+
+function withoutHolds(object: JsonObject): JsonObject {
+  const {
+    ownerReferences: _owners,
+    finalizers: _finalizers,
+    managedFields: _fields,
+    ...metadata
+  } = objectAt(object, 'metadata')
+  return { ...object, metadata }
 }
 
 /** The smallest pieces of `granted` that no rule of `held` covers. */

@@ -7,6 +7,7 @@ import { type FaultInjector, factResource } from '../faults/fault-injector.ts'
 import type { RequestLog } from '../faults/request-log.ts'
 import { disturb, isWatchFault } from '../faults/watch-faults.ts'
 import { PageNotFound } from '../rest/api-errors.ts'
+import { selectedName } from '../rest/field-selector.ts'
 import { newUid } from '../rest/object-meta.ts'
 import { parseRequestInfo, type RequestInfo } from '../rest/request-info.ts'
 import type { ServerContext } from '../rest/server-context.ts'
@@ -122,14 +123,16 @@ export class ApiServer {
   ): Promise<ServerResponse> {
     const { authorizer, resources } = this.#parts
     const isNamespaceItself = path.group === '' && path.resource === 'namespaces'
+    // Whoever asks for all objects of one name asks for that object, and may have the right to no other.
+    const name = path.name ?? selectedName(path.query.get('fieldSelector') ?? '')
     const access = {
       user,
       verb: path.verb,
       group: path.group,
       resource: path.resource,
       subresource: path.subresource,
-      namespace: isNamespaceItself ? path.name : path.namespace,
-      name: path.name,
+      namespace: isNamespaceItself ? name : path.namespace,
+      name,
     }
     const decision = authorizer.authorize(access)
     if (!decision.allowed) throw forbidden(access, decision.reason)

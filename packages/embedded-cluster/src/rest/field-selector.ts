@@ -42,6 +42,12 @@ const storedPaths: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
 }
 
+/** The one name that a selector allows, `undefined` when it allows several. */
+export function selectedName(selector: string): string | undefined {
+  const names = splitUnescaped(selector).map((part) => /^metadata\.name==?([^=].*)$/.exec(part)?.[1])
+  return names.find((name) => name !== undefined)
+}
+
 /** Parses `status.phase=Running,metadata.name!=x`; throws 400 for fields the kind does not offer. */
 export function parseFieldSelector(selector: string, info: ResourceInfo): readonly FieldRequirement[] {
   const requirements: FieldRequirement[] = []

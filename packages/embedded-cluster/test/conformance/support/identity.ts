@@ -1,0 +1,95 @@
+/** Those who make requests: by impersonation, by a token, or without any credentials; and what they may do. */
+import { type Answer, RawClient } from '@reeve/cluster-under-test'
+import type { Sender } from './api-resource.ts'
+import { type ConformanceApi, type Headers, type Json, type Reply, unique } from './conformance-api.ts'
+import { until } from './until.ts'
+
+/** Whom to act as. */
+export interface Identity {
+  readonly user: string
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** The administrator in somebody else's name. */
+export function impersonating(api: ConformanceApi, { user, groups = [], uid, extra = {} }: Identity): Sender {
+  const identity: Record<string, string | readonly string[]> = {
+    'impersonate-user': user,
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+  }
+  for (const [key, values] of Object.entries(extra)) identity[`impersonate-extra-${key}`] = values
+  return senderOf(() => api.cluster.raw, identity)
+}
+
+/** Somebody whose only credential is a bearer token, or who has none at all. Close it in the end. */
+export function bearing(api: ConformanceApi, token?: string): Sender & AsyncDisposable {
+  const { server, ca } = api.cluster.connection
+  const raw = new RawClient({ server, ca, ...(token !== undefined && { token }) })
+  return { ...senderOf(() => raw), [Symbol.asyncDispose]: () => raw.close() }
+}
+
+function senderOf(raw: () => RawClient, identity: Record<string, string | readonly string[]> = {}): Sender {
+  return {
+    async send(method, path, body?: unknown, headers: Headers = {}) {
+      return replyOf(await raw().send({ method, path, body, headers: { ...headers, ...identity } }))
+    },
+  }
+}
+
+function replyOf(answer: Answer): Reply {
+  const isJson = /^\s*[{[]/.test(answer.text)
+  return { ...answer, body: isJson ? answer.json() : undefined }
+}
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+const apiGroup = 'rbac.authorization.k8s.io'
+
+/** What a case grants. */
+export interface Grant {
+  readonly rules: Json
+  /** The namespace it is confined to; absent for the whole cluster. */
+  readonly namespace?: string
+  /** @default the new user itself */
+  readonly subjects?: Json
+  /** Something that only this grant allows, to see when it counts. @default the first verb and resource of the rules */
+  readonly proof?: Json
+}
+
+/** Grants rules to a new user, or to other subjects, and waits until they count. Returns the user's name. */
+export async function grant(api: ConformanceApi, { rules, namespace, subjects, proof }: Grant): Promise<string> {
+  const user = unique('user')
+  const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
+  const [roles, bindings, kind] =
+    namespace === undefined ? ['clusterroles', 'clusterrolebindings', 'ClusterRole'] : ['roles', 'rolebindings', 'Role']
+  await api.create(`${RBAC}${scope}/${roles}`, { metadata: { name: user }, rules })
+  await api.create(`${RBAC}${scope}/${bindings}`, {
+    metadata: { name: user },
+    roleRef: { apiGroup, kind, name: user },
+    subjects: subjects ?? [{ apiGroup, kind: 'User', name: user }],
+  })
+  const [rule] = rules
+  await untilAllowed(
+    api,
+    proof ?? {
+      user,
+      resourceAttributes: {
+        ...(namespace !== undefined && { namespace }),
+        verb: rule.verbs[0],
+        group: rule.apiGroups?.[0] ?? '',
+        resource: rule.resources?.[0] ?? '',
+        ...(rule.resourceNames !== undefined && { name: rule.resourceNames[0] }),
+      },
+    },
+  )
+  return user
+}
+
+/** Waits until a SubjectAccessReview with this spec is answered with yes: rights count a moment after they are given. */
+export async function untilAllowed(api: ConformanceApi, spec: Json): Promise<void> {
+  await until(`${JSON.stringify(spec)} is allowed`, async () => {
+    const { body } = await api.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })
+    return body.status?.allowed === true
+  })
+}
