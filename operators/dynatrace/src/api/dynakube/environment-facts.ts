@@ -1,23 +1,9 @@
 /** What follows from the environment of a DynaKube: its host, tenant, images and how often it is asked. */
 import type { DynaKube } from '../latest.ts'
-
-const URL_PARTS = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/
-const HOST_AND_PORT = /^(\[[^\]]*\]|[^:[\]]*)(:[0-9]*)?$/
-
-/**
- * Host (with its port, if given) and path of an address as they are written. The URL class of the platform would drop
- * default ports and change the case, and images and secrets are named after the host.
- */
-function partsOf(address: string): { readonly host: string; readonly hostname: string; readonly path: string } {
-  const [, host = '', path = ''] = URL_PARTS.exec(address) ?? []
-  const match = HOST_AND_PORT.exec(host)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (!match || /[\u0000-\u0020\u007f"<>\\^`{|}]/.test(address)) return { host: '', hostname: '', path: '' }
-  return { host, hostname: match[1] ?? '', path }
-}
+import { parseUrl } from '../url-reference.ts'
 
 /** Host and port of `apiUrl`; empty when it has none or is no URL. */
-export const apiHost = ({ spec }: DynaKube): string => partsOf(spec.apiUrl).host
+export const apiHost = ({ spec }: DynaKube): string => parseUrl(spec.apiUrl)?.host ?? ''
 
 /** The tag of an image of the environment for a version. */
 export function imageTag(version: string): string {
@@ -65,7 +51,7 @@ export function tenantUuid({ metadata, status }: DynaKube): string {
  * *Errors*: {@link TenantUnknownError} naming the address.
  */
 export function tenantFromApiUrl({ spec }: DynaKube): string {
-  const { hostname, path } = partsOf(spec.apiUrl)
+  const { hostname = '', path = '' } = parseUrl(spec.apiUrl) ?? {}
   const [first, tenant, third] = path.split('/').slice(1)
   if (first === 'e' && tenant && third === 'api') return tenant
   const label = hostname.split('.').find((part) => part !== '')

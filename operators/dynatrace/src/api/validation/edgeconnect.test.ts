@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import type { EdgeConnectSpec } from '../latest.ts'
+import { edgeConnect } from '../testing/build.ts'
+import { lookups } from '../testing/lookups.ts'
+import { validateEdgeConnect } from './validate.ts'
+
+const errors = async (spec: Partial<EdgeConnectSpec>) =>
+  (await validateEdgeConnect(edgeConnect(spec), lookups())).errors
+const provisioner = { ...edgeConnect().spec.oauth, provisioner: true }
+const SUFFIXES = ['.dev.apps.dynatracelabs.com', '.sprint.apps.dynatracelabs.com', '.apps.dynatrace.com']
+
+describe('an EdgeConnect', () => {
+  it.each(SUFFIXES)('belongs to an environment under %s (54)', async (suffix) => {
+    expect(await errors({ apiServer: `tenantid${suffix}` })).toEqual([])
+    expect(await errors({ apiServer: suffix })).toHaveLength(1)
+  })
+
+  it.each([
+    ['doma.in', [/no host of an environment/]],
+    ['', [/no host of an environment/]],
+    ['tenant\u0007.apps.dynatrace.com', [/invalid value/]],
+    ['http://doma.in', [/no protocol/, /no host/]],
+    ['https://tenant.apps.dynatrace.com', [/no protocol/]],
+    ['tenant.apps.dynatrace.com:443', [/no protocol/, /no host/]],
+    ['1abc.apps.dynatrace.com:443', [/invalid value/, /no host/]],
+  ])('cannot be at %j (54, 64)', async (apiServer, messages) => {
+    expect(await errors({ apiServer })).toEqual(messages.map((message) => expect.stringMatching(message)))
+  })
+
+  it('needs host patterns to be provisioned, unless for automation (55)', async () => {
+    expect(await errors({ oauth: provisioner })).toEqual([expect.stringContaining('spec.hostPatterns')])
+    expect(await errors({ oauth: provisioner, hostPatterns: ['*'] })).toEqual([])
+    expect(await errors({ oauth: provisioner, kubernetesAutomation: { enabled: true } })).toEqual([])
+  })
+
+  it('needs to be provisioned for automation (56)', async () => {
+    expect(await errors({ kubernetesAutomation: { enabled: true } })).toEqual([
+      expect.stringContaining('spec.oauth.provisioner'),
+    ])
+  })
+
+  it('has a service account (57)', async () => {
+    expect(await errors({ serviceAccountName: '' })).toHaveLength(1)
+    const old = { ...edgeConnect({ serviceAccountName: '' }), apiVersion: 'dynatrace.com/v1alpha1' }
+    expect((await validateEdgeConnect(old, lookups())).errors).toHaveLength(1)
+  })
+
+  it('has a name of at most 40 characters (58)', async () => {
+    const named = (length: number) => ({ ...edgeConnect(), metadata: { name: 'a'.repeat(length) } })
+    const counts = await Promise.all(
+      [39, 40, 41].map(async (length) => (await validateEdgeConnect(named(length), lookups())).errors.length),
+    )
+    expect(counts).toEqual([0, 0, 1])
+  })
+
+  it('is refused where the part was not installed', async () => {
+    const { errors: found } = await validateEdgeConnect(edgeConnect(), lookups({ modules: { edgeConnect: false } }))
+    expect(found).toEqual([expect.stringMatching(/EdgeConnect.*Helm/)])
+  })
+})

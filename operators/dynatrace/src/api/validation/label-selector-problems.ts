@@ -1,0 +1,62 @@
+/** What is wrong with a label selector, by the rules of Kubernetes. */
+
+/** A selector as a user may write it. */
+export interface WrittenSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly {
+    readonly key: string
+    readonly operator: string
+    readonly values?: readonly string[]
+  }[]
+}
+
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
+const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const MAX_LENGTH = 63
+const MAX_PREFIX_LENGTH = 253
+
+/** One sentence per problem, each beginning with the field. */
+export function selectorProblems(selector: WrittenSelector, field: string): readonly string[] {
+  const labels = Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) => [
+    ...keyProblems(key, `${field}.matchLabels`),
+    ...valueProblems(value, `${field}.matchLabels[${key}]`),
+  ])
+  const expressions = (selector.matchExpressions ?? []).flatMap(({ key, operator, values = [] }, index) => {
+    const at = `${field}.matchExpressions[${index}]`
+    return [
+      ...keyProblems(key, `${at}.key`),
+      ...operatorProblems(operator, values.length, at),
+      ...values.flatMap((value, position) => valueProblems(value, `${at}.values[${position}]`)),
+    ]
+  })
+  return [...labels, ...expressions]
+}
+
+function keyProblems(key: string, field: string): readonly string[] {
+  const parts = key.split('/')
+  const name = parts.at(-1) ?? ''
+  const prefix = parts.length > 1 ? parts[0] : undefined
+  const isPrefixFit = prefix === undefined || (prefix.length <= MAX_PREFIX_LENGTH && PREFIX.test(prefix))
+  return parts.length <= 2 && isPrefixFit && name.length <= MAX_LENGTH && NAME.test(name)
+    ? []
+    : [`${field}: "${key}" is no label; write [domain/]name of letters, digits, "-", "_" and "."`]
+}
+
+function valueProblems(value: string, field: string): readonly string[] {
+  return value === '' || (value.length <= MAX_LENGTH && NAME.test(value))
+    ? []
+    : [`${field}: "${value}" is no value of a label; use up to ${MAX_LENGTH} letters, digits, "-", "_" and "."`]
+}
+
+function operatorProblems(operator: string, count: number, at: string): readonly string[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return count > 0 ? [] : [`${at}.values: ${operator} needs at least one value`]
+    case 'Exists':
+    case 'DoesNotExist':
+      return count === 0 ? [] : [`${at}.values: ${operator} takes no values`]
+    default:
+      return [`${at}.operator: "${operator}" is unknown; choose from In, NotIn, Exists, DoesNotExist`]
+  }
+}

@@ -1,0 +1,65 @@
+/** What an admission rule is, and how a table of them is run. */
+import type { KubeObject } from '@reeve/kube'
+import type { ReadSecret } from '../dynakube/proxy.ts'
+import type { DynaKube } from '../latest.ts'
+import type { Modules } from './modules.ts'
+
+/** A namespace as rules see it. */
+export interface NamespaceLabels {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** What rules may look up. Each rejects when the answer cannot be had; the rule decides what that means. */
+export interface Lookups {
+  readonly modules: Modules
+  /** In the namespace of the object. */
+  readonly readSecret: ReadSecret
+  /** All DynaKubes in the namespace of the object, in the stored version. */
+  readonly listDynaKubes: () => Promise<readonly DynaKube[]>
+  readonly listNamespaces: () => Promise<readonly NamespaceLabels[]>
+  /** Whether the API server serves the resources of Istio. */
+  readonly hasIstio: () => Promise<boolean>
+}
+
+/** The finding of a rule: a sentence that names the field, the value, why and what to do; `undefined` for none. */
+export type Finding = string | undefined
+
+/** One rule. */
+export interface Rule<T extends KubeObject> {
+  /** Stable, for logs and tests. */
+  readonly id: string
+  readonly check: (object: T, lookups: Lookups) => Finding | Promise<Finding>
+}
+
+/** Runs all rules and returns the findings in the order of the table: one mistake does not hide another. */
+export async function runRules<T extends KubeObject>(
+  rules: readonly Rule<T>[],
+  object: T,
+  lookups: Lookups,
+): Promise<readonly string[]> {
+  const findings = await Promise.all(rules.map(async ({ check }) => check(object, lookups)))
+  return findings.filter((finding) => finding !== undefined)
+}
+
+/** One denial for all findings, numbered. */
+export function denialText(kind: string, findings: readonly string[]): string {
+  const header = `\n${findings.length} error${findings.length === 1 ? '' : 's'} found in the ${kind}`
+  return [header, ...findings.map((finding, index) => ` ${index + 1}. ${finding}`)].join('\n')
+}
+
+/** The other DynaKubes of the namespace. */
+export async function otherDynaKubes(dynakube: DynaKube, lookups: Lookups): Promise<readonly DynaKube[]> {
+  const all = await lookups.listDynaKubes()
+  return all.filter(({ metadata }) => metadata.name !== dynakube.metadata.name)
+}
+
+/** For rules that pass when the cluster cannot be asked: admission must not depend on more than it needs. */
+export async function unlessUnreachable(check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check()
+  } catch {
+    // The look-up reports its own failures; without its answer there is nothing to object to.
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+/** Rules on DynaKubes that get in each other's way. */
+import { type LabelSelector, matchesLabels } from '@reeve/kube'
+import { hasMetadataEnrichment, hasOtlpExporter, hasStandaloneLogMonitoring } from '../../dynakube/feature-facts.ts'
+import {
+  agentNodeSelector,
+  injectionNamespaceSelector,
+  needsAppInjection,
+  needsOneAgentDaemonSet,
+} from '../../dynakube/one-agent-facts.ts'
+import { isIgnoredNamespace } from '../../feature-flags.ts'
+import type { DynaKube } from '../../latest.ts'
+import { selectorProblems } from '../label-selector-problems.ts'
+import { type Lookups, type NamespaceLabels, otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
+
+/** Rule 17. */
+export const nodeSelectorRule: Rule<DynaKube> = {
+  id: 'DK-NODESEL',
+  check: (dynakube, lookups) =>
+    unlessUnreachable(async () => {
+      if (!needsOneAgentDaemonSet(dynakube) && !hasStandaloneLogMonitoring(dynakube)) return undefined
+      const rivals = (await otherDynaKubes(dynakube, lookups)).filter((other) => sharesNodes(dynakube, other))
+      if (rivals.length === 0) return undefined
+      const names = rivals.map(({ metadata }) => metadata.name).join(', ')
+      return `an agent of this DynaKube would run on the same nodes as one of ${names}; give them nodeSelectors that exclude each other`
+    }),
+}
+
+function sharesNodes(one: DynaKube, other: DynaKube): boolean {
+  const areAgents = needsOneAgentDaemonSet(one) && needsOneAgentDaemonSet(other)
+  const isRival = needsOneAgentDaemonSet(other) || hasStandaloneLogMonitoring(other)
+  // Log agents of different environments may share a node.
+  const collide = areAgents || (isRival && one.spec.apiUrl === other.spec.apiUrl)
+  return collide && overlap(agentNodeSelector(one) ?? {}, agentNodeSelector(other) ?? {})
+}
+
+type Labels = Readonly<Record<string, string>>
+
+function overlap(one: Labels, other: Labels): boolean {
+  const contains = (large: Labels, small: Labels) =>
+    Object.entries(small).every(([key, value]) => Object.hasOwn(large, key) && large[key] === value)
+  return contains(one, other) || contains(other, one)
+}
+
+/** Rule 18. */
+export const namespaceConflictRule: Rule<DynaKube> = {
+  id: 'DK-NSCONFLICT',
+  check: (dynakube, lookups) =>
+    unlessUnreachable(async () => {
+      if (!claimsNamespaces(dynakube)) return undefined
+      const conflict = await findConflict(dynakube, lookups)
+      if (conflict === undefined) return undefined
+      const names = conflict.owners.map(({ metadata }) => metadata.name).join(' and ')
+      return `the namespace ${conflict.namespace} would be injected or enriched by ${names}; refine their namespaceSelectors so that each namespace matches one`
+    }),
+}
+
+const claimsNamespaces = (dynakube: DynaKube) => needsAppInjection(dynakube) || hasMetadataEnrichment(dynakube)
+
+async function findConflict(dynakube: DynaKube, lookups: Lookups) {
+  const [namespaces, others] = await Promise.all([lookups.listNamespaces(), otherDynaKubes(dynakube, lookups)])
+  const all = [...others, dynakube]
+  for (const namespace of namespaces) {
+    const owners: DynaKube[] = []
+    for (const candidate of all) {
+      const isMatch = matches(candidate, namespace)
+      // A selector that nobody can evaluate ends the search; another rule reports it.
+      if (isMatch === undefined) return undefined
+      if (isMatch && claimsNamespaces(candidate)) owners.push(candidate)
+      if (owners.length > 1) return { namespace: namespace.name, owners }
+    }
+  }
+  return undefined
+}
+
+function matches(dynakube: DynaKube, { name, labels }: NamespaceLabels): boolean | undefined {
+  if (isIgnoredNamespace(dynakube, name)) return false
+  const { metadataEnrichment, otlpExporterConfiguration } = dynakube.spec
+  const selectors = [
+    ...(needsAppInjection(dynakube) ? [injectionNamespaceSelector(dynakube)] : []),
+    ...(hasMetadataEnrichment(dynakube) ? [metadataEnrichment?.namespaceSelector] : []),
+    ...(hasOtlpExporter(dynakube) ? [otlpExporterConfiguration?.namespaceSelector] : []),
+  ]
+  for (const selector of selectors) {
+    if (selectorProblems(selector ?? {}, '').length > 0) return undefined
+    // The check above admits the known operators only.
+    if (matchesLabels((selector ?? {}) as LabelSelector, labels)) return true
+  }
+  return false
+}

@@ -1,0 +1,67 @@
+/** Rules on the name of a DynaKube, its selectors and its images. */
+import { hasExtensions, hasKspm, hasTelemetryIngest } from '../../dynakube/feature-facts.ts'
+import { customOneAgentImage, injectionNamespaceSelector } from '../../dynakube/one-agent-facts.ts'
+import type { DynaKube } from '../../latest.ts'
+import { isImageReference } from '../image-reference.ts'
+import { selectorProblems } from '../label-selector-problems.ts'
+import type { Finding, Rule } from '../rule.ts'
+
+/** What a name may be when Services are called after it. */
+export const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const DNS_1035 = new RegExp(`^${DNS_1035_LABEL}$`)
+
+/** Whether a text fits as the name of a Service. */
+export const isServiceName = (name: string): boolean => name.length <= 63 && DNS_1035.test(name)
+
+/** The sentence that Kubernetes users know. */
+export const SERVICE_NAME_RULE = `must consist of lower case alphanumeric characters or '-', start with a letter and end with an alphanumeric character (a DNS-1035 label, regex ${DNS_1035_LABEL})`
+
+const LIMITS = [
+  { limit: 40, why: 'names of pods are derived from it', applies: () => true },
+  { limit: 32, why: 'the extension controller is named after it', applies: hasExtensions },
+  { limit: 38, why: 'the OpenTelemetry collector is named after it', applies: hasTelemetryIngest },
+  { limit: 35, why: 'the node configuration collector is named after it', applies: hasKspm },
+] as const
+
+/** Rules 23 to 25. */
+export const nameRule: Rule<DynaKube> = { id: 'DK-NAME', check: checkName }
+
+function checkName(dynakube: DynaKube): Finding {
+  const { name = '' } = dynakube.metadata
+  if (name === '') return undefined
+  const applicable = LIMITS.filter(({ applies }) => applies(dynakube))
+  const limit = Math.min(...applicable.map((each) => each.limit))
+  if (name.length > limit) {
+    return `metadata.name has ${name.length} characters and may have ${limit}, as ${applicable.at(-1)?.why}; choose a shorter one`
+  }
+  return DNS_1035.test(name) ? undefined : `metadata.name is "${name}", but ${SERVICE_NAME_RULE}; choose another one`
+}
+
+/** Rule 24. */
+export const namespaceSelectorRule: Rule<DynaKube> = {
+  id: 'DK-NS-LABELS',
+  check: (dynakube) => {
+    const problems = selectorProblems(injectionNamespaceSelector(dynakube) ?? {}, 'spec.namespaceSelector')
+    return problems.length === 0
+      ? undefined
+      : `the namespaceSelector of spec.oneAgent is invalid: ${problems.join('; ')}`
+  },
+}
+
+/** Rule 25. */
+export const imageRule: Rule<DynaKube> = {
+  id: 'DK-IMAGE',
+  check: (dynakube) => {
+    const images = [
+      ['ActiveGate', 'spec.activeGate.image', dynakube.spec.activeGate?.image ?? ''],
+      ['OneAgent', 'the image of spec.oneAgent', customOneAgentImage(dynakube)],
+    ] as const
+    const findings = images
+      .filter(([, , image]) => image !== '' && !isImageReference(image))
+      .map(
+        ([component, field, image]) =>
+          `${field} (${component}) is "${image}", which is no image; write registry/repository:tag`,
+      )
+    return findings.length === 0 ? undefined : findings.join(';')
+  },
+}

@@ -1,0 +1,57 @@
+/** Judges DynaKubes and EdgeConnects of any version by one set of rules: those of the stored version. */
+import type { Convert } from '@reeve/crd'
+import type { KubeObject } from '@reeve/kube'
+import { convertDynaKube, convertEdgeConnect } from '../conversion/convert.ts'
+import type { DynaKube, EdgeConnect } from '../latest.ts'
+import { DYNAKUBE_RULES } from './dynakube-rules.ts'
+import { DYNAKUBE_WARNINGS } from './dynakube-warnings.ts'
+import { EDGECONNECT_RULES } from './edgeconnect-rules.ts'
+import { type Lookups, runRules } from './rule.ts'
+import { apiUrlChange } from './rules/environment.ts'
+
+/** What admission says. */
+export interface Verdict {
+  /** Why it is denied, one sentence each; empty when it is allowed. */
+  readonly errors: readonly string[]
+  /** Shown to the user in either case. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Judges a DynaKube of any version; on updates `before` is what was stored.
+ *
+ * *Errors*: those of conversion, for a version that is not known.
+ */
+export async function validateDynaKube(object: KubeObject, lookups: Lookups, before?: KubeObject): Promise<Verdict> {
+  const old = before && latestDynaKube(before)
+  const dynakube = latestDynaKube(object)
+  const [errors, warnings] = await Promise.all([
+    runRules(DYNAKUBE_RULES, dynakube, lookups),
+    runRules(DYNAKUBE_WARNINGS, dynakube, lookups),
+  ])
+  const change = old && apiUrlChange(old, dynakube)
+  return { errors: change === undefined ? errors : [...errors, change], warnings }
+}
+
+/** Judges an EdgeConnect of any version. */
+export async function validateEdgeConnect(object: KubeObject, lookups: Lookups): Promise<Verdict> {
+  const latest = toLatest<EdgeConnect>(convertEdgeConnect, object, 'v1alpha2', {
+    apiServer: '',
+    oauth: { clientSecret: '', endpoint: '', resource: '' },
+  })
+  return { errors: await runRules(EDGECONNECT_RULES, latest, lookups), warnings: [] }
+}
+
+const latestDynaKube = (object: KubeObject) => toLatest<DynaKube>(convertDynaKube, object, 'v1beta6', { apiUrl: '' })
+
+/** The schema admits objects without a spec; for the rules that is one in which everything is missing. */
+function toLatest<T extends KubeObject & { readonly spec: object }>(
+  convert: Convert,
+  object: KubeObject,
+  version: string,
+  missing: T['spec'],
+): T {
+  // The converter returns objects of the version asked for.
+  const latest = convert(object, version) as KubeObject & Partial<Pick<T, 'spec'>>
+  return { ...latest, spec: latest.spec ?? missing } as T
+}
