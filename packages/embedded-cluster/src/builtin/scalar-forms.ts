@@ -36,6 +36,7 @@ const timeParts: readonly (readonly [layout: string, pattern: RegExp])[] = [
  * *Errors*: `DecodeError` when `text` is no time of RFC 3339; microseconds need exactly six digits.
  */
 export function canonicalTime(text: string, isMicro: boolean): string | null {
+  if (!isMicro && isCanonical(text)) return text
   const layout = isMicro && text !== '' ? MICROS_LAYOUT : SECONDS_LAYOUT
   const [year, month, day, hour, minute, second, fraction, zone] = splitTime(text, layout)
   const range = (isInRange: boolean, what: string) => {
@@ -54,6 +55,13 @@ export function canonicalTime(text: string, isMicro: boolean): string | null {
   local.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   local.setUTCHours(Number(hour), Number(minute), Number(second))
   return formatTime(Math.floor((local.getTime() - offsetMs) / 1000), isMicro ? fraction.slice(1) : undefined)
+}
+
+/** Whether a text is what the server writes itself, which is what most texts are. */
+function isCanonical(text: string): boolean {
+  if (text.length !== 20 || text.startsWith('0001-')) return false
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && `${date.toISOString().slice(0, 19)}Z` === text
 }
 
 /** Text of a time given in seconds since 1970; `null` for the zero time, which is the year 1. */

@@ -27,17 +27,14 @@ export interface TypedFormOptions {
  * *Errors*: `DecodeError` for a value that its field cannot hold.
  */
 export function toTypedForm(type: MessageType, object: JsonObject, options: TypedFormOptions = {}): void {
-  new TypedWalk(options).fields(type, object, '')
+  new TypedWalk(options).fields(type, object, undefined)
 }
 
-/** Where a value stands, for messages only. */
-interface Place {
-  /** The struct that has the field. */
-  readonly struct: string
-  /** Names from the root, without indexes and keys. */
-  readonly path: string
-  /** As Go prints it. */
-  readonly goType: string
+/** The structs above a value, for messages only: most objects have no mistake, and nobody reads the way to it. */
+interface Trail {
+  readonly up: Trail | undefined
+  readonly parent: MessageType
+  readonly field: MessageField
 }
 
 class TypedWalk {
@@ -47,11 +44,12 @@ class TypedWalk {
     this.#keepsEmptyLists = keepsEmptyLists
   }
 
-  fields(type: MessageType, object: JsonObject, path: string): void {
-    for (const [name, value] of Object.entries(object)) {
+  fields(type: MessageType, object: JsonObject, up: Trail | undefined): void {
+    for (const name of Object.keys(object)) {
       const field = type.byName.get(name)
       if (field === undefined) continue
-      const typed = value === null || value === undefined ? undefined : this.#field(type, field, value, path)
+      const value = object[name]
+      const typed = value === null || value === undefined ? undefined : this.#field(field, value, type, up)
       if (typed === undefined) {
         if (value !== null || !isNullKept(field)) delete object[name]
       } else if (typed !== value) object[name] = typed
@@ -62,91 +60,93 @@ class TypedWalk {
   }
 
   /** The value that stays in the object; `undefined` when the field is left out. */
-  #field(parent: MessageType, field: MessageField, value: JsonValue, path: string): JsonValue | undefined {
-    const struct = parent.name.slice(parent.name.lastIndexOf('.') + 1)
-    const fieldPath = [...(path === '' ? [] : [path]), ...field.embedding, field.name].join('.')
-    const place: Place = { struct, path: fieldPath, goType: elementType(field) }
-    if (field.cardinality === 'repeated') return this.#list(field, value, place)
-    if (field.cardinality === 'map') return this.#map(field, value, place)
-    const typed = this.#value(field, value, place)
+  #field(field: MessageField, value: JsonValue, parent: MessageType, up: Trail | undefined): JsonValue | undefined {
+    const trail = { up, parent, field }
+    if (field.cardinality === 'repeated') return this.#list(value, trail)
+    if (field.cardinality === 'map') return this.#map(value, trail)
+    const typed = this.#value(value, trail)
     if (field.isPointer || field.isAlways) return typed
     if (field.isOmittedWhenZero) return isZeroStruct(typed) ? undefined : typed
     return typed === '' || typed === 0 || typed === false ? undefined : typed
   }
 
-  #list(field: MessageField, value: JsonValue, place: Place): JsonValue | undefined {
-    if (!Array.isArray(value)) throw mismatch(value, { ...place, goType: field.goType ?? `[]${place.goType}` })
-    for (const [index, item] of value.entries()) {
-      const typed = item === null ? zeroValue(field) : this.#value(field, item, place)
+  #list(value: JsonValue, trail: Trail): JsonValue | undefined {
+    const { field } = trail
+    if (!Array.isArray(value)) throw mismatch(value, trail, field.goType ?? `[]${elementType(field)}`)
+    for (let index = 0; index < value.length; index += 1) {
+      const item = value[index]
+      const typed = item === null || item === undefined ? zeroValue(field) : this.#value(item, trail)
       if (typed !== item) value[index] = typed
     }
     if (value.length > 0 || (field.isAlways && this.#keepsEmptyLists)) return value
     return field.isAlways ? null : undefined
   }
 
-  #map(field: MessageField, value: JsonValue, place: Place): JsonValue | undefined {
-    if (!isJsonObject(value)) throw mismatch(value, { ...place, goType: field.goType ?? `map[string]${place.goType}` })
+  #map(value: JsonValue, trail: Trail): JsonValue | undefined {
+    const { field } = trail
+    if (!isJsonObject(value)) throw mismatch(value, trail, field.goType ?? `map[string]${elementType(field)}`)
     let isEmpty = true
     for (const [key, item] of Object.entries(value)) {
       if (item === undefined) continue
       isEmpty = false
-      const typed = item === null ? zeroValue(field) : this.#value(field, item, place, true)
+      const typed = item === null ? zeroValue(field) : this.#value(item, trail, true)
       if (typed !== item) value[key] = typed
     }
     if (!isEmpty) return value
     return field.isAlways ? null : undefined
   }
 
-  #value({ value: type }: MessageField, value: JsonValue, place: Place, isInMap = false): JsonValue {
+  #value(value: JsonValue, trail: Trail, isInMap = false): JsonValue {
+    const type = trail.field.value
     switch (type.kind) {
       case 'string':
-        return typeof value === 'string' ? value : fail(value, place)
+        return typeof value === 'string' ? value : fail(value, trail)
       case 'bool':
-        return typeof value === 'boolean' ? value : fail(value, place)
+        return typeof value === 'boolean' ? value : fail(value, trail)
       case 'int32':
       case 'int64':
-        return integer(value, place, type.kind)
+        return integer(value, trail, type.kind, elementType(trail.field))
       case 'double':
-        return typeof value === 'number' ? value : fail(value, place)
+        return typeof value === 'number' ? value : fail(value, trail)
       case 'bytes':
-        return typeof value === 'string' ? canonicalBase64(value) : fail(value, { ...place, goType: '[]uint8' })
+        return typeof value === 'string' ? canonicalBase64(value) : fail(value, trail, '[]uint8')
       case 'message':
-        return this.#message(type.message, value, place, isInMap)
+        return this.#message(type.message, value, trail, isInMap)
     }
   }
 
-  #message(type: MessageType, value: JsonValue, place: Place, isInMap: boolean): JsonValue {
+  #message(type: MessageType, value: JsonValue, trail: Trail, isInMap: boolean): JsonValue {
     switch (type.special) {
       case 'Quantity':
         // Resource lists are the maps of quantities, and the only ones that are rounded.
         return quantity(value, isInMap)
       case 'IntOrString':
-        return typeof value === 'string' ? value : integer(value, { ...place, goType: 'int32' }, 'int32')
+        return typeof value === 'string' ? value : integer(value, trail, 'int32', 'int32')
       case 'Time':
       case 'MicroTime':
-        if (typeof value !== 'string') throw mismatch(value, { ...place, goType: 'string' })
+        if (typeof value !== 'string') throw mismatch(value, trail, 'string')
         return canonicalTime(value, type.special === 'MicroTime')
       case 'Duration':
-        return typeof value === 'string' ? value : fail(value, { ...place, goType: 'string' })
+        return typeof value === 'string' ? value : fail(value, trail, 'string')
       case 'RawJson':
         return value
       case 'JSONSchemaPropsOr':
-        return this.#schemaOr(type, value, place)
+        return this.#schemaOr(type, value, trail)
       case 'NamedSlice':
-        return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : fail(value, place)
+        return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : fail(value, trail)
       case undefined:
-        if (!isJsonObject(value)) throw mismatch(value, place)
-        this.fields(type, value, place.path)
+        if (!isJsonObject(value)) throw mismatch(value, trail, elementType(trail.field))
+        this.fields(type, value, trail)
         return value
     }
   }
 
   /** A schema, several of them, or one of the short forms that stand for one. */
-  #schemaOr(type: MessageType, value: JsonValue, place: Place): JsonValue {
+  #schemaOr(type: MessageType, value: JsonValue, trail: Trail): JsonValue {
     const schema = [...type.byNumber.values()].find(({ value: inner }) => inner.kind === 'message')?.value
     if (schema?.kind !== 'message') return value
     for (const item of Array.isArray(value) ? value : [value]) {
-      if (isJsonObject(item)) this.fields(schema.message, item, place.path)
+      if (isJsonObject(item)) this.fields(schema.message, item, trail)
     }
     return value
   }
@@ -177,22 +177,28 @@ function quantity(value: JsonValue, isInResourceList: boolean): string {
   }
 }
 
-function integer(value: JsonValue, place: Place, kind: 'int32' | 'int64'): number {
-  if (typeof value !== 'number') throw mismatch(value, place)
+function integer(value: JsonValue, trail: Trail, kind: 'int32' | 'int64', goType: string): number {
+  if (typeof value !== 'number') throw mismatch(value, trail, goType)
   const isInRange = kind === 'int32' ? value === (value | 0) : Math.abs(value) < 2 ** 63
-  if (!Number.isInteger(value) || !isInRange) throw mismatch(value, place, ` ${value}`)
+  if (!Number.isInteger(value) || !isInRange) throw mismatch(value, trail, goType, ` ${value}`)
   return value
 }
 
-function fail(value: JsonValue, place: Place): never {
-  throw mismatch(value, place)
+function fail(value: JsonValue, trail: Trail, goType = elementType(trail.field)): never {
+  throw mismatch(value, trail, goType)
 }
 
-function mismatch(value: JsonValue, place: Place, text = ''): DecodeError {
-  const field = `${place.struct}.${place.path}`
+function mismatch(value: JsonValue, trail: Trail, goType: string, text = ''): DecodeError {
+  const struct = trail.parent.name.slice(trail.parent.name.lastIndexOf('.') + 1)
+  const field = `${struct}.${pathOf(trail).join('.')}`
   return new DecodeError(
-    `json: cannot unmarshal ${jsonType(value)}${text} into Go struct field ${field} of type ${place.goType}`,
+    `json: cannot unmarshal ${jsonType(value)}${text} into Go struct field ${field} of type ${goType}`,
   )
+}
+
+/** Names from the root, without indexes and keys. */
+function pathOf({ up, field }: Trail): string[] {
+  return [...(up === undefined ? [] : pathOf(up)), ...field.embedding, field.name]
 }
 
 function jsonType(value: JsonValue): string {
