@@ -388,15 +388,16 @@ spec:
 
   describe('custom resources', () => {
     test('are shown with their own columns, explained, followed and scaled', async () => {
+      // A name that no other suite on the same cluster gives to a kind of its own.
       const group = `${session.namespace}.example.com`
       const definition = {
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'CustomResourceDefinition',
-        metadata: { name: `widgets.${group}` },
+        metadata: { name: `contraptions.${group}` },
         spec: {
           group,
           scope: 'Namespaced',
-          names: { plural: 'widgets', singular: 'widget', kind: 'Widget', shortNames: ['wdg'] },
+          names: { plural: 'contraptions', singular: 'contraption', kind: 'Contraption', shortNames: ['ctp'] },
           versions: [
             {
               name: 'v1',
@@ -410,7 +411,7 @@ spec:
               schema: {
                 openAPIV3Schema: {
                   type: 'object',
-                  description: 'A widget.',
+                  description: 'A contraption.',
                   properties: {
                     spec: { type: 'object', properties: { size: { type: 'integer', description: 'How big.' } } },
                     status: { type: 'object', properties: { size: { type: 'integer' } } },
@@ -423,21 +424,21 @@ spec:
       }
       await k('apply -f -', JSON.stringify(definition))
       try {
-        await k(`wait crd/widgets.${group} --for=condition=Established --timeout=60s`)
-        const widget = (size: number) =>
-          `{apiVersion: ${group}/v1, kind: Widget, metadata: {name: w}, spec: {size: ${size}}}`
-        await expect.poll(() => attempt('apply -f -', widget(1)), { timeout: 20_000 }).toMatchObject({ code: 0 })
-        await using watcher = session.follow(kubectl ?? '', ['get', 'wdg', '-w'])
+        await k(`wait crd/contraptions.${group} --for=condition=Established --timeout=60s`)
+        const contraption = (size: number) =>
+          `{apiVersion: ${group}/v1, kind: Contraption, metadata: {name: w}, spec: {size: ${size}}}`
+        await expect.poll(() => attempt('apply -f -', contraption(1)), { timeout: 20_000 }).toMatchObject({ code: 0 })
+        await using watcher = session.follow(kubectl ?? '', ['get', 'ctp', '-w'])
         await expect.poll(() => watcher.output, { timeout: 20_000 }).toMatch(/^NAME +SIZE\nw +1\n/)
-        await k('apply -f -', widget(2))
+        await k('apply -f -', contraption(2))
         await expect.poll(() => watcher.output, { timeout: 20_000 }).toMatch(/\nw +2\n/)
-        expect(await k('scale widget w --replicas=3')).toContain('scaled')
-        expect(await k('get widget w -o jsonpath={.spec.size}')).toBe('3')
+        expect(await k('scale contraption w --replicas=3')).toContain('scaled')
+        expect(await k('get contraption w -o jsonpath={.spec.size}')).toBe('3')
         await expect
-          .poll(() => attempt('explain widget.spec'), { timeout: 20_000 })
+          .poll(() => attempt('explain contraption.spec'), { timeout: 20_000 })
           .toMatchObject({ stdout: expect.stringMatching(/\n {2}size\t<integer>\n {4}How big\.\n/) })
       } finally {
-        await k(`delete crd widgets.${group} --timeout=60s`)
+        await k(`delete crd contraptions.${group} --timeout=60s`)
       }
     })
   })
