@@ -3,7 +3,6 @@ import { Deployments, type ObjectKey } from '@reeve/kube'
 import type { Exploration } from '@reeve/simulation'
 import { type WebApp, WebAppCrd, WebApps } from './api/webapp.ts'
 import { createWebAppOperator } from './operator.ts'
-import { validateWebApp } from './validate-webapp.ts'
 
 const shop: ObjectKey = { namespace: 'default', name: 'shop' }
 
@@ -34,7 +33,22 @@ export const exploration: Exploration = {
       { resource: 'deployments.apps', patch: { spec: { replicas: 7 } } },
       { resource: 'services', patch: { spec: { selector: { stolen: 'yes' } } } },
     ],
-    accepts: (spec) => validateWebApp({ spec } as unknown as WebApp).problems.length === 0,
+    exampleSpecs: [
+      {
+        image: 'nginx:1.29',
+        replicas: 2,
+        port: 8081,
+        env: [
+          { name: 'COLOUR', value: 'green' },
+          { name: 'SIZE', value: 'large' },
+        ],
+        resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+        healthCheckPath: '/healthz',
+        imagePullSecrets: [{ name: 'registry' }],
+        service: { type: 'NodePort', port: 81 },
+        ingress: { host: 'shop.example.com', className: 'public', tlsSecretName: 'shop-tls' },
+      },
+    ],
   },
   scenario: {
     name: 'life of a WebApp',

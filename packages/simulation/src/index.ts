@@ -31,6 +31,7 @@ export type {
 } from './operator-under-test.ts'
 export { type OutsideClient, type OutsideRecord, OutsideService } from './outside-service.ts'
 export { PATTERN_IDS, type PatternId, type PointOutcome } from './patterns/pattern.ts'
+export { divergenceText, type ReplayOptions, reportTable } from './report-text.ts'
 export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './scenario-run.ts'
 export { formatEntry, Trace, type TraceEntry } from './trace.ts'
 export { createWorld, World, type WorldOptions } from './world.ts'

@@ -1,0 +1,21 @@
+import { divergenceText, explore, PATTERN_IDS } from '@reeve/simulation'
+import { describe, expect, it } from 'vitest'
+import { exploration } from '../src/exploration.ts'
+
+/** Spread evenly over the points of each pattern; `npm run explore` tries them all. */
+const POINTS_EACH = 2
+
+const { operator, scenario } = exploration
+
+describe('the WebApp operator survives', () => {
+  it.each(PATTERN_IDS.filter((id) => id !== 'T2'))('%s', { timeout: 120_000 }, async (pattern) => {
+    const report = await explore(operator, scenario, { patterns: [pattern], budget: 6, maxPoints: POINTS_EACH })
+    expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name, { budget: 6 }))).toEqual([])
+    expect(report.patterns[0]).toMatchObject({ explored: POINTS_EACH, missed: 0 })
+  })
+
+  it('T2 without points: it calls nothing outside the cluster', async () => {
+    const { patterns } = await explore(operator, scenario, { patterns: ['T2'] })
+    expect(patterns[0]?.points).toBe(0)
+  })
+})

@@ -1,0 +1,83 @@
+import { defineCrd, listMap, objectSchema, oneOf, openObject, quantity, validate } from '@reeve/crd'
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { arbitraryFor, removablePaths, without } from './arbitrary-for.ts'
+
+const crd = defineCrd({
+  group: 'example.com',
+  kind: 'Thing',
+  plural: 'things',
+  scope: 'Namespaced',
+  versions: {
+    v1: {
+      spec: Type.Object({
+        image: Type.String({ minLength: 1, maxLength: 5 }),
+        replicas: Type.Integer({ minimum: 2, maximum: 1_000, default: 2 }),
+        tone: Type.Optional(oneOf(['Quiet', 'Loud'])),
+        host: Type.Optional(Type.String({ pattern: '^[a-z]{2,4}$' })),
+        limits: Type.Optional(Type.Record(Type.String(), quantity())),
+        env: Type.Optional(listMap(Type.Object({ name: Type.String({ minLength: 1 }) }), ['name'])),
+        free: Type.Optional(openObject()),
+      }),
+    },
+  },
+})
+const schema = objectSchema(crd, 'v1').properties?.spec ?? {}
+
+describe('arbitraryFor', () => {
+  it('makes nothing that the schema refuses', () => {
+    fc.assert(
+      fc.property(arbitraryFor(schema), (value) => {
+        expect(validate(schema, value)).toEqual([])
+      }),
+    )
+  })
+
+  it('keeps numbers small, uses every word of an enum and every optional field', () => {
+    const values = fc.sample(arbitraryFor(schema), { numRuns: 300, seed: 1 }) as readonly Record<string, unknown>[]
+    expect(new Set(values.map(({ tone }) => tone))).toEqual(new Set([undefined, 'Quiet', 'Loud']))
+    expect(values.every(({ replicas = 2 }) => Number(replicas) >= 2 && Number(replicas) <= 8)).toBe(true)
+    for (const field of ['host', 'limits', 'env', 'free']) expect(values.some((value) => field in value)).toBe(true)
+  })
+
+  it('never repeats the key of a list with keys', () => {
+    fc.assert(
+      fc.property(arbitraryFor(schema), (value) => {
+        const names = ((value as { env?: readonly { name: string }[] }).env ?? []).map(({ name }) => name)
+        expect(new Set(names).size).toBe(names.length)
+      }),
+    )
+  })
+
+  it('shrinks to the smallest value that still fails', () => {
+    const found = fc.check(
+      fc.property(arbitraryFor(schema), (value) => (value as { env?: readonly unknown[] }).env === undefined),
+      { seed: 3 },
+    )
+    const [smallest] = found.counterexample ?? []
+    expect(smallest).toMatchObject({ env: [] })
+    expect(smallest).not.toHaveProperty('limits')
+  })
+})
+
+describe('removablePaths', () => {
+  const full = { image: 'a', replicas: 2, env: [{ name: 'A' }], limits: { cpu: 1, memory: '1Gi' } }
+
+  it('names optional fields, keys of maps and items of lists, never what is required', () => {
+    expect(removablePaths(schema, full)).toEqual([
+      ['replicas'],
+      ['env'],
+      ['env', 0],
+      ['limits'],
+      ['limits', 'cpu'],
+      ['limits', 'memory'],
+    ])
+  })
+
+  it('without leaves the rest as it is', () => {
+    expect(without(full, ['limits', 'cpu'])).toEqual({ ...full, limits: { memory: '1Gi' } })
+    expect(without(full, ['env', 0])).toEqual({ ...full, env: [] })
+    expect(full.limits.cpu).toBe(1)
+  })
+})

@@ -1,0 +1,33 @@
+/** Runs points in a thread of its own, one at a time. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Explorer } from './explorer.ts'
+import { loadExploration } from './load-exploration.ts'
+import type { Answer, Task, WorkerSetup } from './work.ts'
+
+const port = parentPort
+if (port !== null) {
+  // The data is what the pool passed when it started this thread.
+  const { modulePath, seed, budget } = workerData as WorkerSetup
+  const explorer = loadExploration(modulePath).then((exploration) => new Explorer(exploration, { seed, budget }))
+  port.on('message', (task: Task) => {
+    perform(explorer, task).then(
+      (answer) => port.postMessage(answer),
+      (error: unknown) => {
+        const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+        port.postMessage({ type: 'error', message } satisfies Answer)
+      },
+    )
+  })
+}
+
+async function perform(ready: Promise<Explorer>, task: Task): Promise<Answer> {
+  const explorer = await ready
+  switch (task.type) {
+    case 'baseline':
+      return { type: 'outcome', outcome: await explorer.baselineProblems() }
+    case 'labels':
+      return { type: 'labels', labels: await explorer.labels(task.pattern) }
+    case 'run':
+      return { type: 'outcome', outcome: await explorer.run(task.pattern, task.point) }
+  }
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const run = promisify(execFile)
+const reeve = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+let folder: string
+
+beforeAll(async () => {
+  // Below the root, so that the example finds the packages as a reader's would.
+  await mkdir(join(root, '.reeve'), { recursive: true })
+  folder = await mkdtemp(join(root, '.reeve', 'exploration-'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  const page = await readFile(join(root, 'docs/exploration.md'), 'utf8')
+  const example = /^```ts file=exploration\.ts\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? ''
+  await writeFile(join(folder, 'exploration.ts'), example)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('docs/exploration.md', () => {
+  it('has an operator that survives its exploration', { timeout: 120_000 }, async () => {
+    const { stdout } = await run(process.execPath, [join(folder, 'exploration.ts')], { cwd: root })
+    expect(stdout).toBe('true 0\n')
+  })
+})
+
+describe('reeve explore', () => {
+  const reeveExplore = (...args: readonly string[]) =>
+    run(process.execPath, [reeve, 'explore', ...args], { cwd: root }).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    )
+
+  it('explores the module it is told to and reports in JSON', { timeout: 120_000 }, async () => {
+    const module = join(root, 'packages/simulation/test/support/too-early.ts')
+    const { code, stdout } = await reeveExplore('--module', module, '--pattern', 'T1', '--output', 'json')
+    const { reports } = JSON.parse(stdout)
+    expect(code).toBe(1)
+    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'T1', missed: 0 })
+    expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
+  })
+
+  it('replays one point and prints how to do it again', { timeout: 120_000 }, async () => {
+    const module = join(root, 'packages/simulation/test/support/too-early.ts')
+    const { code, stdout } = await reeveExplore('--module', module, '--pattern', 'T1', '--point', '2', '--threads', '1')
+    expect(code).toBe(1)
+    expect(stdout).toContain('outside gift exists and should not')
+    expect(stdout).toContain(`--module ${module} --pattern T1 --point 2 --seed 1`)
+  })
+
+  it('explains itself, and refuses what it does not understand', { timeout: 60_000 }, async () => {
+    expect((await reeveExplore('--help')).stdout).toContain('Examples:')
+    const refused = await reeveExplore('--pattern', 'T99')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('--pattern is one of T1')
+  })
+})
