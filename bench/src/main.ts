@@ -3,10 +3,18 @@ import { parseArgs } from 'node:util'
 import type { ClusterKind } from './bench-cluster.ts'
 import { asTable, type Result } from './result.ts'
 
-const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result>>> = {
+const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result | readonly Result[]>>> = {
   reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
   memory: async () => (await import('./cache-memory.ts')).cacheMemory(10_000),
   'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
+  // Both clusters take part whatever --cluster says.
+  'embedded-cluster': async () =>
+    (await import('./embedded-cluster.ts')).embeddedCluster({
+      pods: 10_000,
+      objects: 50_000,
+      watchers: 50,
+      changes: 200,
+    }),
 }
 
 const { values, positionals } = parseArgs({
@@ -25,6 +33,6 @@ const results: Result[] = []
 for (const name of names) {
   console.error(`running ${name} …`)
   const result = await BENCHMARKS[name]?.(values.cluster)
-  if (result !== undefined) results.push(result)
+  if (result !== undefined) results.push(...[result].flat())
 }
 console.log(values.output === 'json' ? JSON.stringify(results, null, 2) : asTable(results))

@@ -7,7 +7,7 @@ export interface Result {
   readonly figure: string
   /** The peer or the raw limit, measured in the same run, with its unit. */
   readonly beside: string
-  /** `figure` in relation to `beside`: 1 is as good as it gets, unless `note` says otherwise. */
+  /** `figure` in relation to `beside`: 1 is as good as it gets, unless `note` says otherwise; NaN without a peer. */
   readonly ratio: number
   readonly note?: string
 }
@@ -18,7 +18,7 @@ export function asTable(results: readonly Result[]): string {
     name,
     figure,
     beside,
-    ratio.toFixed(2),
+    Number.isNaN(ratio) ? '-' : ratio.toFixed(2),
     note,
   ])
   const all = [['benchmark', 'measured', 'beside', 'ratio', ''], ...rows]
