@@ -125,6 +125,7 @@ describe('a watch', () => {
     faults.dropWatches('configmaps', 'reset')
     await expect(third.next()).rejects.toThrow(ConnectionReset)
     const silent = await watch(`allowWatchBookmarks=true`)
+    expect(await silent.next()).toMatchObject({ type: 'BOOKMARK' })
     faults.silenceWatches()
     await create('a')
     clock.advance(120_000)
