@@ -31,7 +31,7 @@ import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate, wantsPretty } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
 import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
-import { deletedStatus, json } from './response.ts'
+import { deletedStatus, empty, json } from './response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
 /** One request, resolved. */
@@ -104,6 +104,7 @@ export class ResourceHandler {
         body: () => this.#body(exchange),
         mediaType: mediaType(request),
       })
+      if ('isEmpty' in answer) return empty(204)
       if ('text' in answer) return streamText(answer.text)
       return this.#renderer.object(
         answer.status,

@@ -1,4 +1,4 @@
-/** What can be done to a pod beyond writing it: bind, evict, read its log. */
+/** What can be done to a pod beyond writing it: bind and evict. */
 import { arrayAt, cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { admitMutating, admitValidating } from './admit.ts'
@@ -7,7 +7,6 @@ import type { WriteRequest } from './context.ts'
 import { requireKind, requireObject } from './decode-object.ts'
 import { deleteObject, parseDeleteOptions } from './delete.ts'
 import { matchLabelSelector } from './label-selector.ts'
-import { isTrue } from './request-info.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
 import { changeObject } from './update.ts'
@@ -31,7 +30,14 @@ export async function bind(
 /** Carries out a `Binding`, whichever way it was posted; `request` names the pod. */
 export async function bindPod(context: ServerContext, request: WriteRequest, binding: JsonObject): Promise<void> {
   requireKind(context.registry, binding, { group: '', version: 'v1', kind: 'Binding' })
-  const node = stringAt(objectAt(binding, 'target'), 'name') ?? ''
+  requireName(request, binding, 'Binding')
+  const target = objectAt(binding, 'target')
+  const kind = stringAt(target, 'kind') ?? ''
+  if (kind !== '' && kind !== 'Node') {
+    const supported = 'supported values: "Node", "<empty>"'
+    throw new StatusError(500, '', `target.kind: Unsupported value: ${JSON.stringify(kind)}: ${supported}`)
+  }
+  const node = stringAt(target, 'name') ?? ''
   if (node === '') throw new StatusError(500, '', 'target.name: Required value')
   const step = { operation: 'CREATE', object: binding, oldObject: undefined } as const
   await admitMutating(context, request, step)
@@ -57,6 +63,11 @@ export async function bindPod(context: ServerContext, request: WriteRequest, bin
   })
 }
 
+function requireName({ name }: WriteRequest, object: JsonObject, kind: string): void {
+  if (stringAt(objectAt(object, 'metadata'), 'name') === name) return
+  throw badRequest(`name in URL does not match name in ${kind} object`)
+}
+
 function withScheduled(status: JsonObject, now: Date): JsonObject {
   const others = arrayAt(status, 'conditions').filter((entry) => isJsonObject(entry) && entry.type !== 'PodScheduled')
   const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`
@@ -70,8 +81,14 @@ export async function evict(
   request: WriteRequest,
   call: SubresourceCall,
 ): Promise<SubresourceAnswer> {
-  const eviction = requireObject(call.body().value)
+  const { apiVersion, ...rest } = requireObject(call.body().value)
+  // Old clients still send the version that has otherwise gone.
+  const eviction: JsonObject = {
+    ...rest,
+    apiVersion: apiVersion === 'policy/v1beta1' ? 'policy/v1' : (apiVersion ?? ''),
+  }
   requireKind(context.registry, eviction, { group: 'policy', version: 'v1', kind: 'Eviction' })
+  requireName(request, eviction, 'Eviction')
   const { info, name = '', namespace } = request
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)
@@ -137,76 +154,4 @@ function disruptionRefused(budget: string, status: JsonObject): StatusError {
   return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
     causes: [{ reason: 'DisruptionBudget', message: why }],
   })
-}
-
-/** Lines of a container's log, from whoever simulates the container. */
-export async function readLog(
-  context: ServerContext,
-  request: WriteRequest,
-  call: SubresourceCall,
-): Promise<SubresourceAnswer> {
-  const { info, name = '', namespace, signal } = request
-  const pod = context.store.get('pods', `${namespace}/${name}`)?.object
-  if (pod === undefined) throw notFound(info, name)
-  const container = chooseContainer(name, objectAt(pod, 'spec'), call.query.get('container') ?? '')
-  requireStarted(name, pod, container)
-  const sinceSeconds = integer(call.query, 'sinceSeconds')
-  const sinceTime = call.query.get('sinceTime')
-  return {
-    text: context.podLogs(pod, {
-      container,
-      follow: isTrue(call.query.get('follow')),
-      previous: isTrue(call.query.get('previous')),
-      tailLines: integer(call.query, 'tailLines'),
-      limitBytes: integer(call.query, 'limitBytes'),
-      timestamps: isTrue(call.query.get('timestamps')),
-      sinceTime:
-        sinceSeconds !== undefined
-          ? context.clock.now() - sinceSeconds * 1000
-          : sinceTime === null
-            ? undefined
-            : Date.parse(sinceTime),
-      signal,
-    }),
-  }
-}
-
-/** A container that never started has no log; the real server hears so from the kubelet. */
-function requireStarted(name: string, pod: JsonObject, container: string): void {
-  if ((stringAt(objectAt(pod, 'spec'), 'nodeName') ?? '') === '')
-    throw badRequest(`pod ${name} does not have a host assigned`)
-  const status = objectAt(pod, 'status')
-  const statuses = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
-    .flatMap((field) => arrayAt(status, field))
-    .filter(isJsonObject)
-  const found = statuses.find((entry) => entry.name === container)
-  const waiting = objectAt(objectAt(found, 'state'), 'waiting')
-  const hasRun = isJsonObject(objectAt(found, 'lastState').terminated)
-  if (waiting.reason === undefined || hasRun) return
-  throw badRequest(
-    `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)} is waiting to start: ${String(waiting.reason)}`,
-  )
-}
-
-function chooseContainer(pod: string, spec: JsonObject, wanted: string): string {
-  const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
-    arrayAt(spec, field).map((container) => (isJsonObject(container) ? String(container.name) : '')),
-  )
-  const main = arrayAt(spec, 'containers')
-  if (wanted === '') {
-    const [only] = main
-    if (main.length === 1 && isJsonObject(only)) return String(only.name)
-    const choice = main.map((container) => (isJsonObject(container) ? String(container.name) : '')).join(' ')
-    throw badRequest(`a container name must be specified for pod ${pod}, choose one of: [${choice}]`)
-  }
-  if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${pod}`)
-  return wanted
-}
-
-function integer(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name)
-  if (text === null || text === '') return undefined
-  if (!/^\d+$/.test(text))
-    throw badRequest(`unable to decode query parameter ${name}: ${JSON.stringify(text)} is not a number`)
-  return Number(text)
 }

@@ -14,7 +14,7 @@ import { isTrue } from './request-info.ts'
 import { scaleManagers, workloadManagers } from './scale-ownership.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
-import { changeObject } from './update.ts'
+import { changeObject, uidConflict } from './update.ts'
 
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const builtinPaths: ScalePaths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
@@ -50,6 +50,9 @@ export async function scale(
       }
       const wanted = call.verb === 'patch' ? patched(call, info, current, body.value) : requireObject(body.value)
       requireKind(context.registry, wanted, scaleKind)
+      const uid = stringAt(objectAt(wanted, 'metadata'), 'uid') ?? ''
+      const actual = objectAt(live, 'metadata').uid
+      if (uid !== '' && uid !== actual) throw uidConflict(request, uid, actual)
       return { object: withReplicas(info, live, wanted), tracked: false }
     },
   })

@@ -6,7 +6,9 @@ import { StatusError } from '../status-error.ts'
 import { badRequest, methodNotAllowed, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { decodeObject, requireKind, requireObject } from './decode-object.ts'
-import { bind, evict, readLog } from './pod-subresources.ts'
+import { newUid } from './object-meta.ts'
+import { chooseContainer, readLog } from './pod-log.ts'
+import { bind, evict } from './pod-subresources.ts'
 import type { RequestInfo } from './request-info.ts'
 import { scale } from './scale.ts'
 import type { ServerContext } from './server-context.ts'
@@ -21,10 +23,11 @@ export interface SubresourceCall {
   readonly mediaType: string
 }
 
-/** An object with its HTTP status, or lines of text. */
+/** An object with its HTTP status, lines of text, or nothing to show. */
 export type SubresourceAnswer =
   | { readonly status: number; readonly object: JsonObject }
   | { readonly text: AsyncIterable<string> | Iterable<string> }
+  | { readonly isEmpty: true }
 
 /** Carries out a call on a subresource. */
 export type SubresourceHandler = (
@@ -89,11 +92,23 @@ async function createToken(
   requireKind(context.registry, tokenRequest, { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })
   const account = context.store.get('serviceaccounts', `${namespace}/${name}`)?.object
   if (account === undefined) throw notFound(info, name)
-  return { status: 201, object: await context.issueToken(account, tokenRequest, request) }
+  const issued = await context.issueToken(account, tokenRequest, request)
+  const metadata = { ...objectAt(issued, 'metadata'), uid: newUid(context.random) }
+  return { status: 201, object: { ...issued, metadata } }
 }
 
 /** Streams into a container need a connection that the client upgrades. */
-async function needsUpgrade(): Promise<SubresourceAnswer> {
+async function needsUpgrade(
+  context: ServerContext,
+  request: WriteRequest,
+  call: SubresourceCall,
+): Promise<SubresourceAnswer> {
+  const { info, name = '', namespace, subresource } = request
+  const pod = context.store.get('pods', `${namespace}/${name}`)?.object
+  if (pod === undefined) throw notFound(info, name)
+  const spec = objectAt(pod, 'spec')
+  if (subresource !== 'portforward') chooseContainer(name, spec, call.query.get('container') ?? '')
+  if ((spec.nodeName ?? '') === '') throw badRequest(`pod ${name} does not have a host assigned`)
   throw badRequest('Upgrade request required')
 }
 

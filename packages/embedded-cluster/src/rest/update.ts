@@ -1,7 +1,7 @@
 /** Changing what exists: the part that `update`, `patch`, `apply` and writes to subresources share. */
 import { sameExceptTimes } from '../apply/track.ts'
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
-import { arrayAt, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
@@ -159,13 +159,7 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
   }
   const uid = stringAt(metadata, 'uid') ?? ''
   if (uid !== '' && uid !== before.uid) {
-    if (isPatch) throw invalid(info, name, immutableUid(uid))
-    const kind = `${info.custom ? `${info.group}/` : ''}${info.plural}`
-    // A dry run does not get as far as the storage that knows its own prefix.
-    const key = `${request.dryRun ? '' : '/registry'}/${kind}/${objectKey(request.namespace, name)}`
-    const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(before.uid)}`
-    const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
-    throw conflict(info, name, error)
+    throw isPatch ? invalid(info, name, immutableUid(uid)) : uidConflict(request, uid, before.uid)
   }
   for (const field of ['namespace', 'uid', 'creationTimestamp', 'generation']) {
     if (before[field] === undefined) delete metadata[field]
@@ -184,6 +178,17 @@ function immutableUid(uid: string): readonly FieldError[] {
   const error = { field: 'metadata.uid', reason: 'FieldValueInvalid', message } as const
   // Metadata is checked twice on an update, once for all kinds and once for the kind.
   return [error, error]
+}
+
+/** 409 for a write that is meant for an object with another uid. */
+export function uidConflict(request: WriteRequest, given: string, actual: JsonValue | undefined): StatusError {
+  const { info, name = '' } = request
+  const kind = `${info.custom ? `${info.group}/` : ''}${info.plural}`
+  // A dry run does not get as far as the storage that knows its own prefix.
+  const key = `${request.dryRun ? '' : '/registry'}/${kind}/${objectKey(request.namespace, name)}`
+  const failed = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${String(actual)}`
+  const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
+  return conflict(info, name, error)
 }
 
 /** With a status subresource, the object keeps its status and the status keeps its object. */
@@ -217,6 +222,8 @@ function keepLabels(request: WriteRequest, object: JsonObject, old: JsonObject):
 function advanceGeneration(request: WriteRequest, strategy: KindStrategy, object: JsonObject, old: JsonObject): void {
   const before = objectAt(old, 'metadata').generation
   if (typeof before !== 'number') return
+  // Assigning a pod to a node is no change of what its user wants.
+  if (request.subresource === 'binding') return
   const hasNewSpec = specFields(request, strategy, object, old).some((field) => !jsonEqual(object[field], old[field]))
   const annotationsCount = strategy.annotationsCount === true && request.subresource !== 'status'
   if (hasNewSpec || (annotationsCount && hasNewAnnotations(object, old))) metadataOf(object).generation = before + 1
