@@ -8,6 +8,8 @@ export interface Connection {
   readonly cert?: string
   readonly key?: string
   readonly token?: string
+  /** Whether HTTP/2 may be spoken, over which headers that occur several times are joined. @default true */
+  readonly allowH2?: boolean
 }
 
 /** A request. `body` is sent as JSON unless it is text or bytes already. */
@@ -52,10 +54,10 @@ export class RawClient {
   readonly #headers: Readonly<Record<string, string>>
 
   constructor(connection: Connection) {
-    const { ca, cert, key, token } = connection
+    const { ca, cert, key, token, allowH2 = true } = connection
     this.#origin = connection.server
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    this.#agent = new Agent({ connect: { ca, cert, key }, bodyTimeout: 0 })
+    this.#agent = new Agent({ connect: { ca, cert, key }, allowH2, bodyTimeout: 0 })
   }
 
   /** The answer, whatever its status. */

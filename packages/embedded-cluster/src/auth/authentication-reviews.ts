@@ -46,9 +46,17 @@ function reviewToken(options: AuthenticationReviewOptions, object: JsonObject): 
     metadata: objectAt(object, 'metadata'),
     status:
       user === undefined
-        ? { user: {}, error: 'invalid bearer token' }
+        ? { user: {}, error: refusal(serviceAccountTokens.audiencesOf(token), audiences) }
         : { authenticated: true, user: showUser(user), audiences: [...matching] },
   }
+}
+
+/** Why a token is none here; one that is meant for somebody else is told apart. */
+function refusal(meant: readonly string[] | undefined, wanted: readonly string[]): string {
+  if (meant === undefined || meant.some((audience) => wanted.includes(audience))) return 'invalid bearer token'
+  const list = (audiences: readonly string[]) => `[${audiences.map((one) => JSON.stringify(one)).join(' ')}]`
+  const why = `token audiences ${list(meant)} is invalid for the target audiences ${list(wanted)}`
+  return `[invalid bearer token, ${why}]`
 }
 
 function reviewSelf({ clock }: AuthenticationReviewOptions, { user }: ReviewRequest): JsonObject {

@@ -144,11 +144,17 @@ export class ServiceAccountTokens {
     const nowSeconds = this.#clock.now() / 1000
     if (typeof claims.exp !== 'number' || nowSeconds >= claims.exp) return undefined
     if (typeof claims.nbf === 'number' && nowSeconds < claims.nbf) return undefined
-    const meant = Array.isArray(claims.aud) ? claims.aud : [claims.aud]
+    const meant = audiencesIn(claims)
     const matching = audiences.filter((audience) => meant.includes(audience))
     if (matching.length === 0) return undefined
     const user = this.#user(claims)
     return user === undefined ? undefined : { user, audiences: matching }
+  }
+
+  /** For whom a token of this issuer is meant, valid or not any more; `undefined` when somebody else made it. */
+  audiencesOf(token: string): readonly string[] | undefined {
+    const claims = this.#verifiedClaims(token)
+    return claims === undefined ? undefined : audiencesIn(claims)
   }
 
   /** The public key for others to verify tokens with: the body of `/openid/v1/jwks`. */
@@ -239,4 +245,8 @@ function decode(part: string): JsonObject | undefined {
 function reference(value: unknown): { readonly name: string; readonly uid: string } | undefined {
   if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.uid !== 'string') return undefined
   return { name: value.name, uid: value.uid }
+}
+
+function audiencesIn({ aud }: JsonObject): readonly string[] {
+  return (Array.isArray(aud) ? aud : [aud]).filter((audience) => typeof audience === 'string')
 }

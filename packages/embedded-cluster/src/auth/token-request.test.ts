@@ -106,7 +106,12 @@ describe('a token review', () => {
 
   it('says that a token is not valid, or not for the audience', () => {
     expect(review({ token: 'abc' })?.status).toEqual({ user: {}, error: 'invalid bearer token' })
-    expect(review({ token, audiences: ['foo'] })?.status).toEqual({ user: {}, error: 'invalid bearer token' })
+    expect(review({ token, audiences: ['foo'] })?.status).toEqual({
+      user: {},
+      error: expect.stringMatching(
+        /^\[invalid bearer token, token audiences \[.*\] is invalid for the target audiences \["foo"\]\]$/,
+      ),
+    })
     expect(review({ token: 'fixed', audiences: ['foo'] })?.status).toEqual({ user: {}, error: 'invalid bearer token' })
   })
 

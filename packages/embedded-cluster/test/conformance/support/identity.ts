@@ -12,15 +12,24 @@ export interface Identity {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The administrator in somebody else's name. */
-export function impersonating(api: ConformanceApi, { user, groups = [], uid, extra = {} }: Identity): Sender {
-  const identity: Record<string, string | readonly string[]> = {
+/** The administrator in somebody else's name; several groups or values take {@link impersonatingMany}. */
+export function impersonating(api: ConformanceApi, identity: Identity): Sender {
+  return senderOf(() => api.cluster.raw, headersOf(identity))
+}
+
+/** Like {@link impersonating}, over HTTP/1.1, where a header can occur several times. Close it in the end. */
+export function impersonatingMany(api: ConformanceApi, identity: Identity): Sender & AsyncDisposable {
+  const raw = new RawClient({ ...api.cluster.connection, allowH2: false })
+  return { ...senderOf(() => raw, headersOf(identity)), [Symbol.asyncDispose]: () => raw.close() }
+}
+
+function headersOf({ user, groups = [], uid, extra = {} }: Identity): Record<string, string | readonly string[]> {
+  return {
     'impersonate-user': user,
     ...(groups.length > 0 && { 'impersonate-group': groups }),
     ...(uid !== undefined && { 'impersonate-uid': uid }),
+    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${key}`, values])),
   }
-  for (const [key, values] of Object.entries(extra)) identity[`impersonate-extra-${key}`] = values
-  return senderOf(() => api.cluster.raw, identity)
 }
 
 /** Somebody whose only credential is a bearer token, or who has none at all. Close it in the end. */
