@@ -33,8 +33,9 @@ export default defineConfig({
             ...everywhere.map((root) => `${root}/**/test/**/*.cluster.test.ts`),
           ],
           exclude: ignored,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // A real control plane deletes namespaces in its own time, all the more when suites end together.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           env: { REEVE_TEST_CLUSTER: 'real' },
         },
       },

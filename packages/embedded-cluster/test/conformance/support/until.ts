@@ -1,7 +1,7 @@
 /** Waits for what a cluster does in its own time. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-const DEADLINE_MS = 25_000
+const DEADLINE_MS = 100_000
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
