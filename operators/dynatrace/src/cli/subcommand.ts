@@ -1,0 +1,53 @@
+/** What a subcommand is: known by name and summary, loaded when somebody asks for it. */
+import type { Logger } from '@reeve/runtime'
+import type { Command } from 'commander'
+
+/** How a command ends, as the exit code of the process. */
+export const EXIT = {
+  done: 0,
+  /** It failed, or something was refused. */
+  failed: 1,
+  /** Reserved for `plan`: there are changes to make. */
+  changes: 2,
+  /** The command line was wrong. */
+  usage: 64,
+} as const
+
+/** Where text goes: `process.stdout` and `process.stderr` are such. */
+export interface TextSink {
+  write(text: string): unknown
+  /** Whether a person looks at it: only then it may be coloured. */
+  readonly isTTY?: boolean
+}
+
+/** What a subcommand knows of its process. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The text of the standard input, to its end. */
+  readonly readStdin: () => Promise<string>
+  readonly stdout: TextSink
+  readonly stderr: TextSink
+  /** JSON lines on standard error at the level of `--log-level` or LOG_LEVEL; what it needs is loaded by the call. */
+  readonly logger: () => Promise<Logger>
+}
+
+/**
+ * A subcommand. `Options` is what its options give together; `--log-level` and `--help` are added by the frame.
+ *
+ * *Assumptions*: what only the work needs is imported inside `run`, so that `--help` stays quick.
+ */
+export interface Subcommand<Options> {
+  /** Adds options, the long description and examples. */
+  readonly configure: (command: Command) => void
+  /** Works, and answers with the exit code: one of {@link EXIT} unless a signal ended it. */
+  readonly run: (options: Options, context: CommandContext) => Promise<number>
+}
+
+/** A line of the table of subcommands: all that is known without loading one. */
+export interface SubcommandEntry {
+  readonly name: string
+  /** Half a sentence for the list in `--help`. */
+  readonly summary: string
+  /** Options differ from one to the next; only the frame calls them, with what commander read. */
+  readonly load: () => Promise<{ readonly command: Subcommand<never> }>
+}

@@ -1,0 +1,10 @@
+/** The subcommands: one line each. */
+import type { SubcommandEntry } from './subcommand.ts'
+
+/**
+ * In the order of `--help`. A new one takes a line here and a file that exports `command`:
+ *
+ * @example
+ * { name: 'validate', summary: 'say what the webhook would say', load: () => import('./validate.ts') },
+ */
+export const SUBCOMMANDS: readonly SubcommandEntry[] = []
