@@ -1,0 +1,10 @@
+/** A helm that was found and whose version is known. */
+
+/** An executable and what it is. */
+export interface HelmBinary {
+  readonly path: string
+  /** Such as `4.1.4`. */
+  readonly version: string
+  /** Decides which flags it understands. */
+  readonly major: 3 | 4
+}

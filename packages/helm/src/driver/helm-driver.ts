@@ -1,0 +1,145 @@
+/** What can be done to releases. Operators depend on this; {@link Helm} is the implementation that starts helm. */
+import type { HelmBinary } from '../binary/helm-binary.ts'
+import type { Release, ReleaseKey, ReleaseSummary, RevisionSummary } from '../release/release.ts'
+import type { ManifestChange } from './manifest-changes.ts'
+import type { RecoveryPlan } from './plan-recovery.ts'
+
+/** Values for a chart: an object, or the text of a YAML document, which reaches Helm byte by byte. */
+export type HelmValues = string | Readonly<Record<string, unknown>>
+
+/** A chart on this machine: what a `ChartResolver` gives, or just a path. */
+export interface ChartReference {
+  readonly path: string
+}
+
+/** Options of every call. */
+export interface HelmCallOptions {
+  /** Ends the call and every process it started; rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** How long the call may take, waiting for its turn not included. @default 60_000, or 300_000 for what changes releases */
+  readonly timeoutMs?: number
+  /** Texts that must not appear in errors and logs, besides what is recognised anyway. */
+  readonly secrets?: readonly string[]
+}
+
+/** Options of what changes a release. */
+export interface ChangeOptions extends HelmCallOptions {
+  /**
+   * Whether to wait until the objects are ready. Waiting holds one of the driver's few places; an operator rather
+   * watches the objects itself. @default false
+   */
+  readonly wait?: boolean
+}
+
+/** Options of {@link HelmDriver.install} and {@link HelmDriver.upgrade}. */
+export interface DeployOptions extends ChangeOptions {
+  /** Exactly these, on top of the chart's defaults; those of the release before are not reused. @default {} */
+  readonly values?: HelmValues
+  /** Undo a failure: uninstall a failed install, roll back a failed upgrade. Implies `wait`. @default false */
+  readonly rollbackOnFailure?: boolean
+  /** Labels of the release's records; on an upgrade they are added to those there. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Shown in the history; shown to everybody who may read it. */
+  readonly description?: string
+  /** Take fields over from other managers; Helm 3 never asks and always does. @default false */
+  readonly forceConflicts?: boolean
+  /** Adopt existing objects that belong to no release. Needs Helm 3.17. @default false */
+  readonly takeOwnership?: boolean
+}
+
+/** Options of {@link HelmDriver.install}. */
+export interface InstallOptions extends DeployOptions {
+  /** @default false */
+  readonly createNamespace?: boolean
+}
+
+/** Options of {@link HelmDriver.upgrade}. */
+export interface UpgradeOptions extends DeployOptions {
+  /** How many revisions to keep. @default 10 */
+  readonly historyMax?: number
+}
+
+/** Options of {@link HelmDriver.rollback}. */
+export interface RollbackOptions extends ChangeOptions {
+  /** @default 10 */
+  readonly historyMax?: number
+}
+
+/** Options of {@link HelmDriver.template} and {@link HelmDriver.diff}. */
+export interface RenderOptions extends HelmCallOptions {
+  /** @default {} */
+  readonly values?: HelmValues
+}
+
+/** Options of {@link HelmDriver.diff}. */
+export interface DiffOptions extends RenderOptions {
+  /** The release as it is, when the caller has read it already; saves a process. */
+  readonly current?: Release
+}
+
+/** What an install or upgrade would do. */
+export interface ReleaseDiff {
+  readonly changes: readonly ManifestChange[]
+  /** The release does not exist yet. */
+  readonly isInstall: boolean
+}
+
+/** Options of {@link HelmDriver.recover}. */
+export interface RecoverOptions extends ChangeOptions {
+  /** Every revision, when the caller has read them already; saves processes. */
+  readonly history?: readonly Release[]
+  /**
+   * How long a pending record is left alone: its author may still be at work, in this process or another.
+   * @default the deadline of a change (300_000) plus the time to end it; 0 when the author is known to be dead
+   */
+  readonly staleAfterMs?: number
+}
+
+/** Options of {@link HelmDriver.list}. */
+export interface ListReleasesOptions extends HelmCallOptions {
+  /** Absent: all namespaces. */
+  readonly namespace?: string
+  /** Label selector over the releases' records. */
+  readonly selector?: string
+}
+
+/** Options of reads of one revision. */
+export interface RevisionOptions extends HelmCallOptions {
+  /** @default the newest */
+  readonly revision?: number
+}
+
+/**
+ * The commands of Helm as typed calls. Each starts one helm process unless it says otherwise; how many run at once is
+ * bounded. Reading releases without any process is what `decodeRelease` and `readReleases` are for.
+ *
+ * *Errors*: a subclass of `HelmError`; see `docs/reference.md`.
+ */
+export interface HelmDriver extends AsyncDisposable {
+  readonly binary: HelmBinary
+  /** Installs a release that does not exist. On failure a `failed` record stays, unless `rollbackOnFailure`. */
+  install(release: ReleaseKey, chart: ChartReference, options?: InstallOptions): Promise<Release>
+  /** Brings an existing release to a chart and values. */
+  upgrade(release: ReleaseKey, chart: ChartReference, options?: UpgradeOptions): Promise<Release>
+  /** Makes a new revision that equals an older one. */
+  rollback(release: ReleaseKey, revision: number, options?: RollbackOptions): Promise<void>
+  /** Removes a release, its objects and its history. Resolves with `false` when there was none. */
+  uninstall(release: ReleaseKey, options?: ChangeOptions): Promise<boolean>
+  status(release: ReleaseKey, options?: RevisionOptions): Promise<Release>
+  /** Oldest first. */
+  history(release: ReleaseKey, options?: HelmCallOptions): Promise<readonly RevisionSummary[]>
+  /** What the user gave; may hold secrets. */
+  values(release: ReleaseKey, options?: RevisionOptions): Promise<Readonly<Record<string, unknown>>>
+  /** The rendered objects; may hold secrets. */
+  manifest(release: ReleaseKey, options?: RevisionOptions): Promise<string>
+  /** In every state, failed and pending ones too. */
+  list(options?: ListReleasesOptions): Promise<readonly ReleaseSummary[]>
+  /** Renders without asking the cluster. */
+  template(release: ReleaseKey, chart: ChartReference, options?: RenderOptions): Promise<string>
+  /** What installing or upgrading would change, without changing it: a server-side dry run beside the release. */
+  diff(release: ReleaseKey, chart: ChartReference, options?: DiffOptions): Promise<ReleaseDiff>
+  /** Frees a release that a crash left `pending-*`, and resolves with what was done. See `planRecovery`. */
+  recover(release: ReleaseKey, options?: RecoverOptions): Promise<RecoveryPlan>
+  /** Ends what runs and removes credentials from the disk. */
+  close(): Promise<void>
+}

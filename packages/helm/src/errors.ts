@@ -1,0 +1,262 @@
+/** Everything that goes wrong between a caller, Helm, charts and the cluster: one class per thing a caller may handle. */
+
+/** Stable codes of the errors of this package; decide by these (or by the class), never by message. */
+export type HelmErrorCode =
+  | 'HELM_MISSING'
+  | 'HELM_UNSUPPORTED'
+  | 'HELM_INVALID_REQUEST'
+  | 'HELM_FAILED'
+  | 'HELM_BAD_OUTPUT'
+  | 'HELM_TIMEOUT'
+  | 'HELM_BUSY'
+  | 'HELM_OPERATION_IN_PROGRESS'
+  | 'HELM_RELEASE_NOT_FOUND'
+  | 'HELM_RELEASE_EXISTS'
+  | 'HELM_RELEASE_RECORD'
+  | 'HELM_VALUES_REFUSED'
+  | 'HELM_TEMPLATE'
+  | 'HELM_OBJECT_REFUSED'
+  | 'HELM_FIELD_CONFLICT'
+  | 'HELM_OBJECT_NOT_OWNED'
+  | 'HELM_NAMESPACE_MISSING'
+  | 'HELM_FORBIDDEN'
+  | 'HELM_CLUSTER_UNREACHABLE'
+  | 'HELM_CHART_NOT_FOUND'
+  | 'HELM_CHART_INVALID'
+  | 'HELM_CHART_REFUSED'
+  | 'HELM_CHART_UNREACHABLE'
+  | 'HELM_DIGEST_MISMATCH'
+
+/**
+ * Base of every error that this package throws, apart from the reason of a caller's own signal. Messages are redacted:
+ * they contain neither values of Secrets nor what the caller named as secret.
+ *
+ * @example
+ * if (error instanceof HelmError && error.code === 'HELM_OPERATION_IN_PROGRESS') return requeue()
+ */
+export abstract class HelmError extends Error {
+  /** Stable: what callers and dashboards branch on. */
+  abstract readonly code: HelmErrorCode
+}
+
+/** No helm was found, or what was named cannot be run. */
+export class HelmMissingError extends HelmError {
+  override readonly name = 'HelmMissingError'
+  override readonly code = 'HELM_MISSING'
+}
+
+/** A helm was found whose version is neither 3.x nor 4.x. */
+export class HelmUnsupportedError extends HelmError {
+  override readonly name = 'HelmUnsupportedError'
+  override readonly code = 'HELM_UNSUPPORTED'
+  readonly version: string
+
+  constructor(path: string, version: string) {
+    super(`${path} is helm ${version}: versions 3.13 and newer of 3.x, and 4.x, are supported`)
+    this.version = version
+  }
+}
+
+/** A call that cannot become a command: a name that Helm would refuse, a revision that is none. */
+export class InvalidHelmRequestError extends HelmError {
+  override readonly name = 'InvalidHelmRequestError'
+  override readonly code = 'HELM_INVALID_REQUEST'
+}
+
+/** Helm failed for a reason that has no class of its own; the message carries its redacted last words. */
+export class HelmFailedError extends HelmError {
+  override readonly name = 'HelmFailedError'
+  override readonly code = 'HELM_FAILED'
+  /** `null` when a signal that was not ours ended it. */
+  readonly exitCode: number | null
+
+  constructor(message: string, exitCode: number | null) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** Helm succeeded and printed something that is not what it promises, or far too much. */
+export class BadHelmOutputError extends HelmError {
+  override readonly name = 'BadHelmOutputError'
+  override readonly code = 'HELM_BAD_OUTPUT'
+}
+
+/** A command took longer than it may. */
+export class HelmTimeoutError extends HelmError {
+  override readonly name = 'HelmTimeoutError'
+  override readonly code = 'HELM_TIMEOUT'
+  /** `helm`: it gave up waiting and recorded that. `driver`: its processes were ended, what it left is unknown. */
+  readonly endedBy: 'helm' | 'driver'
+
+  constructor(message: string, endedBy: 'helm' | 'driver') {
+    super(message)
+    this.endedBy = endedBy
+  }
+}
+
+/** So many commands are waiting for their turn already that one more makes no sense. */
+export class HelmBusyError extends HelmError {
+  override readonly name = 'HelmBusyError'
+  override readonly code = 'HELM_BUSY'
+}
+
+/** The release is in a `pending-*` state: somebody works on it, or died while doing so. See `recover`. */
+export class OperationInProgressError extends HelmError {
+  override readonly name = 'OperationInProgressError'
+  override readonly code = 'HELM_OPERATION_IN_PROGRESS'
+}
+
+/** There is no such release, or no such revision of it. */
+export class ReleaseNotFoundError extends HelmError {
+  override readonly name = 'ReleaseNotFoundError'
+  override readonly code = 'HELM_RELEASE_NOT_FOUND'
+}
+
+/** An install found a release of that name. */
+export class ReleaseExistsError extends HelmError {
+  override readonly name = 'ReleaseExistsError'
+  override readonly code = 'HELM_RELEASE_EXISTS'
+}
+
+/** A Secret that claims to be a release record and cannot be read as one. */
+export class ReleaseRecordError extends HelmError {
+  override readonly name = 'ReleaseRecordError'
+  override readonly code = 'HELM_RELEASE_RECORD'
+}
+
+/** One value that the chart's schema refuses. */
+export interface ValueProblem {
+  /** Where in the values, such as `image.tag`; empty for the values as a whole. */
+  readonly path: string
+  readonly message: string
+}
+
+/** The chart's `values.schema.json` refuses the values. Only other values, or another chart, will help. */
+export class ValuesRefusedError extends HelmError {
+  override readonly name = 'ValuesRefusedError'
+  override readonly code = 'HELM_VALUES_REFUSED'
+  readonly problems: readonly ValueProblem[]
+
+  constructor(message: string, problems: readonly ValueProblem[]) {
+    super(message)
+    this.problems = problems
+  }
+}
+
+/** A template could not be rendered, or rendered to something that is no object. */
+export class TemplateError extends HelmError {
+  override readonly name = 'TemplateError'
+  override readonly code = 'HELM_TEMPLATE'
+  /** Path inside the chart, such as `web/templates/deployment.yaml`, when Helm names one. */
+  readonly file: string | undefined
+  readonly line: number | undefined
+
+  constructor(message: string, place: { readonly file?: string; readonly line?: number } = {}) {
+    super(message)
+    this.file = place.file
+    this.line = place.line
+  }
+}
+
+/** The API server refuses an object of the chart: invalid, of an unknown kind, or denied by an admission webhook. */
+export class ObjectRefusedError extends HelmError {
+  override readonly name = 'ObjectRefusedError'
+  override readonly code = 'HELM_OBJECT_REFUSED'
+}
+
+/** Another field manager owns fields that the chart sets. */
+export class FieldConflictError extends HelmError {
+  override readonly name = 'FieldConflictError'
+  override readonly code = 'HELM_FIELD_CONFLICT'
+  readonly managers: readonly string[]
+  readonly fields: readonly string[]
+
+  constructor(message: string, conflict: { readonly managers: readonly string[]; readonly fields: readonly string[] }) {
+    super(message)
+    this.managers = conflict.managers
+    this.fields = conflict.fields
+  }
+}
+
+/** An object of the chart exists already and belongs to another release, or to nobody. */
+export class ObjectNotOwnedError extends HelmError {
+  override readonly name = 'ObjectNotOwnedError'
+  override readonly code = 'HELM_OBJECT_NOT_OWNED'
+}
+
+/** The namespace of the release does not exist. */
+export class NamespaceMissingError extends HelmError {
+  override readonly name = 'NamespaceMissingError'
+  override readonly code = 'HELM_NAMESPACE_MISSING'
+}
+
+/** The credentials that Helm runs with may not do what the release needs. */
+export class HelmForbiddenError extends HelmError {
+  override readonly name = 'HelmForbiddenError'
+  override readonly code = 'HELM_FORBIDDEN'
+}
+
+/** The API server could not be reached. */
+export class ClusterUnreachableError extends HelmError {
+  override readonly name = 'ClusterUnreachableError'
+  override readonly code = 'HELM_CLUSTER_UNREACHABLE'
+}
+
+/** The source answers and has no such chart or version, or the file is not there. */
+export class ChartNotFoundError extends HelmError {
+  override readonly name = 'ChartNotFoundError'
+  override readonly code = 'HELM_CHART_NOT_FOUND'
+}
+
+/** What the source delivered is not a chart, is too large, or contains what no chart may contain. */
+export class ChartInvalidError extends HelmError {
+  override readonly name = 'ChartInvalidError'
+  override readonly code = 'HELM_CHART_INVALID'
+}
+
+/** The source wants other credentials. */
+export class ChartRefusedError extends HelmError {
+  override readonly name = 'ChartRefusedError'
+  override readonly code = 'HELM_CHART_REFUSED'
+}
+
+/** The source could not be reached and the cache has no such chart. */
+export class ChartUnreachableError extends HelmError {
+  override readonly name = 'ChartUnreachableError'
+  override readonly code = 'HELM_CHART_UNREACHABLE'
+}
+
+/** The bytes that arrived are not the ones that were asked for or announced. They were thrown away. */
+export class DigestMismatchError extends HelmError {
+  override readonly name = 'DigestMismatchError'
+  override readonly code = 'HELM_DIGEST_MISMATCH'
+  readonly expected: string
+  readonly actual: string
+
+  constructor(what: string, digests: { readonly expected: string; readonly actual: string }) {
+    super(`${what} has digest ${digests.actual}, not ${digests.expected}: check the digest, or who changed the chart`)
+    this.expected = digests.expected
+    this.actual = digests.actual
+  }
+}
+
+const TRANSIENT: ReadonlySet<HelmErrorCode> = new Set<HelmErrorCode>([
+  'HELM_TIMEOUT',
+  'HELM_BUSY',
+  'HELM_OPERATION_IN_PROGRESS',
+  'HELM_CLUSTER_UNREACHABLE',
+  'HELM_CHART_UNREACHABLE',
+  'HELM_FAILED',
+])
+
+/**
+ * Whether the same call may succeed later without anybody changing values, chart or permissions. After an unknown
+ * failure it may: it is tried again, slowly.
+ *
+ * @example
+ * if (isTransientHelmError(error)) throw error // the queue tries again; otherwise a condition tells the user
+ */
+export function isTransientHelmError(error: unknown): boolean {
+  return error instanceof HelmError && TRANSIENT.has(error.code)
+}

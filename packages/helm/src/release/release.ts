@@ -1,0 +1,75 @@
+/** What is known of a release, whether a Secret or a helm process told it. */
+
+/** Names a release. Helm keeps its records in the namespace that the release is installed into. */
+export interface ReleaseKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Where a revision stands, in Helm's words. */
+export type ReleaseStatus =
+  | 'unknown'
+  | 'deployed'
+  | 'uninstalled'
+  | 'superseded'
+  | 'failed'
+  | 'uninstalling'
+  | 'pending-install'
+  | 'pending-upgrade'
+  | 'pending-rollback'
+
+/** What `Chart.yaml` says. */
+export interface ChartMetadata {
+  readonly name: string
+  readonly version: string
+  readonly appVersion?: string
+}
+
+/** One revision of a release, complete. */
+export interface Release extends ReleaseKey {
+  /** Counts from 1. */
+  readonly revision: number
+  readonly status: ReleaseStatus
+  readonly chart: ChartMetadata
+  /** What the user gave, without the chart's defaults. May hold secrets. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** The rendered objects, as a stream of YAML documents. May hold secrets. */
+  readonly manifest: string
+  /** Helm's or the caller's sentence about this revision. */
+  readonly description: string
+  /** RFC 3339; absent when the record has none. */
+  readonly firstDeployed?: string
+  readonly lastDeployed?: string
+  /** Labels that the caller gave the release. */
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** One line of a release's history. */
+export interface RevisionSummary {
+  readonly revision: number
+  readonly status: ReleaseStatus
+  /** Chart and version in one word, such as `web-1.2.3`. */
+  readonly chart: string
+  readonly appVersion: string
+  readonly updated: string
+  readonly description: string
+}
+
+/** One line of the list of releases. */
+export interface ReleaseSummary extends ReleaseKey {
+  readonly revision: number
+  readonly status: ReleaseStatus
+  readonly chart: string
+  readonly appVersion: string
+  readonly updated: string
+}
+
+/**
+ * Whether somebody works on the release, or died while doing so.
+ *
+ * @example
+ * if (isPending(release.status)) await helm.recover(release)
+ */
+export function isPending(status: ReleaseStatus): boolean {
+  return status === 'pending-install' || status === 'pending-upgrade' || status === 'pending-rollback'
+}
