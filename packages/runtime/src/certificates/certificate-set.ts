@@ -1,8 +1,9 @@
 /** What the Secret of self-issued certificates holds, and how to read it without trusting it. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import type { ServingCertificate } from './certificate-source.ts'
+import { readPrivateKey } from './private-key.ts'
 
 /** Keys of the Secret. The first two are what every TLS server expects in a Secret of type `kubernetes.io/tls`. */
 export const SECRET_KEYS = Object.freeze({
@@ -45,8 +46,8 @@ export function readCertificateSet(data: Readonly<Record<string, string>> | unde
     const [newest, ...older] = parseCertificates(text(SECRET_KEYS.authorities))
     if (serving === undefined || newest === undefined) return undefined
     const isWhole =
-      serving.x509.checkPrivateKey(createPrivateKey(servingKey)) &&
-      newest.x509.checkPrivateKey(createPrivateKey(authorityKey)) &&
+      serving.x509.checkPrivateKey(readPrivateKey(servingKey)) &&
+      newest.x509.checkPrivateKey(readPrivateKey(authorityKey)) &&
       [newest, ...older].some((authority) => isSignedBy(serving, authority))
     return isWhole ? { serving, servingKey, authorities: [newest, ...older], authorityKey } : undefined
   } catch {

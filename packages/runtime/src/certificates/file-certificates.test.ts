@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { FileCertificates } from './file-certificates.ts'
@@ -65,6 +66,17 @@ test('listeners hear of a new certificate once, not of every reading', async () 
   files.set('tls.crt', one.certificate).set('tls.key', one.privateKey)
   await clock.advance(120_000)
   expect(heard).toEqual([one.certificate])
+  stop.abort()
+  await clock.runToCompletion(run)
+})
+
+test('a key under a wrong label is handed out under the right one', async () => {
+  const { clock, files, certificates, pairs, stop, run } = await setUp()
+  const [{ certificate, privateKey }] = pairs
+  const sec1 = createPrivateKey(privateKey).export({ type: 'sec1', format: 'pem' }).toString()
+  files.set('tls.crt', certificate).set('tls.key', sec1.replaceAll('EC PRIVATE KEY', 'PRIVATE KEY'))
+  await clock.advance(10_000)
+  expect(certificates.current).toEqual({ certificate, privateKey })
   stop.abort()
   await clock.runToCompletion(run)
 })

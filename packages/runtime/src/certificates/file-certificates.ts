@@ -1,5 +1,5 @@
 /** Certificates from mounted files, such as a Secret of cert-manager, taken up again when they change. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Clock, sleep, systemClock } from '@reeve/kube'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
@@ -12,6 +12,7 @@ import {
   firstCertificate,
   type ServingCertificate,
 } from './certificate-source.ts'
+import { asReadableKey, readPrivateKey } from './private-key.ts'
 
 /** Options of {@link FileCertificates}. */
 export interface FileCertificatesOptions {
@@ -77,10 +78,11 @@ export class FileCertificates implements Runnable, CertificateSource {
 
   async #load(): Promise<ServingCertificate> {
     const { certificateFile, privateKeyFile, read = (path) => readFile(path, 'utf8') } = this.#options
-    const [certificate, privateKey] = await Promise.all([read(certificateFile), read(privateKeyFile)])
+    const [certificate, keyText] = await Promise.all([read(certificateFile), read(privateKeyFile)])
+    const privateKey = asReadableKey(keyText)
     const known = this.#holder.current
     if (known?.certificate === certificate && known.privateKey === privateKey) return known
-    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))) {
+    if (!new X509Certificate(certificate).checkPrivateKey(readPrivateKey(privateKey))) {
       const files = `${certificateFile} and ${privateKeyFile}`
       throw new RuntimeError('CERTIFICATE_MISMATCH', `${files} do not belong together (yet)`)
     }

@@ -94,3 +94,31 @@ test('the conversion webhook of a definition gets the bundle, one without conver
   const [unchanged] = await injectCaBundle(client, BUNDLE, { customResourceDefinitions: [name] })
   expect(unchanged?.outcome).toBe('unchanged')
 })
+
+test('where only updates are allowed, whole objects are written, and a change in between is reported', async () => {
+  const { cluster, admin, client, bundles } = await setUp([webhook('a'), webhook('b')])
+  await admin.create(
+    CustomResourceDefinitions,
+    definition({
+      strategy: 'Webhook',
+      webhook: { clientConfig: { url: 'https://convert' }, conversionReviewVersions: ['v1'] },
+    }),
+  )
+  const targets = { validating: ['webapp'], customResourceDefinitions: ['webapps.example.com'] }
+  const results = await injectCaBundle(client, BUNDLE, targets, { verb: 'update' })
+  expect(results.map(({ outcome }) => outcome)).toEqual(['patched', 'patched'])
+  expect(bundles()).toEqual([ENCODED, ENCODED])
+  const { spec } = cluster.peek(CustomResourceDefinitions, { name: 'webapps.example.com' }) ?? {}
+  expect(spec?.conversion?.webhook?.clientConfig).toEqual({ url: 'https://convert', caBundle: ENCODED })
+
+  const late = cluster.client('operator', {
+    before: async ({ verb }) => {
+      const patch = { metadata: { labels: { touched: 'yes' } } }
+      if (verb === 'update')
+        await admin.patch(ValidatingWebhookConfigurations, { name: 'webapp' }, { type: 'merge', patch })
+    },
+  })
+  const [result] = await injectCaBundle(late, `${BUNDLE}${BUNDLE}`, { validating: ['webapp'] }, { verb: 'update' })
+  expect(result).toMatchObject({ outcome: 'failed', error: { status: 409 } })
+  expect(bundles()).toEqual([ENCODED, ENCODED])
+})

@@ -23,6 +23,12 @@ export interface CaBundleTargets {
 /** Options of {@link injectCaBundle}. */
 export interface InjectCaBundleOptions {
   readonly signal?: AbortSignal
+  /**
+   * `update` sends whole objects, for roles that allow `update` and not `patch`; somebody who changes one in between
+   * makes it fail with a conflict.
+   * @default 'patch'
+   */
+  readonly verb?: 'patch' | 'update'
 }
 
 /** What happened to one target. */
@@ -38,7 +44,7 @@ export interface InjectionResult {
  *
  * *Guarantees*: a target that carries the bundle already costs one read and no write; the patch touches nothing but
  * `caBundle`, and holds only if the webhook at that place is still the one that was looked at; one target that fails does
- * not keep the others from being written. Needs `get` and `patch` on the targets.
+ * not keep the others from being written. Needs `get` and `patch` (or `update`, see `verb`) on the targets.
  *
  * @param bundle authorities in PEM
  *
@@ -52,6 +58,7 @@ export async function injectCaBundle(
   options: InjectCaBundleOptions = {},
 ): Promise<readonly InjectionResult[]> {
   const caBundle = Buffer.from(bundle).toString('base64')
+  const { verb = 'patch', ...request } = options
   const inject = async <T extends KubeObject>(
     resource: Resource<T>,
     name: string,
@@ -59,9 +66,11 @@ export async function injectCaBundle(
   ): Promise<InjectionResult> => {
     const target = `${resource.kind} ${name}`
     try {
-      const patch = patchFor(await client.get(resource, { name }, options))
+      const object = await client.get(resource, { name }, request)
+      const patch = patchFor(object)
       if (patch.length === 0) return { target, outcome: 'unchanged' }
-      await client.patch(resource, { name }, { type: 'json', patch }, options)
+      if (verb === 'patch') await client.patch(resource, { name }, { type: 'json', patch }, request)
+      else await client.update(resource, patched(object, patch), request)
       return { target, outcome: 'patched' }
     } catch (error) {
       options.signal?.throwIfAborted()
@@ -100,6 +109,19 @@ function patchWebhook(
     { op: 'test', path: `/webhooks/${index}/name`, value: name },
     { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle },
   ]
+}
+
+/** A copy with the additions made. The tests hold by themselves: the update carries the resourceVersion that was read. */
+function patched<T extends KubeObject>(object: T, patch: readonly JsonPatchOperation[]): T {
+  const copy = structuredClone(object)
+  for (const { op, path, value } of patch) {
+    if (op !== 'add') continue
+    const [last = '', ...parents] = path.split('/').slice(1).reverse()
+    // The path was made from this very object, so that every parent is there.
+    const parent = parents.reduceRight<unknown>((node, key) => (node as Record<string, unknown>)[key], copy)
+    Object.assign(parent as object, { [last]: value })
+  }
+  return copy
 }
 
 function patchConversion(

@@ -4,12 +4,26 @@ import { isIP } from 'node:net'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import { RuntimeError } from '../runtime-error.ts'
 import type { ServingCertificate } from './certificate-source.ts'
+import { readPrivateKey } from './private-key.ts'
 
 /** From when to when a certificate is valid. */
 export interface Validity {
   /** Milliseconds since the epoch; certificates start an hour earlier for peers whose clock is behind. */
   readonly nowMs: number
   readonly validityMs: number
+}
+
+/** What a key may be used for, by its name in RFC 5280. */
+export type KeyUsage = 'digitalSignature' | 'keyEncipherment' | 'keyCertSign' | 'cRLSign'
+
+/** What a certificate says besides names and times; for installations that others have expectations of. */
+export interface CertificateProfile {
+  /** The subject in order, such as `[['O', 'Example'], ['CN', 'webhook']]`. @default a common name */
+  readonly subject?: readonly (readonly [attribute: string, value: string])[]
+  /** @default what an authority, or a server, needs */
+  readonly keyUsages?: readonly KeyUsage[]
+  /** Limits an authority to signing certificates of servers. @default false; those of servers are always limited */
+  readonly isForServers?: boolean
 }
 
 // P-256 keys are made in under a millisecond, and every API server accepts them.
@@ -21,21 +35,27 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
  * @example
  * const authority = await issueAuthority('webapp-operator', { nowMs: clock.now(), validityMs: 365 * 86_400_000 })
  */
-export async function issueAuthority(commonName: string, validity: Validity): Promise<ServingCertificate> {
+export async function issueAuthority(
+  commonName: string,
+  validity: Validity,
+  profile: CertificateProfile = {},
+): Promise<ServingCertificate> {
   const x509 = await loadX509()
   const keys = await makeKeys()
   const { notBefore, notAfter } = periodOf(validity)
+  const { keyUsages = ['keyCertSign', 'cRLSign'], isForServers = false } = profile
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
     // Two authorities of one name differ by this number, so that nobody mistakes the old for the new.
-    name: [{ CN: [`${commonName} ${notBefore.toISOString().slice(0, 10)} ${randomBytes(4).toString('hex')}`] }],
+    name: nameOf(profile, `${commonName} ${notBefore.toISOString().slice(0, 10)} ${randomBytes(4).toString('hex')}`),
     notBefore,
     notAfter,
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.KeyUsagesExtension(usageFlags(x509, keyUsages), true),
+      ...(isForServers ? [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth])] : []),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
@@ -54,6 +74,7 @@ export async function issueServing(
   authority: ServingCertificate,
   hosts: readonly string[],
   validity: Validity,
+  profile: CertificateProfile = {},
 ): Promise<ServingCertificate> {
   const [first] = hosts
   if (first === undefined) {
@@ -65,8 +86,7 @@ export async function issueServing(
   const { notBefore, notAfter } = periodOf(validity)
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    // A common name is limited to 64 characters; names are checked against the alternative names anyway.
-    subject: [{ CN: [first.slice(0, 64)] }],
+    subject: nameOf(profile, first),
     issuer: issuer.subjectName,
     notBefore,
     notAfter: notAfter < issuer.notAfter ? notAfter : issuer.notAfter,
@@ -75,7 +95,7 @@ export async function issueServing(
     signingAlgorithm: ALGORITHM,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.KeyUsagesExtension(usageFlags(x509, profile.keyUsages ?? ['digitalSignature']), true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
       new x509.SubjectAlternativeNameExtension(
@@ -100,7 +120,19 @@ export function serviceHosts(
   return [`${short}.svc`, `${short}.svc.${clusterDomain}`, short]
 }
 
-async function loadX509(): Promise<typeof import('@peculiar/x509')> {
+/** A common name is limited to 64 characters; clients look at the alternative names anyway. */
+function nameOf({ subject }: CertificateProfile, commonName: string): Record<string, string[]>[] {
+  const attributes = subject ?? [['CN', commonName] as const]
+  return attributes.map(([attribute, value]) => ({ [attribute]: [attribute === 'CN' ? value.slice(0, 64) : value] }))
+}
+
+function usageFlags(x509: X509Library, usages: readonly KeyUsage[]): number {
+  return usages.reduce((flags, usage) => flags | x509.KeyUsageFlags[usage], 0)
+}
+
+type X509Library = typeof import('@peculiar/x509')
+
+async function loadX509(): Promise<X509Library> {
   // The library's dependency injection wants this polyfill before it is loaded.
   await import('reflect-metadata')
   return import('@peculiar/x509')
@@ -111,7 +143,7 @@ function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
 }
 
 function importKey(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64')
+  const der = readPrivateKey(pem).export({ type: 'pkcs8', format: 'der' })
   return webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign'])
 }
 

@@ -181,6 +181,15 @@ test('no more handlers run at once than allowed; the others wait for their turn'
   expect(most).toBe(3)
 })
 
+test('a path whose handlers are all busy does not hold up another path', async () => {
+  const clock = new SimulatedClock()
+  const routes = [validatingWebhook('/v', () => new Promise(() => undefined)), validatingWebhook('/w', () => allow())]
+  const router = new WebhookRouter(routes, { clock, maxConcurrent: 1 })
+  const stuck = router.handle('/v', admissionReview())
+  expect(await router.handle('/w', admissionReview())).toMatchObject({ response: { allowed: true } })
+  expect(await clock.runToCompletion(stuck)).toMatchObject({ response: { allowed: false } })
+})
+
 test('a request that waits too long for its turn is refused', async () => {
   const clock = new SimulatedClock()
   const hang = validatingWebhook('/v', () => new Promise(() => undefined))

@@ -13,7 +13,12 @@ import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook
 export interface WebhookRouterOptions {
   /** After this a review is refused with code 504. @default 9_000 */
   readonly handlerTimeoutMs?: number
-  /** Handlers that may run at once; further requests wait for their turn within their time-out. @default 100 */
+  /**
+   * Handlers of one path that may run at once; further requests to it wait for their turn within their time-out. Paths
+   * do not take places from each other: a validating webhook that lists custom resources makes the API server call the
+   * conversion webhook, which must not have to wait for it.
+   * @default 100
+   */
   readonly maxConcurrent?: number
   readonly clock?: Clock
   readonly logger?: Logger
@@ -40,7 +45,7 @@ export interface HandleOptions {
 export class WebhookRouter {
   readonly #routes: ReadonlyMap<string, WebhookRoute>
   readonly #timeoutMs: number
-  readonly #semaphore: Semaphore
+  readonly #semaphores: ReadonlyMap<WebhookRoute, Semaphore>
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #metrics: WebhookMetrics
@@ -48,10 +53,11 @@ export class WebhookRouter {
   constructor(routes: readonly WebhookRoute[], options: WebhookRouterOptions = {}) {
     this.#routes = byPath(routes)
     this.#timeoutMs = options.handlerTimeoutMs ?? WEBHOOK_DEFAULTS.handlerTimeoutMs
-    this.#semaphore = new Semaphore({
+    const limits = {
       maxConcurrent: options.maxConcurrent ?? WEBHOOK_DEFAULTS.maxConcurrent,
       maxWaiting: WEBHOOK_DEFAULTS.maxConnections,
-    })
+    }
+    this.#semaphores = new Map(routes.map((route) => [route, new Semaphore(limits)]))
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
     this.#metrics = webhookMetrics(options.metrics)
@@ -79,7 +85,7 @@ export class WebhookRouter {
     using deadline = new Deadline(this.#clock, timeoutMs, `the webhook ${route.path}`)
     const signal = options.signal ? AbortSignal.any([options.signal, deadline.signal]) : deadline.signal
     try {
-      const leave = await this.#semaphore.enter(signal)
+      const leave = await this.#semaphores.get(route)?.enter(signal)
       // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on answers.
       const answer = route.answer(body, signal).finally(leave)
       return await untilAborted(answer, signal)

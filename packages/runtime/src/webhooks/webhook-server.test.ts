@@ -136,6 +136,14 @@ test.each([
   expect(reply.body).not.toContain('hunter2')
 })
 
+test('a probe over TLS is answered with nothing but its status, and only where it is wanted', async () => {
+  const { port } = await start({ livenessPath: '/livez' })
+  expect(await send(port, { method: 'GET', path: '/livez?verbose', body: '' })).toMatchObject({ status: 200, body: '' })
+  expect(await send(port, { method: 'POST', path: '/livez' })).toMatchObject({ status: 404 })
+  const { port: other } = await start()
+  expect(await send(other, { method: 'GET', path: '/livez', body: '' })).toMatchObject({ status: 405 })
+})
+
 test('a content type with parameters is fine', async () => {
   const { port } = await start()
   expect((await send(port, { headers: { 'content-type': 'application/json; charset=utf-8' } })).status).toBe(200)

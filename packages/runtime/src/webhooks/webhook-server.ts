@@ -25,6 +25,8 @@ export interface WebhookServerOptions {
   readonly host?: string
   /** 0 takes a free one. @default 9443 */
   readonly port?: number
+  /** A GET of this path is answered with 200 and nothing: for probes that come over TLS. @default none */
+  readonly livenessPath?: string
   /** Larger bodies are refused with 413. @default 7 MiB */
   readonly maxBodyBytes?: number
   /** From the first byte of a request to the last. @default 10_000 */
@@ -174,6 +176,10 @@ export class WebhookServer implements Runnable {
       leave()
     })
     if (this.#isDraining) response.setHeader('connection', 'close')
+    if (this.#isLivenessProbe(request)) {
+      response.writeHead(200).end()
+      return
+    }
     try {
       const answer = await this.#answer(request, gone.signal)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
@@ -184,6 +190,11 @@ export class WebhookServer implements Runnable {
         refuse(request, response, new BadReviewError(500, 'internal error'))
       }
     }
+  }
+
+  #isLivenessProbe({ method, url = '/' }: IncomingMessage): boolean {
+    const { livenessPath } = this.#options
+    return livenessPath !== undefined && method === 'GET' && url.split('?', 1)[0] === livenessPath
   }
 
   async #answer(request: IncomingMessage, signal: AbortSignal): Promise<object> {
