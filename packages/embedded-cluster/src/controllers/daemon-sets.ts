@@ -24,6 +24,7 @@ import { RevisionHistory, revisionHash, templateOf } from './revision-history.ts
 import type { SimulatorController } from './simulator-controller.ts'
 import { parseTimestamp } from './timestamp.ts'
 
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 const SOURCE = 'daemonset-controller'
 /** A pod that ended is replaced after a pause, so that one that cannot run does not keep the cluster busy. */
 const REPLACE_ENDED_AFTER_MS = 10_000
@@ -93,7 +94,12 @@ class DaemonSetReconciler {
     { create, remove }: DaemonPlan,
     signal: AbortSignal,
   ): Promise<void> {
-    const labels = { [HASH_LABEL]: revisionHash(revision) }
+    const generation = set.metadata.annotations?.[TEMPLATE_GENERATION]
+    const labels = {
+      [HASH_LABEL]: revisionHash(revision),
+      // Nothing here reads it; people who select by it do.
+      ...(generation === undefined ? {} : { 'pod-template-generation': generation }),
+    }
     const deleted = await slowStart(remove, (pod) => this.#pods.delete(pod), signal)
     const made = await slowStart(
       create,

@@ -373,6 +373,11 @@ describe.concurrent('a DaemonSet', () => {
     })
     const own = await labelled(api, pods(api.namespace), name)
     expect(own.map(({ spec }) => spec.nodeName).sort()).toEqual(['node-1', 'node-2', 'node-3'])
+    expect(own[0].metadata.labels).toEqual({
+      app: name,
+      'controller-revision-hash': expect.any(String),
+      'pod-template-generation': '1',
+    })
     expect(own[0].spec.tolerations.map(({ key }: Json) => key).sort()).toEqual([
       'node.kubernetes.io/disk-pressure',
       'node.kubernetes.io/memory-pressure',
