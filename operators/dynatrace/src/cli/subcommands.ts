@@ -7,4 +7,6 @@ import type { SubcommandEntry } from './subcommand.ts'
  * @example
  * { name: 'validate', summary: 'say what the webhook would say', load: () => import('./validate.ts') },
  */
-export const SUBCOMMANDS: readonly SubcommandEntry[] = []
+export const SUBCOMMANDS: readonly SubcommandEntry[] = [
+  { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+]

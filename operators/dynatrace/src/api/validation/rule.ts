@@ -32,14 +32,26 @@ export interface Rule<T extends KubeObject> {
   readonly check: (object: T, lookups: Lookups) => Finding | Promise<Finding>
 }
 
+/** What a rule found. */
+export interface RuleFinding {
+  /** The rule's {@link Rule.id}. */
+  readonly rule: string
+  readonly message: string
+}
+
+/** Gives a rule its look-ups; most callers have the same for all. */
+export type LookupsFor = (rule: string) => Lookups
+
 /** Runs all rules and returns the findings in the order of the table: one mistake does not hide another. */
 export async function runRules<T extends KubeObject>(
   rules: readonly Rule<T>[],
   object: T,
-  lookups: Lookups,
-): Promise<readonly string[]> {
-  const findings = await Promise.all(rules.map(async ({ check }) => check(object, lookups)))
-  return findings.filter((finding) => finding !== undefined)
+  lookupsFor: LookupsFor,
+): Promise<readonly RuleFinding[]> {
+  const findings = await Promise.all(
+    rules.map(async ({ id, check }) => ({ rule: id, message: await check(object, lookupsFor(id)) })),
+  )
+  return findings.flatMap(({ rule, message }) => (message === undefined ? [] : [{ rule, message }]))
 }
 
 /** One denial for all findings, numbered. */

@@ -21,7 +21,8 @@ export const nodeSelectorRule: Rule<DynaKube> = {
       const rivals = (await otherDynaKubes(dynakube, lookups)).filter((other) => sharesNodes(dynakube, other))
       if (rivals.length === 0) return undefined
       const names = rivals.map(({ metadata }) => metadata.name).join(', ')
-      return `an agent of this DynaKube would run on the same nodes as one of ${names}; give them nodeSelectors that exclude each other`
+      const field = needsOneAgentDaemonSet(dynakube) ? 'spec.oneAgent' : 'spec.templates.logMonitoring'
+      return `nodeSelector of ${field}: an agent would run on the same nodes as one of ${names}; give them nodeSelectors that exclude each other`
     }),
 }
 
@@ -50,7 +51,8 @@ export const namespaceConflictRule: Rule<DynaKube> = {
       const conflict = await findConflict(dynakube, lookups)
       if (conflict === undefined) return undefined
       const names = conflict.owners.map(({ metadata }) => metadata.name).join(' and ')
-      return `the namespace ${conflict.namespace} would be injected or enriched by ${names}; refine their namespaceSelectors so that each namespace matches one`
+      const field = needsAppInjection(dynakube) ? 'spec.oneAgent' : 'spec.metadataEnrichment'
+      return `namespaceSelector of ${field}: the namespace ${conflict.namespace} would be injected or enriched by ${names}; refine their namespaceSelectors so that each namespace matches one`
     }),
 }
 

@@ -1,0 +1,84 @@
+/** What an API server does with an object before admission: unknown fields go, defaults come, the schema is applied. */
+import { type AnyCrd, applyDefaults, objectSchema, type Problem, type StructuralSchema, validate } from '@reeve/crd'
+import type { KubeObject } from '@reeve/kube'
+import { decodingProblems } from './validation/decoding-problems.ts'
+
+/** The outcome. */
+export interface SchemaReview {
+  /** As it would be stored. It has the shape of the schema only when there are no problems. */
+  readonly object: KubeObject
+  /** Fields that the schema does not know; the server drops them and warns. */
+  readonly unknownFields: readonly string[]
+  /** Why the server refuses it; empty when it does not. */
+  readonly problems: readonly Problem[]
+}
+
+/** Reviews an object of a known version, whatever it holds. */
+export function reviewBySchema(crd: AnyCrd, version: string, object: KubeObject): SchemaReview {
+  const schema = objectSchema(crd, version)
+  const unknownFields: string[] = []
+  const known = prune(schema, object, '', unknownFields)
+  // Pruning removes members and leaves the rest as it is, so that what was an object with metadata still is.
+  const complete = applyDefaults(schema, known as KubeObject)
+  return {
+    object: complete,
+    unknownFields,
+    problems: [...metadataProblems(object.metadata), ...validate(schema, complete), ...decodingProblems(complete)],
+  }
+}
+
+/** Fields at the root that every kind has and no schema describes. */
+const COMMON = new Set(['apiVersion', 'kind', 'metadata'])
+
+function prune(schema: StructuralSchema, value: unknown, field: string, unknownFields: string[]): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return items ? value.map((item, index) => prune(items, item, `${field}[${index}]`, unknownFields)) : value
+  }
+  if (!isRecord(value) || schema['x-kubernetes-preserve-unknown-fields']) return value
+  const kept: Record<string, unknown> = {}
+  for (const [name, child] of Object.entries(value)) {
+    const at = field === '' ? name : `${field}.${name}`
+    const known = own(schema.properties, name) ?? schema.additionalProperties
+    if (field === '' && COMMON.has(name)) kept[name] = child
+    else if (typeof known === 'object') kept[name] = prune(known, child, at, unknownFields)
+    // A value of the wrong type has no fields of its own to judge: the schema reports it as a whole.
+    else if (known === true || (schema.type !== undefined && schema.type !== 'object')) kept[name] = child
+    else unknownFields.push(at)
+  }
+  return kept
+}
+
+/** Names such as constructor are inherited by every object and still unknown to the schema. */
+function own<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return members && Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+function metadataProblems(metadata: unknown): readonly Problem[] {
+  if (!isRecord(metadata)) return [{ field: 'metadata', message: 'is required, with a name' }]
+  const problems: Problem[] = []
+  const { name, generateName } = metadata
+  if (name === undefined && generateName === undefined) {
+    problems.push({ field: 'metadata.name', message: 'is required' })
+  }
+  for (const text of ['name', 'generateName', 'namespace']) {
+    const value = metadata[text] ?? ''
+    if (typeof value !== 'string') problems.push({ field: `metadata.${text}`, message: mustBeText(value) })
+  }
+  for (const map of ['labels', 'annotations']) problems.push(...textMapProblems(metadata[map], `metadata.${map}`))
+  return problems
+}
+
+function textMapProblems(map: unknown, field: string): readonly Problem[] {
+  if (map === undefined || map === null) return []
+  if (!isRecord(map)) return [{ field, message: 'must be an object whose values are strings' }]
+  return Object.entries(map)
+    .filter(([, value]) => typeof value !== 'string')
+    .map(([key, value]) => ({ field: `${field}[${key}]`, message: mustBeText(value) }))
+}
+
+const mustBeText = (value: unknown): string => `must be a string, not ${JSON.stringify(value)}; put it in quotes`
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

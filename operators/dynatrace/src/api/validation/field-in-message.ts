@@ -1,0 +1,30 @@
+/** Finds the field that a finding is about, for tools that point at it. */
+import type { KubeObject } from '@reeve/kube'
+
+const PATH = /\b(?:([A-Za-z]+) of )?((?:spec|metadata|status)\b(?:\.[A-Za-z]+|\[[^\]]*\])*)/
+const ANNOTATION = /\bannotation (\S+)/
+
+/**
+ * The field that a message names first, or `undefined` when it names none. "args of spec.oneAgent" is looked up in the
+ * object as it was written, to tell which of the modes has them.
+ *
+ * @example
+ * fieldInMessage('spec.apiUrl is "x", which is no valid URL', dynakube) // 'spec.apiUrl'
+ */
+export function fieldInMessage(message: string, object: KubeObject): string | undefined {
+  const [, member, path] = PATH.exec(message) ?? []
+  if (path === undefined) {
+    const [, annotation] = ANNOTATION.exec(message) ?? []
+    return annotation && `metadata.annotations[${annotation}]`
+  }
+  if (member === undefined) return path
+  const parent = path.split('.').reduce<unknown>((node, name) => (isRecord(node) ? node[name] : undefined), object)
+  if (!isRecord(parent)) return path
+  if (member in parent) return `${path}.${member}`
+  const owner = Object.keys(parent).find((name) => isRecord(parent[name]) && member in parent[name])
+  return owner === undefined ? path : `${path}.${owner}.${member}`
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

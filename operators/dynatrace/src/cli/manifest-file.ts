@@ -1,0 +1,130 @@
+/** Reads files of Kubernetes objects, and remembers where in the file each field stands. */
+import { readFile } from 'node:fs/promises'
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+} from 'yaml'
+
+/** A place in a file, both counted from 1. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** Something in a file that is no YAML. */
+export interface SyntaxProblem extends Position {
+  readonly file: string
+  readonly message: string
+}
+
+/** One document of a file. */
+export interface ManifestDocument {
+  /** The name of the file as it was given. */
+  readonly file: string
+  readonly document: Document
+  readonly value: unknown
+  /** Where a field stands, such as `spec.env[0].name`: its key or, when it is not there, that of the nearest parent. */
+  readonly locate: (field: string) => Position
+}
+
+/** What the files hold. */
+export interface Manifests {
+  readonly documents: readonly ManifestDocument[]
+  readonly problems: readonly SyntaxProblem[]
+}
+
+/** The name that stands for the standard input. */
+export const STDIN = '-'
+
+/**
+ * Reads files; documents without content are left out.
+ *
+ * *Errors*: those of the file system, naming the file.
+ */
+export async function readManifests(files: readonly string[], readStdin: () => Promise<string>): Promise<Manifests> {
+  const documents: ManifestDocument[] = []
+  const problems: SyntaxProblem[] = []
+  for (const file of files) {
+    const text = file === STDIN ? await readStdin() : await readFile(file, 'utf8')
+    const parsed = parseManifests(file === STDIN ? '<stdin>' : file, text)
+    documents.push(...parsed.documents)
+    problems.push(...parsed.problems)
+  }
+  return { documents, problems }
+}
+
+/** As {@link readManifests}, for text that is already here. */
+export function parseManifests(file: string, text: string): Manifests {
+  const lines = new LineCounter()
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const documents: ManifestDocument[] = []
+  const problems: SyntaxProblem[] = []
+  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
+    const [error] = document.errors
+    if (error !== undefined) {
+      problems.push({ file, ...positionAt(error.pos[0]), message: error.message })
+      continue
+    }
+    let value: unknown
+    try {
+      value = document.toJS()
+    } catch (cause) {
+      // Aliases that repeat each other without end are refused here.
+      const message = cause instanceof Error ? cause.message : String(cause)
+      problems.push({ file, ...positionAt(document.range[0]), message })
+      continue
+    }
+    if (value === null || value === undefined) continue
+    documents.push({
+      file,
+      document,
+      value,
+      locate: (field) => positionAt(offsetOf(document, parseField(field)) ?? document.contents?.range?.[0] ?? 0),
+    })
+  }
+  return { documents, problems }
+}
+
+/** The steps of a field: `spec.env[0]` is spec, env, 0; what stands in brackets may hold dots. */
+function parseField(field: string): readonly string[] {
+  return [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, bracketed, name]) => bracketed ?? name ?? '')
+}
+
+function offsetOf(document: Document, steps: readonly string[]): number | undefined {
+  let node: unknown = document.contents
+  let offset: number | undefined
+  for (const step of steps) {
+    const next = child(isAlias(node) ? node.resolve(document) : node, step)
+    if (next === undefined) break
+    offset = next.at.range?.[0] ?? offset
+    node = next.value
+  }
+  return offset
+}
+
+/** The member, and the node to point at. */
+function child(node: unknown, step: string): { readonly at: Node; readonly value: unknown } | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+    return pair && isNode(pair.key) ? { at: pair.key, value: pair.value } : undefined
+  }
+  if (!isSeq(node)) return undefined
+  const item = node.items.find((candidate, index) => String(index) === step || hasIdentity(candidate, step))
+  return isNode(item) ? { at: item, value: item } : undefined
+}
+
+/** Items of lists that are keyed are named by their key. */
+function hasIdentity(item: unknown, identity: string): boolean {
+  return isCollection(item) && ['id', 'name', 'type'].some((key) => item.get(key) === identity)
+}
