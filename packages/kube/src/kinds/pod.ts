@@ -27,6 +27,8 @@ export interface PodSpec {
   readonly ephemeralContainers?: readonly (Container & { readonly targetContainerName?: string })[]
   readonly volumes?: readonly Volume[]
   readonly serviceAccountName?: string
+  /** The former name of `serviceAccountName`, which some clients still read. */
+  readonly serviceAccount?: string
   readonly automountServiceAccountToken?: boolean
   readonly imagePullSecrets?: readonly { readonly name: string }[]
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'

@@ -1,0 +1,96 @@
+import type { DaemonSet } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { NotYetKnownError } from '../../component.ts'
+import { asYaml, only } from '../../testing/golden.ts'
+import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { kspm } from './kspm.ts'
+
+type Template = NonNullable<NonNullable<DynaKubeSpec['templates']>['kspmNodeConfigurationCollector']>
+
+const spec = (template: Template = {}, mappedHostPaths = ['/etc', '/boot']): Partial<DynaKubeSpec> => ({
+  kspm: { mappedHostPaths },
+  activeGate: { capabilities: ['kubernetes-monitoring'] },
+  templates: {
+    kspmNodeConfigurationCollector: { imageRef: { repository: 'registry.example.com/ncc', tag: '1.2' }, ...template },
+  },
+})
+const render = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => kspm.render(renderInput(given, parts))
+const daemonSet = (given: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  only<DaemonSet>(render(given, parts), 'DaemonSet').spec
+const podOf = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => daemonSet(given, parts)?.template?.spec
+const container = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => podOf(given, parts)?.containers[0]
+
+describe('KSPM', () => {
+  it.each([
+    ['plain', spec(), {}],
+    ['without-certificate', spec(), { flags: { 'automatic-tls-certificate': 'false' } }],
+    [
+      'everything',
+      spec(
+        {
+          labels: { team: 'a' },
+          annotations: { team: 'a' },
+          nodeSelector: { disk: 'ssd' },
+          priorityClassName: 'high',
+          env: [{ name: 'EXTRA', value: 'x' }],
+          resources: { limits: { cpu: '1' } },
+          updateStrategy: { type: 'OnDelete' },
+        },
+        ['/'],
+      ),
+      {},
+    ],
+  ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
+    '%s looks as reviewed',
+    async (name, given, parts) => {
+      await expect(asYaml(render(given, parts))).toMatchFileSnapshot(`../../golden/kspm/${name}.yaml`)
+    },
+  )
+
+  it('is off unless it is asked for (agents 44)', () => {
+    expect(render({ activeGate: { capabilities: ['kubernetes-monitoring'] } })).toEqual([])
+  })
+
+  it('waits for its token', () => {
+    const input = renderInput(spec())
+    const { kspmToken: _none, ...material } = input.material
+    expect(() => kspm.render({ ...input, material })).toThrow(NotYetKnownError)
+  })
+
+  it('mounts each path of the node once, in order (agents 39)', () => {
+    expect(podOf(spec({}, ['/b', '/a', '/a']))?.volumes?.slice(0, 2)).toEqual([
+      { name: 'node-path-1', hostPath: { path: '/a', type: 'Directory' } },
+      { name: 'node-path-2', hostPath: { path: '/b', type: 'Directory' } },
+    ])
+    const mounts = container(spec({}, ['/', '/etc/']))?.volumeMounts?.slice(0, 2)
+    expect(mounts?.map(({ mountPath, readOnly }) => [mountPath, readOnly])).toEqual([
+      ['/node_root', true],
+      ['/node_root/etc', true],
+    ])
+  })
+
+  it('replaces collectors one by one, the new one first (agents 40)', () => {
+    expect(daemonSet(spec())?.updateStrategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
+  })
+
+  it('takes limits of the user and keeps its own requests (agents 41)', () => {
+    const limits = { cpu: '2', memory: '1Gi' }
+    expect(container(spec({ resources: { limits } }))?.resources).toEqual({
+      limits,
+      requests: { cpu: '100m', memory: '128Mi' },
+    })
+  })
+
+  it('does without a certificate when the gateway has none (agents 42)', () => {
+    const parts = { flags: { 'automatic-tls-certificate': 'false' } }
+    expect(podOf(spec(), parts)?.volumes?.map(({ name }) => name)).not.toContain('certs')
+    expect(container(spec(), parts)?.env?.map(({ name }) => name)).not.toContain('DT_CA_CERTIFICATE_FILE')
+  })
+
+  it('runs where the user says (agents 43)', () => {
+    const term = { matchExpressions: [{ key: 'disk', operator: 'Exists' }] }
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } }
+    expect(podOf(spec({ nodeAffinity }))?.affinity).toEqual({ nodeAffinity })
+  })
+})

@@ -1,0 +1,100 @@
+/** Security posture management: a collector on each node, which shares a token with the gateway. */
+import { type DaemonSet, DaemonSets, Secrets } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { hasKspm } from '../../../../api/dynakube/feature-facts.ts'
+import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { coreLabels } from '../../../labels.ts'
+import { linuxNodes } from '../../../placement.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import { type Component, known } from '../../component.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { nodeAffinityFrom } from '../../user-settings.ts'
+import { collectorPod } from './pod.ts'
+
+/** The key of the shared token in its Secret. */
+export const KSPM_TOKEN_KEY = 'kspm-token'
+
+/** KSPM. */
+export const kspm: Component = {
+  name: 'KSPM',
+  mayOwn(dynakube) {
+    const names = namesOf(dynakube)
+    return [
+      { resource: Secrets, name: names.kspmTokenSecret },
+      { resource: DaemonSets, name: names.nodeConfigCollector },
+    ]
+  },
+  render(input) {
+    if (!hasKspm(input.dynakube)) return []
+    return [renderToken(input), renderDaemonSet(input)]
+  },
+}
+
+function labelsOf({ dynakube, operator }: RenderInput) {
+  return coreLabels({ owner: dynakube.metadata.name ?? '', component: 'kspm', operatorVersion: operator.version })
+}
+
+/** The data of the Secret with the token, as it is stored. */
+export const kspmTokenData = (token: string): Record<string, string> => encodeSecret({ [KSPM_TOKEN_KEY]: token })
+
+function renderToken(input: RenderInput): DesiredObject {
+  const { dynakube, material } = input
+  const token = known(material.kspmToken, 'KSPM', 'its token')
+  return desired(Secrets, {
+    metadata: {
+      namespace: dynakube.metadata.namespace,
+      name: namesOf(dynakube).kspmTokenSecret,
+      labels: labelsOf(input).all,
+    },
+    data: kspmTokenData(token),
+  })
+}
+
+function renderDaemonSet(input: RenderInput): DesiredObject<DaemonSet> {
+  const { dynakube } = input
+  const labels = labelsOf(input)
+  const template = dynakube.spec.templates?.kspmNodeConfigurationCollector
+  const nodeAffinity = template?.nodeAffinity
+  return desired(
+    DaemonSets,
+    {
+      metadata: {
+        namespace: dynakube.metadata.namespace,
+        name: namesOf(dynakube).nodeConfigCollector,
+        labels: labels.all,
+        ...(template?.annotations && { annotations: template.annotations }),
+      },
+      spec: {
+        selector: { matchLabels: labels.match },
+        updateStrategy: updateStrategyOf(input),
+        template: {
+          metadata: {
+            labels: { ...template?.labels, ...labels.all },
+            annotations: {
+              [ANNOTATIONS.kspmTokenSecret]: dynakube.status.kspm?.tokenSecretHash ?? '',
+              ...template?.annotations,
+            },
+          },
+          spec: {
+            ...collectorPod(input),
+            imagePullSecrets: imagePullSecretNames(dynakube).map((name) => ({ name })),
+            // What the user says about nodes replaces the default altogether.
+            affinity: nodeAffinity ? { nodeAffinity: nodeAffinityFrom(nodeAffinity) } : linuxNodes('amd64'),
+          },
+        },
+      },
+    },
+    { onImmutable: 'recreate' },
+  )
+}
+
+type UpdateStrategy = NonNullable<NonNullable<DaemonSet['spec']>['updateStrategy']>
+
+/** A new collector comes before the old one goes: no node is without. */
+function updateStrategyOf({ dynakube }: RenderInput): UpdateStrategy {
+  const given = dynakube.spec.templates?.kspmNodeConfigurationCollector?.updateStrategy
+  // The schema is that of Kubernetes.
+  if (given) return given as UpdateStrategy
+  return { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
+}

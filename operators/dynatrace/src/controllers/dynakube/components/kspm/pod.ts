@@ -1,0 +1,109 @@
+/** The pod of a collector of node configurations. */
+import { posix } from 'node:path'
+import type { Container, EnvVar, PodSpec, ResourceRequirements, Volume, VolumeMount } from '@reeve/kube'
+import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
+import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
+import { namesOf } from '../../../../api/dynakube/names.ts'
+import { imageOf } from '../../image.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import { fromField } from '../../prioritised.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { environmentFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
+
+const SERVICE_ACCOUNT = 'dynatrace-node-config-collector'
+const USER = 65532
+const NODE_ROOT = '/node_root'
+const CERTIFICATE_FILE = '/var/lib/dynatrace/ncc/customkeys/ca-chain.pem'
+const TOKEN_FILE = '/var/lib/dynatrace/secrets/tokens/kspm/node-configuration-collector'
+const FALLBACK_IMAGE = {
+  repository: 'public.ecr.aws/dynatrace/dynatrace-k8s-node-config-collector',
+  tag: 'latest',
+}
+const DEFAULT_RESOURCES = { cpu: '100m', memory: '128Mi' }
+
+/** Everything but what all workloads have in common. */
+export function collectorPod(input: RenderInput): PodSpec {
+  const mounted = [...hostPaths(input), token(input), ...certificate(input)]
+  return {
+    serviceAccountName: SERVICE_ACCOUNT,
+    serviceAccount: SERVICE_ACCOUNT,
+    automountServiceAccountToken: false,
+    hostPID: true,
+    ...placementOf(input.dynakube.spec.templates?.kspmNodeConfigurationCollector),
+    containers: [
+      container(
+        input,
+        mounted.map(({ volume, mount }) => ({ name: volume.name, ...mount })),
+      ),
+    ],
+    volumes: mounted.map(({ volume }) => volume),
+  }
+}
+
+function container(input: RenderInput, volumeMounts: readonly VolumeMount[]): Container {
+  const template = input.dynakube.spec.templates?.kspmNodeConfigurationCollector
+  return {
+    name: 'node-config-collector',
+    image: imageOf(template?.imageRef, FALLBACK_IMAGE),
+    imagePullPolicy: 'Always',
+    env: environment(input),
+    resources: resourcesOf(input),
+    securityContext: {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },
+    },
+    volumeMounts,
+  }
+}
+
+function environment({ dynakube }: RenderInput): readonly EnvVar[] {
+  const endpoint = `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/kubernetes/node-config`
+  return [
+    fromField('KUBERNETES_NODE_NAME', 'spec.nodeName'),
+    { name: 'KUBERNETES_NODE_ROOT', value: NODE_ROOT },
+    { name: 'DT_ACTIVEGATE_ENDPOINT', value: endpoint },
+    ...(hasActiveGateCertificate(dynakube) ? [{ name: 'DT_CA_CERTIFICATE_FILE', value: CERTIFICATE_FILE }] : []),
+    ...environmentFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.env),
+  ]
+}
+
+/** Limits and requests of the user each replace the default as a whole. */
+function resourcesOf({ dynakube }: RenderInput): ResourceRequirements {
+  const given = resourcesFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.resources)
+  return { requests: given?.requests ?? DEFAULT_RESOURCES, limits: given?.limits ?? DEFAULT_RESOURCES }
+}
+
+interface Mounted {
+  readonly volume: Volume
+  readonly mount: Omit<VolumeMount, 'name'>
+}
+
+function hostPaths({ dynakube }: RenderInput): readonly Mounted[] {
+  return kspmHostPaths(dynakube).map((path, index) => ({
+    volume: { name: `node-path-${index + 1}`, hostPath: { path, type: 'Directory' } },
+    mount: { mountPath: posix.join(NODE_ROOT, path).replace(/(?<=.)\/$/, ''), readOnly: true },
+  }))
+}
+
+function token({ dynakube }: RenderInput): Mounted {
+  return {
+    volume: { name: 'kspm-token', secret: { secretName: namesOf(dynakube).kspmTokenSecret } },
+    mount: { mountPath: TOKEN_FILE, subPath: 'kspm-token' },
+  }
+}
+
+function certificate({ dynakube }: RenderInput): readonly Mounted[] {
+  if (!hasActiveGateCertificate(dynakube)) return []
+  return [
+    {
+      volume: { name: 'certs', secret: { secretName: activeGateTlsSecretName(dynakube) } },
+      mount: { mountPath: CERTIFICATE_FILE, subPath: 'server.crt' },
+    },
+  ]
+}

@@ -1,0 +1,281 @@
+import type { Container, DaemonSet } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { asYaml, only } from '../../testing/golden.ts'
+import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { InvalidAgentVersionError, oneAgent } from './one-agent.ts'
+
+const render = (spec: Partial<DynaKubeSpec>, parts: RenderParts = {}) => oneAgent.render(renderInput(spec, parts))
+const daemonSet = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  only<DaemonSet>(render(spec, parts), 'DaemonSet')
+const podOf = (set: DaemonSet) => set.spec?.template?.spec
+function agent(spec: Partial<DynaKubeSpec>, parts?: RenderParts): Container {
+  const [container] = podOf(daemonSet(spec, parts))?.containers ?? []
+  if (container === undefined) throw new Error('there is no container')
+  return container
+}
+const withVersion = (version: string): RenderParts => ({
+  status: { ...KNOWN_STATUS, oneAgent: { ...KNOWN_STATUS.oneAgent, version } },
+})
+const cloudNative = { oneAgent: { cloudNativeFullStack: {} } }
+const hostMonitoring = { oneAgent: { hostMonitoring: {} } }
+const classic = { oneAgent: { classicFullStack: {} } }
+const proxy = { proxy: { value: 'http://proxy:3128' } }
+
+describe('OneAgent', () => {
+  it.each([
+    ['cloud-native', cloudNative, {}],
+    ['cloud-native-without-csi', cloudNative, { operator: { hasCsiDriver: false } }],
+    ['classic', classic, {}],
+    ['host-monitoring', hostMonitoring, {}],
+    [
+      'everything',
+      {
+        ...proxy,
+        networkZone: 'zone',
+        trustedCAs: 'certificates',
+        customPullSecret: 'pull',
+        logMonitoring: {},
+        activeGate: { capabilities: ['routing'] },
+        oneAgent: {
+          hostGroup: 'group',
+          cloudNativeFullStack: {
+            labels: { 'app.kubernetes.io/name': 'mine', team: 'a' },
+            annotations: { 'dynatrace.com/inject': 'true' },
+            args: ['--set-host-tag=a=b', '--set-host-tag=c'],
+            env: [{ name: 'DT_TENANT', value: 'x' }],
+            nodeSelector: { disk: 'ssd' },
+            tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+            priorityClassName: 'high',
+            dnsPolicy: 'Default',
+            secCompProfile: 'agent.json',
+            oneAgentResources: { limits: { memory: '1Gi' }, requests: { cpu: '200m' } },
+          },
+        },
+      },
+      { flags: { 'no-proxy': '*.dev.example', 'oneagent-max-unavailable': '5' } },
+    ],
+  ] as const)('%s looks as reviewed', async (name, spec, parts) => {
+    const objects = render(spec as unknown as Partial<DynaKubeSpec>, parts)
+    await expect(asYaml(objects)).toMatchFileSnapshot(`../../golden/one-agent/${name}.yaml`)
+  })
+
+  it('does not run on nodes for application monitoring', () => {
+    expect(render({ oneAgent: { applicationMonitoring: {} } })).toEqual([])
+  })
+
+  it('is made of nothing but what it may own', () => {
+    const input = renderInput(cloudNative)
+    expect(
+      render(cloudNative)
+        .map(({ object }) => object.metadata.name)
+        .sort(),
+    ).toEqual(
+      oneAgent
+        .mayOwn(input.dynakube)
+        .map(({ name }) => name)
+        .sort(),
+    )
+  })
+
+  it('says what is wrong with a version that is none (agents 26)', () => {
+    expect(() => render(cloudNative, withVersion('1.2'))).toThrow(InvalidAgentVersionError)
+  })
+})
+
+describe('its arguments', () => {
+  it('have defaults in order (agents 1)', () => {
+    expect(agent(cloudNative).args).toEqual([
+      '--set-host-id-source=k8s-node-name',
+      '--set-host-property=OperatorVersion=$(DT_OPERATOR_VERSION)',
+      '--set-no-proxy=',
+      '--set-proxy=',
+      '--set-server={$(DT_SERVER)}',
+      '--set-tenant=$(DT_TENANT)',
+    ])
+  })
+
+  it('can be overridden (agents 2)', () => {
+    const args = ['--set-server=https://h:9999', '--set-host-id-source=fqdn']
+    const given = agent({ oneAgent: { classicFullStack: { args } } }).args ?? []
+    expect(given.filter((argument) => argument.startsWith('--set-server'))).toEqual(['--set-server=https://h:9999'])
+    expect(given[0]).toBe('--set-host-id-source=fqdn')
+    expect(given).toEqual([...given].sort())
+  })
+
+  it('keep each host property and tag once, the operator’s first (agents 3)', () => {
+    const args = ['--set-host-property=prop1', '--set-host-property=prop1', '--set-host-tag=a', '--set-host-tag=b']
+    const given = agent({ oneAgent: { cloudNativeFullStack: { args } } }).args ?? []
+    expect(given.filter((argument) => /property|tag/.test(argument))).toEqual([
+      '--set-host-property=OperatorVersion=$(DT_OPERATOR_VERSION)',
+      '--set-host-property=prop1',
+      '--set-host-tag=a',
+      '--set-host-tag=b',
+    ])
+  })
+
+  it('without a value stay without one, once (agents 4)', () => {
+    const args = ['--flag', '--flag', '', '=nothing']
+    const given = agent({ oneAgent: { cloudNativeFullStack: { args } } }).args ?? []
+    expect(given.filter((argument) => !argument.startsWith('--set-'))).toEqual(['--flag'])
+  })
+
+  it('take the host group from its field (agents 5)', () => {
+    const spec = { oneAgent: { hostGroup: 'g', cloudNativeFullStack: { args: ['--set-host-group=x'] } } }
+    expect(agent(spec).args?.filter((argument) => argument.includes('group'))).toEqual(['--set-host-group=g'])
+  })
+
+  it('leave the proxy to a file (agents 6)', () => {
+    const container = agent({ ...cloudNative, ...proxy }, withVersion('1.285.0.20240122-141707'))
+    expect(container.args?.some((argument) => argument.startsWith('--set-proxy'))).toBe(false)
+    expect(container.env?.some(({ name }) => name === 'https_proxy')).toBe(false)
+    expect(container.volumeMounts?.map(({ name }) => name)).toContain('internal-proxy-secret-volume')
+  })
+
+  it('carry the proxy for old agents (agents 7)', () => {
+    const container = agent({ ...cloudNative, ...proxy }, withVersion('1.261.2.20220212-223432'))
+    expect(container.args).toContain('--set-proxy=$(https_proxy)')
+    expect(container.env).toContainEqual({ name: 'https_proxy', value: 'http://proxy:3128' })
+  })
+
+  it('clear a proxy that is to be ignored (agents 8)', () => {
+    const container = agent({ ...cloudNative, ...proxy }, { flags: { 'oneagent-ignore-proxy': 'true' } })
+    expect(container.args).toContain('--set-proxy=')
+    expect(container.volumeMounts?.map(({ name }) => name)).not.toContain('internal-proxy-secret-volume')
+  })
+
+  it.each([
+    [proxy, { 'no-proxy': '*.dev.example' }, '*.dev.example,10.96.0.7,dk-activegate.dynatrace'],
+    [{}, {}, '10.96.0.7,dk-activegate.dynatrace'],
+  ])('name the hosts without a proxy (agents 9, 10)', (more, flags, hosts) => {
+    const container = agent({ ...cloudNative, ...more, activeGate: { capabilities: ['routing'] } }, { flags })
+    expect(container.args).toContain(`--set-no-proxy=${hosts}`)
+  })
+})
+
+describe('its place on the node', () => {
+  const volumes = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+    podOf(daemonSet(spec, parts))?.volumes?.map(({ name }) => name)
+
+  it('is storage of the CSI driver, or a folder (agents 11)', () => {
+    expect(volumes(hostMonitoring)).toContain('osagent-storage')
+    expect(volumes(hostMonitoring)).not.toContain('volume-storage')
+    const without = { operator: { hasCsiDriver: false } }
+    expect(volumes(hostMonitoring, without)).toContain('volume-storage')
+    expect(agent(hostMonitoring, without).volumeMounts).toContainEqual({
+      name: 'volume-storage',
+      mountPath: '/mnt/volume_storage_mount',
+      subPath: 'abc12345',
+    })
+  })
+
+  it('is all of it in classic full stack (agents 12)', () => {
+    expect(volumes(classic)).toEqual(['host-root', 'dynatrace-operator', 'connection-info-secret'])
+    const container = agent(classic)
+    expect(container.volumeMounts).toContainEqual({ name: 'host-root', mountPath: '/mnt/root' })
+    expect(container.securityContext).not.toHaveProperty('runAsUser')
+  })
+
+  it('includes the certificate of the gateway (agents 27)', () => {
+    const spec = { ...cloudNative, activeGate: { capabilities: ['routing'] } }
+    expect(volumes(spec)).toContain('active-gate-ca')
+    expect(volumes(spec, { flags: { 'automatic-tls-certificate': 'false' } })).not.toContain('active-gate-ca')
+  })
+})
+
+describe('its privileges', () => {
+  it.each([
+    ['1.290.0.20240101-000000', false],
+    ['1.291.0.20240101-000000', true],
+    ['', true],
+    ['custom-image', true],
+  ])('with version %j leave the root file system read-only: %s (agents 13)', (version, isReadOnly) => {
+    const { securityContext } = agent(hostMonitoring, withVersion(version))
+    expect(securityContext).toMatchObject({ readOnlyRootFilesystem: isReadOnly, runAsUser: 1000, runAsGroup: 1000 })
+  })
+
+  it('are all of them on request (agents 14)', () => {
+    const spec = { oneAgent: { hostMonitoring: { secCompProfile: 'agent.json' } } }
+    const { securityContext } = agent(spec, { flags: { 'oneagent-privileged': 'true' } })
+    expect(securityContext).toMatchObject({ privileged: true })
+    expect(securityContext).not.toHaveProperty('capabilities')
+    expect(securityContext).not.toHaveProperty('seccompProfile')
+  })
+
+  it('follow a seccomp profile of the node (agents 15)', () => {
+    expect(agent({ oneAgent: { classicFullStack: { secCompProfile: 'agent.json' } } }).securityContext).toMatchObject({
+      seccompProfile: { type: 'Localhost', localhostProfile: 'agent.json' },
+    })
+  })
+})
+
+describe('its probes', () => {
+  const withStart = (seconds: number): RenderParts => ({
+    status: {
+      ...KNOWN_STATUS,
+      oneAgent: {
+        ...KNOWN_STATUS.oneAgent,
+        healthcheck: { Test: ['/check'], StartPeriod: seconds * 1_000_000_000 },
+      },
+    },
+  })
+
+  it('come from the health check of the image (agents 16)', () => {
+    expect(agent(cloudNative, withStart(60)).readinessProbe?.initialDelaySeconds).toBe(60)
+    expect(agent(cloudNative, withStart(1200)).readinessProbe?.initialDelaySeconds).toBe(90)
+    expect(agent(cloudNative, withStart(1200)).livenessProbe?.initialDelaySeconds).toBe(1200)
+    const { healthcheck: _none, ...without } = KNOWN_STATUS.oneAgent ?? {}
+    const container = agent(cloudNative, { status: { ...KNOWN_STATUS, oneAgent: without } })
+    expect(container).not.toHaveProperty('readinessProbe')
+  })
+
+  it('can do without liveness (agents 17)', () => {
+    const container = agent(cloudNative, { flags: { 'oneagent-skip-liveness-probe': 'true' } })
+    expect(container).toHaveProperty('readinessProbe')
+    expect(container).not.toHaveProperty('livenessProbe')
+  })
+})
+
+describe('its environment', () => {
+  it('can be overridden by name (agents 18)', () => {
+    const spec = { oneAgent: { cloudNativeFullStack: { env: [{ name: 'DT_TENANT', value: 'x' }] } } }
+    expect(agent(spec).env?.filter(({ name }) => name === 'DT_TENANT')).toEqual([{ name: 'DT_TENANT', value: 'x' }])
+  })
+
+  it('knows the kubelet when logs are read (agents 20)', () => {
+    const names = agent({ ...cloudNative, logMonitoring: {} }).env?.map(({ name }) => name)
+    expect(names).toContain('KUBELET_API_ADDRESS')
+    expect(names).toContain('KUBELET_API_NODENAME')
+    expect(names).toEqual([...(names ?? [])].sort())
+  })
+})
+
+it('asks for CPU unless the user does (agents 19)', () => {
+  expect(agent(cloudNative).resources).toEqual({ requests: { cpu: '100m' } })
+  const spec = { oneAgent: { cloudNativeFullStack: { oneAgentResources: { requests: { cpu: '1' } } } } }
+  expect(agent(spec).resources).toEqual({ requests: { cpu: '1' } })
+})
+
+it('names the entity of the cluster once it is known (agents 21)', () => {
+  const [before] = podOf(daemonSet(cloudNative))?.initContainers ?? []
+  expect(before?.args?.[4]?.split(',')).toHaveLength(3)
+  const status = { ...KNOWN_STATUS, kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1', kubernetesClusterName: 'prod' }
+  const [after] = podOf(daemonSet(cloudNative, { status }))?.initContainers ?? []
+  expect(after?.args?.[4]?.split(',')).toEqual([
+    'k8s.cluster.name=prod',
+    'k8s.cluster.uid=cluster-uid',
+    'k8s.node.name=$(DT_K8S_NODE_NAME)',
+    'dt.entity.kubernetes_cluster=KUBERNETES_CLUSTER-1',
+  ])
+})
+
+it('runs where there is an image for it (workloads 21)', () => {
+  const architectures = (source: string) => {
+    const status = { ...KNOWN_STATUS, oneAgent: { ...KNOWN_STATUS.oneAgent, source } }
+    const terms = podOf(daemonSet(cloudNative, { status }))?.affinity?.nodeAffinity
+    return terms?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchExpressions?.[0]?.values
+  }
+  expect(architectures('tenant-registry')).toEqual(['amd64'])
+  expect(architectures('public-registry')).toEqual(['amd64', 'arm64', 'ppc64le', 's390x'])
+  expect(architectures('custom-image')).toHaveLength(4)
+})

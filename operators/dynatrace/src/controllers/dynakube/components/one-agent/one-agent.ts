@@ -1,0 +1,132 @@
+/** The agents on the nodes: a DaemonSet, and where it learns how to reach the environment. */
+import { ConfigMaps, type DaemonSet, DaemonSets, type PodSpec } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
+import { modeSpec, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
+import { CUSTOM_IMAGE_VERSION } from '../../../../api/dynakube/version-source.ts'
+import { featureFlags } from '../../../../api/feature-flags.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import { ANNOTATIONS, appArmorAnnotation } from '../../../annotations.ts'
+import { appLabels } from '../../../labels.ts'
+import { architecturesOf, linuxNodes } from '../../../placement.ts'
+import { parseAgentVersion } from '../../agent-version.ts'
+import type { Component } from '../../component.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { placementOf } from '../../user-settings.ts'
+import { AGENT_CONTAINER, agentContainer, metadataContainer, modeNameOf } from './containers.ts'
+import { agentVolumes } from './volumes.ts'
+
+const SERVICE_ACCOUNT = 'dynatrace-dynakube-oneagent'
+/** The agent's own shutdown, and some more. */
+const GRACE_SECONDS = 80
+
+/** The version that the status carries is none. */
+export class InvalidAgentVersionError extends Error {
+  readonly code = 'INVALID_AGENT_VERSION'
+  override readonly name = 'InvalidAgentVersionError'
+
+  constructor(version: string) {
+    super(`status.oneAgent.version "${version}" is no version such as 1.283.132.20240205-143805`)
+  }
+}
+
+/** OneAgent in the modes that run on nodes. */
+export const oneAgent: Component = {
+  name: 'OneAgent',
+  mayOwn(dynakube) {
+    const names = namesOf(dynakube)
+    return [
+      { resource: DaemonSets, name: names.oneAgent },
+      { resource: ConfigMaps, name: names.oneAgentConnectionInfo },
+    ]
+  },
+  render(input) {
+    const { dynakube } = input
+    if (!needsOneAgentDaemonSet(dynakube)) return []
+    const { version } = dynakube.status.oneAgent ?? {}
+    if (version && version !== CUSTOM_IMAGE_VERSION && parseAgentVersion(version) === undefined) {
+      throw new InvalidAgentVersionError(version)
+    }
+    return [renderConnectionInfo(dynakube), renderDaemonSet(input)]
+  },
+}
+
+/** Endpoints change often; pods read them when they start and are not restarted for them. */
+function renderConnectionInfo(dynakube: RenderInput['dynakube']): DesiredObject {
+  const { tenantUUID, endpoints } = dynakube.status.oneAgent?.connectionInfoStatus ?? {}
+  return desired(ConfigMaps, {
+    metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).oneAgentConnectionInfo },
+    data: {
+      ...(tenantUUID && { 'tenant-uuid': tenantUUID }),
+      ...(endpoints && { 'communication-endpoints': endpoints }),
+    },
+  })
+}
+
+/** The labels of the agents, by which their pods are found. */
+export function oneAgentLabels(dynakube: DynaKube) {
+  return appLabels({
+    name: 'oneagent',
+    owner: dynakube.metadata.name ?? '',
+    component: modeNameOf(dynakube),
+    version: dynakube.status?.oneAgent?.version ?? '',
+  })
+}
+
+function renderDaemonSet(input: RenderInput): DesiredObject<DaemonSet> {
+  const { dynakube } = input
+  const labels = oneAgentLabels(dynakube)
+  const mode = hostMode(dynakube)
+  const all = { ...labels.all, ...mode?.labels }
+  return desired(
+    DaemonSets,
+    {
+      metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).oneAgent, labels: all },
+      spec: {
+        selector: { matchLabels: labels.match },
+        updateStrategy: { rollingUpdate: { maxUnavailable: featureFlags(dynakube).oneAgentMaxUnavailable } },
+        template: {
+          metadata: { labels: all, annotations: { ...podAnnotations(dynakube), ...mode?.annotations } },
+          spec: podSpec(input),
+        },
+      },
+    },
+    { onImmutable: 'recreate' },
+  )
+}
+
+function hostMode(dynakube: DynaKube) {
+  return (
+    modeSpec(dynakube, 'classicFullStack') ??
+    modeSpec(dynakube, 'hostMonitoring') ??
+    modeSpec(dynakube, 'cloudNativeFullStack')
+  )
+}
+
+function podAnnotations({ status }: RenderInput['dynakube']): Readonly<Record<string, string>> {
+  return {
+    // The agent looks at the whole node.
+    [appArmorAnnotation(AGENT_CONTAINER)]: 'unconfined',
+    [ANNOTATIONS.inject]: 'false',
+    [ANNOTATIONS.oneAgentTenantToken]: status.oneAgent?.connectionInfoStatus?.tenantTokenHash ?? '',
+    // A node that is being emptied is watched to the end.
+    'cluster-autoscaler.kubernetes.io/enable-ds-eviction': 'false',
+  }
+}
+
+function podSpec(input: RenderInput): PodSpec {
+  const { dynakube } = input
+  return {
+    serviceAccountName: SERVICE_ACCOUNT,
+    hostNetwork: true,
+    hostPID: true,
+    dnsPolicy: 'ClusterFirstWithHostNet',
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    imagePullSecrets: imagePullSecretNames(dynakube).map((name) => ({ name })),
+    affinity: linuxNodes(architecturesOf(dynakube.status.oneAgent?.source)),
+    ...placementOf(hostMode(dynakube)),
+    initContainers: [metadataContainer(input)],
+    containers: [agentContainer(input)],
+    volumes: agentVolumes(input).volumes,
+  }
+}

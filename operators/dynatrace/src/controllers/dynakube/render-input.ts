@@ -1,0 +1,69 @@
+/** What rendering looks at: everything is known by then, nothing is asked any more. */
+import type { DynaKube, DynaKubeStatus } from '../../api/latest.ts'
+
+/** The operator that renders. */
+export interface OperatorFacts {
+  /** As it was built; part of labels. */
+  readonly version: string
+  /** The image of the operator itself, which also serves as an init container. */
+  readonly image: string
+  /** Whether the CSI driver is installed. */
+  readonly hasCsiDriver: boolean
+}
+
+/** Decoded data of a Secret. */
+export type SecretData = Readonly<Record<string, string>>
+
+/** A certificate with its private key, as PEM. */
+export interface KeyPair {
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+/**
+ * Texts that come from other objects, from the environment, or were made up and are kept in Secrets. A member is absent
+ * until it is known; a component that needs it waits.
+ */
+export interface Material {
+  readonly apiToken?: string
+  readonly paasToken?: string
+  readonly dataIngestToken?: string
+  /** The token with which agents connect. */
+  readonly oneAgentTenantToken?: string
+  /** The token with which gateways connect. */
+  readonly activeGateTenantToken?: string
+  readonly activeGateAuthToken?: string
+  /** What the operator made for gateways without a certificate of the user. */
+  readonly activeGateKeyPair?: KeyPair
+  /** The certificate of gateways that clients must trust: the user's or the operator's. */
+  readonly activeGateCertificate?: string
+  /** The text of the user's settings of the gateway. */
+  readonly activeGateCustomProperties?: string
+  readonly extensionTokens?: { readonly controller: string; readonly datasource: string }
+  readonly extensionsKeyPair?: KeyPair
+  /** The user's Secret with the certificate of the extension controller. */
+  readonly extensionsTlsData?: SecretData
+  /** The user's Secret with the certificate of telemetry ingest. */
+  readonly telemetryTlsData?: SecretData
+  readonly kspmToken?: string
+  /** The address of the proxy, with its password. */
+  readonly proxyUrl?: string
+  /** Certificates that the user trusts, as PEM. */
+  readonly trustedCertificates?: string
+  /** The configuration of code modules, as the environment gave it. */
+  readonly processModuleConfig?: ProcessModuleConfig
+}
+
+/** The configuration of code modules. */
+export interface ProcessModuleConfig {
+  readonly revision: number
+  readonly properties: readonly { readonly section: string; readonly key: string; readonly value: string }[]
+}
+
+/** Input of every component. */
+export interface RenderInput {
+  /** With the status as it will be written in this pass. */
+  readonly dynakube: DynaKube & { readonly status: DynaKubeStatus }
+  readonly operator: OperatorFacts
+  readonly material: Material
+}
