@@ -1,0 +1,13 @@
+/** @module A server that answers like a Dynatrace environment, for tests and for trying things out. */
+export type { ReceivedCall } from './call-log.ts'
+export { OAUTH_SCOPES, TOKEN_SCOPES } from './defaults.ts'
+export type * from './options.ts'
+export { type EnvironmentSimulator, startEnvironmentSimulator } from './simulator.ts'
+export { SimulatorError } from './simulator-error.ts'
+export type { ActiveGateToken } from './tenant/active-gate-tokens.ts'
+export type { ApiToken } from './tenant/api-tokens.ts'
+export type { HostEntity, StoredEvent } from './tenant/hosts-and-events.ts'
+export type { ProcessModuleProperty } from './tenant/process-module-config.ts'
+export type { TenantState } from './tenant/tenant-state.ts'
+export type { ImageReference } from './tenant/versions.ts'
+export type { ActiveTrouble, CallMatch, Fault, Trouble, TroubleRule } from './trouble.ts'

@@ -1,0 +1,70 @@
+/** Turns a good answer into the one that a rule of trouble wants. */
+import { type Clock, sleep } from '@reeve/kube'
+import { type Answer, html, isStreamed } from './http/answer.ts'
+import { type ErrorForm, Refusal, refusalAnswer } from './http/refusal.ts'
+import type { Fault } from './trouble.ts'
+
+/** An answer, and where the connection breaks while it is written. */
+export interface TroubledAnswer {
+  readonly answer: Answer
+  /** -1: before the headers. Undefined: it does not break. */
+  readonly cutAfterBytes?: number | undefined
+}
+
+const DEFAULT_RETRY_AFTER_SECONDS = 1
+
+/**
+ * Answers a call with everything that goes wrong: first it is slow, then it is refused or answered, and what is
+ * answered may be spoiled or cut.
+ */
+export async function makeTrouble(
+  faults: readonly Fault[],
+  errors: ErrorForm,
+  answer: () => Promise<Answer>,
+  options: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<TroubledAnswer> {
+  const slow = faults.find((fault) => fault.kind === 'slow')
+  if (slow !== undefined) await sleep(slow.delayMs, options)
+  const refused = faults.map((fault) => refusal(fault, errors)).find((each) => each !== undefined)
+  const spoiled = faults.reduce(spoil, refused ?? (await answer()))
+  const cut = faults.find((fault) => fault.kind === 'cut')
+  return cut === undefined ? { answer: spoiled } : { answer: spoiled, cutAfterBytes: cut.afterBytes ?? -1 }
+}
+
+function refusal(fault: Fault, errors: ErrorForm): Answer | undefined {
+  switch (fault.kind) {
+    case 'unauthorized':
+      return refusalAnswer(errors, new Refusal(401, 'Token Authentication failed', { reason: 'UNAUTHORIZED' }))
+    case 'missing-scope':
+      return refusalAnswer(errors, new Refusal(403, 'Token is missing required scope.', { missingScopes: ['unknown'] }))
+    case 'rate-limit': {
+      const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS } = fault
+      const headers: Record<string, string> =
+        retryAfterSeconds === null ? {} : { 'retry-after': `${retryAfterSeconds}` }
+      return refusalAnswer(errors, new Refusal(429, 'Request rate limit exceeded.', { headers }))
+    }
+    case 'status':
+      return statusAnswer(fault, errors)
+    default:
+      return undefined
+  }
+}
+
+function statusAnswer(fault: Extract<Fault, { kind: 'status' }>, errors: ErrorForm): Answer {
+  const { status, body = 'api', message = `Simulated trouble: status ${status}.`, headers = {}, bodyCode } = fault
+  if (body === 'empty') return { status, headers, body: '' }
+  if (body === 'html')
+    return html(status, `<html><body><h1>${status}</h1><p>Simulated trouble</p></body></html>`, headers)
+  const details = { headers, ...(bodyCode !== undefined && { bodyCode }) }
+  return refusalAnswer(errors, new Refusal(status, message, details))
+}
+
+function spoil(answer: Answer, fault: Fault): Answer {
+  if (fault.kind === 'content-type') {
+    return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } }
+  }
+  if (fault.kind !== 'malformed-json' || isStreamed(answer.body)) return answer
+  // Half of a JSON text is none; an empty one becomes an opened object.
+  const text = answer.body.toString()
+  return { ...answer, body: text === '' ? '{' : text.slice(0, Math.ceil(text.length / 2)) }
+}

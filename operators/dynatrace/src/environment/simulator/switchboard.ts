@@ -1,0 +1,92 @@
+/** Finds out whom a call is for, makes trouble if that is wanted, and has it answered. */
+import type { Clock } from '@reeve/kube'
+import type { CallLog, CallOutcome } from './call-log.ts'
+import type { Answer } from './http/answer.ts'
+import type { Call } from './http/call.ts'
+import { Refusal, refusalAnswer } from './http/refusal.ts'
+import { type PathParameters, type Route, Router } from './http/router.ts'
+import type { CallHandler } from './http/server.ts'
+import { makeTrouble, type TroubledAnswer } from './make-trouble.ts'
+import { deploymentRoutes } from './routes/deployment.ts'
+import { tokenLookupRoutes } from './routes/token-lookup.ts'
+import type { TenantState } from './tenant/tenant-state.ts'
+import type { Trouble } from './trouble.ts'
+
+/** What the switchboard connects. */
+export interface SwitchboardParts {
+  readonly tenants: ReadonlyMap<string, TenantState>
+  readonly trouble: Trouble
+  readonly log: CallLog
+  readonly clock: Clock
+  /** Host and port of the simulator. */
+  authority(): string
+}
+
+/** Answers every call of every API. */
+export class Switchboard implements CallHandler {
+  readonly #parts: SwitchboardParts
+  readonly #router: Router
+
+  constructor(parts: SwitchboardParts) {
+    this.#parts = parts
+    this.#router = new Router([...tokenLookupRoutes, ...deploymentRoutes(() => parts.authority())])
+  }
+
+  async answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer> {
+    const { area, path } = this.#locate(call)
+    const match = this.#router.find(area, call.method, path)
+    if (!('route' in match)) return { answer: unknownCall(area, match.allowedMethods) }
+    const { route, parameters } = match
+    call.operation = route.operation
+    call.tokenName = this.#tokenName(call)
+    const faults = this.#parts.trouble.strike(call)
+    call.trouble.push(...faults.map(({ kind }) => kind))
+    const { clock } = this.#parts
+    return makeTrouble(faults, route.errors, () => handle(route, call, parameters), { clock, signal })
+  }
+
+  record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void {
+    return this.#parts.log.add(call, outcome)
+  }
+
+  /**
+   * Tenants are told apart by path (`/e/<id>/api`) or by the first label of the host name, as in the addresses of the
+   * real ones. A lone tenant needs neither.
+   */
+  #locate(call: Call): { readonly area: Route['area']; readonly path: string } {
+    const { tenants } = this.#parts
+    const [, id, managedPath] = /^\/e\/([^/]+)\/api(\/.*)?$/.exec(call.path) ?? []
+    const [label = ''] = call.host.split(/[.:]/, 1)
+    const [lone] = tenants.size === 1 ? tenants.values() : []
+    call.tenant = id === undefined ? (tenants.get(label) ?? lone) : tenants.get(id)
+    if (id !== undefined) return { area: 'environment', path: managedPath ?? '/' }
+    const [, apiPath] = /^\/api(\/.*)?$/.exec(call.path) ?? []
+    if (apiPath !== undefined) return { area: 'environment', path: apiPath }
+    if (call.path.startsWith('/platform/')) return { area: 'platform', path: call.path }
+    call.tenant = undefined
+    return { area: 'simulator', path: call.path }
+  }
+
+  #tokenName({ tenant, credentials }: Call): string | undefined {
+    if (credentials?.scheme !== 'api-token') return undefined
+    return tenant?.tokens.find(credentials.value)?.name ?? '(unknown)'
+  }
+}
+
+async function handle(route: Route, call: Call, parameters: PathParameters): Promise<Answer> {
+  try {
+    return await route.handle(call, parameters)
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(route.errors, error)
+    throw error
+  }
+}
+
+function unknownCall(area: Route['area'], allowedMethods: readonly string[]): Answer {
+  const form = area === 'simulator' ? 'text' : area
+  const refusal =
+    allowedMethods.length === 0
+      ? new Refusal(404, 'There is no such resource.')
+      : new Refusal(405, 'HTTP method not allowed.', { headers: { allow: allowedMethods.join(', ') } })
+  return refusalAnswer(form, refusal)
+}
