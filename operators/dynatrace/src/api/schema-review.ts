@@ -1,6 +1,7 @@
 /** What an API server does with an object before admission: unknown fields go, defaults come, the schema is applied. */
 import { type AnyCrd, applyDefaults, objectSchema, type Problem, type StructuralSchema, validate } from '@reeve/crd'
 import type { KubeObject } from '@reeve/kube'
+import { isRecord } from './is-record.ts'
 import { decodingProblems } from './validation/decoding-problems.ts'
 
 /** The outcome. */
@@ -78,7 +79,3 @@ function textMapProblems(map: unknown, field: string): readonly Problem[] {
 }
 
 const mustBeText = (value: unknown): string => `must be a string, not ${JSON.stringify(value)}; put it in quotes`
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

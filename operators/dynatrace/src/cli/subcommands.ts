@@ -9,4 +9,5 @@ import type { SubcommandEntry } from './subcommand.ts'
  */
 export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+  { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
 ]

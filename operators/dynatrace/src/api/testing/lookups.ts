@@ -1,4 +1,5 @@
 /** A cluster as rules see it, for tests. */
+import { ConnectionError } from '@reeve/kube'
 import type { DynaKube } from '../latest.ts'
 import { ALL_MODULES, type Modules } from '../validation/modules.ts'
 import type { Lookups } from '../validation/rule.ts'
@@ -26,7 +27,7 @@ export function lookups(parts: LookupParts = {}): Lookups {
 
 /** Look-ups in a cluster that does not answer. */
 export function unreachable(): Lookups {
-  const fail = () => Promise.reject(new Error('connection refused'))
+  const fail = () => Promise.reject(new ConnectionError('connection refused', 'connect'))
   return {
     modules: ALL_MODULES,
     readSecret: fail,

@@ -1,5 +1,6 @@
 /** Finds the field that a finding is about, for tools that point at it. */
 import type { KubeObject } from '@reeve/kube'
+import { isRecord } from '../is-record.ts'
 
 const PATH = /\b(?:([A-Za-z]+) of )?((?:spec|metadata|status)\b(?:\.[A-Za-z]+|\[[^\]]*\])*)/
 const ANNOTATION = /\bannotation (\S+)/
@@ -23,8 +24,4 @@ export function fieldInMessage(message: string, object: KubeObject): string | un
   if (member in parent) return `${path}.${member}`
   const owner = Object.keys(parent).find((name) => isRecord(parent[name]) && member in parent[name])
   return owner === undefined ? path : `${path}.${owner}.${member}`
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,12 @@
 /** What an admission rule is, and how a table of them is run. */
-import type { KubeObject } from '@reeve/kube'
+import {
+  ApiError,
+  BadResponseError,
+  ConnectionError,
+  CredentialsError,
+  DeadlineExceededError,
+  type KubeObject,
+} from '@reeve/kube'
 import type { ReadSecret } from '../dynakube/proxy.ts'
 import type { DynaKube } from '../latest.ts'
 import type { Modules } from './modules.ts'
@@ -66,12 +73,22 @@ export async function otherDynaKubes(dynakube: DynaKube, lookups: Lookups): Prom
   return all.filter(({ metadata }) => metadata.name !== dynakube.metadata.name)
 }
 
-/** For rules that pass when the cluster cannot be asked: admission must not depend on more than it needs. */
+/**
+ * For rules that pass when the cluster cannot be asked: admission must not depend on more than it needs. Anything else
+ * that goes wrong is a mistake of ours and is not hidden.
+ */
 export async function unlessUnreachable(check: () => Promise<Finding>): Promise<Finding> {
   try {
     return await check()
-  } catch {
+  } catch (error) {
     // The look-up reports its own failures; without its answer there is nothing to object to.
-    return undefined
+    if (isUnanswered(error)) return undefined
+    throw error
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return [ApiError, ConnectionError, DeadlineExceededError, BadResponseError, CredentialsError].some(
+    (kind) => error instanceof kind,
+  )
 }

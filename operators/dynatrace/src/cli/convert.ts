@@ -1,0 +1,54 @@
+/** `dynatrace-operator convert`: files in another version of the API. */
+import { addFileOption, type FileOptions } from './file-options.ts'
+import { type CommandContext, EXIT, type Subcommand } from './subcommand.ts'
+
+interface ConvertOptions extends FileOptions {
+  readonly to: string
+}
+
+/** The subcommand. */
+export const command: Subcommand<ConvertOptions> = {
+  configure: (program) =>
+    addFileOption(program)
+      .requiredOption('--to <version>', 'v1beta3 to v1beta6 for DynaKubes, v1alpha1 or v1alpha2 for EdgeConnects')
+      .description(
+        `Prints files with their DynaKubes, or EdgeConnects, in another version: what the conversion webhook would answer,
+as YAML. Documents of other kinds, and those that have the version already, are printed as they are. Comments in
+documents that are converted are lost. Fields that the other version has no place for are reported on standard error.`,
+      )
+      .addHelpText(
+        'after',
+        `
+Examples:
+  dynatrace-operator convert -f dynakube.yaml --to v1beta6
+  dynatrace-operator convert -f dynakube.yaml --to v1beta6 | kubectl diff -f -
+  kubectl get edgeconnects -A -o yaml | dynatrace-operator convert -f - --to v1alpha1
+
+Exit code 1 tells that something could not be converted; then nothing is printed on standard output.`,
+      ),
+  run: convert,
+}
+
+async function convert({ filename, to }: ConvertOptions, context: CommandContext): Promise<number> {
+  const [{ readManifests }, { convertManifests, kindOfVersion }, { API_KINDS }] = await Promise.all([
+    import('./manifest-file.ts'),
+    import('./convert-manifests.ts'),
+    import('../api/kinds.ts'),
+  ])
+  const kind = kindOfVersion(to)
+  if (kind === undefined) {
+    const known = API_KINDS.map(({ crd }) => `${Object.keys(crd.versions).join(', ')} (${crd.kind})`).join(', ')
+    context.stderr.write(`dynatrace-operator: --to ${to} is no version; there are ${known}\n`)
+    return EXIT.usage
+  }
+  const { documents, remarks } = convertManifests(await readManifests(filename, context.readStdin), kind, to)
+  for (const { file, line, column, severity, message } of remarks) {
+    context.stderr.write(`${file}:${line}:${column}: ${severity}: ${message}\n`)
+  }
+  if (remarks.some(({ severity }) => severity === 'error')) return EXIT.failed
+  context.stdout.write(documents.map((document) => withoutMarkers(document.toString())).join('---\n'))
+  return EXIT.done
+}
+
+/** A document that began with a marker keeps it, and would get a second one here. */
+const withoutMarkers = (text: string): string => text.replace(/^---\n/, '')

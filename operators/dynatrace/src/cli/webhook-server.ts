@@ -1,0 +1,112 @@
+/** `dynatrace-operator webhook-server`: answers the API server's questions about DynaKubes and EdgeConnects. */
+import type { KubeClient } from '@reeve/kube'
+import type { Logger } from '@reeve/runtime'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Subcommand } from './subcommand.ts'
+
+/** The flags of the command. */
+export interface WebhookServerFlags {
+  readonly certsDir: string
+  readonly cert: string
+  readonly certKey: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
+const LAME_DUCK_MS = 3_000
+
+const DEFAULT_PORTS = { webhook: 8443, metrics: 8383, health: 10_080 }
+
+/** Set by the Operator Lifecycle Manager, which mounts certificates itself. */
+const OLM_ANNOTATION = 'olm.operatorNamespace'
+
+const EXAMPLES = `
+Environment:
+  POD_NAMESPACE, POD_NAME    where this process runs
+  WEBHOOK_PORT               port of the webhooks (${DEFAULT_PORTS.webhook})
+  HEALTH_PROBE_BIND_ADDRESS  address of /livez and /readyz (:${DEFAULT_PORTS.health})
+  METRICS_BIND_ADDRESS       address of /metrics (:${DEFAULT_PORTS.metrics})
+  WEBHOOK_CERTIFICATES       provided: somebody else puts certificates into the directory, such as cert-manager
+  modules.json               which parts of the operator were installed
+
+Examples:
+  dynatrace-operator webhook-server --certs-dir=/tmp/k8s-webhook-server/serving-certs/
+  WEBHOOK_CERTIFICATES=provided dynatrace-operator webhook-server --certs-dir=/certificates`
+
+/** The subcommand. */
+export const command: Subcommand<WebhookServerFlags> = {
+  configure: (cli) =>
+    void cli
+      .option('--certs-dir <path>', 'directory of the certificate', '/tmp/webhook/certs')
+      .option('--cert <name>', 'file name of the certificate', 'tls.crt')
+      .option('--cert-key <name>', 'file name of its private key', 'tls.key')
+      .addHelpText('after', EXAMPLES),
+  run: async (flags, { env, logger }) => {
+    const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
+    return runUntilSignal((signal) => runWebhookServer(flags, env, { signal, logger: log }), { logger: log })
+  },
+}
+
+/** Runs until `signal` aborts. */
+export async function runWebhookServer(
+  flags: WebhookServerFlags,
+  env: Environment,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<void> {
+  const [{ connect }, { clientMetrics, createMetricsRegistry }, { parseModules, MODULES_VARIABLE }, parts, addresses] =
+    await Promise.all([
+      import('@reeve/kube'),
+      import('@reeve/runtime'),
+      import('../api/validation/modules.ts'),
+      import('../webhooks/server.ts'),
+      import('../webhooks/bind-address.ts'),
+    ])
+  const modules = parseModules(env[MODULES_VARIABLE])
+  logger.info({ modules }, 'installed modules')
+  logger.info({ version: manifest.version }, 'dynatrace-operator')
+  const namespace = env.POD_NAMESPACE ?? ''
+  const metrics = await createMetricsRegistry({ processMetrics: true })
+  const client = await connect({
+    env,
+    userAgent: `dynatrace-webhook/${manifest.version}`,
+    fieldManager: 'dynatrace-webhook',
+    logger,
+    onRequest: clientMetrics(metrics, 'kubernetes'),
+  })
+  try {
+    const areProvided = await areCertificatesProvided(client, env, namespace, signal)
+    const { manager } = parts.createWebhookServer({
+      client,
+      namespace,
+      modules,
+      certificates: {
+        areProvided,
+        files: { directory: flags.certsDir, certificate: flags.cert, privateKey: flags.certKey },
+      },
+      address: { host: addresses.everyHost(), port: addresses.portOf(env.WEBHOOK_PORT, DEFAULT_PORTS.webhook) },
+      healthAddress: addresses.bindAddress(env.HEALTH_PROBE_BIND_ADDRESS, DEFAULT_PORTS.health),
+      metricsAddress: addresses.bindAddress(env.METRICS_BIND_ADDRESS, DEFAULT_PORTS.metrics),
+      lameDuckMs: LAME_DUCK_MS,
+      metrics,
+      logger,
+    })
+    await manager.run(signal)
+  } finally {
+    await client.close()
+  }
+}
+
+async function areCertificatesProvided(
+  client: KubeClient,
+  { POD_NAME: name, WEBHOOK_CERTIFICATES: source }: Environment,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (source === 'provided') return true
+  // Outside a cluster there is no pod to look at.
+  if (name === undefined || name === '') return false
+  const { Pods } = await import('@reeve/kube')
+  const { metadata } = await client.get(Pods, { namespace, name }, { signal })
+  return metadata.annotations?.[OLM_ANNOTATION] !== undefined
+}
