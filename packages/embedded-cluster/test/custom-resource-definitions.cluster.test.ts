@@ -229,7 +229,11 @@ describe('a stored definition', () => {
       storedVersions: ['v1'],
     })
     const path = `${DEFINITIONS}/widgets.${group}`
-    await eventually('accepted names', async () => ((await read(path)).status.conditions ?? []).length === 2)
+    await eventually('established', async () =>
+      ((await read(path)).status.conditions ?? []).some(
+        ({ type, status }) => type === 'Established' && status === 'True',
+      ),
+    )
     const { status } = await read(path)
     expect(status.acceptedNames).toEqual({
       plural: 'widgets',

@@ -3,7 +3,7 @@ import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWebhookServer } from '../src/admission/testing/webhook-server.ts'
 import type { JsonObject } from '../src/index.ts'
-import { type DefinitionParts, establish, schema, uniqueGroup, version } from './support/definition.ts'
+import { type DefinitionParts, establish, removedAtTheEnd, schema, uniqueGroup, version } from './support/definition.ts'
 import { eventually } from './support/eventually.ts'
 
 let cluster: ClusterUnderTest
@@ -343,6 +343,7 @@ describe('versions', () => {
         conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } },
       },
     })
+    await using _removed = removedAtTheEnd(cluster, v1.group)
     const v2 = new Widgets(v1.group, 'v2')
     const created = await v2.create('a', { spec: { b: 'x' } })
     expect(created.status).toBe(201)
@@ -372,6 +373,7 @@ describe('versions', () => {
         conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } },
       },
     })
+    await using _removed = removedAtTheEnd(cluster, v1.group)
     // Creating lists versions in managedFields, which a real server converts, too; the stored version needs no webhook.
     await v1.create('a', { spec: { a: 'x' } })
     const { status, json } = await cluster.raw.send({ path: new Widgets(v1.group, 'v2').path('/a') })

@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiResource } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
-import { defineWidgets, schemaOf, uniqueGroup, untilServed, versionOf } from './support/custom-resource.ts'
+import {
+  defineWidgets,
+  removeDefinition,
+  schemaOf,
+  uniqueGroup,
+  untilServed,
+  versionOf,
+} from './support/custom-resource.ts'
 import { failure } from './support/status.ts'
 import { startWebhook, type WebhookServer } from './support/webhook-server.ts'
 
@@ -54,7 +61,11 @@ beforeAll(async () => {
   v2 = v1.at({ apiVersion: `${group}/v2` })
   await untilServed(v2)
 })
-afterAll(() => webhook[Symbol.asyncDispose]())
+afterAll(async () => {
+  state.answer = success
+  await removeDefinition(api, group)
+  await webhook[Symbol.asyncDispose]()
+})
 beforeEach(() => {
   state.answer = success
   webhook.calls.length = 0

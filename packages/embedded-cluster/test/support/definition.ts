@@ -56,6 +56,20 @@ export function schema(properties: JsonObject): JsonObject {
   }
 }
 
+/**
+ * Removes the definition of a group, with all its objects, when it goes out of scope. A webhook that converts them must
+ * outlive that: objects that nobody can read hold up every namespace of the cluster that is to go.
+ */
+export function removedAtTheEnd(cluster: ClusterUnderTest, group: string): AsyncDisposable {
+  return {
+    async [Symbol.asyncDispose]() {
+      const path = `${DEFINITIONS}/widgets.${group}`
+      await cluster.raw.send({ method: 'DELETE', path })
+      await eventually(`${path} is gone`, async () => (await cluster.raw.send({ path })).status === 404)
+    },
+  }
+}
+
 /** Stores a definition and waits until its resource is served. */
 export async function establish(
   cluster: ClusterUnderTest,

@@ -260,12 +260,13 @@ class Simulation implements SimulatedNodes {
   }
 
   async #writeStatus(pod: Pod, status: PodStatus): Promise<void> {
+    const { uid, resourceVersion } = pod.metadata
     await this.#client.text({
       method: 'PATCH',
       path: `${podPath(pod)}/status`,
       contentType: STRATEGIC_MERGE,
-      // The uid makes the write fail on another pod of the same name.
-      body: { metadata: { uid: pod.metadata.uid }, status },
+      // The uid makes the write fail on another pod of the same name; the version, on one seen before an own write.
+      body: { metadata: { uid, resourceVersion }, status },
     })
   }
 

@@ -77,6 +77,16 @@ export async function defineWidgets(api: ConformanceApi, parts: DefinitionParts 
 }
 
 /**
+ * Removes the definition of a group with all its objects. A webhook that converts them must outlive that: objects that
+ * nobody can read hold up every namespace of the cluster that is to go.
+ */
+export async function removeDefinition(api: ConformanceApi, group: string): Promise<void> {
+  const path = `${DEFINITIONS}/widgets.${group}`
+  await api.delete(path)
+  await until(`${path} is gone`, async () => (await api.get(path)).status === 404)
+}
+
+/**
  * Waits until a custom resource is served as its definition says now: a write for trial goes through all of it, which a
  * read need not.
  */
