@@ -1,11 +1,12 @@
 /** The pod of a collector of node configurations. */
 import { posix } from 'node:path'
-import type { Container, EnvVar, PodSpec, ResourceRequirements, Volume, VolumeMount } from '@reeve/kube'
+import type { Container, EnvVar, PodSpec, ResourceRequirements, VolumeMount } from '@reeve/kube'
 import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { imageOf } from '../../image.ts'
+import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import { fromField } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
@@ -31,13 +32,8 @@ export function collectorPod(input: RenderInput): PodSpec {
     automountServiceAccountToken: false,
     hostPID: true,
     ...placementOf(input.dynakube.spec.templates?.kspmNodeConfigurationCollector),
-    containers: [
-      container(
-        input,
-        mounted.map(({ volume, mount }) => ({ name: volume.name, ...mount })),
-      ),
-    ],
-    volumes: mounted.map(({ volume }) => volume),
+    containers: [container(input, mountsOf(mounted))],
+    volumes: volumesOf(mounted),
   }
 }
 
@@ -77,11 +73,6 @@ function environment({ dynakube }: RenderInput): readonly EnvVar[] {
 function resourcesOf({ dynakube }: RenderInput): ResourceRequirements {
   const given = resourcesFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.resources)
   return { requests: given?.requests ?? DEFAULT_RESOURCES, limits: given?.limits ?? DEFAULT_RESOURCES }
-}
-
-interface Mounted {
-  readonly volume: Volume
-  readonly mount: Omit<VolumeMount, 'name'>
 }
 
 function hostPaths({ dynakube }: RenderInput): readonly Mounted[] {

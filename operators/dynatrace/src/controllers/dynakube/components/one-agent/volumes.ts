@@ -5,13 +5,8 @@ import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { modeSpec, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import type { RenderInput } from '../../render-input.ts'
-
-/** A volume with where it is mounted. */
-interface Mounted {
-  readonly volume: Volume
-  readonly mount: Omit<VolumeMount, 'name'>
-}
 
 /** The file with facts about the node, written by the init container. */
 export const NODE_METADATA = {
@@ -33,8 +28,8 @@ export function agentVolumes(input: RenderInput): {
   const root = hostRoot(input)
   const others = [...storage(input), ...trustedCertificates(input), ...gatewayCertificate(input), ...proxy(input)]
   return {
-    volumes: [root, metadata, token, ...others].map(({ volume }) => volume),
-    mounts: [token, metadata, root, ...others].map(({ volume, mount }) => ({ name: volume.name, ...mount })),
+    volumes: volumesOf([root, metadata, token, ...others]),
+    mounts: mountsOf([token, metadata, root, ...others]),
   }
 }
 

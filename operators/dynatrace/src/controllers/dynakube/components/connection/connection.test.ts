@@ -1,0 +1,102 @@
+import type { ConfigMap, Secret } from '@reeve/kube'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { decodeSecret } from '../../../secret-data.ts'
+import { only } from '../../testing/golden.ts'
+import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { deploymentMetadata } from './deployment-metadata.ts'
+import { InvalidProxyError, proxyParts, proxySecret } from './proxy-secret.ts'
+import { pullSecret } from './pull-secret.ts'
+import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.ts'
+
+const agent: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
+const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
+
+describe('deployment metadata', () => {
+  const dataOf = (spec: Partial<DynaKubeSpec>) =>
+    only<ConfigMap>(deploymentMetadata.render(renderInput(spec)), 'ConfigMap').data
+
+  it('tells who deployed what is there (workloads 13)', () => {
+    const rest = 'script_version=1.8.1;orchestrator_id=cluster-uid'
+    expect(dataOf(agent)).toEqual({
+      oneagent: `orchestration_tech=Operator-cloud_native_fullstack;${rest}`,
+      operator: '1.8.1',
+    })
+    expect(dataOf(gateway)).toEqual({ activegate: `orchestration_tech=Operator-activegate;${rest}` })
+    expect(deploymentMetadata.render(renderInput({}))).toEqual([])
+  })
+})
+
+describe('tenant secrets', () => {
+  it('exist for what connects (agents 29)', () => {
+    const injected = renderInput({ oneAgent: { applicationMonitoring: {} } })
+    const secret = only<Secret>(oneAgentTenantSecret.render(injected), 'Secret')
+    expect(secret.metadata.name).toBe('dk-oneagent-tenant-secret')
+    expect(decodeSecret(secret.data)).toEqual({ 'tenant-token': 'test-token' })
+    expect(oneAgentTenantSecret.render(renderInput(gateway))).toEqual([])
+    expect(activeGateTenantSecret.render(renderInput(gateway))).toHaveLength(1)
+    expect(activeGateTenantSecret.render(renderInput(agent))).toEqual([])
+  })
+})
+
+describe('the pull secret', () => {
+  const config = (parts: RenderParts = {}) => {
+    const secret = only<Secret>(
+      pullSecret.render(renderInput({ ...agent, apiUrl: 'https://h:9999/api' }, parts)),
+      'Secret',
+    )
+    expect(secret.type).toBe('kubernetes.io/dockerconfigjson')
+    return decodeSecret(secret.data)['.dockerconfigjson']
+  }
+
+  it('lets the environment pull its own images (core 19, workloads 10)', () => {
+    const auth = Buffer.from('abc12345:api-token').toString('base64')
+    expect(config()).toBe(`{"auths":{"h:9999":{"username":"abc12345","password":"api-token","auth":"${auth}"}}}`)
+  })
+
+  it('prefers the token that is made for it (workloads 9)', () => {
+    expect(config({ material: { paasToken: 'paas' } })).toContain('"password":"paas"')
+    expect(config({ material: { paasToken: '' } })).toContain('"password":"api-token"')
+  })
+
+  it('is not needed without images of the environment', () => {
+    expect(pullSecret.render(renderInput({ oneAgent: { applicationMonitoring: {} } }))).toEqual([])
+  })
+})
+
+describe('the proxy', () => {
+  it.each([
+    ['user:pw@proxy:3128', 'http', 'proxy', '3128', 'user', 'pw'],
+    ['HTTPS://us%40er:p%23w@[fd00::1]:3128', 'https', 'fd00::1', '3128', 'us@er', 'p#w'],
+    ['http://proxy', 'http', 'proxy', '', '', ''],
+    ['http://proxy:80', 'http', 'proxy', '80', '', ''],
+    ['http://user@proxy/path', 'http', 'proxy', '', 'user', ''],
+  ])('%s is taken apart (core 27, workloads 14 and 35)', (url, scheme, host, port, username, password) => {
+    expect(proxyParts(url)).toEqual({ scheme, host, port, username, password })
+  })
+
+  it('can be put together again', () => {
+    const text = fc.string({ minLength: 1 })
+    fc.assert(
+      fc.property(text, text, fc.domain(), fc.integer({ min: 1, max: 65535 }), (username, password, host, port) => {
+        const url = `https://${encodeURIComponent(username)}:${encodeURIComponent(password)}@${host}:${port}`
+        expect(proxyParts(url)).toEqual({ scheme: 'https', host, port: String(port), username, password })
+      }),
+    )
+  })
+
+  it.each(['http://', 'http://user:pa%ss@proxy', 'http://pro xy', ''])('refuses %j without showing it', (url) => {
+    expect(() => proxyParts(url)).toThrow(InvalidProxyError)
+    expect(() => proxyParts(url)).not.toThrow(/pa%ss/)
+  })
+
+  it('goes into a Secret unless everybody ignores it (core 28)', () => {
+    const spec = { ...agent, proxy: { value: 'proxy:3128' } }
+    const material = { proxyUrl: 'proxy:3128' }
+    const secret = only<Secret>(proxySecret.render(renderInput(spec, { material })), 'Secret')
+    expect(Object.keys(secret.data ?? {}).sort()).toEqual(['host', 'password', 'port', 'scheme', 'username'])
+    const flags = { 'oneagent-ignore-proxy': 'true', 'activegate-ignore-proxy': 'true' }
+    expect(proxySecret.render(renderInput(spec, { flags, material }))).toEqual([])
+  })
+})

@@ -1,0 +1,81 @@
+/** The proxy in pieces, as a file that agents and gateways read: its password is in no argument and no variable. */
+import { Secrets } from '@reeve/kube'
+import { desired } from '@reeve/runtime'
+import { activeGateUsesProxy } from '../../../../api/dynakube/active-gate-facts.ts'
+import { namesOf } from '../../../../api/dynakube/names.ts'
+import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import { type Component, known } from '../../component.ts'
+
+/** The address of the proxy cannot be read. */
+export class InvalidProxyError extends Error {
+  readonly code = 'INVALID_PROXY'
+  override readonly name = 'InvalidProxyError'
+
+  constructor() {
+    // The address may carry a password: it is not shown.
+    super('spec.proxy is no URL such as http://user:password@host:3128; correct it, or the Secret that it names')
+  }
+}
+
+/** The Secret with the proxy. */
+export const proxySecret: Component = {
+  name: 'proxy',
+  mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).proxySecret }],
+  render({ dynakube, material }) {
+    if (!oneAgentUsesProxy(dynakube) && !activeGateUsesProxy(dynakube)) return []
+    const url = known(material.proxyUrl, 'the proxy', 'its address')
+    return [
+      desired(Secrets, {
+        metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).proxySecret },
+        type: 'Opaque',
+        data: encodeSecret({ ...proxyParts(url) }),
+      }),
+    ]
+  },
+}
+
+/** The pieces of an address; what it does not have is empty. */
+export interface ProxyParts {
+  readonly scheme: string
+  readonly host: string
+  readonly port: string
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * Takes the address of a proxy apart; without a scheme it is http.
+ *
+ * *Errors*: {@link InvalidProxyError}, which does not show the address.
+ *
+ * @example
+ * proxyParts('user:pass@proxy:3128') // { scheme: 'http', host: 'proxy', port: '3128', username: 'user', … }
+ */
+export function proxyParts(address: string): ProxyParts {
+  const text = /^https?:\/\//i.test(address) ? address : `http://${address}`
+  // The class `URL` forgets a port that is the default of the scheme; here it counts that it was given.
+  const [, scheme = '', , user, bracketed, plain, port = ''] = ADDRESS.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || host === '' || !URL.canParse(text)) throw new InvalidProxyError()
+  const at = user?.indexOf(':') ?? -1
+  return {
+    scheme: scheme.toLowerCase(),
+    host,
+    port,
+    username: decode(at < 0 ? (user ?? '') : (user ?? '').slice(0, at)),
+    password: decode(at < 0 ? '' : (user ?? '').slice(at + 1)),
+  }
+}
+
+/** scheme, user information, host in brackets or plain, port. */
+const ADDRESS = /^(https?):\/\/(([^/?#]*)@)?(?:\[([^\]]+)\]|([^:/?#]*))(?::(\d*))?(?:[/?#].*)?$/i
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A stray percent sign.
+    throw new InvalidProxyError()
+  }
+}

@@ -1,0 +1,39 @@
+/** Access to the images of the environment's own registry. */
+import { Secrets } from '@reeve/kube'
+import { desired } from '@reeve/runtime'
+import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
+import { apiHost, tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { namesOf } from '../../../../api/dynakube/names.ts'
+import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import { type Component, known } from '../../component.ts'
+import type { RenderInput } from '../../render-input.ts'
+
+/** Whether images of the environment may be pulled. */
+export const needsPullSecret = (dynakube: DynaKube): boolean =>
+  needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube)
+
+/** The Secret that pods name to pull from the environment. */
+export const pullSecret: Component = {
+  name: 'pull secret',
+  mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).pullSecret }],
+  render(input) {
+    const { dynakube } = input
+    if (!needsPullSecret(dynakube)) return []
+    return [
+      desired(Secrets, {
+        metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).pullSecret },
+        type: 'kubernetes.io/dockerconfigjson',
+        data: encodeSecret({ '.dockerconfigjson': dockerConfig(input) }),
+      }),
+    ]
+  },
+}
+
+function dockerConfig({ dynakube, material }: RenderInput): string {
+  const username = tenantUuid(dynakube)
+  const password = known(material.paasToken || material.apiToken, 'the pull secret', 'a token')
+  const auth = Buffer.from(`${username}:${password}`).toString('base64')
+  return JSON.stringify({ auths: { [apiHost(dynakube)]: { username, password, auth } } })
+}
