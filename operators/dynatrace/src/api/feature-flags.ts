@@ -1,6 +1,7 @@
 /** Feature flags: settings of a DynaKube that are annotations instead of fields, with their defaults. */
 import { parseBoolean, parseDurationMs, parseInteger, parseTextList } from './annotation-values.ts'
 import type { DynaKube } from './latest.ts'
+import { matcherOf } from './namespace-patterns.ts'
 
 /** What the keys of all flags begin with. */
 export const FEATURE_PREFIX = 'feature.dynatrace.com/'
@@ -133,12 +134,16 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
 }
 
 /**
- * Whether pods of a namespace are never injected or enriched. Patterns match anywhere in the name; one that is no
- * regular expression matches nothing.
+ * Tells whether pods of a namespace are never injected or enriched. Patterns match anywhere in the name; one that is
+ * no regular expression matches nothing. For many namespaces: the patterns are read once.
  */
-export function isIgnoredNamespace(dynakube: DynaKube, namespace: string): boolean {
-  return featureFlags(dynakube).ignoredNamespaces.some((pattern) => toRegExp(pattern)?.test(namespace) ?? false)
+export function ignoredNamespaces(dynakube: DynaKube): (namespace: string) => boolean {
+  return matcherOf(featureFlags(dynakube).ignoredNamespaces)
 }
+
+/** As {@link ignoredNamespaces}, for one namespace. */
+export const isIgnoredNamespace = (dynakube: DynaKube, namespace: string): boolean =>
+  ignoredNamespaces(dynakube)(namespace)
 
 /** The deprecated flags that a DynaKube uses and that are warned about. */
 export function deprecatedFlagsInUse(dynakube: DynaKube): readonly DeprecatedFlag[] {
@@ -158,13 +163,4 @@ function initialConnectRetryMs(dynakube: DynaKube): number {
 function mountTimeoutMs(text: string): number {
   const given = parseDurationMs(text) ?? -1
   return given < 0 ? DEFAULT_MOUNT_TIMEOUT_MS : given
-}
-
-function toRegExp(pattern: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern)
-  } catch {
-    // An annotation is not checked on admission: one bad pattern must not stop the others.
-    return undefined
-  }
 }

@@ -7,7 +7,7 @@ import {
   needsAppInjection,
   needsOneAgentDaemonSet,
 } from '../../dynakube/one-agent-facts.ts'
-import { isIgnoredNamespace } from '../../feature-flags.ts'
+import { ignoredNamespaces } from '../../feature-flags.ts'
 import type { DynaKube } from '../../latest.ts'
 import { selectorProblems } from '../label-selector-problems.ts'
 import { type Lookups, type NamespaceLabels, otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
@@ -60,11 +60,11 @@ const claimsNamespaces = (dynakube: DynaKube) => needsAppInjection(dynakube) || 
 
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {
   const [namespaces, others] = await Promise.all([lookups.listNamespaces(), otherDynaKubes(dynakube, lookups)])
-  const all = [...others, dynakube]
+  const all = [...others, dynakube].map((each) => ({ candidate: each, isIgnored: ignoredNamespaces(each) }))
   for (const namespace of namespaces) {
     const owners: DynaKube[] = []
-    for (const candidate of all) {
-      const isMatch = matches(candidate, namespace)
+    for (const { candidate, isIgnored } of all) {
+      const isMatch = isIgnored(namespace.name) ? false : selects(candidate, namespace)
       // A selector that nobody can evaluate ends the search; another rule reports it.
       if (isMatch === undefined) return undefined
       if (isMatch && claimsNamespaces(candidate)) owners.push(candidate)
@@ -74,8 +74,7 @@ async function findConflict(dynakube: DynaKube, lookups: Lookups) {
   return undefined
 }
 
-function matches(dynakube: DynaKube, { name, labels }: NamespaceLabels): boolean | undefined {
-  if (isIgnoredNamespace(dynakube, name)) return false
+function selects(dynakube: DynaKube, { labels }: NamespaceLabels): boolean | undefined {
   const { metadataEnrichment, otlpExporterConfiguration } = dynakube.spec
   const selectors = [
     ...(needsAppInjection(dynakube) ? [injectionNamespaceSelector(dynakube)] : []),
