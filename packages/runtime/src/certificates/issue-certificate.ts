@@ -97,7 +97,7 @@ export async function issueServing(
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(usageFlags(x509, profile.keyUsages ?? ['digitalSignature']), true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      await authorityKeyIdentifier(x509, issuer),
       new x509.SubjectAlternativeNameExtension(
         hosts.map((host) => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
       ),
@@ -128,6 +128,14 @@ function nameOf({ subject }: CertificateProfile, commonName: string): Record<str
 
 function usageFlags(x509: X509Library, usages: readonly KeyUsage[]): number {
   return usages.reduce((flags, usage) => flags | x509.KeyUsageFlags[usage], 0)
+}
+
+/** The identifier that the authority itself states: others compute it in other ways, and some clients compare it. */
+async function authorityKeyIdentifier(x509: X509Library, issuer: InstanceType<X509Library['X509Certificate']>) {
+  const stated = issuer.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId
+  return stated === undefined
+    ? x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey)
+    : new x509.AuthorityKeyIdentifierExtension(stated)
 }
 
 type X509Library = typeof import('@peculiar/x509')

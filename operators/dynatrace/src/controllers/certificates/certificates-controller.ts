@@ -1,0 +1,52 @@
+/** Runs the passes over the webhook's certificates: once before everything else, then for ever. */
+import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
+import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime'
+import { WEBHOOK_NAME } from '../../webhooks/names.ts'
+import { type CertificatesEnvironment, ensureCertificates } from './ensure-certificates.ts'
+
+/** Between two passes when nothing happens: well below the time that is left when a renewal falls due. */
+const RECHECK_MS = 3 * 3_600_000
+
+/** Between two attempts of the first pass. */
+const RETRY_MS = 5_000
+
+/**
+ * Keeps the certificates right while the operator runs. Looks whenever the webhook's Deployment changes, as every
+ * upgrade makes it, and every three hours.
+ */
+export function certificatesController(namespace: string, environment: ControllerEnvironment): Controller<Deployment> {
+  return controller<Deployment>(
+    {
+      name: 'webhook-certificates',
+      for: { resource: Deployments, namespace, fieldSelector: `metadata.name=${WEBHOOK_NAME}` },
+      reconcile: async ({ object, client, clock, logger, signal }) => {
+        if (object === undefined) return
+        await ensureCertificates(object, { client, clock, logger, signal })
+        return { requeueAfterMs: RECHECK_MS }
+      },
+    },
+    environment,
+  )
+}
+
+/**
+ * Resolves after the first pass that succeeded. An operator waits for it before it caches DynaKubes: listing them may
+ * need the conversion webhook. Waits for the webhook's Deployment when there is none yet; rejects with the signal's
+ * reason only.
+ */
+export async function firstCertificates(namespace: string, environment: CertificatesEnvironment): Promise<void> {
+  const { client, clock, logger, signal } = environment
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const deployment = await client.get(Deployments, { namespace, name: WEBHOOK_NAME }, { signal })
+      await ensureCertificates(deployment, environment)
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isNotFound(error)) logger.info({ deployment: WEBHOOK_NAME }, 'waiting for the webhook to be installed')
+      else logger.warn({ error }, 'could not prepare the webhook certificates')
+    }
+    await sleep(RETRY_MS, { clock, signal })
+  }
+}

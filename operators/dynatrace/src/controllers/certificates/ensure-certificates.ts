@@ -1,0 +1,124 @@
+/** Makes sure that the webhook server has a certificate and that the API server trusts it. */
+import {
+  apiVersionOf,
+  type Clock,
+  type Deployment,
+  isNotFound,
+  type KubeClient,
+  type Secret,
+  Secrets,
+  type Stored,
+} from '@reeve/kube'
+import { controllerReference, type InjectionResult, injectCaBundle, type Logger } from '@reeve/runtime'
+import { DynaKubeCrd } from '../../api/dynakube/dynakube-crd.ts'
+import { EdgeConnectCrd } from '../../api/edgeconnect/edgeconnect-crd.ts'
+import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../webhooks/names.ts'
+import { CERTIFICATE_KEYS, type CertificateData, renewCertificates, trustBundle } from './certificate-data.ts'
+
+/** What a pass works with. */
+export interface CertificatesEnvironment {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+/** The bundle of authorities could not be written where it has to be. Tried again by the controller. */
+export class CaBundleError extends Error {
+  readonly code = 'CA_BUNDLE_NOT_WRITTEN'
+  override readonly name = 'CaBundleError'
+}
+
+const CRD_TARGET = `CustomResourceDefinition ${DynaKubeCrd.name}`
+
+/**
+ * One pass, from whatever state it finds; one that finds everything right writes nothing.
+ *
+ * *Guarantees*: as long as what the Secret holds is accepted by anybody, a new authority is made known to the API
+ * server before a certificate of it can be served; a crash in between leaves both working. Where there is nothing to
+ * lose the Secret comes first, because the webhook server waits for it.
+ *
+ * *Errors*: {@link CaBundleError} when the CRD of DynaKubes is missing or a bundle cannot be written. Missing webhook
+ * configurations are fine: whoever creates them later causes another pass or waits for the next.
+ */
+export async function ensureCertificates(
+  deployment: Stored<Deployment>,
+  environment: CertificatesEnvironment,
+): Promise<void> {
+  const { client, clock, logger, signal } = environment
+  const namespace = deployment.metadata.namespace ?? ''
+  const secret = await readSecret(client, namespace, signal)
+  const { data, renewed, wasUsable } = await renewCertificates(decode(secret), webhookHost(namespace), clock.now())
+  const isAnnouncedFirst = renewed === 'authority' && wasUsable
+  if (isAnnouncedFirst) await distribute(trustBundle(data), environment)
+  await writeSecret(deployment, secret, data, environment)
+  if (renewed !== 'nothing') logger.info({ secret: CERTIFICATES_SECRET, renewed }, 'renewed webhook certificates')
+  if (!isAnnouncedFirst) await distribute(trustBundle(data), environment)
+}
+
+async function readSecret(client: KubeClient, namespace: string, signal: AbortSignal) {
+  try {
+    return await client.get(Secrets, { namespace, name: CERTIFICATES_SECRET }, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function writeSecret(
+  owner: Stored<Deployment>,
+  current: Stored<Secret> | undefined,
+  texts: CertificateData,
+  { client, signal }: CertificatesEnvironment,
+): Promise<void> {
+  const reference = controllerReference(owner)
+  const data = encode(texts)
+  if (current === undefined) {
+    const { namespace = '' } = owner.metadata
+    const metadata = { namespace, name: CERTIFICATES_SECRET, ownerReferences: [reference] }
+    const secret: Secret = { apiVersion: apiVersionOf(Secrets), kind: Secrets.kind, metadata, type: 'Opaque', data }
+    await client.create(Secrets, secret, { signal })
+    return
+  }
+  const references = current.metadata.ownerReferences ?? []
+  const isOwned = references.some(({ uid, controller }) => uid === reference.uid && controller === true)
+  if (isOwned && CERTIFICATE_KEYS.every((key) => current.data?.[key] === data[key])) return
+  // A Deployment that was deleted and installed again is another owner; the reference to the former one goes.
+  const others = references.filter(({ uid, controller }) => uid !== reference.uid && controller !== true)
+  const metadata = { ...current.metadata, ownerReferences: [...others, reference] }
+  await client.update(Secrets, { ...current, metadata, data: { ...current.data, ...data } }, { signal })
+}
+
+async function distribute(bundle: string, { client, logger, signal }: CertificatesEnvironment): Promise<void> {
+  const targets = {
+    mutating: [WEBHOOK_NAME],
+    validating: [WEBHOOK_NAME],
+    customResourceDefinitions: [DynaKubeCrd.name, EdgeConnectCrd.name],
+  }
+  const results = await injectCaBundle(client, bundle, targets, { signal, verb: 'update' })
+  for (const { target, outcome } of results) {
+    if (outcome === 'patched') logger.info({ target }, 'wrote the bundle of authorities')
+  }
+  const missing = results.filter(isMissing)
+  if (missing.length > 0) logger.debug({ missing: missing.map(({ target }) => target) }, 'nobody to be trusted by')
+  const [failure] = results.filter(
+    (result) => result.outcome === 'failed' && (!isMissing(result) || result.target === CRD_TARGET),
+  )
+  if (failure === undefined) return
+  throw new CaBundleError(`the bundle of authorities could not be written into ${failure.target}`, {
+    cause: failure.error,
+  })
+}
+
+const isMissing = ({ error }: InjectionResult) => isNotFound(error)
+
+function decode(secret: Secret | undefined): Partial<CertificateData> {
+  const entries = CERTIFICATE_KEYS.map((key) => [key, secret?.data?.[key]] as const)
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) => (value ? [[key, Buffer.from(value, 'base64').toString('utf8')]] : [])),
+  )
+}
+
+function encode(data: CertificateData): Record<string, string> {
+  return Object.fromEntries(CERTIFICATE_KEYS.map((key) => [key, Buffer.from(data[key]).toString('base64')]))
+}
