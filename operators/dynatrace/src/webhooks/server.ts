@@ -1,0 +1,99 @@
+/** The webhook server as one value: routes, certificates, probes and metrics in a manager. */
+import { join } from 'node:path'
+import type { Clock, KubeClient } from '@reeve/kube'
+import {
+  createManager,
+  FileCertificates,
+  type Logger,
+  type Manager,
+  type MetricsRegistry,
+  type ServerAddress,
+  silentLogger,
+  WebhookRouter,
+  WebhookServer,
+} from '@reeve/runtime'
+import type { Modules } from '../api/validation/modules.ts'
+import { type CertificateFiles, CertificateFilesFromSecret } from './certificate-files.ts'
+import { clusterLookups } from './cluster-lookups.ts'
+import { convertRoute } from './convert.ts'
+import { validationRoutes } from './validate.ts'
+
+/** Options of {@link createWebhookServer}. */
+export interface WebhookServerSetup {
+  readonly client: KubeClient
+  /** The operator's own namespace. */
+  readonly namespace: string
+  /** What was installed. */
+  readonly modules: Modules
+  readonly address: ServerAddress
+  /**
+   * The certificate: copied into the files from the Secret that the operator keeps, or put there by somebody else, such
+   * as a mounted Secret of cert-manager or of the Operator Lifecycle Manager.
+   */
+  readonly certificates: { readonly files: CertificateFiles; readonly areProvided: boolean }
+  readonly healthAddress?: ServerAddress
+  readonly metricsAddress?: ServerAddress
+  /** How long to go on serving after the stop signal. @default 0 */
+  readonly lameDuckMs?: number
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** The server before it runs. */
+export interface DynatraceWebhooks {
+  readonly manager: Manager
+  readonly server: WebhookServer
+}
+
+/** Legacy probes come over TLS, to this path. */
+const LIVENESS_PATH = '/livez'
+
+/** How often the files are looked at. */
+const FILE_INTERVAL_MS = 2_000
+
+/** How long to wait for the first certificate before the process ends, and is started again. */
+const CERTIFICATE_TIMEOUT_MS = 5 * 60_000
+
+/**
+ * Puts the webhook server together; `manager.run(signal)` starts it. It keeps no state, so that any number of replicas
+ * may run.
+ *
+ * @example
+ * const { manager } = createWebhookServer({ client, namespace, modules, address: { port: 8443 }, certificates })
+ * await manager.run(signal)
+ */
+export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhooks {
+  const { client, namespace, modules, address, certificates, clock, metrics, lameDuckMs = 0 } = setup
+  const logger = setup.logger ?? silentLogger
+  const shared = { logger, ...(clock && { clock }), ...(metrics && { metrics }) }
+  const lookups = { client, modules, logger }
+  const routes = [
+    ...validationRoutes((reviewed, signal) => clusterLookups(lookups, reviewed, signal), logger),
+    convertRoute(),
+  ]
+  const { files, areProvided } = certificates
+  const source = new FileCertificates({
+    certificateFile: join(files.directory, files.certificate),
+    privateKeyFile: join(files.directory, files.privateKey),
+    intervalMs: FILE_INTERVAL_MS,
+    ...shared,
+  })
+  const server = new WebhookServer(new WebhookRouter(routes, shared), {
+    ...address,
+    ...shared,
+    certificates: source,
+    lameDuckMs,
+    livenessPath: LIVENESS_PATH,
+  })
+  const manager = createManager({
+    client,
+    startTimeoutMs: CERTIFICATE_TIMEOUT_MS,
+    ...(setup.healthAddress && { healthAddress: setup.healthAddress }),
+    ...(setup.metricsAddress && { metricsAddress: setup.metricsAddress }),
+    ...shared,
+  })
+  if (!areProvided) manager.add(new CertificateFilesFromSecret(client, namespace, files, shared))
+  manager.add(source, server)
+  return { manager, server }
+}
