@@ -6,6 +6,7 @@ import { HttpsServer } from './http/server.ts'
 import { createTlsMaterial, type TlsMaterial } from './http/tls.ts'
 import type { SimulatorOptions } from './options.ts'
 import { type RandomBytes, systemRandom } from './random-text.ts'
+import { TOKEN_PATH } from './routes/sso.ts'
 import { SimulatorError } from './simulator-error.ts'
 import { Switchboard } from './switchboard.ts'
 import { TenantState } from './tenant/tenant-state.ts'
@@ -99,6 +100,11 @@ export class EnvironmentSimulator implements AsyncDisposable {
   /** The `apiUrl` of a DynaKube for the tenant. */
   url(tenantId: string): string {
     return `https://${this.#authority}/e/${this.tenant(tenantId).id}/api`
+  }
+
+  /** The `oauth.endpoint` of an EdgeConnect. */
+  get tokenUrl(): string {
+    return `https://${this.#authority}${TOKEN_PATH}`
   }
 
   /** *Errors*: {@link SimulatorError} `SIMULATOR_UNKNOWN_TENANT`. */

@@ -7,7 +7,12 @@ import { Refusal, refusalAnswer } from './http/refusal.ts'
 import { type PathParameters, type Route, Router } from './http/router.ts'
 import type { CallHandler } from './http/server.ts'
 import { makeTrouble, type TroubledAnswer } from './make-trouble.ts'
+import { findGrant } from './routes/authenticate-platform.ts'
 import { deploymentRoutes } from './routes/deployment.ts'
+import { edgeConnectRoutes } from './routes/edge-connects.ts'
+import { hostAndEventRoutes } from './routes/hosts-and-events.ts'
+import { settingsRoutes } from './routes/settings.ts'
+import { ssoRoutes } from './routes/sso.ts'
 import { tokenLookupRoutes } from './routes/token-lookup.ts'
 import type { TenantState } from './tenant/tenant-state.ts'
 import type { Trouble } from './trouble.ts'
@@ -29,7 +34,15 @@ export class Switchboard implements CallHandler {
 
   constructor(parts: SwitchboardParts) {
     this.#parts = parts
-    this.#router = new Router([...tokenLookupRoutes, ...deploymentRoutes(() => parts.authority())])
+    const { tenants } = parts
+    this.#router = new Router([
+      ...tokenLookupRoutes,
+      ...deploymentRoutes(() => parts.authority()),
+      ...settingsRoutes(tenants),
+      ...hostAndEventRoutes,
+      ...ssoRoutes(tenants),
+      ...edgeConnectRoutes(tenants),
+    ])
   }
 
   async answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer> {
@@ -58,7 +71,7 @@ export class Switchboard implements CallHandler {
     const [, id, managedPath] = /^\/e\/([^/]+)\/api(\/.*)?$/.exec(call.path) ?? []
     const [label = ''] = call.host.split(/[.:]/, 1)
     const [lone] = tenants.size === 1 ? tenants.values() : []
-    call.tenant = id === undefined ? (tenants.get(label) ?? lone) : tenants.get(id)
+    call.tenant = id === undefined ? (tenants.get(label) ?? lone ?? findGrant(tenants, call)?.tenant) : tenants.get(id)
     if (id !== undefined) return { area: 'environment', path: managedPath ?? '/' }
     const [, apiPath] = /^\/api(\/.*)?$/.exec(call.path) ?? []
     if (apiPath !== undefined) return { area: 'environment', path: apiPath }
@@ -67,7 +80,9 @@ export class Switchboard implements CallHandler {
     return { area: 'simulator', path: call.path }
   }
 
-  #tokenName({ tenant, credentials }: Call): string | undefined {
+  #tokenName(call: Call): string | undefined {
+    const { tenant, credentials } = call
+    if (credentials?.scheme === 'bearer') return findGrant(this.#parts.tenants, call)?.grant.clientId
     if (credentials?.scheme !== 'api-token') return undefined
     return tenant?.tokens.find(credentials.value)?.name ?? '(unknown)'
   }

@@ -7,8 +7,11 @@ import { SimulatorError } from '../simulator-error.ts'
 import { ActiveGateTokens } from './active-gate-tokens.ts'
 import { ApiTokens } from './api-tokens.ts'
 import { ConnectionInfo } from './connection-info.ts'
+import { EdgeConnects } from './edge-connects.ts'
 import { HostsAndEvents } from './hosts-and-events.ts'
+import { OAuthClients } from './oauth-clients.ts'
 import { ProcessModuleConfigs } from './process-module-config.ts'
+import { Settings } from './settings.ts'
 import { Versions } from './versions.ts'
 
 /** The state of a tenant. A test reads and changes it directly; an operator does both through the API. */
@@ -20,6 +23,9 @@ export class TenantState {
   readonly processModuleConfig = new ProcessModuleConfigs()
   readonly activeGateTokens: ActiveGateTokens
   readonly hosts: HostsAndEvents
+  readonly settings: Settings
+  readonly oauth: OAuthClients
+  readonly edgeConnects: EdgeConnects
   /** Size of the code-module ZIP with all technologies. */
   readonly agentSizeBytes: number
 
@@ -37,6 +43,10 @@ export class TenantState {
     this.versions = new Versions(options.agentVersion, options.gatewayVersion)
     this.activeGateTokens = new ActiveGateTokens(clock, random)
     this.hosts = new HostsAndEvents(clock, random)
+    this.settings = new Settings(clock, random)
+    this.oauth = new OAuthClients(clock, random)
+    for (const client of options.oauthClients ?? [{}]) this.oauth.add(client)
+    this.edgeConnects = new EdgeConnects(this.id, this.oauth, clock, random)
   }
 }
 

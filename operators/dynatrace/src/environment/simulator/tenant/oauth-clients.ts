@@ -1,0 +1,97 @@
+/** The OAuth clients of a tenant and the access tokens they were given. */
+import { createHash } from 'node:crypto'
+import type { Clock } from '@reeve/kube'
+import { OAUTH_SCOPES, STATE_LIMITS, TENANT_DEFAULTS } from '../defaults.ts'
+import { Refusal } from '../http/refusal.ts'
+import type { OAuthClientOptions } from '../options.ts'
+import { maskToken, type RandomBytes, randomText, randomToken } from '../random-text.ts'
+import { BoundedMap } from './bounded-map.ts'
+
+/** A client. */
+export interface OAuthClient {
+  readonly id: string
+  readonly secret: string
+  readonly scopes: readonly string[]
+}
+
+/** What an access token stands for. */
+export interface AccessGrant {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  readonly expiresMs: number
+}
+
+/** What a client is given. */
+export interface IssuedAccess {
+  readonly accessToken: string
+  readonly grant: AccessGrant
+}
+
+/** Clients exchange their secret for tokens that live for five minutes. */
+export class OAuthClients {
+  readonly #clients = new Map<string, OAuthClient>()
+  readonly #grants = new BoundedMap<string, AccessGrant>(STATE_LIMITS.accessTokens)
+  readonly #clock: Clock
+  readonly #random: RandomBytes
+  /** How long access tokens live from now on. */
+  lifetimeMs: number = TENANT_DEFAULTS.accessTokenLifetimeMs
+
+  constructor(clock: Clock, random: RandomBytes) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  list(): readonly OAuthClient[] {
+    return [...this.#clients.values()]
+  }
+
+  get(id: string): OAuthClient | undefined {
+    return this.#clients.get(id)
+  }
+
+  /** Adds a client; what is left out is made up. */
+  add({ id, secret, scopes = OAUTH_SCOPES }: Partial<OAuthClientOptions> = {}): OAuthClient {
+    const generated = randomToken(this.#random, 'dt0s02')
+    // The id of a generated client is the public part of its secret.
+    const client = {
+      id: id ?? maskToken(generated).split('.').slice(0, 2).join('.'),
+      secret: secret ?? generated,
+      scopes: [...scopes],
+    }
+    this.#clients.set(client.id, client)
+    return client
+  }
+
+  /** The client is unknown from now on, and so are its tokens. */
+  remove(id: string): void {
+    this.#clients.delete(id)
+  }
+
+  /** *Errors*: 401 `invalid_client`, 400 `invalid_scope`. No scope asked for means all that the client may have. */
+  exchange(id: string, secret: string, wanted: readonly string[]): IssuedAccess {
+    const client = this.#clients.get(id)
+    if (client === undefined || digest(client.secret) !== digest(secret)) {
+      throw new Refusal(401, 'Client authentication failed.', { reason: 'invalid_client' })
+    }
+    const refused = wanted.filter((scope) => !client.scopes.includes(scope))
+    if (refused.length > 0) {
+      throw new Refusal(400, `The client may not ask for: ${refused.join(' ')}`, { reason: 'invalid_scope' })
+    }
+    const scopes = wanted.length === 0 ? client.scopes : wanted
+    const grant = { clientId: id, scopes, expiresMs: this.#clock.now() + this.lifetimeMs }
+    const accessToken = randomText(this.#random, 96)
+    this.#grants.set(digest(accessToken), grant)
+    return { accessToken, grant }
+  }
+
+  /** What an access token stands for; undefined when it is unknown, has expired or its client is gone. */
+  grant(accessToken: string): AccessGrant | undefined {
+    const grant = this.#grants.get(digest(accessToken))
+    if (grant === undefined || grant.expiresMs <= this.#clock.now()) return undefined
+    return this.#clients.has(grant.clientId) ? grant : undefined
+  }
+}
+
+function digest(value: string): string {
+  return createHash('sha256').update(value).digest('base64')
+}
