@@ -1,0 +1,28 @@
+/** Every default of the environment client in one place. */
+
+/** Limits of calls. */
+export const ENVIRONMENT_DEFAULTS = Object.freeze({
+  /** For a call whose answer is a document, retries included. */
+  callTimeoutMs: 60_000,
+  /** For a download, retries included. */
+  downloadTimeoutMs: 15 * 60_000,
+  /** Bytes of an unreadable error body that are quoted. */
+  quotedErrorBytes: 1_000,
+  /** Largest error body that is looked at. */
+  maxErrorBytes: 256 * 1024,
+  userAgent: 'dynatrace-operator',
+})
+
+/** The variable that changes how much of an unreadable error body is quoted. */
+export const ERROR_LENGTH_VARIABLE = 'DT_CLIENT_API_ERROR_LOG_LEN'
+
+/**
+ * How much of an unreadable error body to quote; anything but a positive integer counts as absent.
+ *
+ * @example
+ * quotedErrorBytes({ DT_CLIENT_API_ERROR_LOG_LEN: '6' }) // 6
+ */
+export function quotedErrorBytes(env: Readonly<Record<string, string | undefined>>): number {
+  const value = env[ERROR_LENGTH_VARIABLE] ?? ''
+  return /^\+?\d+$/.test(value) && Number(value) > 0 ? Number(value) : ENVIRONMENT_DEFAULTS.quotedErrorBytes
+}

@@ -1,0 +1,86 @@
+/** The configuration of process modules that an environment hands to injected agents. */
+import { Type } from 'typebox'
+import { HttpConnectionError, HttpDeadlineError } from '../../http/http-error.ts'
+import type { CallExecutor, CallOptions } from './call-executor.ts'
+import { type ClassicApi, sortedQuery } from './classic-api.ts'
+import { EnvironmentResponseError, refusalOf } from './errors.ts'
+
+/** One setting. */
+export interface ProcessModuleProperty {
+  readonly section: string
+  readonly key: string
+  readonly value: string
+}
+
+/** All settings at one revision; empty when the environment has none. */
+export interface ProcessModuleConfig {
+  readonly revision: number
+  readonly properties: readonly ProcessModuleProperty[]
+}
+
+/** Options of {@link ProcessModuleCalls.config}. */
+export interface ProcessModuleOptions extends CallOptions {
+  /** @default none */
+  readonly hostGroup?: string
+  /** The revision already known; the environment answers with nothing when it is still the newest. @default 0 */
+  readonly revision?: number
+}
+
+const Text = Type.Optional(Type.String())
+const Answer = Type.Object({
+  revision: Type.Optional(Type.Integer({ minimum: 0 })),
+  properties: Type.Optional(Type.Array(Type.Object({ section: Text, key: Text, value: Text }))),
+})
+
+const EMPTY: ProcessModuleConfig = Object.freeze({ revision: 0, properties: [] })
+
+/** Calls about process modules. */
+export class ProcessModuleCalls {
+  readonly #api: ClassicApi
+  readonly #executor: CallExecutor
+
+  constructor(api: ClassicApi, executor: CallExecutor) {
+    this.#api = api
+    this.#executor = executor
+  }
+
+  /**
+   * The configuration; empty for environments that do not have it (404), when nothing is newer (304), and when nobody
+   * answers at all: injection must not fail because of an optional refinement.
+   */
+  async config(options: ProcessModuleOptions = {}): Promise<ProcessModuleConfig> {
+    const name = 'process module config'
+    const { hostGroup, revision = 0 } = options
+    const query = {
+      revision: String(revision),
+      sections: 'general,agentType',
+      ...(hostGroup && { hostgroup: hostGroup }),
+    }
+    const call = this.#api.call({
+      name,
+      path: `/v1/deployment/installer/agent/processmoduleconfig${sortedQuery(query)}`,
+      token: 'paas',
+      declaresJson: true,
+    })
+    try {
+      const answer = await this.#executor.json(Answer, call, options)
+      const properties = (answer.properties ?? []).map(({ section = '', key = '', value = '' }) => ({
+        section,
+        key,
+        value,
+      }))
+      if (properties.length === 0) throw new EnvironmentResponseError(name, 'properties is empty')
+      return { revision: answer.revision ?? 0, properties }
+    } catch (error) {
+      if ([304, 404].includes(refusalOf(error)?.status ?? 0)) return EMPTY
+      if (!isSilence(error)) throw error
+      this.#executor.logger.warn({ call: name, reason: error.message }, 'going on without an answer')
+      return EMPTY
+    }
+  }
+}
+
+// A broken answer is a failure; no answer at all is not.
+function isSilence(error: unknown): error is Error {
+  return error instanceof HttpDeadlineError || (error instanceof HttpConnectionError && error.phase !== 'response')
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { expect, it } from 'vitest'
+import { decodeJson } from './decode-json.ts'
+
+const Schema = Type.Object({
+  token: Type.Optional(Type.String()),
+  items: Type.Optional(Type.Array(Type.Object({ size: Type.Integer() }))),
+})
+const decode = (text: string) => decodeJson(Schema, Buffer.from(text))
+
+it('gives a value of the promised shape, whatever else is in it', () => {
+  expect(decode('{"token":"t","more":1}')).toEqual({ value: { token: 't', more: 1 } })
+})
+
+it('reads null as absent', () => {
+  expect(decode('{"token":null,"items":[{"size":1,"other":null}]}')).toEqual({ value: { items: [{ size: 1 }] } })
+})
+
+it.each([
+  ['{"token":5}', /^token must be string$/],
+  ['{"items":[{"size":1},{"size":"2"}]}', /^items\[1\]\.size must be integer$/],
+  ['{"items":[{}]}', /^items\[0\] must have required properties size$/],
+  ['[]', /^the answer must be object$/],
+  ['null', /^the answer must be object$/],
+  ['', /^the answer is empty$/],
+  ['<html>secret</html>', /^the answer is not JSON$/],
+])('says what is wrong with %s and does not quote it', (text, problem) => {
+  expect(decode(text)).toEqual({ problem: expect.stringMatching(problem) })
+})

@@ -1,0 +1,39 @@
+/** Turns bytes of a server into a typed value, or into a sentence that says which field is wrong. */
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** A value of the promised shape, or what is wrong with it. */
+export type Decoded<T> = { readonly value: T } | { readonly problem: string }
+
+/** Problems named at most; a wrong answer is usually wrong in one way, many times. */
+const MAX_PROBLEMS = 3
+
+/**
+ * Parses and checks. `null` counts as absent, as servers write either. Values are never quoted: they may be secrets.
+ *
+ * @example
+ * const decoded = decodeJson(Type.Object({ token: Type.String() }), bytes)
+ * if ('problem' in decoded) throw new Error(decoded.problem) // 'token must be string'
+ */
+export function decodeJson<S extends TSchema>(schema: S, bytes: Uint8Array): Decoded<Static<S>> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'), (_key, value) => (value === null ? undefined : value))
+  } catch {
+    // The parser's own message quotes the text.
+    return { problem: bytes.byteLength === 0 ? 'the answer is empty' : 'the answer is not JSON' }
+  }
+  if (Value.Check(schema, parsed)) return { value: parsed }
+  const problems = Value.Errors(schema, parsed).map(
+    ({ instancePath, message }) => `${fieldName(instancePath)} ${message}`,
+  )
+  return { problem: [...new Set(problems)].slice(0, MAX_PROBLEMS).join('; ') }
+}
+
+function fieldName(pointer: string): string {
+  if (pointer === '') return 'the answer'
+  return pointer
+    .slice(1)
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.')
+}

@@ -1,0 +1,73 @@
+/** Follows redirects without handing a token to a host it was not meant for. */
+import { headerValue } from '@reeve/kube'
+import { HTTP_DEFAULTS } from './defaults.ts'
+import { HttpRedirectError } from './http-error.ts'
+import type { OutboundRequest, OutboundResponse, Sender } from './outbound.ts'
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+/** Bytes of a redirect's own body that are read so that its connection can be used again. */
+const MAX_DRAINED_BYTES = 64 * 1024
+
+/**
+ * Sends a request and follows redirects.
+ *
+ * *Guarantees*
+ * - `authorization` goes on only to the same host or a subdomain of it, and never from `https` to `http`.
+ * - 301, 302 and 303 turn a POST into a GET without body; 307 and 308 repeat it. A body is never repeated to a host
+ *   that would not get `authorization`: it may hold the same secret.
+ *
+ * *Errors*: {@link HttpRedirectError} for such a body, for a target that is no web address, and after ten redirects.
+ *
+ * @example
+ * const response = await followRedirects(outbound, { method: 'GET', url, headers: { authorization } })
+ */
+export async function followRedirects(sender: Sender, first: OutboundRequest): Promise<OutboundResponse> {
+  let request = first
+  for (let followed = 0; ; followed++) {
+    const response = await sender.send(request)
+    const location = headerValue(response.headers, 'location')
+    if (!REDIRECTS.has(response.status) || location === undefined) return response
+    await drain(response)
+    if (followed === HTTP_DEFAULTS.maxRedirects) {
+      throw new HttpRedirectError(`${first.url.host}: more than ${HTTP_DEFAULTS.maxRedirects} redirects`)
+    }
+    request = next(request, response.status, location)
+  }
+}
+
+function next(request: OutboundRequest, status: number, location: string): OutboundRequest {
+  const from = request.url.host
+  const url = URL.parse(location, request.url.href)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new HttpRedirectError(`${from}: redirects to something that is no web address`)
+  }
+  url.username = ''
+  url.password = ''
+  const isTrusted = staysWithin(request.url, url)
+  const { body, method, ...rest } = request
+  const headers = isTrusted ? request.headers : without(request.headers, 'authorization')
+  const becomesGet = status < 307 && method !== 'GET'
+  if (becomesGet || body === undefined) {
+    return { ...rest, url, method: becomesGet ? 'GET' : method, headers: without(headers, 'content-type') }
+  }
+  if (!isTrusted) throw new HttpRedirectError(`${from}: refused to repeat a request with a body to ${url.host}`)
+  return { ...request, url, headers }
+}
+
+function staysWithin(from: URL, to: URL): boolean {
+  if (from.protocol === 'https:' && to.protocol !== 'https:') return false
+  return to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
+}
+
+function without(headers: Readonly<Record<string, string>>, name: string): Record<string, string> {
+  const { [name]: _, ...rest } = headers
+  return rest
+}
+
+async function drain(response: OutboundResponse): Promise<void> {
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_DRAINED_BYTES) return
+  }
+}

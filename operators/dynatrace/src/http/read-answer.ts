@@ -1,0 +1,57 @@
+/** Reads an answer into memory, unpacked and within a bound. */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { headerValue } from '@reeve/kube'
+import { HTTP_DEFAULTS } from './defaults.ts'
+import { HttpConnectionError, HttpTooLargeError } from './http-error.ts'
+import type { OutboundResponse } from './outbound.ts'
+
+const unzip = promisify(gunzip)
+
+/** Offered with every call whose answer is read by {@link readAnswer}. */
+export const ACCEPTED_ENCODING = 'gzip'
+
+/**
+ * The whole body.
+ *
+ * *Errors*: {@link HttpTooLargeError} beyond `maxBytes`, packed or unpacked; {@link HttpConnectionError} when it was
+ * cut off in the middle.
+ */
+export async function readAnswer(
+  response: OutboundResponse,
+  maxBytes: number = HTTP_DEFAULTS.maxAnswerBytes,
+): Promise<Buffer> {
+  const tooLarge = () => new HttpTooLargeError(`${response.url.host}: the answer exceeds ${maxBytes} bytes`)
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const body = Buffer.concat(chunks, bytes)
+  if (headerValue(response.headers, 'content-encoding')?.toLowerCase() !== ACCEPTED_ENCODING || bytes === 0) return body
+  try {
+    return await unzip(body, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge()
+    throw new HttpConnectionError(`${response.url.host}: the packed answer is damaged`, 'response', { cause: error })
+  }
+}
+
+/** At most the first `maxBytes` of a body, which may be of any kind; the rest is not waited for. */
+export async function readBeginning(response: OutboundResponse, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response.body) {
+      chunks.push(chunk)
+      bytes += chunk.byteLength
+      if (bytes >= maxBytes) break
+    }
+  } catch (error) {
+    // The status already tells that the call failed; half of an explanation is better than another error.
+    if (!(error instanceof HttpConnectionError)) throw error
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes)
+}

@@ -1,0 +1,107 @@
+import { SimulatedClock } from '@reeve/runtime/testing'
+import { describe, expect, it } from 'vitest'
+import { HttpConnectionError } from './http-error.ts'
+import { type RepeatOptions, repeat } from './repeat.ts'
+
+class Refused extends Error {
+  readonly status: number
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, retryAfterMs?: number) {
+    super(`refused ${status}`)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+function scenario(options: Partial<RepeatOptions> = {}) {
+  const clock = new SimulatedClock()
+  const startedAt = clock.now()
+  const tries: number[] = []
+  const run = (...failures: readonly Error[]) => {
+    const work = async () => {
+      tries.push(clock.now() - startedAt)
+      const failure = failures[tries.length - 1]
+      if (failure !== undefined) throw failure
+      return 'done'
+    }
+    const refusalOf = (error: unknown) => (error instanceof Refused ? error : undefined)
+    const all = { what: 'test call', clock, random: () => 0, timeoutMs: 60_000, isRepeatable: true, refusalOf }
+    const result = repeat({ ...all, ...options }, work)
+    result.catch(() => undefined) // the test looks at it later
+    return clock.advance(120_000).then(() => result)
+  }
+  return { run, tries }
+}
+
+describe('repeat', () => {
+  it('pauses longer after every failure', async () => {
+    const { run, tries } = scenario()
+    expect(await run(new Refused(503), new Refused(502))).toBe('done')
+    expect(tries).toEqual([0, 125, 375])
+  })
+
+  it('gives up with the last failure', async () => {
+    const { run, tries } = scenario()
+    await expect(run(...[1, 2, 3].map(() => new Refused(504)))).rejects.toThrow('refused 504')
+    expect(tries).toHaveLength(3)
+  })
+
+  it.each([400, 401, 403, 404, 500])('does not repeat after %s', async (status) => {
+    const { run, tries } = scenario()
+    await expect(run(new Refused(status))).rejects.toThrow()
+    expect(tries).toHaveLength(1)
+  })
+
+  it('waits as long as a server asks, and not shorter', async () => {
+    const { run, tries } = scenario()
+    await run(new Refused(429, 3_000))
+    expect(tries).toEqual([0, 3_000])
+  })
+
+  it('does not wait for a server that asks for more than the policy allows', async () => {
+    const { run, tries } = scenario()
+    await expect(run(new Refused(429, 60_000))).rejects.toMatchObject({ retryAfterMs: 60_000 })
+    expect(tries).toHaveLength(1)
+  })
+
+  it('repeats what is not repeatable only when the server cannot have processed it', async () => {
+    for (const failure of [new Refused(429), new HttpConnectionError('refused', 'connect')]) {
+      const { run, tries } = scenario({ isRepeatable: false })
+      await run(failure)
+      expect(tries).toHaveLength(2)
+    }
+    for (const failure of [new Refused(503), new HttpConnectionError('cut', 'request')]) {
+      const { run, tries } = scenario({ isRepeatable: false })
+      await expect(run(failure)).rejects.toBe(failure)
+      expect(tries).toHaveLength(1)
+    }
+  })
+
+  it('ends at its deadline, naming the call and the last failure', async () => {
+    const clock = new SimulatedClock()
+    const pending = repeat(
+      {
+        what: 'slow call',
+        clock,
+        random: () => 0,
+        timeoutMs: 1_000,
+        isRepeatable: true,
+        refusalOf: () => undefined,
+      },
+      () => new Promise(() => undefined),
+    )
+    const outcome = expect(pending).rejects.toMatchObject({
+      code: 'HTTP_DEADLINE_EXCEEDED',
+      message: expect.stringContaining('slow call'),
+    })
+    await clock.advance(1_000)
+    await outcome
+  })
+
+  it('stops at once, and with its reason, when the caller aborts', async () => {
+    const reason = new Error('changed my mind')
+    const { run } = scenario({ signal: AbortSignal.abort(reason) })
+    await expect(run(new Refused(503))).rejects.toBe(reason)
+  })
+})
