@@ -1,39 +1,72 @@
-/** The clock of one instance of an operator: when the instance is killed, none of its timers ever fires. */
+/** The clock of one instance of an operator: when the instance is killed, none of its timers fires any more. */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timer } from '@reeve/kube'
+
+interface PendingTimer extends Timer {
+  readonly dueMs: number
+  readonly action: () => void
+}
+
+/** What is left of a dead instance ends with its deadlines; more timers than this are a loop that never ends. */
+const MAX_LAST_TIMERS = 1_000
 
 /** A clock that can be stopped for good while the world's clock goes on. */
 export class InstanceClock implements Clock {
   readonly #clock: Clock
-  readonly #timers = new Set<Timer>()
-  #isStopped = false
+  readonly #timers = new Set<PendingTimer>()
+  /** When it was stopped. */
+  #stoppedMs: number | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   now(): number {
-    return this.#clock.now()
+    return this.#stoppedMs ?? this.#clock.now()
   }
 
   schedule(delayMs: number, action: () => void): Timer {
-    if (this.#isStopped) return { cancel: () => undefined }
-    const timer = this.#clock.schedule(delayMs, () => {
-      this.#timers.delete(timer)
+    const dueMs = this.now() + Math.max(0, delayMs)
+    const fire = () => {
+      this.#timers.delete(pending)
       action()
-    })
-    this.#timers.add(timer)
-    return {
-      cancel: () => {
-        timer.cancel()
-        this.#timers.delete(timer)
-      },
     }
+    const running = this.#stoppedMs === undefined ? this.#clock.schedule(delayMs, fire) : undefined
+    const cancel = () => {
+      running?.cancel()
+      this.#timers.delete(pending)
+    }
+    const pending: PendingTimer = { dueMs, action: fire, cancel }
+    this.#timers.add(pending)
+    return pending
   }
 
-  /** Cancels everything; later timers are accepted and never fire. */
+  /** Stands still from now on; timers are accepted and wait. */
   stop(): void {
-    this.#isStopped = true
-    for (const timer of this.#timers) timer.cancel()
-    this.#timers.clear()
+    if (this.#stoppedMs !== undefined) return
+    this.#stoppedMs = this.#clock.now()
+    const waiting = [...this.#timers]
+    for (const timer of waiting) timer.cancel()
+    for (const timer of waiting) this.#timers.add(timer)
   }
+
+  /**
+   * Lets all that waits on a stopped clock run out, one timer after the other, so that nothing waits any more. Only for
+   * an instance that can no longer act.
+   */
+  async runOut(): Promise<void> {
+    for (let fired = 0; fired < MAX_LAST_TIMERS; fired++) {
+      await setImmediate()
+      const next = earliest(this.#timers)
+      if (next === undefined) return
+      this.#stoppedMs = Math.max(this.now(), next.dueMs)
+      next.action()
+    }
+  }
+}
+
+function earliest(timers: Iterable<PendingTimer>): PendingTimer | undefined {
+  let first: PendingTimer | undefined
+  for (const timer of timers) if (first === undefined || timer.dueMs < first.dueMs) first = timer
+  return first
 }

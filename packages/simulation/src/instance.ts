@@ -86,6 +86,18 @@ export class RunningInstance {
     this.#clock.stop()
   }
 
+  /**
+   * Kills it if it still runs, and ends everything in it that still waits. Node keeps a signal made by
+   * `AbortSignal.any` alive until it aborts, and with it everything that listens: a dead instance that waited for ever
+   * would keep its whole world in memory.
+   */
+  async bury(): Promise<void> {
+    this.kill()
+    this.#seam.bury()
+    this.#stop.abort(new Error('the world has ended'))
+    await this.#clock.runOut()
+  }
+
   /** As SIGTERM. */
   stop(): void {
     this.#stop.abort(new Error('told to stop'))

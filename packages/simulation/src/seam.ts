@@ -33,13 +33,12 @@ function connectionReset(): Error {
   return Object.assign(new Error('connection reset by the exploration'), { code: 'ECONNRESET' })
 }
 
-const never = <T>() => new Promise<T>(() => undefined)
-
 /** The connections of one instance. Killing it leaves every request without an answer, as a lost process does. */
 export class Seam implements Transport {
   readonly #world: SeamContext
   readonly #instance: number
   readonly #killed = new AbortController()
+  readonly #buried = new AbortController()
 
   constructor(world: SeamContext, instance: number) {
     this.#world = world
@@ -55,35 +54,47 @@ export class Seam implements Transport {
     this.#killed.abort(new Error('the instance was killed'))
   }
 
+  /** Ends the wait of whoever still waits in a killed instance, so that nothing of it stays in memory. */
+  bury(): void {
+    this.kill()
+    this.#buried.abort(new Error('the world has ended'))
+  }
+
   async send(request: TransportRequest): Promise<TransportResponse> {
-    if (this.isKilled) return never()
+    if (this.isKilled) return this.#never()
     const facts = requestFacts(request)
     const passing: SeamRequest = { ...facts, index: this.#world.nextRequest(), instance: this.#instance }
     const { disturbance, clock } = this.#world
     this.#record('request', describeRequest(facts))
     const fate = disturbance.onRequest === undefined ? PASS : await disturbance.onRequest(passing)
-    if (this.isKilled) return never()
+    if (this.isKilled) return this.#never()
     if (fate.type === 'reset') throw connectionReset()
     if (fate.type === 'refuse') return refusal(fate)
     const signal = AbortSignal.any([...(request.signal ? [request.signal] : []), this.#killed.signal])
     if (fate.type === 'delay') await sleep(fate.delayMs, { clock, signal }).catch(rethrowUnless(this.#killed.signal))
-    if (this.isKilled) return never()
+    if (this.isKilled) return this.#never()
     const path = fate.type === 'past' ? pathInThePast(request.path, fate.resourceVersion) : request.path
     const response = await this.#world.cluster.handle({ ...request, path, signal })
     this.#world.answered(passing, response.status)
-    if (this.isKilled) return never()
+    if (this.isKilled) return this.#never()
     this.#record('response', `${response.status} ${describeRequest(facts)}`)
     const isStream = facts.verb === 'watch' && response.status === 200
     // The whole answer exists before its fate is decided: the write is committed, whatever happens now.
     const body = isStream ? this.#events(response.body, passing, signal) : whole(await collect(response.body))
     const end = disturbance.onResponse?.(passing, response.status) ?? DELIVER
     if (end.type === 'reset') throw connectionReset()
-    if (end.type === 'lose') return untilAborted(request.signal)
+    if (end.type === 'lose') return this.#never(request.signal)
     return { ...response, body }
   }
 
   close(): Promise<void> {
     return Promise.resolve()
+  }
+
+  /** No answer, until the caller gives up or the world ends. */
+  #never(signal?: AbortSignal): Promise<never> {
+    const { signal: buried } = this.#buried
+    return untilAborted(signal === undefined ? buried : AbortSignal.any([signal, buried]))
   }
 
   #record(kind: TraceKind, text: string): void {
@@ -97,10 +108,10 @@ export class Seam implements Transport {
   ): AsyncGenerator<Uint8Array> {
     const { clock, disturbance } = this.#world
     for await (const line of lines(body)) {
-      if (this.isKilled) await never()
+      if (this.isKilled) await this.#never()
       const event = this.#eventOf(line, request)
       const fate: EventFate = disturbance.onEvent?.(event) ?? DELIVER
-      if (this.isKilled) await never()
+      if (this.isKilled) await this.#never()
       if (fate.type === 'delay') await sleep(fate.delayMs, { clock, signal })
       if (fate.type === 'silence') await untilAborted(signal)
       if (fate.type === 'stall-and-expire') {
@@ -115,7 +126,7 @@ export class Seam implements Transport {
         return
       }
     }
-    if (this.isKilled) await never()
+    if (this.isKilled) await this.#never()
   }
 
   #eventOf(line: Uint8Array, { resource, instance }: SeamRequest): SeamEvent {
@@ -176,10 +187,10 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason)
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 

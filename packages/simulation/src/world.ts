@@ -165,7 +165,7 @@ export class World implements SeamContext {
 
   /** Ends everything. */
   async close(): Promise<void> {
-    for (const instance of this.running) instance.kill()
+    await Promise.all(this.instances.map((instance) => instance.bury()))
     await this.cluster.stop()
   }
 
