@@ -1,0 +1,42 @@
+/** The user's settings of gateways, and what the operator adds to them. */
+import { Secrets } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { customPropertiesSecretName, needsCustomProperties } from '../../../../api/dynakube/active-gate-facts.ts'
+import { hasProxy } from '../../../../api/dynakube/proxy.ts'
+import { featureFlags } from '../../../../api/feature-flags.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import type { RenderInput } from '../../render-input.ts'
+
+/** The key of the settings, in the user's Secret and in the operator's. */
+export const CUSTOM_PROPERTIES_KEY = 'customProperties'
+
+const SECTION = '[http.client.internal]'
+
+/** The Secret with the settings, also when they come from a Secret of the user: gateways mount one name only. */
+export function renderCustomProperties({ dynakube, material }: RenderInput): readonly DesiredObject[] {
+  if (!needsCustomProperties(dynakube)) return []
+  const text = withNoProxy(material.activeGateCustomProperties ?? '', noProxyHosts(dynakube))
+  if (text === '') return []
+  return [
+    desired(Secrets, {
+      metadata: { namespace: dynakube.metadata.namespace, name: customPropertiesSecretName(dynakube) },
+      data: encodeSecret({ [CUSTOM_PROPERTIES_KEY]: text }),
+    }),
+  ]
+}
+
+/** Hosts that gateways reach without the proxy, in their own notation; empty when there are none. */
+function noProxyHosts(dynakube: DynaKube): string {
+  return hasProxy(dynakube) ? featureFlags(dynakube).noProxy.replaceAll(',', '|') : ''
+}
+
+/** Puts the hosts into the section they belong to, which is added when the user has none. */
+function withNoProxy(text: string, hosts: string): string {
+  if (hosts === '') return text
+  const setting = `proxy-non-proxy-hosts=${hosts}`
+  const lines = text.split('\n')
+  const at = lines.findIndex((line) => line.includes(SECTION))
+  if (at < 0) return `${text}\n${SECTION}\n${setting}`
+  return [...lines.slice(0, at), SECTION, setting, ...lines.slice(at + 1)].join('\n')
+}
