@@ -120,6 +120,7 @@ describe('the ActiveGate', () => {
     const claim = { volumeClaimTemplate: {} }
     expect(await errors({ activeGate: { useEphemeralVolume: true, ...claim } })).toHaveLength(1)
     expect(await errors({ activeGate: claim })).toEqual([])
+    expect(await errors({ activeGate: { useEphemeralVolume: true } })).toEqual([])
   })
 
   it('should have limits (34)', async () => {
@@ -139,16 +140,23 @@ describe('the ActiveGate', () => {
 describe('extensions', () => {
   const extensions = { prometheus: {} }
 
-  it('need both halves of their images (35, 37)', async () => {
-    for (const imageRef of [{}, { repository: 'r' }, { tag: 't' }]) {
-      const broken = { ...images, extensionExecutionController: { imageRef } }
-      expect(await errors({ extensions, templates: broken })).toEqual([
-        expect.stringContaining('extensionExecutionController'),
-      ])
+  it('need both halves of the image of their controller (35)', async () => {
+    for (const used of [extensions, { databases: [{ id: 'db' }] }]) {
+      for (const imageRef of [{}, { repository: 'r' }, { tag: 't' }]) {
+        const broken = { ...images, extensionExecutionController: { imageRef } }
+        expect(await errors({ extensions: used, templates: broken })).toEqual([
+          expect.stringContaining('extensionExecutionController'),
+        ])
+      }
+      expect(await errors({ extensions: used, templates: images })).toEqual([])
     }
-    expect(await errors({ extensions, templates: images })).toEqual([])
+  })
+
+  it('need an image of the collector, except in older versions (37)', async () => {
+    const templates = { extensionExecutionController: image }
+    expect(await errors({ extensions, templates })).toEqual([expect.stringContaining('otelCollector')])
     expect(await errors({ telemetryIngest: {} })).toEqual([expect.stringContaining('otelCollector')])
-    const old = { ...dynakube({ telemetryIngest: {} }), apiVersion: 'dynatrace.com/v1beta5' }
+    const old = { ...dynakube({ extensions: {}, telemetryIngest: {}, templates }), apiVersion: 'dynatrace.com/v1beta5' }
     expect((await validateDynaKube(old, lookups())).errors).toEqual([])
   })
 
@@ -204,6 +212,19 @@ describe('extensions', () => {
     ])
   })
 
+  it('leave the place of trusted certificates alone when there are some', async () => {
+    const database = {
+      id: 'db',
+      volumes: [{ name: 'v', emptyDir: {} }],
+      volumeMounts: [{ name: 'v', mountPath: '/var/ssl-certs/user' }],
+    }
+    const spec = { extensions: { databases: [database] }, templates: images }
+    expect(await errors(spec)).toEqual([])
+    expect(await errors({ ...spec, trustedCAs: 'certificates' })).toEqual([
+      expect.stringContaining('gets in the way of /var/ssl-certs/user'),
+    ])
+  })
+
   it('warn about paths of the host (48)', async () => {
     expect((await mounting('/data', { hostPath: { path: '/x' } })).warnings).toHaveLength(3)
   })
@@ -219,6 +240,7 @@ describe('KSPM', () => {
       kspm(['/'], {}, { 'automatic-kubernetes-api-monitoring': 'false' }),
       kspm(['/'], { activeGate: { ...kubemon, replicas: 2 } }),
       kspm(['/'], { templates: { kspmNodeConfigurationCollector: { imageRef: { tag: 't' } } } }),
+      kspm(['/'], { templates: { kspmNodeConfigurationCollector: { imageRef: { repository: 'r' } } } }),
     ]
     for (const verdict of await Promise.all(broken)) expect(verdict.errors).toHaveLength(1)
   })
@@ -281,6 +303,10 @@ describe('deprecations', () => {
     expect(await warnings({ oneAgent: { hostMonitoring: {} } }, { annotations })).toHaveLength(1)
     expect(await warnings({ oneAgent: { applicationMonitoring: {} } }, { annotations })).toEqual([])
     expect(await warnings({ oneAgent: { hostMonitoring: {} } })).toEqual([])
+    const plain = dynakube({ oneAgent: { hostMonitoring: {} } })
+    const annotated = dynakube({ oneAgent: { hostMonitoring: {} } }, { annotations })
+    expect((await validateDynaKube(annotated, lookups(), plain)).warnings).toHaveLength(1)
+    expect((await validateDynaKube(plain, lookups(), annotated)).warnings).toEqual([])
   })
 
   it('warn about the host group as an argument (50)', async () => {

@@ -137,9 +137,11 @@ describe('the agent', () => {
   )
 
   it('has each argument once, but for properties and distinct tags (11, 12, 13, 14)', async () => {
-    expect(await withArgs('hostMonitoring', '--set-server=foo', '--set-server=bar')).toEqual([
-      expect.stringContaining('--set-server'),
-    ])
+    for (const value of ['foo', 'bar']) {
+      expect(await withArgs('hostMonitoring', '--set-server=foo', `--set-server=${value}`)).toEqual([
+        expect.stringContaining('--set-server'),
+      ])
+    }
     expect(await withArgs('hostMonitoring', '--set-host-property=a', '--set-host-property=a')).toEqual([])
     const tags = ['foo=1', 'bar', 'foo=1', 'bar', 'doh', 'bar', 'foo=1'].map((tag) => `--set-host-tag=${tag}`)
     expect(await withArgs('hostMonitoring', ...tags)).toEqual([expect.stringContaining('[foo=1 bar]')])
@@ -157,7 +159,13 @@ describe('the agent', () => {
     expect(await withValue('cloudNativeFullStack', 'false')).toHaveLength(1)
     expect(await withValue('hostMonitoring', 'false')).toHaveLength(1)
     expect(await withValue('hostMonitoring', 'true')).toEqual([])
+    expect(await withValue('cloudNativeFullStack', 'true')).toEqual([])
     expect(await withValue('classicFullStack', 'false')).toEqual([])
+    const elsewhere = {
+      name: 'ONEAGENT_ENABLE_VOLUME_STORAGE',
+      valueFrom: { configMapKeyRef: { name: 'settings', key: 'storage' } },
+    }
+    expect(await errors({ oneAgent: { hostMonitoring: { env: [elsewhere] } } })).toHaveLength(1)
   })
 
   it('takes code modules from an image where something can unpack it (23, 24)', async () => {
@@ -199,6 +207,17 @@ describe('DynaKubes that share a cluster', () => {
     expect(await conflicts(one, agent('hostMonitoring', 'y', 'two'))).toEqual([])
   })
 
+  it('share nodes unless their selectors exclude each other', async () => {
+    const selecting = (nodeSelector: Record<string, string> | undefined, name: string) =>
+      dynakube({ oneAgent: { hostMonitoring: nodeSelector === undefined ? {} : { nodeSelector } } }, { name })
+    const conflict = async (one: Record<string, string> | undefined, two: Record<string, string> | undefined) =>
+      (await conflicts(selecting(one, 'one'), selecting(two, 'two'))).length > 0
+    expect(await conflict(undefined, { a: '1' })).toBe(true)
+    expect(await conflict({ a: '1' }, {})).toBe(true)
+    expect(await conflict({ a: '1' }, { a: '1', b: '1' })).toBe(true)
+    expect(await conflict({ a: '1' }, { b: '1' })).toBe(false)
+  })
+
   it('cannot run an agent and a log agent of one environment on a node (17, 19)', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await conflicts(one, logs('x', 'two'))).toEqual([expect.stringContaining('two')])
@@ -229,6 +248,21 @@ describe('DynaKubes that share a cluster', () => {
     expect(await found(injecting('one', 'a'), injecting('two', 'b'))).toEqual([])
   })
 
+  it('cannot enrich what another injects, but may configure exporters there (21)', async () => {
+    const namespaces = { shop: {}, 'kube-system': {} }
+    const injecting = dynakube({ oneAgent: { applicationMonitoring: {} } }, { name: 'one' })
+    const found = (other: DynaKube, cluster: LookupParts = { namespaces }) =>
+      validateDynaKube(injecting, lookups({ dynakubes: [other], ...cluster })).then((verdict) => verdict.errors)
+    const enriching = dynakube({ metadataEnrichment: { enabled: true } }, { name: 'two' })
+    const exporting = dynakube({ otlpExporterConfiguration: { signals: { logs: {} } } }, { name: 'two' })
+    expect(await found(enriching)).toEqual([expect.stringMatching(/shop.*two and one/)])
+    expect(await found(exporting)).toEqual([])
+    expect(await found(enriching, { namespaces: { 'kube-system': {} } })).toEqual([])
+    const odd = { matchExpressions: [{ key: 'a', operator: 'Near' }] }
+    const unreadable = dynakube({ metadataEnrichment: { enabled: true, namespaceSelector: odd } }, { name: 'two' })
+    expect(await found(unreadable)).toEqual([])
+  })
+
   it('pass when the cluster cannot be asked, and are denied where that matters', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await validateDynaKube(one, unreachable())).toEqual(allowed)
@@ -247,6 +281,7 @@ describe('modules', () => {
     [{ kubernetesMonitoring: false }, { activeGate: limited(['kubernetes-monitoring']) }, /KubernetesMonitoring/],
     [{ extensions: false }, { extensions: { prometheus: {} } }, /Extensions/],
     [{ logMonitoring: false }, { oneAgent: { hostMonitoring: {} }, logMonitoring: {} }, /LogMonitoring/],
+    [{ kspm: false }, { kspm: {} }, /^spec\.kspm needs KSPM[^,]*,[^,]*$/],
     [{ kspm: false, kubernetesMonitoring: false }, { kspm: {} }, /KSPM.*,.*KubernetesMonitoring/],
   ])('%o are missed when they are used (52)', async (modules, spec, message) => {
     expect((await errors(spec, {}, { modules }))[0]).toMatch(message)

@@ -34,12 +34,17 @@ describe('an EdgeConnect', () => {
   })
 
   it('needs to be provisioned for automation (56)', async () => {
-    expect(await errors({ kubernetesAutomation: { enabled: true } })).toEqual([
-      expect.stringContaining('spec.oauth.provisioner'),
-    ])
+    // Without other settings of OAuth as well: the rule looks at one of them only.
+    const bare = { clientSecret: '', endpoint: '', resource: '' }
+    for (const oauth of [edgeConnect().spec.oauth, bare]) {
+      expect(await errors({ kubernetesAutomation: { enabled: true }, oauth })).toEqual([
+        expect.stringContaining('spec.oauth.provisioner'),
+      ])
+    }
   })
 
   it('has a service account (57)', async () => {
+    expect(await errors({})).toEqual([])
     expect(await errors({ serviceAccountName: '' })).toHaveLength(1)
     const old = { ...edgeConnect({ serviceAccountName: '' }), apiVersion: 'dynatrace.com/v1alpha1' }
     expect((await validateEdgeConnect(old, lookups())).errors).toHaveLength(1)
