@@ -10,4 +10,9 @@ import type { SubcommandEntry } from './subcommand.ts'
 export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
+  {
+    name: 'webhook-server',
+    summary: 'serve validation and conversion to the API server until SIGTERM',
+    load: () => import('./webhook-server.ts'),
+  },
 ]

@@ -15,15 +15,21 @@ export interface CertificateFiles {
 
 /** Options of {@link CertificateFilesFromSecret}. */
 export interface CertificateFilesOptions {
+  /** Between two looks at the Secret: soon enough for one that somebody deleted and the operator made anew. @default 60_000 */
+  readonly recheckMs?: number
+  /**
+   * How long a changed certificate is left unused: the operator makes a new authority known before the Secret changes,
+   * and API servers need a moment to hear of it.
+   * @default 5_000
+   */
+  readonly settleMs?: number
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
 /** After a failure, and while the certificate is outdated. */
 const RETRY_MS = 10_000
-/** Between two looks at the Secret: soon enough for one that somebody deleted and the operator made anew. */
 const RECHECK_MS = 60_000
-/** The operator makes a new authority known before the Secret changes; this is for API servers to have heard of it. */
 const SETTLE_MS = 5_000
 /** The operator renews long before: less than this means that it does not run. */
 const MIN_VALIDITY_MS = 6 * 3_600_000
@@ -42,6 +48,8 @@ export class CertificateFilesFromSecret implements Runnable {
   readonly #client: KubeClient
   readonly #namespace: string
   readonly #files: CertificateFiles
+  readonly #recheckMs: number
+  readonly #settleMs: number
   readonly #clock: Clock
   readonly #logger: Logger
 
@@ -49,6 +57,8 @@ export class CertificateFilesFromSecret implements Runnable {
     this.#client = client
     this.#namespace = namespace
     this.#files = files
+    this.#recheckMs = options.recheckMs ?? RECHECK_MS
+    this.#settleMs = options.settleMs ?? SETTLE_MS
     this.#clock = options.clock ?? systemClock
     this.#logger = (options.logger ?? silentLogger).child({ certificates: `${namespace}/${CERTIFICATES_SECRET}` })
   }
@@ -57,7 +67,9 @@ export class CertificateFilesFromSecret implements Runnable {
     while (!signal.aborted) {
       const isFine = await this.#check(signal)
       // Aborting is the only way a sleep fails, and the loop ends then.
-      await sleep(isFine ? RECHECK_MS : RETRY_MS, { clock: this.#clock, signal }).catch(() => undefined)
+      await sleep(isFine ? this.#recheckMs : Math.min(RETRY_MS, this.#recheckMs), { clock: this.#clock, signal }).catch(
+        () => undefined,
+      )
     }
   }
 
@@ -79,7 +91,7 @@ export class CertificateFilesFromSecret implements Runnable {
     let wanted = await this.#readSecret(signal)
     if (isSame(current, wanted)) return expiryOf(wanted.certificate)
     if (current !== undefined) {
-      await sleep(SETTLE_MS, { clock: this.#clock, signal })
+      await sleep(this.#settleMs, { clock: this.#clock, signal })
       wanted = await this.#readSecret(signal)
     }
     const { directory, certificate, privateKey } = this.#files

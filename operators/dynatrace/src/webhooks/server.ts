@@ -13,7 +13,7 @@ import {
   WebhookServer,
 } from '@reeve/runtime'
 import type { Modules } from '../api/validation/modules.ts'
-import { type CertificateFiles, CertificateFilesFromSecret } from './certificate-files.ts'
+import { type CertificateFiles, CertificateFilesFromSecret, type CertificateFilesOptions } from './certificate-files.ts'
 import { clusterLookups } from './cluster-lookups.ts'
 import { convertRoute } from './convert.ts'
 import { validationRoutes } from './validate.ts'
@@ -30,7 +30,11 @@ export interface WebhookServerSetup {
    * The certificate: copied into the files from the Secret that the operator keeps, or put there by somebody else, such
    * as a mounted Secret of cert-manager or of the Operator Lifecycle Manager.
    */
-  readonly certificates: { readonly files: CertificateFiles; readonly areProvided: boolean }
+  readonly certificates: {
+    readonly files: CertificateFiles
+    readonly areProvided: boolean
+    readonly timing?: Pick<CertificateFilesOptions, 'recheckMs' | 'settleMs'>
+  }
   readonly healthAddress?: ServerAddress
   readonly metricsAddress?: ServerAddress
   /** How long to go on serving after the stop signal. @default 0 */
@@ -72,7 +76,7 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
     ...validationRoutes((reviewed, signal) => clusterLookups(lookups, reviewed, signal), logger),
     convertRoute(),
   ]
-  const { files, areProvided } = certificates
+  const { files, areProvided, timing } = certificates
   const source = new FileCertificates({
     certificateFile: join(files.directory, files.certificate),
     privateKeyFile: join(files.directory, files.privateKey),
@@ -93,7 +97,7 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
     ...(setup.metricsAddress && { metricsAddress: setup.metricsAddress }),
     ...shared,
   })
-  if (!areProvided) manager.add(new CertificateFilesFromSecret(client, namespace, files, shared))
+  if (!areProvided) manager.add(new CertificateFilesFromSecret(client, namespace, files, { ...shared, ...timing }))
   manager.add(source, server)
   return { manager, server }
 }

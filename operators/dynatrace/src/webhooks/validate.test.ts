@@ -49,7 +49,10 @@ async function review({ version, answers = lookups(), ...request }: Review): Pro
 }
 
 const placeholder = 'https://ENVIRONMENTID.live.dynatrace.com/api'
-const asVersion = (object: object, version: string) => ({ ...object, apiVersion: `dynatrace.com/${version}` })
+const asVersion = <T extends object>(object: T, version: string) => ({
+  ...object,
+  apiVersion: `dynatrace.com/${version}`,
+})
 
 describe('the paths', () => {
   it('exist for every version of both kinds', () => {

@@ -1,4 +1,6 @@
 import { X509Certificate } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:tls'
 import { expect, test } from 'vitest'
 import { type CertificateProfile, issueAuthority, issueServing } from './issue-certificate.ts'
 
@@ -19,6 +21,20 @@ test('a profile sets the subject, in its order, and what keys are for', async ()
   expect(leaf.subject).toBe(issuer.subject)
   expect(leaf.subjectAltName).toBe('DNS:webhook.shop.svc')
   expect(leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey)).toBe(true)
+})
+
+test('a server whose certificate has the subject of its authority is trusted', async () => {
+  const now = { nowMs: Date.now(), validityMs: 3_600_000 }
+  const authority = await issueAuthority('a', now, { subject })
+  const { certificate, privateKey } = await issueServing(authority, ['webhook.shop.svc'], now, { subject })
+  const server = createServer({ cert: certificate, key: privateKey }, (socket) => socket.end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // a TCP server that listens has one
+  const socket = connect({ host: '127.0.0.1', port, servername: 'webhook.shop.svc', ca: authority.certificate })
+  await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
+  expect(socket.authorized).toBe(true)
+  socket.destroy()
+  await new Promise((resolve) => server.close(resolve))
 })
 
 test('a common name is cut to what a certificate may hold; the alternative name is whole', async () => {

@@ -98,6 +98,8 @@ export async function issueServing(
       new x509.KeyUsagesExtension(usageFlags(x509, profile.keyUsages ?? ['digitalSignature']), true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       await authorityKeyIdentifier(x509, issuer),
+      // Without it, one whose subject is that of its authority would pass for self-signed with some libraries.
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       new x509.SubjectAlternativeNameExtension(
         hosts.map((host) => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
       ),

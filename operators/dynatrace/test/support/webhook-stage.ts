@@ -1,0 +1,198 @@
+/** A cluster with both CRDs, the webhook server and its certificates: everything over TLS, as the chart installs it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import {
+  type Clock,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  connect,
+  type Deployment,
+  Deployments,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  MutatingWebhookConfigurations,
+  type Resource,
+  Services,
+  type Stored,
+  sleep,
+  systemClock,
+  ValidatingWebhookConfigurations,
+  type WebhookClientConfig,
+} from '@reeve/kube'
+import { silentLogger } from '@reeve/runtime'
+import { ALL_MODULES } from '../../src/api/validation/modules.ts'
+import {
+  CONVERT_PATH,
+  CRDS,
+  crdManifests,
+  createWebhookServer,
+  ensureCertificates,
+  validatingConfiguration,
+  WEBHOOK_NAME,
+} from '../../src/index.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const PATIENCE_MS = 120_000
+
+/** What tests play on. */
+export interface WebhookStage {
+  readonly cluster: ClusterUnderTest
+  readonly client: KubeClient
+  /** The operator's namespace. */
+  readonly namespace: string
+  /** Of the webhook server, the same after a restart. */
+  readonly port: number
+  /** Where the server's certificate files are. */
+  readonly directory: string
+  /** One pass of the certificates controller, as if it were `offsetMs` later. */
+  renew(offsetMs?: number): Promise<void>
+  stopWebhooks(): Promise<void>
+  startWebhooks(): Promise<void>
+  /** Makes the API server call the validating webhooks, or no longer. */
+  register(): Promise<void>
+  unregister(): Promise<void>
+  until(condition: () => Promise<boolean>): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Sets the stage. The authority is made as if eleven hours before its renewal falls due, so that `renew()` replaces it.
+ *
+ * The API server reaches the webhooks through their Service, under its name: on a real cluster it is one that points to
+ * this machine, on an embedded one services of this name are resolved here.
+ */
+export async function setWebhookStage(): Promise<WebhookStage> {
+  const cluster = await openCluster({ embedded: { resolveService: (_, __, port) => ({ host: '127.0.0.1', port }) } })
+  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
+  const namespace = await cluster.createNamespace()
+  const directory = await mkdtemp(join(tmpdir(), 'reeve-webhook-'))
+  const deployment = await client.create(Deployments, webhookDeployment(namespace))
+  await client.create(Services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace, name: WEBHOOK_NAME },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  })
+  let stop = new AbortController()
+  let running = Promise.resolve()
+  let port = 0
+
+  const startWebhooks = async () => {
+    stop = new AbortController()
+    const { manager, server } = createWebhookServer({
+      client,
+      namespace,
+      modules: ALL_MODULES,
+      // Both families: the name localhost may mean either.
+      address: { host: '::', port },
+      certificates: {
+        areProvided: false,
+        files: { directory, certificate: 'tls.crt', privateKey: 'tls.key' },
+        timing: { recheckMs: 500, settleMs: 2_000 },
+      },
+    })
+    running = manager.run(stop.signal)
+    // A failure shows where the server is waited for.
+    running.catch(() => undefined)
+    port = (await server.address()).port
+  }
+  const stopWebhooks = async () => {
+    stop.abort()
+    await running
+  }
+  const renew = (offsetMs = 0) => pass(client, deployment, { ...systemClock, now: () => Date.now() + offsetMs })
+
+  // The CRD has to exist, and the conversion webhook's port is known once the server listens, which needs a certificate.
+  await applyDefinitions(client, (path) => ({ service: { namespace, name: WEBHOOK_NAME, path, port: 443 } }))
+  await renew(-(365 * DAY_MS - 2 * HOUR_MS))
+  await renew(-11 * HOUR_MS)
+  await startWebhooks()
+  const clientConfig = (path: string) => ({ service: { namespace, name: WEBHOOK_NAME, path, port } })
+  await applyDefinitions(client, clientConfig)
+  await renew(-11 * HOUR_MS)
+
+  const stage: WebhookStage = {
+    cluster,
+    client,
+    namespace,
+    directory,
+    get port() {
+      return port
+    },
+    renew,
+    stopWebhooks,
+    startWebhooks,
+    until,
+    async register() {
+      await client.apply(ValidatingWebhookConfigurations, validatingConfiguration(clientConfig), { force: true })
+      await renew(-11 * HOUR_MS)
+    },
+    unregister: () => remove(client, ValidatingWebhookConfigurations, WEBHOOK_NAME),
+    async close() {
+      await stage.unregister()
+      await remove(client, MutatingWebhookConfigurations, WEBHOOK_NAME)
+      for (const { name } of CRDS) await remove(client, CustomResourceDefinitions, name)
+      await stopWebhooks()
+      await client.close()
+      await cluster.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+  return stage
+}
+
+async function pass(client: KubeClient, deployment: Stored<Deployment>, clock: Clock): Promise<void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  await ensureCertificates(deployment, { client, clock, logger: silentLogger, signal })
+}
+
+async function applyDefinitions(
+  client: KubeClient,
+  clientConfigFor: (path: string) => WebhookClientConfig,
+): Promise<void> {
+  for (const manifest of crdManifests()) {
+    // The manifest of `@reeve/crd` keeps its spec open; the cluster checks it.
+    const definition = manifest as unknown as CustomResourceDefinition
+    const conversion = {
+      strategy: 'Webhook' as const,
+      webhook: { conversionReviewVersions: ['v1', 'v1beta1'], clientConfig: clientConfigFor(CONVERT_PATH) },
+    }
+    const applied = { ...definition, spec: { ...definition.spec, conversion } }
+    await client.apply(CustomResourceDefinitions, applied, { force: true })
+    await until(async () => {
+      const { status } = await client.get(CustomResourceDefinitions, { name: definition.metadata.name ?? '' })
+      return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false
+    })
+  }
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(PATIENCE_MS)
+  while (!(await condition())) await sleep(50, { signal: deadline })
+}
+
+async function remove<T extends KubeObject>(client: KubeClient, resource: Resource<T>, name: string): Promise<void> {
+  try {
+    await client.delete(resource, { name })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+function webhookDeployment(namespace: string): Deployment {
+  const labels = { app: WEBHOOK_NAME }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name: WEBHOOK_NAME },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
+    },
+  }
+}

@@ -1,0 +1,15 @@
+/** The webhook server on whichever cluster the run is for: one stage for all, because the CRDs are one for the cluster. */
+import { afterAll, beforeAll } from 'vitest'
+import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
+import { admissionSuite } from './suites/admission.ts'
+import { samplesSuite } from './suites/samples.ts'
+
+let stage: WebhookStage
+beforeAll(async () => {
+  stage = await setWebhookStage()
+  await stage.register()
+})
+afterAll(() => stage?.close())
+
+samplesSuite(() => stage)
+admissionSuite(() => stage)
