@@ -1,5 +1,6 @@
 /** Nodes, namespaces, configuration, events, leases. */
-import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
+import { eventToCore } from '../builtin/conversions.ts'
+import { type JsonObject, objectAt, stringAt } from '../json.ts'
 import { since } from './age.ts'
 import {
   ageColumn,
@@ -81,35 +82,35 @@ function lastSeen(event: JsonObject, now: number): string {
   return typeof event.lastTimestamp === 'string' ? since(event.lastTimestamp, now) : firstSeen(event, now)
 }
 
-/** The object an event is about, in both forms of events. */
-function about(event: JsonObject): JsonObject {
-  return isJsonObject(event.regarding) ? event.regarding : objectAt(event, 'involvedObject')
-}
-
-/** Columns of Events. */
-export const eventColumns: readonly Column[] = [
+const coreEventColumns: readonly Column[] = [
   column('Last Seen', lastSeen),
   column('Type', textCell('type')),
   column('Reason', textCell('reason')),
   column('Object', (event) => {
-    const target = about(event)
+    const target = objectAt(event, 'involvedObject')
     return `${String(target.kind ?? '').toLowerCase()}/${String(target.name ?? '')}`
   }),
-  wide('Subobject', (event) => stringAt(about(event), 'fieldPath') ?? ''),
+  wide('Subobject', textCell('involvedObject.fieldPath')),
   wide('Source', (event) => {
-    const source = isJsonObject(event.deprecatedSource) ? event.deprecatedSource : objectAt(event, 'source')
+    const source = objectAt(event, 'source')
     const component = stringAt(source, 'component') ?? stringAt(event, 'reportingComponent') ?? ''
-    const host = stringAt(source, 'host') ?? ''
+    const host = stringAt(source, 'host') ?? stringAt(event, 'reportingInstance') ?? ''
     return host === '' ? component : `${component}, ${host}`
   }),
-  column('Message', (event) => (stringAt(event, 'note') ?? stringAt(event, 'message') ?? '').trim()),
+  column('Message', (event) => (stringAt(event, 'message') ?? '').trim()),
   wide('First Seen', firstSeen),
   wide('Count', (event) => {
-    const count = valueAt(event, 'series.count') ?? event.count ?? event.deprecatedCount
+    const count = valueAt(event, 'series.count') ?? event.count
     return typeof count === 'number' && count > 0 ? count : 1
   }),
   { ...nameColumn, priority: 1 },
 ]
+
+/** Columns of Events, of both groups that serve them. */
+export const eventColumns: readonly Column[] = coreEventColumns.map((shown) => ({
+  ...shown,
+  cell: (event, now) => shown.cell(event.apiVersion === 'v1' ? event : eventToCore(event), now),
+}))
 
 /** Columns of Leases. */
 export const leaseColumns: readonly Column[] = [
