@@ -32,7 +32,7 @@ import { Renderer } from './http/render.ts'
 import { ResourceHandler } from './http/resource-handler.ts'
 import { createTablePrinter } from './printing/table.ts'
 import { loadProtobufDecoder } from './protobuf/decoder.ts'
-import { loadBuiltinResources } from './registry/builtin-resources.ts'
+import { builtinKinds } from './registry/builtin-kinds.ts'
 import { apiVersionOf } from './registry/resource-info.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import type { ClusterController } from './rest/cluster-api.ts'
@@ -44,7 +44,6 @@ import { newUid } from './rest/object-meta.ts'
 import { ReadForms } from './rest/read-forms.ts'
 import type { PodLogs, ServerContext, TokenIssuer, VirtualCreate } from './rest/server-context.ts'
 import { WatchHub } from './rest/watch-hub.ts'
-import { loadBuiltinSchemas } from './schema/definitions.ts'
 import { prune } from './schema/prune.ts'
 import { Journal } from './store/journal.ts'
 import { Store } from './store/store.ts'
@@ -70,8 +69,8 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const { clock = systemClock, random = secureRandom() } = options
   const randomUuid = () => newUid(random)
   const registry = new ResourceRegistry()
-  const schemaOf = loadBuiltinSchemas()
-  registry.addAll(loadBuiltinResources(schemaOf))
+  const { schemaOf, resources } = builtinKinds()
+  registry.addAll(resources)
   const journal = options.dataDir === undefined ? undefined : Journal.open(options.dataDir)
   const store = openStore(options, clock, journal)
   const hub = new WatchHub(store)
