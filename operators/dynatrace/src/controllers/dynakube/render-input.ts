@@ -46,6 +46,8 @@ export interface Material {
   /** The user's Secret with the certificate of telemetry ingest. */
   readonly telemetryTlsData?: SecretData
   readonly kspmToken?: string
+  /** How many executors of a database run now, by its id. */
+  readonly databaseReplicas?: Readonly<Record<string, number>>
   /** The address of the proxy, with its password. */
   readonly proxyUrl?: string
   /** Certificates that the user trusts, as PEM. */

@@ -1,0 +1,222 @@
+/** The controller that runs extensions. */
+import { type Container, type EnvVar, type PodSpec, type StatefulSet, StatefulSets } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
+import { hasExtensions } from '../../../../api/dynakube/feature-facts.ts'
+import {
+  EXTENSION_CONTROLLER_PORT,
+  extensionControllerHost,
+  extensionControllerTlsSecretName,
+  imagePullSecretNames,
+  namesOf,
+} from '../../../../api/dynakube/names.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { hashOf } from '../../../hashes.ts'
+import { linuxNodes, onePerNode } from '../../../placement.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import { type Claimed, claimed, DEFAULT_CLAIM } from '../../claims.ts'
+import { type Component, known } from '../../component.ts'
+import { imageOf } from '../../image.ts'
+import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { claimFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
+import { controllerLabels, EXTENSION_CONTROLLER, EXTENSION_TOKEN_KEYS } from './names.ts'
+import { extensionsTlsData } from './shared.ts'
+
+const USER = 1001
+const READABLE = 0o644
+const MODULE = '/opt/dynatrace/remotepluginmodule/agent'
+const HOME = '/var/lib/dynatrace/remotepluginmodule'
+const SECRETS = `${HOME}/secrets`
+const RUNTIME = 'agent-runtime'
+
+/** The extension controller. */
+export const extensionController: Component = {
+  name: 'extension controller',
+  mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).extensionController }],
+  render: (input) => (hasExtensions(input.dynakube) ? [renderStatefulSet(input)] : []),
+}
+
+const templateOf = ({ spec }: DynaKube) => spec.templates?.extensionExecutionController
+
+function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
+  const { dynakube } = input
+  const labels = controllerLabels(dynakube)
+  const template = templateOf(dynakube)
+  const claim = runtimeClaim(dynakube)
+  return desired(
+    StatefulSets,
+    {
+      metadata: {
+        namespace: dynakube.metadata.namespace,
+        name: namesOf(dynakube).extensionController,
+        labels: labels.all,
+        ...(claim && { annotations: claim.annotations }),
+      },
+      spec: {
+        replicas: 1,
+        podManagementPolicy: 'Parallel',
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+        selector: { matchLabels: labels.match },
+        template: {
+          metadata: {
+            labels: { ...template?.labels, ...labels.all },
+            annotations: { ...template?.annotations, ...extensionsSecretHash(input) },
+          },
+          spec: podSpec(input),
+        },
+        ...claim?.spec,
+      },
+    },
+    { onImmutable: 'recreate' },
+  )
+}
+
+/** On the pods of all who read the certificate of the controller: they restart for another one. */
+export const extensionsSecretHash = (input: RenderInput): Readonly<Record<string, string>> => ({
+  [ANNOTATIONS.extensionsSecret]: hashOf(encodeSecret(extensionsTlsData(input))),
+})
+
+function runtimeClaim(dynakube: DynaKube): Claimed | undefined {
+  const { persistentVolumeClaim, useEphemeralVolume } = templateOf(dynakube) ?? {}
+  if (useEphemeralVolume) return undefined
+  return claimed(RUNTIME, persistentVolumeClaim ? claimFrom(persistentVolumeClaim) : DEFAULT_CLAIM)
+}
+
+function podSpec(input: RenderInput): PodSpec {
+  const { dynakube } = input
+  const { tolerations, topologySpreadConstraints } = placementOf(templateOf(dynakube))
+  const isEphemeral = runtimeClaim(dynakube) === undefined
+  return {
+    serviceAccountName: EXTENSION_CONTROLLER,
+    serviceAccount: EXTENSION_CONTROLLER,
+    securityContext: { ...(!isEphemeral && { fsGroup: USER }), seccompProfile: { type: 'RuntimeDefault' } },
+    imagePullSecrets: imagePullSecretNames(dynakube).map((name) => ({ name })),
+    affinity: linuxNodes('all'),
+    topologySpreadConstraints: topologySpreadConstraints ?? onePerNode(controllerLabels(dynakube).match),
+    ...(tolerations && { tolerations }),
+    containers: [container(input)],
+    volumes: volumesOf(files(dynakube).volumes),
+  }
+}
+
+function container(input: RenderInput): Container {
+  const { dynakube } = input
+  const { port } = EXTENSION_CONTROLLER_PORT
+  const resources = resourcesFrom(templateOf(dynakube)?.resources)
+  return {
+    name: 'extension-controller',
+    image: imageOf(templateOf(dynakube)?.imageRef),
+    imagePullPolicy: 'Always',
+    ports: [{ name: 'collector-com', containerPort: port }],
+    env: environment(dynakube),
+    ...(resources && { resources }),
+    readinessProbe: {
+      httpGet: { path: '/readyz', port, scheme: 'HTTPS' },
+      initialDelaySeconds: 15,
+      periodSeconds: 15,
+      failureThreshold: 3,
+      timeoutSeconds: 2,
+      successThreshold: 1,
+    },
+    securityContext: {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumeMounts: mountsOf(files(dynakube).mounts),
+  }
+}
+
+function environment(dynakube: RenderInput['dynakube']): readonly EnvVar[] {
+  const name = 'the extension controller'
+  const tenant = known(dynakube.status.activeGate?.connectionInfoStatus?.tenantUUID, name, 'the environment')
+  const cluster = known(dynakube.status.kubeSystemUUID, name, 'the identity of the cluster')
+  const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
+  const values: readonly (readonly [string, string])[] = [
+    ['TenantId', tenant],
+    ['ServerUrl', `${activeGateHost(dynakube)}:443`],
+    ['EecTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.controller}`],
+    ['EecIngestPort', String(EXTENSION_CONTROLLER_PORT.port)],
+    ['ExtensionsModuleExecPath', `${MODULE}/lib64/extensionsmodule`],
+    ['DsInstallDir', `${MODULE}/datasources`],
+    ['K8sClusterUID', cluster],
+    ['K8sExtServiceUrl', `https://${extensionControllerHost(dynakube)}`],
+    ['DSTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.datasource}`],
+    ['DsHttpsCertPathPem', `${SECRETS}/https/tls.crt`],
+    ['DsHttpsPrivKeyPathPem', `${SECRETS}/https/tls.key`],
+    ...(hasActiveGateCertificate(dynakube) ? [['ActiveGateTrustedCert', `${SECRETS}/ag/server.crt`] as const] : []),
+    ...(customConfig ? [['RuntimeConfigMountPath', `${SECRETS}/config/runtimeConfiguration`] as const] : []),
+    ...(customExtensionCertificates ? [['ExtensionCustomCertificateMountPath', `${SECRETS}/extensions`] as const] : []),
+  ]
+  return values.map(([variable, value]) => ({ name: variable, value }))
+}
+
+/** Volumes of the pod and mounts of the container, each in the order of earlier releases. */
+function files(dynakube: DynaKube): { readonly volumes: readonly Mounted[]; readonly mounts: readonly Mounted[] } {
+  const first = [tokens(dynakube), folder('log', `${HOME}/log`)]
+  const runtime = folder(RUNTIME, `${HOME}/agent/runtime`)
+  const then = [
+    folder('runtime-configuration', `${HOME}/agent/conf`),
+    secret('https-certs', extensionControllerTlsSecretName(dynakube), `${SECRETS}/https`),
+  ]
+  const optional = optionalFiles(dynakube)
+  // A claimed volume has no entry of its own.
+  const ephemeral = runtimeClaim(dynakube) === undefined ? [runtime] : []
+  return {
+    volumes: [...first, ...then, ...ephemeral, ...optional],
+    mounts: [...first, runtime, ...then, ...optional],
+  }
+}
+
+const folder = (name: string, mountPath: string): Mounted => ({ volume: { name, emptyDir: {} }, mount: { mountPath } })
+
+const secret = (name: string, secretName: string, mountPath: string): Mounted => ({
+  volume: { name, secret: { secretName } },
+  mount: { mountPath, readOnly: true },
+})
+
+const tokens = (dynakube: DynaKube): Mounted => ({
+  volume: { name: 'tokens', secret: { secretName: namesOf(dynakube).extensionsTokenSecret, defaultMode: READABLE } },
+  mount: { mountPath: `${SECRETS}/tokens`, readOnly: true },
+})
+
+function optionalFiles(dynakube: DynaKube): readonly Mounted[] {
+  const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
+  const config = (name: string): Mounted => ({
+    volume: { name: 'custom-config', configMap: { name } },
+    mount: { mountPath: `${SECRETS}/config`, readOnly: true },
+  })
+  return [
+    ...(customConfig ? [config(customConfig)] : []),
+    ...gatewayCertificate(dynakube),
+    ...(customExtensionCertificates
+      ? [secret('extension-custom-certs', customExtensionCertificates, `${SECRETS}/extensions`)]
+      : []),
+  ]
+}
+
+function gatewayCertificate(dynakube: DynaKube): readonly Mounted[] {
+  if (!hasActiveGateCertificate(dynakube)) return []
+  const key = 'server.crt'
+  return [
+    {
+      volume: {
+        name: 'server-certs',
+        secret: {
+          secretName: activeGateTlsSecretName(dynakube),
+          defaultMode: READABLE,
+          items: [{ key, path: key }],
+        },
+      },
+      mount: { mountPath: `${SECRETS}/ag`, readOnly: true },
+    },
+  ]
+}

@@ -1,0 +1,152 @@
+import type { Deployment, Secret, StatefulSet } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { decodeSecret } from '../../../secret-data.ts'
+import { NotYetKnownError } from '../../component.ts'
+import { asYaml, only } from '../../testing/golden.ts'
+import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { extensionController } from './controller.ts'
+import { databaseExecutors } from './database-executors.ts'
+import { extensions } from './shared.ts'
+
+type Template = NonNullable<NonNullable<DynaKubeSpec['templates']>['extensionExecutionController']>
+type Database = NonNullable<NonNullable<DynaKubeSpec['extensions']>['databases']>[number]
+
+const image = (name: string, tag = '1.2.3') => ({ repository: `registry.example.com/${name}`, tag })
+const prometheus = (template: Template = {}): Partial<DynaKubeSpec> => ({
+  extensions: { prometheus: {} },
+  templates: { extensionExecutionController: { imageRef: image('eec'), ...template } },
+})
+const databases = (database: Partial<Database> = {}, tag = '1.2.3'): Partial<DynaKubeSpec> => ({
+  extensions: { databases: [{ id: 'oracle', ...database }] },
+  templates: {
+    extensionExecutionController: { imageRef: image('eec') },
+    sqlExtensionExecutor: { imageRef: image('sql', tag) },
+  },
+})
+const renderAll = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  [extensions, extensionController, databaseExecutors].flatMap(({ render }) => render(renderInput(spec, parts)))
+const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  only<StatefulSet>(extensionController.render(renderInput(spec, parts)), 'StatefulSet')
+const podOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => setOf(spec, parts).spec?.template?.spec
+const executor = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  only<Deployment>(databaseExecutors.render(renderInput(spec, parts)), 'Deployment').spec
+
+describe('extensions', () => {
+  it.each([
+    ['prometheus', prometheus(), {}],
+    ['databases', databases(), {}],
+    [
+      'controller-with-everything',
+      prometheus({
+        useEphemeralVolume: true,
+        customConfig: 'config',
+        customExtensionCertificates: 'signers',
+        tlsRefName: 'mine',
+        labels: { team: 'a' },
+        annotations: { team: 'a' },
+        resources: { limits: { memory: '1Gi' } },
+        tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+      }),
+      { material: { extensionsTlsData: { 'tls.crt': 'user certificate', 'tls.key': 'user key' } } },
+    ],
+    [
+      'databases-with-everything',
+      {
+        ...databases({
+          replicas: 2,
+          serviceAccountName: 'mine',
+          labels: { team: 'a' },
+          annotations: { team: 'a' },
+          nodeSelector: { disk: 'ssd' },
+          resources: { limits: { memory: '1Gi' } },
+          volumes: [{ name: 'wallet', secret: { secretName: 'wallet' } }],
+          volumeMounts: [{ name: 'wallet', mountPath: '/wallet' }],
+        }),
+        trustedCAs: 'certificates',
+      },
+      {},
+    ],
+  ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
+    '%s looks as reviewed',
+    async (name, spec, parts) => {
+      await expect(asYaml(renderAll(spec, parts))).toMatchFileSnapshot(`../../golden/extensions/${name}.yaml`)
+    },
+  )
+
+  it('are off unless one is asked for (gateway 32)', () => {
+    expect(renderAll({ extensions: {} })).toEqual([])
+  })
+
+  it('share two tokens (gateway 25)', () => {
+    const objects = extensions.render(renderInput(prometheus())).map(({ object }) => object)
+    const secret = objects.find(({ metadata }) => metadata.name === 'dk-extensions-token') as Secret
+    const tokens = decodeSecret(secret.data)
+    expect(tokens['eec.token']).toMatch(/^EEC dt0x01\./)
+    expect(tokens['datasource.token']).toMatch(/^dt0x01\./)
+  })
+
+  it('use the certificate of the user where there is one', () => {
+    const spec = prometheus({ tlsRefName: 'mine' })
+    const parts = { material: { extensionsTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } } }
+    const names = extensions.render(renderInput(spec, parts)).map(({ object }) => object.metadata.name)
+    expect(names).toEqual(['dk-extensions-token', 'dk-extension-controller'])
+    expect(podOf(spec, parts)?.volumes).toContainEqual({ name: 'https-certs', secret: { secretName: 'mine' } })
+    expect(() => setOf(spec)).toThrow(/the Secret mine/)
+  })
+})
+
+describe('the extension controller', () => {
+  it('waits until the environment and the cluster are known (gateway 27)', () => {
+    const { activeGate: _none, ...status } = KNOWN_STATUS
+    expect(() => setOf(prometheus(), { status })).toThrow(NotYetKnownError)
+    const { kubeSystemUUID: _uid, ...nowhere } = KNOWN_STATUS
+    expect(() => setOf(prometheus(), { status: nowhere })).toThrow(/identity of the cluster/)
+  })
+
+  it('restarts for another certificate (gateway 28)', () => {
+    const hash = (parts: RenderParts = {}) =>
+      setOf(prometheus(), parts).spec?.template?.metadata?.annotations?.[ANNOTATIONS.extensionsSecret]
+    expect(hash({ material: { extensionsKeyPair: { certificate: 'new', privateKey: 'new' } } })).not.toBe(hash())
+  })
+
+  it('keeps its data in a claim unless told otherwise (gateway 29)', () => {
+    expect(setOf(prometheus()).metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('2127461063')
+    expect(podOf(prometheus())?.securityContext?.fsGroup).toBe(1001)
+    const ephemeral = prometheus({ useEphemeralVolume: true })
+    expect(setOf(ephemeral).spec).not.toHaveProperty('volumeClaimTemplates')
+    expect(podOf(ephemeral)?.securityContext).not.toHaveProperty('fsGroup')
+    expect(podOf(ephemeral)?.volumes).toContainEqual({ name: 'agent-runtime', emptyDir: {} })
+  })
+
+  it('does without the certificate of a gateway that has none (gateway 30)', () => {
+    const parts = { flags: { 'automatic-tls-certificate': 'false' } }
+    expect(podOf(prometheus(), parts)?.volumes?.map(({ name }) => name)).not.toContain('server-certs')
+    const names = podOf(prometheus(), parts)?.containers[0]?.env?.map(({ name }) => name)
+    expect(names).not.toContain('ActiveGateTrustedCert')
+  })
+})
+
+describe('executors of databases', () => {
+  it('stay as many as there are unless the user says (gateway 33)', () => {
+    expect(executor(databases())?.replicas).toBe(1)
+    expect(executor(databases(), { material: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(2)
+    expect(executor(databases({ replicas: 3 }), { material: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(3)
+  })
+
+  it('are pulled again only when their tag moves (gateway 34)', () => {
+    const policy = (tag: string) => executor(databases({}, tag))?.template?.spec?.containers[0]?.imagePullPolicy
+    expect([policy('latest'), policy('1.2.3')]).toEqual(['Always', 'IfNotPresent'])
+  })
+
+  it('keep their own labels (gateway 35)', () => {
+    const labels = { team: 'a', 'extensions.dynatrace.com/datasource': 'mine' }
+    const deployment = only<Deployment>(databaseExecutors.render(renderInput(databases({ labels }))), 'Deployment')
+    expect(deployment.metadata.labels).not.toHaveProperty('team')
+    expect(deployment.spec?.template?.metadata?.labels).toMatchObject({
+      team: 'a',
+      'extensions.dynatrace.com/datasource': 'sql',
+    })
+  })
+})
