@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
-import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -68,6 +67,13 @@ function http2(): ClientHttp2Session {
 }
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const EVENTS = 200
+const EVENT_BYTES = 100_000
+
+function memoryBytes(): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
 
 describe('who one is', () => {
   test('comes from the client certificate', async () => {
@@ -140,51 +146,6 @@ describe('HTTP/2', () => {
 })
 
 describe('hostile traffic', () => {
-  test('a body over the limit is refused with a Status', async () => {
-    const answer = await http1(CONFIG_MAPS, { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024 + 1) })
-    expect(answer.status).toBe(413)
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ kind: 'Status', reason: 'RequestEntityTooLarge' })
-    expect((await http1('/readyz')).status).toBe(200)
-  })
-
-  test('what is not HTTP is cut, and the server goes on', async () => {
-    const identity = admin()
-    for (const bytes of ['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: x\r\nA', '\u0000\u0001\u0002']) {
-      const ended = new Promise<void>((resolve) => {
-        const { hostname, port } = new URL(cluster.url)
-        const socket = connectTls({ host: hostname, port: Number(port), ...identity }, () => {
-          socket.write(bytes)
-          socket.end()
-        })
-        socket.on('error', () => undefined)
-        socket.on('close', () => resolve())
-        socket.resume()
-      })
-      await ended
-    }
-    expect((await http1('/readyz')).status).toBe(200)
-  })
-
-  test('a malformed body gets a Status, whatever is wrong with it', async () => {
-    for (const body of [
-      '',
-      '{',
-      '[]',
-      'null',
-      '{"kind":1}',
-      '{"apiVersion":"v1","kind":"ConfigMap","metadata":[]}',
-      '[['.repeat(5000),
-    ]) {
-      const answer = await http1(CONFIG_MAPS, { method: 'POST', body })
-      expect([400, 422], body.slice(0, 50)).toContain(answer.status)
-      expect(JSON.parse(answer.body.toString()).kind).toBe('Status')
-    }
-  })
-
-  test('methods nobody knows are refused', async () => {
-    expect((await http1('/version', { method: 'TRACE' })).status).toBe(405)
-  })
-
   test('watchers that do not read are cut, and memory stays bounded', async () => {
     const session = http2()
     const ended: Promise<unknown>[] = []
@@ -195,11 +156,14 @@ describe('hostile traffic', () => {
       stream.pause()
       ended.push(new Promise((resolve) => stream.once('close', resolve)))
     }
-    const data = { text: 'x'.repeat(50_000) }
-    for (let index = 0; index < 60; index += 1) {
+    const before = memoryBytes()
+    const data = { text: 'x'.repeat(EVENT_BYTES) }
+    for (let index = 0; index < EVENTS; index += 1) {
       await cluster.api.create('configmaps', configMap(`n${index}`, data, { namespace: 'default' }))
-      if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
     }
+    // The objects themselves and some of the events; kept for each watcher, they were fifty times as much.
+    expect(memoryBytes() - before).toBeLessThan(10 * EVENTS * EVENT_BYTES)
     expect((await http1('/readyz')).status).toBe(200)
     session.destroy()
     await Promise.all(ended)

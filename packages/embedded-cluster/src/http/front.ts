@@ -14,7 +14,9 @@ import { userFromCertificate } from '../auth/authenticate.ts'
 import type { UserInfo } from '../auth/user.ts'
 import type { Clock } from '../clock.ts'
 import { ConnectionReset } from '../faults/fault.ts'
+import { methodNotAllowed } from '../rest/api-errors.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { refusal, targetPath } from './malformed-request.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from './request-body.ts'
 import { CompleteBody, failure, text } from './response.ts'
 
@@ -38,7 +40,12 @@ const GZIP_ABOVE_BYTES = 128 * 1024
 const BODY_TIMEOUT_MS = 60_000
 /** Turns of the event loop that a stop waits for answers on their way. */
 const DRAIN_TURNS = 100
-const MAX_HEADER_BYTES = 64 * 1024
+/** As much as the real server takes. */
+const MAX_HEADER_BYTES = 1024 * 1024
+/** The types of Node's HTTP/2 server leave out the options of the HTTP/1.1 that it speaks as well. */
+const http1Limits = { maxHeaderSize: MAX_HEADER_BYTES }
+/** How much of a body that is too large is read and forgotten, for a client that listens only when it has sent all. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
 /** Listens, and can stop listening and listen again on the same port, as a server that restarts does. */
 export class Front {
@@ -69,7 +76,8 @@ export class Front {
       requestCert: true,
       // A client without a certificate is anonymous or brings a token; one with a bad certificate is refused later.
       rejectUnauthorized: false,
-      maxHeaderListPairs: 256,
+      maxHeaderListPairs: 10_000,
+      ...http1Limits,
       settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES },
     })
     server.on('connection', (socket: Socket) => {
@@ -84,8 +92,8 @@ export class Front {
       socket.on('error', () => socket.destroy())
     })
     server.on('sessionError', () => undefined)
-    server.on('clientError', (_error, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+    server.on('clientError', (error, socket) => {
+      if (socket.writable) socket.end(refusal(error))
       else socket.destroy()
     })
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
@@ -152,7 +160,10 @@ export class Front {
 
   async #answer(request: Http2ServerRequest, signal: AbortSignal): Promise<ServerResponse> {
     const { method } = request
-    if (!methods.has(method)) return text(405, `method ${method} is not allowed\n`)
+    const path = targetPath(request.url)
+    const repeated = repeatedHeaders(request)
+    if (path === undefined || 'host' in repeated) return text(400, '400 Bad Request')
+    if (!methods.has(method)) return failure(methodNotAllowed())
     const user = certificateUser(request)
     if (user === 'refused') {
       const { unauthorized } = await import('../auth/authenticate.ts')
@@ -163,9 +174,9 @@ export class Front {
     return this.#options.handle({
       // Checked against the set of methods above.
       method: method as ServerRequest['method'],
-      path: request.url,
+      path,
       headers: plainHeaders(request),
-      repeatedHeaders: repeatedHeaders(request),
+      repeatedHeaders: repeated,
       signal,
       ...(body.length === 0 ? {} : { body }),
       ...(user === undefined ? {} : { user }),
@@ -203,8 +214,6 @@ function certificateUser(request: Http2ServerRequest): UserInfo | 'refused' | un
 }
 
 async function readBody(request: Http2ServerRequest, clock: Clock, signal: AbortSignal): Promise<Buffer | 'too large'> {
-  const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > MAX_BODY_BYTES) return 'too large'
   const chunks: Buffer[] = []
   let size = 0
   const timer = clock.schedule(BODY_TIMEOUT_MS, () => request.destroy())
@@ -212,13 +221,15 @@ async function readBody(request: Http2ServerRequest, clock: Clock, signal: Abort
     for await (const chunk of request) {
       signal.throwIfAborted()
       size += chunk.length
-      if (size > MAX_BODY_BYTES) return 'too large'
-      chunks.push(chunk)
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk)
+      else chunks.length = 0
+      // Bytes for an answered request count against the whole HTTP/2 connection, hence they are taken first.
+      if (size > MAX_DISCARDED_BYTES) break
     }
   } finally {
     timer.cancel()
   }
-  return Buffer.concat(chunks)
+  return size > MAX_BODY_BYTES ? 'too large' : Buffer.concat(chunks)
 }
 
 async function send(

@@ -53,7 +53,7 @@ export class Paths implements PathHandler {
       case 'metrics':
         return text(200, this.#metrics())
       case '':
-        return json(200, { paths: this.#pathList() })
+        return pathname === '/' ? json(200, { paths: this.#pathList() }) : undefined
       default: {
         const document = this.#documents[pathname]
         return document === undefined ? undefined : json(200, await document())

@@ -10,7 +10,8 @@ import type { ServerRequest } from './exchange.ts'
 /** The largest body the server reads. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-const decoder = new TextDecoder()
+// A mark of byte order is no JSON, so it must not vanish here.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The media type of a request's body without its parameters; JSON when it says nothing. */
 export function mediaType(request: ServerRequest): string {
@@ -53,10 +54,17 @@ function parseObject(
   const text = textOf(request.body)
   const unrecognized = (why: string) => refuse(`couldn't get version/kind; json parse error: ${why}`, text)
   const parsed = parseText(text, type.endsWith('yaml'), unrecognized)
+  // Nothing, said aloud, is an object without fields.
+  if (parsed.value === null) return { value: {}, duplicates: [] }
   if (!isJsonObject(parsed.value)) {
     const target =
       'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
     throw unrecognized(`json: cannot unmarshal ${jsonType(parsed.value)} into ${target}`)
+  }
+  for (const field of ['apiVersion', 'kind']) {
+    const value = parsed.value[field] ?? ''
+    if (typeof value === 'string') continue
+    throw unrecognized(`json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`)
   }
   return parsed
 }
@@ -99,7 +107,7 @@ function parseText(text: string, isYaml: boolean, refuse: (why: string) => Statu
 
 /** What is wrong with a JSON text, in the words of the real server's parser as far as they can be had. */
 function jsonProblem(text: string, error: StatusError): string {
-  if (/nested/.test(error.message)) return error.message
+  if (/nested/.test(error.message)) return "invalid character '{' exceeded max depth"
   const position = Number(/at position (\d+)/.exec(error.message)?.[1] ?? text.length)
   // Of short texts the engine names the character, but not where it is.
   const character = /Unexpected token '(.)'/s.exec(error.message)?.[1] ?? text[position]
@@ -107,9 +115,23 @@ function jsonProblem(text: string, error: StatusError): string {
   if (isCutOff || character === undefined || /[Uu]nterminated/.test(error.message)) {
     return 'unexpected end of JSON input'
   }
-  const where = error.message.includes('after JSON') ? 'after top-level value' : 'looking for beginning of value'
-  return `invalid character ${JSON.stringify(character).replaceAll('"', "'")} ${where}`
+  const where = places.find(([said]) => error.message.includes(said))?.[1] ?? 'looking for beginning of value'
+  // The real server reads bytes, and shows the one it stumbled over.
+  const byte = String.fromCharCode(Buffer.from(character)[0] ?? 0)
+  return `invalid character ${JSON.stringify(byte).replaceAll('"', "'")} ${where}`
 }
+
+/** Where the engine stumbled, and how the real server calls that. */
+const places: readonly (readonly [said: string, place: string])[] = [
+  ['after JSON', 'after top-level value'],
+  ['Bad control character', 'in string literal'],
+  ['Bad escaped character', 'in string escape code'],
+  ['Bad Unicode escape', 'in \\u hexadecimal character escape'],
+  ['after property value', 'after object key:value pair'],
+  ['after array element', 'after array element'],
+  ['after property name', 'after object key'],
+  ['property name', 'looking for beginning of object key string'],
+]
 
 const SUMMARY_LENGTH = 30
 

@@ -74,7 +74,8 @@ export function isTrue(value: string | null): boolean {
 
 function decodeSegments(pathname: string): string[] | undefined {
   try {
-    const segments = pathname.split('/').slice(1).map(decodeURIComponent)
+    // Read before it is split, as the real server does: an escaped slash is a slash.
+    const segments = decodeURIComponent(pathname).split('/').slice(1)
     if (segments.at(-1) === '') segments.pop()
     return segments
   } catch {

@@ -185,7 +185,8 @@ function checkInitialEvents(initial: string | null, match: string): void {
   }
 }
 
+/** Zero is as good as nothing; a watch that may last less than that is over at once. */
 function parseTimeout(text: string | null): number | undefined {
   const seconds = parseInteger(text)
-  return seconds === undefined || seconds <= 0 ? undefined : seconds * 1000
+  return seconds === undefined || seconds === 0 ? undefined : Math.max(0, seconds * 1000)
 }

@@ -14,6 +14,10 @@ export interface ParsedBody {
 /** No object of the API is nested anywhere near as deep; deeper input only serves to exhaust the stack. */
 export const maxDepth = 1000
 
+/** An escape that may stand for half a character, which no text on the wire can hold. */
+const loneSurrogate = /\\u[dD][89a-fA-F]/
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+
 /**
  * Parses JSON.
  *
@@ -22,7 +26,7 @@ export const maxDepth = 1000
 export function parseJson(text: string): ParsedBody {
   let value: JsonValue
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text, loneSurrogate.test(text) ? wellFormed : undefined)
   } catch (error) {
     throw unreadable('JSON', error instanceof Error ? error.message : String(error), error)
   }
