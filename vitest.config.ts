@@ -1,8 +1,11 @@
 /** Test projects: `unit` and `integration` need nothing installed, `real` runs against a real control plane. */
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const everywhere = ['packages', 'operators', 'tools', 'bench']
 const ignored = ['**/node_modules/**', '**/dist/**']
+// Vitest keeps one core for itself, which on two of them is half of the machine.
+const maxWorkers = availableParallelism()
 
 export default defineConfig({
   test: {
@@ -10,6 +13,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          maxWorkers,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
@@ -19,6 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          maxWorkers,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
           testTimeout: 60_000,
@@ -28,6 +33,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
+          maxWorkers,
           include: [
             ...everywhere.map((root) => `${root}/**/*.real.test.ts`),
             ...everywhere.map((root) => `${root}/**/test/**/*.cluster.test.ts`),
