@@ -1,0 +1,210 @@
+/** The OpenTelemetry collectors: for metrics of Prometheus, for telemetry of applications, or both. */
+import { type Container, type EnvVar, type PodSpec, type StatefulSet, StatefulSets } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
+import { hasPrometheus, hasTelemetryIngest } from '../../../../api/dynakube/feature-facts.ts'
+import {
+  EXTENSION_CONTROLLER_PORT,
+  extensionControllerHost,
+  FIXED_NAMES,
+  imagePullSecretNames,
+  namesOf,
+  tokensSecretName,
+} from '../../../../api/dynakube/names.ts'
+import { hasProxy } from '../../../../api/dynakube/proxy.ts'
+import { featureFlags } from '../../../../api/feature-flags.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { hashOf } from '../../../hashes.ts'
+import { linuxNodes, onePerNode } from '../../../placement.ts'
+import { encodeSecret } from '../../../secret-data.ts'
+import { type Component, known } from '../../component.ts'
+import { imageOf } from '../../image.ts'
+import { mountsOf, volumesOf } from '../../mounted.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import { fromField } from '../../prioritised.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { placementOf, resourcesFrom } from '../../user-settings.ts'
+import { extensionsSecretHash } from '../extensions/controller.ts'
+import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
+import { COLLECTOR, CONFIG_FILE, collectorLabels, ENDPOINT_KEY, FOLDERS } from './names.ts'
+import { collectorConfigData } from './telemetry-ingest.ts'
+import { collectorVolumes } from './volumes.ts'
+
+const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
+
+/** The OpenTelemetry collector. */
+export const otelCollector: Component = {
+  name: 'OpenTelemetry collector',
+  mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
+  render(input) {
+    const { dynakube, material } = input
+    if (hasTelemetryIngest(dynakube)) {
+      known(material.dataIngestToken, 'telemetry ingest', `dataIngestToken in the Secret ${tokensSecretName(dynakube)}`)
+    }
+    return hasPrometheus(dynakube) || hasTelemetryIngest(dynakube) ? [renderStatefulSet(input)] : []
+  },
+}
+
+const templateOf = ({ spec }: DynaKube) => spec.templates?.otelCollector
+
+const replicasOf = (dynakube: DynaKube): number => templateOf(dynakube)?.replicas ?? 1
+
+function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
+  const { dynakube } = input
+  const labels = collectorLabels(input)
+  const template = templateOf(dynakube)
+  return desired(
+    StatefulSets,
+    {
+      metadata: {
+        namespace: dynakube.metadata.namespace,
+        name: namesOf(dynakube).otelCollector,
+        labels: labels.all,
+      },
+      spec: {
+        replicas: replicasOf(dynakube),
+        podManagementPolicy: 'Parallel',
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+        selector: { matchLabels: labels.match },
+        template: {
+          metadata: {
+            labels: { ...template?.labels, ...labels.all },
+            annotations: { ...template?.annotations, ...restartOn(input) },
+          },
+          spec: podSpec(input),
+        },
+      },
+    },
+    { onImmutable: 'recreate' },
+  )
+}
+
+function restartOn(input: RenderInput): Readonly<Record<string, string>> {
+  const { dynakube, material } = input
+  const tls = dynakube.spec.telemetryIngest?.tlsRefName
+  return {
+    ...(hasPrometheus(dynakube) && extensionsSecretHash(input)),
+    ...(tls && {
+      [ANNOTATIONS.telemetrySecret]: hashOf(
+        encodeSecret(known(material.telemetryTlsData, 'telemetry ingest', `the Secret ${tls}`)),
+      ),
+    }),
+    ...(hasTelemetryIngest(dynakube) && { [ANNOTATIONS.telemetryConfig]: hashOf(collectorConfigData(dynakube)) }),
+  }
+}
+
+function podSpec(input: RenderInput): PodSpec {
+  const { dynakube } = input
+  const { tolerations, topologySpreadConstraints } = placementOf(templateOf(dynakube))
+  return {
+    serviceAccountName: COLLECTOR,
+    serviceAccount: COLLECTOR,
+    securityContext: RUNTIME_PROFILE,
+    imagePullSecrets: imagePullSecretNames(dynakube).map((name) => ({ name })),
+    affinity: linuxNodes('all'),
+    topologySpreadConstraints: topologySpreadConstraints ?? onePerNode(collectorLabels(input).match),
+    ...(tolerations && { tolerations }),
+    containers: [container(dynakube)],
+    volumes: volumesOf(collectorVolumes(dynakube)),
+  }
+}
+
+function container(dynakube: RenderInput['dynakube']): Container {
+  const resources = resourcesFrom(templateOf(dynakube)?.resources)
+  return {
+    name: 'collector',
+    image: imageOf(templateOf(dynakube)?.imageRef),
+    imagePullPolicy: 'Always',
+    args: argumentsOf(dynakube),
+    env: [
+      ...shardVariables(dynakube),
+      ...clusterVariables(dynakube),
+      ...proxyVariables(dynakube),
+      ...prometheusVariables(dynakube),
+      ...telemetryVariables(dynakube),
+      ...trustVariables(dynakube),
+    ],
+    ...(resources && { resources }),
+    securityContext: RUNTIME_PROFILE,
+    volumeMounts: mountsOf(collectorVolumes(dynakube)),
+  }
+}
+
+/** The part for Prometheus comes from the extension controller, the other one from a file. */
+function argumentsOf(dynakube: DynaKube): readonly string[] {
+  const controller = `${extensionControllerHost(dynakube)}:${EXTENSION_CONTROLLER_PORT.port}`
+  const token = `${FOLDERS.tokens}/${EXTENSION_TOKEN_KEYS.datasource}`
+  return [
+    ...(hasPrometheus(dynakube)
+      ? [`--config=eec://${controller}/otcconfig/prometheusMetrics#refresh-interval=5s&auth-file=${token}`]
+      : []),
+    ...(hasTelemetryIngest(dynakube) ? [`--config=file://${FOLDERS.config}/${CONFIG_FILE}`] : []),
+  ]
+}
+
+function shardVariables(dynakube: DynaKube): readonly EnvVar[] {
+  return [
+    { name: 'SHARDS', value: String(replicasOf(dynakube)) },
+    { name: 'POD_NAME_PREFIX', value: namesOf(dynakube).otelCollector },
+    fromField('POD_NAME', "metadata.labels['statefulset.kubernetes.io/pod-name']"),
+    fromField('SHARD_ID', "metadata.labels['apps.kubernetes.io/pod-index']"),
+    { name: 'OTLP_GRPC_PORT', value: '10001' },
+    { name: 'OTLP_HTTP_PORT', value: '10002' },
+  ]
+}
+
+function clusterVariables({ status }: RenderInput['dynakube']): readonly EnvVar[] {
+  return [
+    { name: 'K8S_CLUSTER_NAME', value: status.kubernetesClusterName ?? '' },
+    { name: 'K8S_CLUSTER_UID', value: status.kubeSystemUUID ?? '' },
+    { name: 'DT_ENTITY_KUBERNETES_CLUSTER', value: status.kubernetesClusterMEID ?? '' },
+  ]
+}
+
+function proxyVariables(dynakube: DynaKube): readonly EnvVar[] {
+  if (!hasProxy(dynakube)) return []
+  const { value, valueFrom } = dynakube.spec.proxy ?? {}
+  const source = valueFrom ? { valueFrom: { secretKeyRef: { name: valueFrom, key: 'proxy' } } } : { value: value ?? '' }
+  const parts = featureFlags(dynakube)
+    .noProxy.split(',')
+    .map((part) => part.trim())
+  const hosts = [
+    '$(KUBERNETES_SERVICE_HOST)',
+    'kubernetes.default',
+    ...(hasPrometheus(dynakube) ? [extensionControllerHost(dynakube)] : []),
+    ...(hasActiveGate(dynakube) ? [activeGateHost(dynakube)] : []),
+    ...parts.filter((part) => part !== ''),
+  ]
+  return [
+    { name: 'HTTPS_PROXY', ...source },
+    { name: 'HTTP_PROXY', ...source },
+    { name: 'NO_PROXY', value: hosts.join(',') },
+  ]
+}
+
+function prometheusVariables(dynakube: DynaKube): readonly EnvVar[] {
+  if (!hasPrometheus(dynakube)) return []
+  const token = { name: namesOf(dynakube).extensionsTokenSecret, key: EXTENSION_TOKEN_KEYS.datasource }
+  return [
+    { name: 'EEC_DS_TOKEN', valueFrom: { secretKeyRef: token } },
+    { name: 'SSL_CERT_DIR', value: FOLDERS.extensionCertificate },
+    { name: 'EXTENSIONS_CONTROLLER_TLS', value: `${FOLDERS.extensionCertificate}/tls.crt` },
+  ]
+}
+
+function telemetryVariables(dynakube: DynaKube): readonly EnvVar[] {
+  if (!hasTelemetryIngest(dynakube)) return []
+  const endpoint = { name: FIXED_NAMES.otlpApiEndpoint, key: ENDPOINT_KEY }
+  const token = { name: tokensSecretName(dynakube), key: 'dataIngestToken' }
+  return [
+    { name: ENDPOINT_KEY, valueFrom: { configMapKeyRef: endpoint } },
+    fromField('MY_POD_IP', 'status.podIP'),
+    { name: 'DT_DATA_INGEST_TOKEN', valueFrom: { secretKeyRef: token } },
+  ]
+}
+
+function trustVariables(dynakube: DynaKube): readonly EnvVar[] {
+  if (!hasPrometheus(dynakube) || !dynakube.spec.trustedCAs) return []
+  return [{ name: 'TRUSTED_CAS', value: `${FOLDERS.trustedCertificates}/rootca.pem` }]
+}

@@ -1,0 +1,66 @@
+/** What receiving telemetry needs besides the collectors: a Service, where to send it, and how to treat it. */
+import { ConfigMaps, Services } from '@reeve/kube'
+import { type DesiredObject, desired } from '@reeve/runtime'
+import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
+import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
+import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../api/dynakube/names.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import type { Component } from '../../component.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import type { RenderInput } from '../../render-input.ts'
+import { collectorConfig } from './config.ts'
+import { configText } from './config-text.ts'
+import { CONFIG_FILE, collectorLabels, collectorPartLabels, ENDPOINT_KEY } from './names.ts'
+import { PROTOCOLS } from './protocols.ts'
+
+/** Telemetry ingest. */
+export const telemetryIngest: Component = {
+  name: 'telemetry ingest',
+  mayOwn: (dynakube) => [
+    { resource: Services, name: telemetryIngestServiceName(dynakube) },
+    { resource: ConfigMaps, name: FIXED_NAMES.otlpApiEndpoint },
+    { resource: ConfigMaps, name: namesOf(dynakube).otelCollectorConfig },
+  ],
+  render(input) {
+    if (!hasTelemetryIngest(input.dynakube)) return []
+    return [
+      renderService(input),
+      configMap(input, FIXED_NAMES.otlpApiEndpoint, { [ENDPOINT_KEY]: endpointOf(input.dynakube) }),
+      configMap(input, namesOf(input.dynakube).otelCollectorConfig, collectorConfigData(input.dynakube)),
+    ]
+  },
+}
+
+/** The data of the ConfigMap with the configuration. */
+export const collectorConfigData = (dynakube: DynaKube): Readonly<Record<string, string>> => ({
+  [CONFIG_FILE]: configText(collectorConfig(dynakube)),
+})
+
+function configMap(input: RenderInput, name: string, data: Readonly<Record<string, string>>): DesiredObject {
+  const { namespace } = input.dynakube.metadata
+  return desired(ConfigMaps, { metadata: { namespace, name, labels: collectorPartLabels(input).all }, data })
+}
+
+function renderService(input: RenderInput): DesiredObject {
+  const { dynakube } = input
+  const ports = ingestProtocols(dynakube).flatMap((name) => PROTOCOLS[name]?.ports ?? [])
+  return desired(Services, {
+    metadata: {
+      namespace: dynakube.metadata.namespace,
+      name: telemetryIngestServiceName(dynakube),
+      labels: collectorPartLabels(input).all,
+    },
+    spec: {
+      type: 'ClusterIP',
+      selector: collectorLabels(input).match,
+      ports: ports.map(({ name, port, transport }) => ({ name, port, targetPort: port, protocol: transport })),
+    },
+  })
+}
+
+/** The gateway of the cluster where there is one, the environment otherwise. */
+function endpointOf(dynakube: DynaKube): string {
+  if (!hasActiveGate(dynakube)) return `${dynakube.spec.apiUrl}/v2/otlp`
+  return `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/otlp`
+}
