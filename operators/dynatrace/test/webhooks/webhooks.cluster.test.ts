@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'
+import { lifeSuite } from './suites/life.ts'
 import { samplesSuite } from './suites/samples.ts'
 
 let stage: WebhookStage
@@ -13,3 +14,5 @@ afterAll(() => stage?.close())
 
 samplesSuite(() => stage)
 admissionSuite(() => stage)
+// Last: it replaces the authority.
+lifeSuite(() => stage)

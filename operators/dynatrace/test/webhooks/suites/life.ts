@@ -1,0 +1,130 @@
+/** The webhook server while its certificates change and while it comes and goes, under traffic. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  CustomResourceDefinitions,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+  Secrets,
+  sleep,
+  ValidatingWebhookConfigurations,
+} from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { dynakube } from '../../../src/api/testing/build.ts'
+import { CERTIFICATES_SECRET, DynaKubeCrd, EdgeConnectCrd, WEBHOOK_NAME } from '../../../src/index.ts'
+import type { WebhookStage } from '../../support/webhook-stage.ts'
+
+/** The suite; `at` gives the stage once it is set. */
+export function lifeSuite(at: () => WebhookStage): void {
+  const secret = async () => {
+    const { data = {} } = await at().client.get(Secrets, { namespace: at().namespace, name: CERTIFICATES_SECRET })
+    return (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
+  }
+
+  /** Every bundle that the API server works with, each once. */
+  async function bundles(): Promise<readonly string[]> {
+    const { client } = at()
+    const { webhooks = [] } = await client.get(ValidatingWebhookConfigurations, { name: WEBHOOK_NAME })
+    const definitions = await Promise.all(
+      [DynaKubeCrd, EdgeConnectCrd].map(({ name }) => client.get(CustomResourceDefinitions, { name })),
+    )
+    const configs = [
+      ...webhooks.map(({ clientConfig }) => clientConfig),
+      ...definitions.map(({ spec }) => spec.conversion?.webhook?.clientConfig),
+    ]
+    return [...new Set(configs.map((config) => Buffer.from(config?.caBundle ?? '', 'base64').toString()))]
+  }
+
+  /** A write that needs validation and conversion, and stores nothing. Rejects when either could not be had. */
+  const rehearse = () => {
+    const { namespace, client } = at()
+    const object = { ...dynakube({}, { name: 'rehearsed' }), apiVersion: 'dynatrace.com/v1beta5' }
+    const old: Resource<KubeObject> = DynaKubeCrd.resource('v1beta5')
+    return client.create(old, { ...object, metadata: { ...object.metadata, namespace } }, { dryRun: true })
+  }
+  const works = () =>
+    rehearse().then(
+      () => true,
+      () => false,
+    )
+  const served = () => readFile(join(at().directory, 'tls.crt'), 'utf8')
+
+  describe('the life of the webhook server', () => {
+    it('goes on without one failed request while authority and certificate are replaced (47)', async () => {
+      const before = await secret()
+      const stop = new AbortController()
+      const failures: unknown[] = []
+      let requests = 0
+      const traffic = async () => {
+        while (!stop.signal.aborted) {
+          await rehearse().catch((error: unknown) => failures.push(error))
+          requests++
+        }
+      }
+      const streams = [traffic(), traffic()]
+      try {
+        await at().until(async () => requests > 10)
+        await at().renew()
+        const after = await secret()
+        expect(after('ca.crt')).not.toBe(before('ca.crt'))
+        expect(after('ca.crt.old')).toBe(before('ca.crt'))
+        expect(await bundles()).toEqual([`${after('ca.crt')}${before('ca.crt')}`])
+        await at().until(async () => (await served()) === after('tls.crt'))
+        // Long enough for the server to have looked at its files, and for new connections to see the certificate.
+        const enough = requests + 50
+        await sleep(3_000)
+        await at().until(async () => requests > enough)
+      } finally {
+        stop.abort()
+        await Promise.all(streams)
+      }
+      expect(failures).toEqual([])
+    })
+
+    it('writes nothing when everything is right', async () => {
+      const { client, namespace } = at()
+      const version = async () => {
+        const [stored, configuration, definition] = await Promise.all([
+          client.get(Secrets, { namespace, name: CERTIFICATES_SECRET }),
+          client.get(ValidatingWebhookConfigurations, { name: WEBHOOK_NAME }),
+          client.get(CustomResourceDefinitions, { name: DynaKubeCrd.name }),
+        ])
+        return [stored, configuration, definition].map(({ metadata }) => metadata.resourceVersion)
+      }
+      const before = await version()
+      await at().renew()
+      expect(await version()).toEqual(before)
+    })
+
+    it('recovers when somebody wipes the bundles out, or deletes the Secret', async () => {
+      const { client, namespace } = at()
+      await at().unregister()
+      await at().register()
+      await at().until(works)
+      await client.delete(Secrets, { namespace, name: CERTIFICATES_SECRET })
+      await at().renew()
+      const after = await secret()
+      await at().until(async () => (await served()) === after('tls.crt'))
+      await at().until(works)
+      expect(await bundles()).toEqual([after('ca.crt')])
+    })
+
+    it('while it is down, writes are refused with the reason; reads in the stored version and deletions are not', async () => {
+      const { client, namespace } = at()
+      const kept = dynakube({}, { name: 'kept' })
+      const latest = DynaKubeCrd.resource('v1beta6')
+      await client.create(latest, { ...kept, metadata: { ...kept.metadata, namespace } })
+      await at().stopWebhooks()
+      try {
+        await expect(rehearse()).rejects.toThrow(/failed calling webhook|conversion webhook/)
+        await expect(client.get(latest, { namespace, name: 'kept' })).resolves.toBeDefined()
+        await client.delete(latest, { namespace, name: 'kept' })
+        await expect(client.get(latest, { namespace, name: 'kept' })).rejects.toSatisfy(isNotFound)
+      } finally {
+        await at().startWebhooks()
+      }
+      await at().until(works)
+    })
+  })
+}
