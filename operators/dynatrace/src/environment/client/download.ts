@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { headerValue } from '@reeve/kube'
+import { batches } from '../../http/batches.ts'
 import { HttpConnectionError } from '../../http/http-error.ts'
 import type { OutboundResponse } from '../../http/outbound.ts'
 import type { Call, CallExecutor, CallOptions } from './call-executor.ts'
@@ -25,9 +26,6 @@ export interface DownloadOptions extends CallOptions {
   readonly etag?: string
   readonly onProgress?: (progress: DownloadProgress) => void
 }
-
-/** Written at once: large enough that the file system is not what limits, small enough to forget about. */
-const WRITE_BYTES = 512 * 1024
 
 /**
  * Downloads into `file`.
@@ -88,23 +86,8 @@ class DownloadTarget {
     const { headers, status } = response
     if (status === 206) this.#checkResumes(response)
     else await this.#startOver(headers)
-    let pending: Uint8Array[] = []
-    let pendingBytes = 0
-    const flush = async () => {
-      await this.#write(pending, pendingBytes)
-      pending = []
-      pendingBytes = 0
-    }
-    try {
-      for await (const chunk of response.body) {
-        pending.push(chunk)
-        pendingBytes += chunk.byteLength
-        if (pendingBytes >= WRITE_BYTES) await flush()
-      }
-    } finally {
-      // What arrived before a cut is kept: the next try goes on from there.
-      if (pendingBytes > 0) await flush()
-    }
+    // What arrives before a cut is written as well: the next try goes on from there.
+    for await (const { chunks, bytes } of batches(response.body)) await this.#write(chunks, bytes)
     if (this.#totalBytes !== undefined && this.#receivedBytes !== this.#totalBytes) {
       const counts = `${this.#receivedBytes} of ${this.#totalBytes} bytes arrived`
       throw new HttpConnectionError(`${response.url.host}: ${counts}`, 'response')

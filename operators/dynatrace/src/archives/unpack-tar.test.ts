@@ -1,0 +1,125 @@
+import { readdir } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { inPieces, makeTar, type TarEntry, tarGz } from './testing/make-tar.ts'
+import { listing, scratchFolder } from './testing/scratch-folder.ts'
+import { DEFAULT_UNPACK_LIMITS, type SkippedEntry, type UnpackOptions } from './unpack-options.ts'
+import { unpackTar } from './unpack-tar.ts'
+
+async function unpacked(entries: readonly TarEntry[], options: UnpackOptions = {}) {
+  await using scratch = await scratchFolder()
+  const skipped: SkippedEntry[] = []
+  const onSkip = (entry: SkippedEntry) => skipped.push(entry)
+  await unpackTar(tarGz(entries), 'gzip', scratch.target, { onSkip, ...options })
+  expect(await readdir(scratch.path)).toEqual(['target'])
+  return { files: await listing(scratch.target), skipped }
+}
+const symlink = (path: string, linkpath: string): TarEntry => ({ path, linkpath, type: 'SymbolicLink' })
+const hardLink = (path: string, linkpath: string): TarEntry => ({ path, linkpath, type: 'Link' })
+
+describe('unpackTar', () => {
+  it('unpacks folders, files and links', async () => {
+    const { files } = await unpacked([
+      { path: 'agent/', type: 'Directory', mode: 0o750 },
+      { path: 'agent/bin/', type: 'Directory', mode: 0o555 },
+      { path: 'agent/bin/run', content: 'x'.repeat(700), mode: 0o4755 },
+      symlink('agent/current', 'bin'),
+      symlink('agent/bin/later', '../made-later'),
+      hardLink('agent/copy', 'agent/bin/run'),
+      { path: 'agent/made-later' },
+    ])
+    expect(files).toEqual({
+      agent: '750 /',
+      'agent/bin': '755 /',
+      'agent/bin/later': '-> ../made-later',
+      'agent/bin/run': `755 ${'x'.repeat(700)}`,
+      'agent/copy': `755 ${'x'.repeat(700)}`,
+      'agent/current': '-> bin',
+      'agent/made-later': '644 ',
+    })
+  })
+
+  it('leaves out links that lead outside and goes on (csi check 43)', async () => {
+    const { files, skipped } = await unpacked([
+      symlink('absolute', '/etc/passwd'),
+      symlink('a/climbing', '../../../etc/passwd'),
+      symlink('a/just-outside', '../../outside.txt'),
+      symlink('a/fine', '../file'),
+      { path: 'file' },
+    ])
+    expect(files).toEqual({ a: '755 /', 'a/fine': '-> ../file', file: '644 ' })
+    expect(skipped.map(({ name }) => name)).toEqual(['absolute', 'a/climbing', 'a/just-outside'])
+  })
+
+  it('sees through links that lead outside only together', async () => {
+    const { skipped } = await unpacked([
+      { path: 'p/q/', type: 'Directory', mode: 0o755 },
+      symlink('p/q/root', '../..'),
+      symlink('escape', 'p/q/root/../outside'),
+      symlink('loop', 'loop'),
+    ])
+    expect(skipped.map(({ name }) => name)).toEqual(['escape', 'loop'])
+  })
+
+  it.each([
+    [[symlink('dir', 'elsewhere'), { path: 'dir/file' }]],
+    [[{ path: 'dir/file' }, symlink('dir', '/tmp')]],
+    [[symlink('x', 'a'), { path: 'x', content: 'through the link' }]],
+    [[{ path: 'a' }, { path: './a' }]],
+    [[{ path: '../x' }]],
+    [[{ path: '/x' }]],
+    [[hardLink('x', '../../etc/passwd')]],
+    [[hardLink('x', '/etc/passwd')]],
+    [[hardLink('x', 'missing')]],
+    [[symlink('s', 'a'), hardLink('x', 's'), { path: 'a' }]],
+  ] satisfies [TarEntry[]][])('refuses %j', async (entries) => {
+    await expect(unpacked(entries)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
+  })
+
+  it('leaves out devices and pipes', async () => {
+    const types = ['CharacterDevice', 'BlockDevice', 'FIFO'] as const
+    const { files, skipped } = await unpacked(types.map((type) => ({ path: type, type })))
+    expect(files).toEqual({})
+    expect(skipped.map(({ reason }) => reason)).toEqual(['special-file', 'special-file', 'special-file'])
+  })
+
+  it('stops at its limits', async () => {
+    const entries = [
+      { path: 'a', content: 'x'.repeat(600) },
+      { path: 'b', content: 'x'.repeat(600) },
+    ]
+    for (const limits of [{ maxEntries: 1 }, { maxTotalBytes: 1_000 }]) {
+      const options = { limits: { ...DEFAULT_UNPACK_LIMITS, ...limits } }
+      await expect(unpacked(entries, options)).rejects.toMatchObject({ code: 'ARCHIVE_TOO_LARGE' })
+    }
+    await expect(unpacked([{ path: 'bomb', content: '\0'.repeat(17 * 1024 ** 2) }])).rejects.toThrow(/bomb/)
+  })
+
+  it('refuses what is no archive, is cut off, or is packed in another way', async () => {
+    const whole = makeTar([{ path: 'a', content: 'x'.repeat(5_000) }])
+    for (const [bytes, compression] of [
+      [Buffer.from('no tar at all'.repeat(100)), 'none'],
+      [whole, 'gzip'],
+      [gzipSync(whole), 'none'],
+      [gzipSync(gzipSync(whole)), 'gzip'],
+      [gzipSync(whole).subarray(0, -20), 'gzip'],
+      [whole.subarray(0, 2_000), 'none'],
+    ] as const) {
+      await using scratch = await scratchFolder()
+      const outcome = unpackTar(inPieces(bytes), compression, scratch.target)
+      await expect(outcome).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+    }
+  })
+
+  it('fails with the error of its source, and stops when asked to', async () => {
+    await using scratch = await scratchFolder()
+    const lost = new Error('connection lost')
+    async function* broken() {
+      yield gzipSync(makeTar([{ path: 'a', content: 'x'.repeat(5_000) }])).subarray(0, 50)
+      throw lost
+    }
+    await expect(unpackTar(broken(), 'gzip', scratch.target)).rejects.toBe(lost)
+    const signal = AbortSignal.abort(lost)
+    await expect(unpackTar(tarGz([{ path: 'b' }]), 'gzip', scratch.target, { signal })).rejects.toBe(lost)
+  })
+})

@@ -1,0 +1,122 @@
+/** Unpacks a tar archive, such as a layer of an image, that nobody trusts. */
+import { once } from 'node:events'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { ReadEntry } from 'tar'
+import { ArchiveError, ArchiveInvalidError } from './archive-error.ts'
+import { FolderWriter } from './folder-writer.ts'
+import type { UnpackOptions } from './unpack-options.ts'
+
+/** How a tar archive is packed. */
+export type TarCompression = 'gzip' | 'none'
+
+/** Headers beyond this are no headers: long names and attributes take a few kilobytes. */
+const MAX_HEADER_BYTES = 256 * 1024
+
+/**
+ * Unpacks a stream into `folder`, which must be new and empty. Links that stay inside are made; links that would lead
+ * outside, devices and pipes are left out and reported.
+ *
+ * *Guarantees* and *Errors*: as those of `unpackZip`.
+ *
+ * @example
+ * await unpackTar(layer, 'gzip', '/data/tmp', { fileMode: agentFileMode, signal })
+ */
+export async function unpackTar(
+  source: AsyncIterable<Uint8Array>,
+  compression: TarCompression,
+  folder: string,
+  options: UnpackOptions = {},
+): Promise<void> {
+  const { Parser } = await import('tar')
+  const writer = new FolderWriter(folder, options)
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => undefined) // raced against below; nobody else listens
+  let unpacked = Promise.resolve()
+  const parser = new Parser({
+    strict: true,
+    maxMetaEntrySize: MAX_HEADER_BYTES,
+    onReadEntry: (entry) => {
+      unpacked = unpacked.then(() => unpackEntry(entry, writer))
+      unpacked.catch(failure.reject)
+    },
+  })
+  parser.on('error', failure.reject)
+  let packedBytes = 0
+  const counted = count(source, (bytes) => {
+    packedBytes += bytes
+  })
+  try {
+    const content = compression === 'gzip' ? gunzipped(counted) : counted
+    for await (const chunk of singlyPacked(content)) {
+      options.signal?.throwIfAborted()
+      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), failure.promise])
+      writer.checkRatio(packedBytes)
+    }
+    const ended = once(parser, 'end')
+    parser.end()
+    await Promise.race([ended, failure.promise])
+    await unpacked
+    await writer.finish()
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw asArchiveError(error)
+  }
+}
+
+async function unpackEntry(entry: ReadEntry, writer: FolderWriter): Promise<void> {
+  const { path, mode = 0, linkpath = '' } = entry
+  switch (entry.type) {
+    case 'File':
+    case 'OldFile':
+    case 'ContiguousFile':
+      return writer.file(path, mode, entry)
+    case 'Directory':
+    case 'GNUDumpDir':
+      await writer.directory(path, mode)
+      break
+    case 'SymbolicLink':
+      writer.symbolicLink(path, linkpath)
+      break
+    case 'Link':
+      writer.hardLink(path, linkpath)
+      break
+    default:
+      writer.specialFile(path)
+  }
+  entry.resume()
+}
+
+function gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 })
+  // Destroys both when either ends early, so that the source is let go; its error comes out of the other end.
+  return pipeline(Readable.from(source, { objectMode: false }), gunzip, () => undefined)
+}
+
+async function* count(source: AsyncIterable<Uint8Array>, add: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    add(chunk.byteLength)
+    yield chunk
+  }
+}
+
+/** The parser would unpack a packed archive inside by itself, past all limits; such an archive is refused. */
+async function* singlyPacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true
+  for await (const chunk of source) {
+    if (isFirst && ((chunk[0] === 0x1f && chunk[1] === 0x8b) || (chunk[0] === 0x28 && chunk[1] === 0xb5))) {
+      throw new ArchiveInvalidError('not a usable tar archive: it is packed in another way than declared')
+    }
+    isFirst = false
+    yield chunk
+  }
+}
+
+// The parser and zlib throw plain errors about the format. Errors of the file system and of whoever provides the
+// stream have a class or a system call of their own and stay what they are.
+function asArchiveError(error: unknown): unknown {
+  if (error instanceof ArchiveError || !(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const isFormat = /^TAR_|^Z_|^ERR__?ZLIB|^ERR_BUFFER/.test(code) || 'tarCode' in error
+  return isFormat ? new ArchiveInvalidError(`not a usable tar archive: ${error.message}`, { cause: error }) : error
+}

@@ -1,0 +1,122 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { makeZip, type ZipEntry } from './testing/make-zip.ts'
+import { listing, scratchFolder } from './testing/scratch-folder.ts'
+import { agentFileMode, DEFAULT_UNPACK_LIMITS, type UnpackOptions, type UnpackProgress } from './unpack-options.ts'
+import { unpackZip } from './unpack-zip.ts'
+
+async function unpacked(entries: readonly ZipEntry[], options: UnpackOptions = {}) {
+  await using scratch = await scratchFolder()
+  const file = join(scratch.path, 'a.zip')
+  await makeZip(file, entries)
+  await unpackZip(file, scratch.target, options)
+  return { files: await listing(scratch.target), outside: await readdir(scratch.path) }
+}
+
+it('unpacks folders and files with their permissions, but never more than those', async () => {
+  const { files } = await unpacked([
+    { name: 'agent/', mode: 0o40750 },
+    { name: 'agent/bin/run', content: 'run', mode: 0o104755 },
+    { name: './agent/empty', mode: 0o100600 },
+    { name: 'agent/nomode', content: 'x', mode: 0o100000 },
+  ])
+  expect(files).toEqual({
+    agent: '750 /',
+    'agent/bin': '755 /',
+    'agent/bin/run': '755 run',
+    'agent/empty': '600 ',
+    'agent/nomode': '644 x',
+  })
+})
+
+it('makes the configuration of agents writable for everybody (csi check 41)', async () => {
+  const entries = [
+    { name: 'agent/conf/a.conf', content: 'c' },
+    { name: './agent/conf/b.conf' },
+    { name: 'x/agent/conf/c' },
+  ]
+  const { files } = await unpacked(entries, { fileMode: agentFileMode })
+  expect(files).toMatchObject({
+    'agent/conf/a.conf': '666 c',
+    'agent/conf/b.conf': '666 ',
+    'x/agent/conf/c': '644 ',
+  })
+})
+
+it('writes a symbolic link as a file with the target as its content', async () => {
+  const { files } = await unpacked([{ name: 'link', content: '/etc/passwd', mode: 0o120777 }])
+  expect(files).toEqual({ link: '777 /etc/passwd' })
+})
+
+it.each(['../x', 'a/../../x', '/etc/x', 'a\\..\\x', 'a\0b', `${'a/'.repeat(70)}x`, 'n'.repeat(300), '..'])(
+  'refuses an entry named %j and writes nothing outside (csi check 42)',
+  async (name) => {
+    await using scratch = await scratchFolder()
+    const file = join(scratch.path, 'a.zip')
+    await makeZip(file, [{ name, content: 'evil' }])
+    await expect(unpackZip(file, scratch.target)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
+    expect(await readdir(scratch.path)).toEqual(['a.zip', 'target'])
+    expect(await readdir(scratch.target)).toEqual([])
+  },
+)
+
+it.each([[['a', 'a']], [['a', './a']], [['a', 'a/b']], [['a/b', 'a']], [['a', 'a/']]])(
+  'refuses entries that overwrite each other: %j',
+  async (names) => {
+    const entries = names.map((name) => ({ name, content: 'x' }))
+    await expect(unpacked(entries)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
+  },
+)
+
+it('skips devices and pipes and says so', async () => {
+  const skipped: unknown[] = []
+  const entries = [{ name: 'device', mode: 0o060644 }, { name: 'pipe', mode: 0o010644 }, { name: 'file' }]
+  const { files } = await unpacked(entries, { onSkip: (entry) => skipped.push(entry) })
+  expect(Object.keys(files)).toEqual(['file'])
+  expect(skipped).toEqual([
+    { name: 'device', reason: 'special-file' },
+    { name: 'pipe', reason: 'special-file' },
+  ])
+})
+
+it('stops at its limits for entries and bytes', async () => {
+  const entries = [
+    { name: 'a', content: 'x'.repeat(600) },
+    { name: 'b', content: 'x'.repeat(600) },
+  ]
+  for (const limits of [{ maxEntries: 1 }, { maxTotalBytes: 1_000 }]) {
+    const options = { limits: { ...DEFAULT_UNPACK_LIMITS, ...limits } }
+    await expect(unpacked(entries, options)).rejects.toMatchObject({ code: 'ARCHIVE_TOO_LARGE' })
+  }
+})
+
+it('recognizes a bomb by what comes out of it', async () => {
+  const entries = [{ name: 'bomb', content: Buffer.alloc(17 * 1024 ** 2) }]
+  await expect(unpacked(entries)).rejects.toThrow(/looks like a bomb/)
+})
+
+it('refuses damaged archives and what is none', async () => {
+  await using scratch = await scratchFolder()
+  const file = join(scratch.path, 'a.zip')
+  await makeZip(file, [{ name: 'a', content: 'some content', isCompressed: false }])
+  const bytes = await readFile(file)
+  const flipped = Buffer.from(bytes)
+  flipped.write('S', bytes.indexOf('some content'))
+  for (const broken of [flipped, bytes.subarray(0, -10), Buffer.from('<html>'), Buffer.alloc(0)]) {
+    await writeFile(file, broken)
+    await using fresh = await scratchFolder()
+    await expect(unpackZip(file, fresh.target)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+  }
+})
+
+it('tells how far it is, and stops when asked to', async () => {
+  const entries = Array.from({ length: 20 }, (_, index) => ({ name: `file-${index}`, content: 'x'.repeat(100) }))
+  const seen: UnpackProgress[] = []
+  await unpacked(entries, { onProgress: (progress) => seen.push(progress) })
+  expect(seen.at(-1)).toEqual({ entries: 20, bytes: 2_000 })
+  const stop = new AbortController()
+  const reason = new Error('enough')
+  const onProgress = ({ entries }: UnpackProgress) => entries === 5 && stop.abort(reason)
+  await expect(unpacked(entries, { onProgress, signal: stop.signal })).rejects.toBe(reason)
+})
