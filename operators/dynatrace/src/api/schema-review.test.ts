@@ -57,6 +57,7 @@ describe('a review by the schema', () => {
 
   it.each([
     ['no name', { metadata: {} }, 'metadata.name'],
+    ['a name that is null', { metadata: { name: null, labels: null } }, 'metadata.name'],
     ['a name that is a number', { metadata: { name: 5 } }, 'metadata.name'],
     ['labels that are a list', { metadata: { name: 'a', labels: [] } }, 'metadata.labels'],
     ['a label that is no text', { metadata: { name: 'a', labels: { x: 1 } } }, 'metadata.labels[x]'],

@@ -1,7 +1,8 @@
 /** What an API server does with an object before admission: unknown fields go, defaults come, the schema is applied. */
-import { type AnyCrd, applyDefaults, objectSchema, type Problem, type StructuralSchema, validate } from '@reeve/crd'
+import { type AnyCrd, applyDefaults, type Problem, type StructuralSchema, validate } from '@reeve/crd'
 import type { KubeObject } from '@reeve/kube'
 import { isRecord } from './is-record.ts'
+import { schemaOf } from './schema-of.ts'
 import { decodingProblems } from './validation/decoding-problems.ts'
 
 /** The outcome. */
@@ -16,15 +17,15 @@ export interface SchemaReview {
 
 /** Reviews an object of a known version, whatever it holds. */
 export function reviewBySchema(crd: AnyCrd, version: string, object: KubeObject): SchemaReview {
-  const schema = objectSchema(crd, version)
+  const schema = schemaOf(crd, version)
   const unknownFields: string[] = []
-  const known = prune(schema, object, '', unknownFields)
+  const known = prune(schema, { ...object, metadata: withoutNulls(object.metadata) }, '', unknownFields)
   // Pruning removes members and leaves the rest as it is, so that what was an object with metadata still is.
   const complete = applyDefaults(schema, known as KubeObject)
   return {
     object: complete,
     unknownFields,
-    problems: [...metadataProblems(object.metadata), ...validate(schema, complete), ...decodingProblems(complete)],
+    problems: [...metadataProblems(complete.metadata), ...validate(schema, complete), ...decodingProblems(complete)],
   }
 }
 
@@ -55,6 +56,13 @@ function own<T>(members: Readonly<Record<string, T>> | undefined, name: string):
   return members && Object.hasOwn(members, name) ? members[name] : undefined
 }
 
+/** In metadata, which has no schema, null is absent. */
+function withoutNulls(metadata: unknown): unknown {
+  return isRecord(metadata)
+    ? Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
+    : metadata
+}
+
 function metadataProblems(metadata: unknown): readonly Problem[] {
   if (!isRecord(metadata)) return [{ field: 'metadata', message: 'is required, with a name' }]
   const problems: Problem[] = []
@@ -63,15 +71,16 @@ function metadataProblems(metadata: unknown): readonly Problem[] {
     problems.push({ field: 'metadata.name', message: 'is required' })
   }
   for (const text of ['name', 'generateName', 'namespace']) {
-    const value = metadata[text] ?? ''
-    if (typeof value !== 'string') problems.push({ field: `metadata.${text}`, message: mustBeText(value) })
+    const value = metadata[text]
+    if (value !== undefined && typeof value !== 'string')
+      problems.push({ field: `metadata.${text}`, message: mustBeText(value) })
   }
   for (const map of ['labels', 'annotations']) problems.push(...textMapProblems(metadata[map], `metadata.${map}`))
   return problems
 }
 
 function textMapProblems(map: unknown, field: string): readonly Problem[] {
-  if (map === undefined || map === null) return []
+  if (map === undefined) return []
   if (!isRecord(map)) return [{ field, message: 'must be an object whose values are strings' }]
   return Object.entries(map)
     .filter(([, value]) => typeof value !== 'string')
