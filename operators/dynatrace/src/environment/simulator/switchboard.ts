@@ -7,6 +7,7 @@ import { Refusal, refusalAnswer } from './http/refusal.ts'
 import { type PathParameters, type Route, Router } from './http/router.ts'
 import type { CallHandler } from './http/server.ts'
 import { makeTrouble, type TroubledAnswer } from './make-trouble.ts'
+import { agentDownloadRoutes } from './routes/agent-download.ts'
 import { findGrant } from './routes/authenticate-platform.ts'
 import { deploymentRoutes } from './routes/deployment.ts'
 import { edgeConnectRoutes } from './routes/edge-connects.ts'
@@ -38,6 +39,7 @@ export class Switchboard implements CallHandler {
     this.#router = new Router([
       ...tokenLookupRoutes,
       ...deploymentRoutes(() => parts.authority()),
+      ...agentDownloadRoutes(),
       ...settingsRoutes(tenants),
       ...hostAndEventRoutes,
       ...ssoRoutes(tenants),

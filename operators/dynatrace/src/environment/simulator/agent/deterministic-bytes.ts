@@ -1,0 +1,44 @@
+/** Bytes that look like a program, are the same every time and can be read from any position. */
+import { createHash } from 'node:crypto'
+import type { ByteSource } from '../http/answer.ts'
+
+/** Written at once: large pieces cost less per byte. */
+const BLOCK_BYTES = 256 * 1024
+/** Every page of this size begins with its number. */
+const PAGE_BYTES = 4 * 1024
+
+/**
+ * Bytes of a file that is never stored. Pages are numbered, so that a download that was put together wrongly differs.
+ *
+ * @example
+ * const library = deterministicBytes('liboneagentjava.so', 1_000_000)
+ */
+export function deterministicBytes(seed: string, sizeBytes: number): ByteSource {
+  return { sizeBytes, read: (start, end) => blocks(seed, start, Math.min(end, sizeBytes)) }
+}
+
+function* blocks(seed: string, start: number, end: number): Generator<Buffer> {
+  const template = templateOf(seed)
+  for (let position = start; position < end; ) {
+    const number = Math.floor(position / BLOCK_BYTES)
+    // A fresh copy each time: the one before may still be waiting in a socket.
+    const block = Buffer.from(template)
+    for (let page = 0; page < BLOCK_BYTES; page += PAGE_BYTES) {
+      block.writeUInt32BE((number * BLOCK_BYTES + page) / PAGE_BYTES, page)
+    }
+    const offset = position - number * BLOCK_BYTES
+    const piece = block.subarray(offset, Math.min(BLOCK_BYTES, offset + end - position))
+    yield piece
+    position += piece.length
+  }
+}
+
+function templateOf(seed: string): Buffer {
+  return createHash('shake256', { outputLength: BLOCK_BYTES }).update(seed).digest()
+}
+
+/** Bytes that are in memory. */
+export function bytesOf(content: string | Buffer): ByteSource {
+  const buffer = Buffer.from(content)
+  return { sizeBytes: buffer.length, read: (start, end) => [buffer.subarray(start, end)] }
+}
