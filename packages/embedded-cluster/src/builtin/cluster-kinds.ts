@@ -3,12 +3,14 @@ import { arrayAt, isJsonObject, objectAt, stringAt } from '../json.ts'
 import { ensureObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { validateNamespace, validateNode } from './validation/cluster.ts'
+import { validateNamespaceStatus, validateNodeStatus } from './validation/reported-status.ts'
 
 /** The strategy of the kind Namespace. */
 export const namespaceStrategy: KindStrategy = {
   names: 'label',
   returnsDeletedObject: true,
   validate: validateNamespace,
+  validateStatus: validateNamespaceStatus,
   default(object) {
     const metadata = ensureObject(object, 'metadata')
     const name = stringAt(metadata, 'name') ?? ''
@@ -34,6 +36,7 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 export const nodeStrategy: KindStrategy = {
   keepsStatusOnCreate: true,
   validate: validateNode,
+  validateStatus: validateNodeStatus,
   default(object) {
     const status = ensureObject(object, 'status')
     if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }

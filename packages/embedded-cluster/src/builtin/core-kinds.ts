@@ -7,6 +7,7 @@ import { validateConfigMap, validateSecret } from './validation/configuration.ts
 import { validateEndpoints } from './validation/endpoints.ts'
 import { validateEvent } from './validation/events.ts'
 import { validateLimitRange, validateResourceQuota } from './validation/quotas.ts'
+import { validateResourceQuotaStatus } from './validation/reported-status.ts'
 
 /** The strategy of the kind ConfigMap. */
 export const configMapStrategy: KindStrategy = {
@@ -66,4 +67,8 @@ function completeLimits(item: JsonObject): void {
 }
 
 /** The strategy of the kind ResourceQuota. */
-export const resourceQuotaStrategy: KindStrategy = { returnsDeletedObject: true, validate: validateResourceQuota }
+export const resourceQuotaStrategy: KindStrategy = {
+  returnsDeletedObject: true,
+  validate: validateResourceQuota,
+  validateStatus: validateResourceQuotaStatus,
+}

@@ -4,6 +4,7 @@ import { adviseOnCronJob, adviseOnNamedWorkload } from './advice.ts'
 import { ensureObject, objectsIn, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
+import { validateJobStatus } from './validation/job-status.ts'
 import { validateCronJob, validateJob } from './validation/jobs.ts'
 
 const MAX_INT32 = 2_147_483_647
@@ -12,6 +13,7 @@ const MAX_INT32 = 2_147_483_647
 export const jobStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateJob,
+  validateStatus: validateJobStatus,
   warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')

@@ -47,6 +47,8 @@ export interface KindStrategy {
   prepareForDelete?(object: JsonObject, context: StrategyContext): JsonObject
   /** Problems of `object`; `old` is absent on create. */
   validate?(object: JsonObject, old: JsonObject | undefined): readonly FieldError[]
+  /** Problems of a status that is written by its subresource. */
+  validateStatus?(object: JsonObject, old: JsonObject): readonly FieldError[]
   /** Advice about an object that is accepted, for `Warning` headers; `old` is absent on create. */
   warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[]
   /** Seconds an object is given to end by itself; absent or 0 deletes at once. */

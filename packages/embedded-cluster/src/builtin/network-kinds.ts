@@ -5,11 +5,13 @@ import type { KindStrategy } from './kind-strategy.ts'
 import { validateEndpointSlice } from './validation/endpoints.ts'
 import { validateIngress, validateIngressClass, validateNetworkPolicy } from './validation/network.ts'
 import { validateLease } from './validation/policies.ts'
+import { validateIngressStatus } from './validation/reported-status.ts'
 
 /** The strategy of the kind Ingress. */
 export const ingressStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateIngress,
+  validateStatus: validateIngressStatus,
   warnings: adviseOnIngress,
 }
 

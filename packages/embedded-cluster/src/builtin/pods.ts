@@ -6,6 +6,7 @@ import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
 import { validateNewPod, validatePodOnly, validatePodSpec, validatePodTemplate } from './validation/pod-spec.ts'
+import { validatePodStatus } from './validation/pod-status.ts'
 import { validatePodUpdate } from './validation/pod-update.ts'
 import { Problems } from './validation/problems.ts'
 
@@ -17,6 +18,7 @@ export const podStrategy: KindStrategy = {
     const spec = ensureObject(pod, 'spec')
     defaultPodSpec(spec)
     defaultPodOnly(spec)
+    if (isJsonObject(pod.status)) alignAddresses(pod.status)
   },
   prepareForCreate(pod, { clock }) {
     const spec = objectAt(pod, 'spec')
@@ -45,6 +47,7 @@ export const podStrategy: KindStrategy = {
     else validatePodUpdate(problems, spec, objectAt(old, 'spec'))
     return problems.errors
   },
+  validateStatus: validatePodStatus,
   warnings: adviseOnPod,
   gracePeriodSeconds(pod, requested) {
     const spec = objectAt(pod, 'spec')
@@ -56,6 +59,14 @@ export const podStrategy: KindStrategy = {
     const seconds = requested ?? (typeof own === 'number' ? own : 30)
     return seconds < 0 ? 1 : seconds
   },
+}
+
+/** The one address and the list of addresses say the same: a new address replaces the list, a list gives the address. */
+function alignAddresses(status: JsonObject): void {
+  const [first] = objectsIn(status, 'podIPs')
+  const { podIP } = status
+  if (typeof podIP === 'string' && podIP !== '' && podIP !== first?.ip) status.podIPs = [{ ip: podIP }]
+  else if (first !== undefined) status.podIP = first.ip
 }
 
 /** Guaranteed when every container's requests equal its limits, BestEffort when there are none, else Burstable. */

@@ -5,6 +5,7 @@ import type { KindStrategy } from './kind-strategy.ts'
 import { validateAutoscaler } from './validation/autoscalers.ts'
 import { validateDisruptionBudget, validatePriorityClass, validateRuntimeClass } from './validation/policies.ts'
 import { validateRole, validateRoleBinding } from './validation/rbac.ts'
+import { validateAutoscalerStatus, validateDisruptionBudgetStatus } from './validation/replica-status.ts'
 import { validateWebhooks } from './validation/webhooks.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
@@ -82,7 +83,11 @@ function defaultMatchResources(match: JsonObject): void {
 }
 
 /** The strategy of the kind PodDisruptionBudget. */
-export const disruptionBudgetStrategy: KindStrategy = { generation: ['spec'], validate: validateDisruptionBudget }
+export const disruptionBudgetStrategy: KindStrategy = {
+  generation: ['spec'],
+  validate: validateDisruptionBudget,
+  validateStatus: validateDisruptionBudgetStatus,
+}
 
 const scaleUp: JsonObject = {
   stabilizationWindowSeconds: 0,
@@ -100,6 +105,7 @@ const scaleDown: JsonObject = {
 /** The strategy of the kind HorizontalPodAutoscaler, in both versions. */
 export const autoscalerStrategy: KindStrategy = {
   validate: validateAutoscaler,
+  validateStatus: validateAutoscalerStatus,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'minReplicas', 1)

@@ -6,6 +6,7 @@ import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
 import type { KindStrategy, StrategyContext } from './kind-strategy.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { Problems } from './validation/problems.ts'
+import { validateServiceStatus } from './validation/reported-status.ts'
 import { hasAddress, hasNodePorts, validateFamilies, validateService } from './validation/services.ts'
 
 const DEFAULT_AFFINITY_SECONDS = 10_800
@@ -47,6 +48,7 @@ export const serviceStrategy: KindStrategy = {
     }
   },
   validate: validateService,
+  validateStatus: validateServiceStatus,
   warnings: adviseOnService,
   release(object, { serviceAddresses }) {
     serviceAddresses.releaseAll(uidOf(object))

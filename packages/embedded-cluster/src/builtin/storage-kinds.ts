@@ -2,6 +2,7 @@
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { ensureObject, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
+import { validateClaimStatus } from './validation/reported-status.ts'
 import { validateClaim, validateCsiDriver, validateStorageClass, validateVolume } from './validation/storage.ts'
 import { defaultClaimSpec, defaultVolumeSource } from './volume-defaults.ts'
 
@@ -12,6 +13,7 @@ const volumeProtection = 'kubernetes.io/pv-protection'
 export const claimStrategy: KindStrategy = {
   returnsDeletedObject: true,
   validate: validateClaim,
+  validateStatus: validateClaimStatus,
   default(object) {
     defaultClaimSpec(ensureObject(object, 'spec'))
   },

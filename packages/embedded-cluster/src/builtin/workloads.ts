@@ -5,6 +5,12 @@ import { ensureObject, objectsIn, setDefault, setDefaults } from './draft-fields
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import {
+  validateDaemonSetStatus,
+  validateDeploymentStatus,
+  validateReplicaSetStatus,
+  validateStatefulSetStatus,
+} from './validation/replica-status.ts'
+import {
   validateDaemonSet,
   validateDeployment,
   validateReplicaSet,
@@ -19,6 +25,7 @@ export const deploymentStrategy: KindStrategy = {
   // The controller passes them on to ReplicaSets, so it has to see them change.
   annotationsCount: true,
   validate: validateDeployment,
+  validateStatus: validateDeploymentStatus,
   warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
@@ -36,6 +43,7 @@ export const deploymentStrategy: KindStrategy = {
 export const replicaSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateReplicaSet,
+  validateStatus: validateReplicaSetStatus,
   warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
@@ -48,6 +56,7 @@ export const replicaSetStrategy: KindStrategy = {
 export const replicationControllerStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateReplicationController,
+  validateStatus: validateReplicaSetStatus,
   warnings: adviseOnNamedWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
@@ -66,6 +75,7 @@ export const statefulSetStrategy: KindStrategy = {
   generation: ['spec'],
   names: 'label',
   validate: validateStatefulSet,
+  validateStatus: validateStatefulSetStatus,
   warnings: adviseOnWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')
@@ -95,6 +105,7 @@ const templateGeneration = 'deprecated.daemonset.template.generation'
 export const daemonSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateDaemonSet,
+  validateStatus: validateDaemonSetStatus,
   warnings: adviseOnWorkload,
   default(object) {
     const spec = ensureObject(object, 'spec')

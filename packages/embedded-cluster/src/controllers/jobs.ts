@@ -18,6 +18,7 @@ import type { SimulatorController } from './simulator-controller.ts'
 import { parseTimestamp, timestamp } from './timestamp.ts'
 
 const SOURCE = 'job-controller'
+const OWN_NAME = 'kubernetes.io/job-controller'
 
 class JobReconciler {
   readonly #context: ControllerContext
@@ -41,7 +42,7 @@ class JobReconciler {
     const job = this.#jobs.get(namespace, name)
     // Nobody counts the pods of a Job that is gone, even if another has its name by now.
     await this.#letGo(this.#tracked.get(key).filter((pod) => controllerOf(pod)?.uid !== job?.metadata.uid))
-    if (job === undefined) return undefined
+    if (job === undefined || isForeign(job)) return undefined
     if (isTerminating(job)) {
       await this.#letGo(this.#podsOf(job.metadata.uid))
       return undefined
@@ -151,6 +152,11 @@ class JobReconciler {
       await events.record(job, { type: 'Warning', reason: 'FailedCreate', message, source: SOURCE })
     }
   }
+}
+
+/** Whether somebody else's controller takes care of the Job. */
+function isForeign(job: Job): boolean {
+  return (job.spec.managedBy ?? OWN_NAME) !== OWN_NAME
 }
 
 function state(

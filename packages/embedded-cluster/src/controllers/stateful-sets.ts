@@ -161,7 +161,7 @@ class StatefulSetReconciler {
       ...positive('readyReplicas', ready),
       ...positive('currentReplicas', madeFrom(currentRevision)),
       ...positive('updatedReplicas', updated),
-      availableReplicas: alive.filter((pod) => isAvailable(pod, set, nowMs)).length,
+      availableReplicas: alive.filter((pod) => isRunningAndReady(pod) && isAvailable(pod, set, nowMs)).length,
       currentRevision,
       updateRevision,
       collisionCount: 0,

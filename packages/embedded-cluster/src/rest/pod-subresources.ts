@@ -57,10 +57,20 @@ export async function bindPod(context: ServerContext, request: WriteRequest, bin
       }
       const draft = cloneJson(live)
       objectAt(draft, 'spec').nodeName = node
+      takeMarks(draft, binding)
       draft.status = withScheduled(objectAt(draft, 'status'), new Date(context.clock.now()))
       return { object: draft, tracked: false }
     },
   })
+}
+
+/** What a scheduler says about the pod comes with the binding. */
+function takeMarks(pod: JsonObject, binding: JsonObject): void {
+  const metadata = objectAt(pod, 'metadata')
+  for (const field of ['labels', 'annotations']) {
+    const marks = objectAt(objectAt(binding, 'metadata'), field)
+    if (Object.keys(marks).length > 0) metadata[field] = { ...objectAt(metadata, field), ...marks }
+  }
 }
 
 function requireName({ name }: WriteRequest, object: JsonObject, kind: string): void {

@@ -98,8 +98,7 @@ async function attemptChange(
   const errors = [
     ...validateMetadata(info, strategy, object, old),
     ...validateObject(info, object, old),
-    // A subresource writes a part of its own, which whoever serves it checks.
-    ...(request.subresource === undefined ? (strategy.validate?.(object, old) ?? []) : []),
+    ...validateWritten(request, strategy, object, old),
   ]
   if (errors.length > 0) throw invalid(info.storedAs ?? info, name, errors)
   if (request.subresource === undefined) for (const text of strategy.warnings?.(object, old) ?? []) request.warn(text)
@@ -124,6 +123,17 @@ async function attemptChange(
     return { object, mayRetry: false }
   }
   return { object: await toRequestVersion(context, request, committed.object), mayRetry: false }
+}
+
+/** Problems of the part that this request writes; other subresources are checked by whoever serves them. */
+function validateWritten(
+  request: WriteRequest,
+  strategy: KindStrategy,
+  object: JsonObject,
+  old: JsonObject,
+): readonly FieldError[] {
+  if (request.subresource === undefined) return strategy.validate?.(object, old) ?? []
+  return request.subresource === 'status' ? (strategy.validateStatus?.(object, old) ?? []) : []
 }
 
 function requireVersion(request: WriteRequest, options: ChangeOptions, given: string, live: StoredObject): void {

@@ -52,9 +52,8 @@ function validateTaints(problems: Problems, spec: JsonObject): void {
     else problems.oneOf(`${at}.effect`, effect, taintEffects)
     const pair = `${key}/${effect}`
     if (seen.has(pair)) {
-      const shown = { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded ?? null }
-      const message = `Duplicate value: ${JSON.stringify(shown)}: taints must be unique by key and effect pair`
-      problems.errors.push({ field: at, reason: 'FieldValueDuplicate', message })
+      const shown = { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded }
+      problems.duplicateStruct(at, shown, 'taints must be unique by key and effect pair')
     }
     seen.add(pair)
   }

@@ -39,6 +39,13 @@ export class Problems {
     this.errors.push(fieldError.duplicate(field, value))
   }
 
+  /** `duplicate` for a struct, printed like that of {@link invalidStruct}. */
+  duplicateStruct(field: string, shown: Readonly<Record<string, JsonValue | undefined>>, detail?: string): void {
+    const text = JSON.stringify(shown, (_, value) => value ?? null)
+    const message = `Duplicate value: ${text}${detail === undefined ? '' : `: ${detail}`}`
+    this.errors.push({ field, reason: 'FieldValueDuplicate', message })
+  }
+
   forbidden(field: string, detail: string): void {
     this.errors.push(fieldError.forbidden(field, detail))
   }

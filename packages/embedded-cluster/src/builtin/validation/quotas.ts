@@ -27,16 +27,21 @@ const scopes = [
 export function validateResourceQuota(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
-  for (const [name, value] of Object.entries(objectAt(spec, 'hard'))) {
-    const at = `spec.hard[${name}]`
+  validateQuotaAmounts(problems, objectAt(spec, 'hard'), 'spec.hard')
+  const named = textsAt(spec, 'scopes')
+  if (named.some((scope) => !scopes.includes(scope))) problems.invalid('spec.scopes', [...named], 'unsupported scope')
+  return problems.errors
+}
+
+/** Checks amounts by resource, as a quota limits and counts them. */
+export function validateQuotaAmounts(problems: Problems, amounts: JsonObject, path: string): void {
+  for (const [name, value] of Object.entries(amounts)) {
+    const at = `${path}[${name}]`
     validateResourceName(problems, name, at)
     const isQuota = quotaResources.has(name) || isHugePages(name.replace(/^requests\./, ''))
     if (!name.includes('/') && !isQuota) problems.invalid(at, name, 'must be a standard resource for quota')
     validateAmount(problems, name, value, at)
   }
-  const named = textsAt(spec, 'scopes')
-  if (named.some((scope) => !scopes.includes(scope))) problems.invalid('spec.scopes', [...named], 'unsupported scope')
-  return problems.errors
 }
 
 /** Problems of a LimitRange. */

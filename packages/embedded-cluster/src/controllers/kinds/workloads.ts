@@ -147,6 +147,8 @@ export interface JobSpec {
   readonly activeDeadlineSeconds?: number
   readonly ttlSecondsAfterFinished?: number
   readonly suspend?: boolean
+  /** The controller in charge; the cluster's own when absent. */
+  readonly managedBy?: string
   readonly selector?: LabelSelector
   readonly template: PodTemplate
 }

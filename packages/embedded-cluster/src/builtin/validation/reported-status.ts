@@ -1,0 +1,100 @@
+/** The states of services, ingresses, claims, nodes, namespaces and quotas. */
+import { isIP } from 'node:net'
+import { type JsonObject, objectAt } from '../../json.ts'
+import type { FieldError } from '../../status-error.ts'
+import { parseQuantity } from '../quantity.ts'
+import { addressProblems, NOT_NEGATIVE, nameProblems } from './formats.ts'
+import { entriesOf, Problems, textAt } from './problems.ts'
+import { validateQuotaAmounts } from './quotas.ts'
+import { quantityAt } from './resources.ts'
+
+/** Problems of a Service's status. */
+export function validateServiceStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  const balancer = objectAt(objectAt(object, 'status'), 'loadBalancer')
+  const ingress = [...entriesOf(balancer, 'ingress', 'status.loadBalancer.ingress')]
+  if (ingress.length > 0 && objectAt(object, 'spec').type !== 'LoadBalancer') {
+    problems.forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")
+    return problems.errors
+  }
+  for (const [point, at] of ingress) {
+    validateEntryPoint(problems, point, at)
+    if (textAt(point, 'ip') !== '' && point.ipMode !== undefined) {
+      problems.oneOf(`${at}.ipMode`, point.ipMode, ['Proxy', 'VIP'])
+    }
+  }
+  return problems.errors
+}
+
+/** Problems of an Ingress's status. */
+export function validateIngressStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  const balancer = objectAt(objectAt(object, 'status'), 'loadBalancer')
+  for (const [point, at] of entriesOf(balancer, 'ingress', 'status.loadBalancer.ingress')) {
+    validateEntryPoint(problems, point, at)
+  }
+  return problems.errors
+}
+
+function validateEntryPoint(problems: Problems, point: JsonObject, at: string): void {
+  const ip = textAt(point, 'ip')
+  if (ip !== '') problems.invalidAll(`${at}.ip`, ip, addressProblems(ip))
+  const hostname = textAt(point, 'hostname')
+  if (hostname === '') return
+  problems.invalidAll(`${at}.hostname`, hostname, nameProblems(hostname))
+  if (isIP(hostname) !== 0) problems.invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
+}
+
+/** Problems of a PersistentVolumeClaim's status. */
+export function validateClaimStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  for (const [name, value] of Object.entries(objectAt(objectAt(object, 'status'), 'capacity'))) {
+    if (typeof value !== 'string' || parseQuantity(value).unscaled >= 0n) continue
+    problems.invalid(`status.capacity[${name}]`, Number(value), 'must be a valid resource quantity')
+  }
+  return problems.errors
+}
+
+/** Problems of a Node's status. */
+export function validateNodeStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  const status = objectAt(object, 'status')
+  const capacity = objectAt(status, 'capacity')
+  for (const name of Object.keys(capacity)) {
+    const amount = quantityAt(capacity, name)
+    if (amount !== undefined && amount.unscaled < 0n) {
+      problems.invalid(`status.capacity.${name}`, capacity[name], NOT_NEGATIVE)
+    }
+  }
+  const seen = new Set<string>()
+  for (const [address, at] of entriesOf(status, 'addresses', 'status.addresses')) {
+    const shown = { Type: textAt(address, 'type'), Address: textAt(address, 'address') }
+    const identity = JSON.stringify(shown)
+    if (seen.has(identity)) problems.duplicateStruct(at, shown)
+    seen.add(identity)
+  }
+  return problems.errors
+}
+
+/** Problems of a Namespace's status. */
+export function validateNamespaceStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  const isEnding = objectAt(object, 'metadata').deletionTimestamp !== undefined
+  const phase = textAt(objectAt(object, 'status'), 'phase')
+  // The messages call this field as Go does.
+  if (isEnding && phase !== 'Terminating') {
+    problems.invalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
+  }
+  if (!isEnding && phase !== 'Active') {
+    problems.invalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")
+  }
+  return problems.errors
+}
+
+/** Problems of a ResourceQuota's status. */
+export function validateResourceQuotaStatus(object: JsonObject): readonly FieldError[] {
+  const problems = new Problems()
+  const status = objectAt(object, 'status')
+  for (const field of ['hard', 'used']) validateQuotaAmounts(problems, objectAt(status, field), `status.${field}`)
+  return problems.errors
+}
