@@ -166,7 +166,7 @@ describe('the certificates controller', () => {
     expect(await bundles()).toEqual([data['ca.crt']])
   })
 
-  it('renews the server certificate after 6 d 22 h and both after 364 d 22 h, by itself (47)', async () => {
+  it('renews the server certificate alone after 6 d 22 h, by itself (47)', async () => {
     await install()
     await installDeployment()
     startController()

@@ -1,13 +1,14 @@
 /** The webhook server while its certificates change and while it comes and goes, under traffic. */
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import {
   CustomResourceDefinitions,
   isNotFound,
   type KubeObject,
   type Resource,
   Secrets,
-  sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
@@ -70,10 +71,8 @@ export function lifeSuite(at: () => WebhookStage): void {
         expect(after('ca.crt')).not.toBe(before('ca.crt'))
         expect(after('ca.crt.old')).toBe(before('ca.crt'))
         expect(await bundles()).toEqual([`${after('ca.crt')}${before('ca.crt')}`])
-        await at().until(async () => (await served()) === after('tls.crt'))
-        // Long enough for the server to have looked at its files, and for new connections to see the certificate.
+        await at().until(async () => (await shown(at().port)) === new X509Certificate(after('tls.crt')).fingerprint256)
         const enough = requests + 50
-        await sleep(3_000)
         await at().until(async () => requests > enough)
       } finally {
         stop.abort()
@@ -127,4 +126,13 @@ export function lifeSuite(at: () => WebhookStage): void {
       await at().until(works)
     })
   })
+}
+
+/** The certificate that a new connection is shown. */
+async function shown(port: number): Promise<string> {
+  const socket = connect({ port, host: 'localhost', rejectUnauthorized: false })
+  await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
+  const { fingerprint256 } = socket.getPeerCertificate()
+  socket.destroy()
+  return fingerprint256
 }

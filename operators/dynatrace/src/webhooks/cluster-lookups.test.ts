@@ -1,0 +1,143 @@
+import { createClient, type Transport } from '@reeve/kube'
+import { type Logger, silentLogger, WebhookRouter } from '@reeve/runtime'
+import { SimulatedClock } from '@reeve/runtime/testing'
+import { describe, expect, it } from 'vitest'
+import { dynakube } from '../api/testing/build.ts'
+import { ALL_MODULES } from '../api/validation/modules.ts'
+import { clusterLookups } from './cluster-lookups.ts'
+import { validationPath, validationRoutes } from './validate.ts'
+
+type Answer = { readonly status: number; readonly body: object } | 'silence'
+
+/** A cluster that answers by path; what it does not know is not found. */
+function setUp(answers: Readonly<Record<string, Answer>>, everything?: Answer) {
+  const clock = new SimulatedClock()
+  const asked: string[] = []
+  const warnings: string[] = []
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (fields) =>
+      warnings.push(JSON.stringify(fields, (_, value) => (value instanceof Error ? value.message : value))),
+  }
+  const transport: Transport = {
+    send: (request) => {
+      const path = request.path.split('?')[0] ?? ''
+      asked.push(path)
+      const answer = everything ??
+        answers[path] ?? { status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404 } }
+      if (answer === 'silence') {
+        return new Promise((_, reject) =>
+          request.signal?.addEventListener('abort', () => reject(request.signal?.reason), { once: true }),
+        )
+      }
+      const text = new TextEncoder().encode(JSON.stringify(answer.body))
+      const body = (async function* () {
+        yield text
+      })()
+      return Promise.resolve({ status: answer.status, headers: { 'content-type': 'application/json' }, body })
+    },
+    close: async () => undefined,
+  }
+  const client = createClient({ transport, clock, random: () => 0 })
+  const lookups = (signal = new AbortController().signal) =>
+    clusterLookups({ client, modules: ALL_MODULES, logger }, 'dynatrace', signal)
+  return { clock, asked, warnings, lookups }
+}
+
+const DYNAKUBES = '/apis/dynatrace.com/v1beta6/namespaces/dynatrace/dynakubes'
+const listOf = (...items: object[]) => ({
+  status: 200,
+  body: { kind: 'List', metadata: { resourceVersion: '1' }, items },
+})
+
+describe('look-ups', () => {
+  it('decode Secrets, and tell a missing one from one that cannot be read', async () => {
+    const path = '/api/v1/namespaces/dynatrace/secrets'
+    const { clock, lookups } = setUp({
+      [`${path}/proxy`]: { status: 200, body: { metadata: { name: 'proxy' }, data: { proxy: btoa('http://p') } } },
+      [`${path}/locked`]: { status: 403, body: { kind: 'Status', reason: 'Forbidden', code: 403 } },
+    })
+    const { readSecret } = lookups()
+    expect(await clock.runToCompletion(readSecret('proxy'))).toEqual({ proxy: 'http://p' })
+    expect(await clock.runToCompletion(readSecret('missing'))).toBeUndefined()
+    await expect(clock.runToCompletion(readSecret('locked'))).rejects.toMatchObject({ status: 403 })
+  })
+
+  it('list once what several rules ask for', async () => {
+    const { clock, asked, lookups } = setUp({
+      [DYNAKUBES]: listOf(dynakube()),
+      '/api/v1/namespaces': listOf(
+        { metadata: { name: 'shop', labels: { team: 'a' } } },
+        { metadata: { name: 'bare' } },
+      ),
+    })
+    const { listDynaKubes, listNamespaces } = lookups()
+    const lists = Promise.all([listDynaKubes(), listDynaKubes(), listNamespaces()])
+    const [one, two, namespaces] = await clock.runToCompletion(lists)
+    expect(one).toBe(two)
+    expect(one.map(({ metadata }) => metadata.name)).toEqual(['dk'])
+    expect(namespaces).toEqual([
+      { name: 'shop', labels: { team: 'a' } },
+      { name: 'bare', labels: {} },
+    ])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('know Istio by its group and version', async () => {
+    const path = '/apis/networking.istio.io/v1beta1'
+    const present = setUp({ [path]: { status: 200, body: { kind: 'APIResourceList', resources: [] } } })
+    expect(await present.clock.runToCompletion(present.lookups().hasIstio())).toBe(true)
+    const absent = setUp({})
+    expect(await absent.clock.runToCompletion(absent.lookups().hasIstio())).toBe(false)
+  })
+})
+
+describe('with an API server that is silent', () => {
+  const object = dynakube({ oneAgent: { cloudNativeFullStack: {} }, proxy: { valueFrom: 'proxy' }, enableIstio: true })
+  const body = {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'uid-1',
+      kind: { group: 'dynatrace.com', version: 'v1beta6', kind: 'DynaKube' },
+      resource: { group: 'dynatrace.com', version: 'v1beta6', resource: 'dynakubes' },
+      namespace: 'dynatrace',
+      operation: 'CREATE',
+      object,
+    },
+  }
+
+  it('a review is answered well within the time-out, and says what could not be found out', async () => {
+    const { clock, warnings, lookups } = setUp({}, 'silence')
+    const router = new WebhookRouter(
+      validationRoutes((_, signal) => lookups(signal)),
+      { clock },
+    )
+    const startMs = clock.now()
+    const answer = await clock.runToCompletion(
+      router.handle(validationPath('v1beta6', 'DynaKube'), structuredClone(body)),
+    )
+    expect(clock.now() - startMs).toBeLessThan(5_000)
+    expect(answer).toMatchObject({
+      response: {
+        allowed: false,
+        status: { code: 403, message: expect.stringMatching(/2 errors[\s\S]*no answer within 3000 ms[\s\S]*Istio/) },
+      },
+    })
+    expect(warnings.length).toBeGreaterThan(0)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('a caller with less patience gets its answer in time, too', async () => {
+    const { clock, lookups } = setUp({}, 'silence')
+    const router = new WebhookRouter(
+      validationRoutes((_, signal) => lookups(signal)),
+      { clock },
+    )
+    const startMs = clock.now()
+    const path = validationPath('v1beta6', 'DynaKube')
+    const answer = await clock.runToCompletion(router.handle(path, structuredClone(body), { timeoutMs: 1_000 }))
+    expect(clock.now() - startMs).toBeLessThanOrEqual(1_000)
+    expect(answer).toMatchObject({ response: { allowed: false, status: { code: 504 } } })
+  })
+})
