@@ -152,8 +152,8 @@ export class TemplateError extends HelmError {
   readonly file: string | undefined
   readonly line: number | undefined
 
-  constructor(message: string, place: { readonly file?: string; readonly line?: number } = {}) {
-    super(message)
+  constructor(message: string, place: { readonly file?: string; readonly line?: number } = {}, options?: ErrorOptions) {
+    super(message, options)
     this.file = place.file
     this.line = place.line
   }

@@ -1,9 +1,21 @@
 /** @module A typed, safe driver of the real Helm: releases, their records, and the charts they are made from. */
+export { type FindHelmOptions, findHelm } from './binary/find-helm.ts'
 export type { HelmBinary } from './binary/helm-binary.ts'
 export type * from './chart/chart-source.ts'
+export { Helm, type HelmOptions, openHelm } from './driver/helm.ts'
 export type * from './driver/helm-driver.ts'
-export type { ManifestChange } from './driver/manifest-changes.ts'
-export type { RecoveryPlan } from './driver/plan-recovery.ts'
+export { type ManifestChange, manifestChanges } from './driver/manifest-changes.ts'
+export { manifestObjects } from './driver/manifest-objects.ts'
+export {
+  planRecovery,
+  type RecoverableRevision,
+  type RecoveryConditions,
+  type RecoveryPlan,
+} from './driver/plan-recovery.ts'
 export * from './errors.ts'
 export type * from './process/process-runner.ts'
+export { runProcess } from './process/run-process.ts'
+export * from './release/decode-release.ts'
+export { readReleases } from './release/read-releases.ts'
 export * from './release/release.ts'
+export { valuesDigest } from './release/values-digest.ts'

@@ -2,7 +2,7 @@
 import type { HelmBinary } from '../binary/helm-binary.ts'
 import type { Release, ReleaseKey, ReleaseSummary, RevisionSummary } from '../release/release.ts'
 import type { ManifestChange } from './manifest-changes.ts'
-import type { RecoveryPlan } from './plan-recovery.ts'
+import type { RecoverableRevision, RecoveryPlan } from './plan-recovery.ts'
 
 /** Values for a chart: an object, or the text of a YAML document, which reaches Helm byte by byte. */
 export type HelmValues = string | Readonly<Record<string, unknown>>
@@ -61,8 +61,10 @@ export interface UpgradeOptions extends DeployOptions {
 
 /** Options of {@link HelmDriver.rollback}. */
 export interface RollbackOptions extends ChangeOptions {
-  /** @default 10 */
+  /** How many revisions to keep. @default 10 */
   readonly historyMax?: number
+  /** Take fields over from other managers; Helm 3 never asks and always does. @default false */
+  readonly forceConflicts?: boolean
 }
 
 /** Options of {@link HelmDriver.template} and {@link HelmDriver.diff}. */
@@ -85,9 +87,9 @@ export interface ReleaseDiff {
 }
 
 /** Options of {@link HelmDriver.recover}. */
-export interface RecoverOptions extends ChangeOptions {
-  /** Every revision, when the caller has read them already; saves processes. */
-  readonly history?: readonly Release[]
+export interface RecoverOptions extends RollbackOptions {
+  /** Every revision, oldest first, when the caller has read them already; saves a process. */
+  readonly history?: readonly RecoverableRevision[]
   /**
    * How long a pending record is left alone: its author may still be at work, in this process or another.
    * @default the deadline of a change (300_000) plus the time to end it; 0 when the author is known to be dead
@@ -125,6 +127,7 @@ export interface HelmDriver extends AsyncDisposable {
   rollback(release: ReleaseKey, revision: number, options?: RollbackOptions): Promise<void>
   /** Removes a release, its objects and its history. Resolves with `false` when there was none. */
   uninstall(release: ReleaseKey, options?: ChangeOptions): Promise<boolean>
+  /** Starts two processes: helm prints the chart's name and version elsewhere. */
   status(release: ReleaseKey, options?: RevisionOptions): Promise<Release>
   /** Oldest first. */
   history(release: ReleaseKey, options?: HelmCallOptions): Promise<readonly RevisionSummary[]>
@@ -136,9 +139,15 @@ export interface HelmDriver extends AsyncDisposable {
   list(options?: ListReleasesOptions): Promise<readonly ReleaseSummary[]>
   /** Renders without asking the cluster. */
   template(release: ReleaseKey, chart: ChartReference, options?: RenderOptions): Promise<string>
-  /** What installing or upgrading would change, without changing it: a server-side dry run beside the release. */
+  /**
+   * What installing or upgrading would change, without changing it: a server-side dry run beside the release. Starts a
+   * second process unless `current` is given. Hooks are not part of it.
+   */
   diff(release: ReleaseKey, chart: ChartReference, options?: DiffOptions): Promise<ReleaseDiff>
-  /** Frees a release that a crash left `pending-*`, and resolves with what was done. See `planRecovery`. */
+  /**
+   * Frees a release that a crash left `pending-*` or `uninstalling`, and resolves with what was done; see
+   * `planRecovery`. Starts a process for the history unless it is given, and one to act if there is need.
+   */
   recover(release: ReleaseKey, options?: RecoverOptions): Promise<RecoveryPlan>
   /** Ends what runs and removes credentials from the disk. */
   close(): Promise<void>

@@ -40,7 +40,7 @@ export interface Release extends ReleaseKey {
   /** RFC 3339; absent when the record has none. */
   readonly firstDeployed?: string
   readonly lastDeployed?: string
-  /** Labels that the caller gave the release. */
+  /** Labels that the caller gave the release. Known from a record only: helm does not print them. */
   readonly labels: Readonly<Record<string, string>>
 }
 

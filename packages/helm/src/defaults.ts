@@ -1,0 +1,46 @@
+/** Every default of this package, with its unit in its name. */
+
+/** Deadline of what only reads. */
+export const DEFAULT_READ_TIMEOUT_MS = 60_000
+
+/** Deadline of what changes a release: Helm's own default. */
+export const DEFAULT_CHANGE_TIMEOUT_MS = 300_000
+
+/** From the request to end to the kill. Helm needs well under a second to record that it was interrupted. */
+export const DEFAULT_KILL_GRACE_MS = 5_000
+
+/** Helm processes at once. Each takes 50 to 80 MiB and, while it renders, one core. */
+export const DEFAULT_MAX_CONCURRENT = 4
+
+/** Commands that may wait for their turn. */
+export const DEFAULT_MAX_WAITING = 1_000
+
+/** Most of an output stream that is kept. A release prints its whole chart, which a record of 1 MiB bounds. */
+export const DEFAULT_MAX_OUTPUT_BYTES = 32 * 1024 * 1024
+
+/** Revisions that Helm keeps per release: its own default. */
+export const DEFAULT_HISTORY_MAX = 10
+
+/** Most bytes of a release record, unpacked. Packed it is at most 1 MiB: what a Secret holds. */
+export const DEFAULT_MAX_RECORD_BYTES = 32 * 1024 * 1024
+
+/** Deadline of asking a chart source. */
+export const DEFAULT_CHART_TIMEOUT_MS = 60_000
+
+/** Most bytes of a chart archive. Charts beyond 1 MiB do not fit into a release record anyway, subcharts aside. */
+export const DEFAULT_MAX_CHART_BYTES = 20 * 1024 * 1024
+
+/** Most bytes of a chart archive, unpacked: Helm's own limit. */
+export const DEFAULT_MAX_UNPACKED_BYTES = 100 * 1024 * 1024
+
+/** Most files in a chart. */
+export const DEFAULT_MAX_CHART_FILES = 10_000
+
+/** Most bytes of a repository's index. Parsing blocks this process: about 0.1 s per MiB. */
+export const DEFAULT_MAX_INDEX_BYTES = 8 * 1024 * 1024
+
+/** Size of the chart cache on disk. */
+export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
+
+/** How long an answer of a source is taken for granted, so that a hundred releases of one chart ask once. */
+export const DEFAULT_FRESH_MS = 30_000

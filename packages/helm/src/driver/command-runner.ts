@@ -1,0 +1,109 @@
+/** Runs one helm command within its limits, and turns a bad end into a typed error. */
+import type { ClientLogger, Clock } from '@reeve/kube'
+import { BadHelmOutputError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
+import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'
+import type { ProcessSlots } from '../process/process-slots.ts'
+import type { HelmCallOptions, HelmValues } from './helm-driver.ts'
+import type { KubeconfigFile } from './kubeconfig.ts'
+import { isUnauthenticated, readFailure } from './read-failure.ts'
+import { redactOutput, secretsInValues } from './redact-output.ts'
+
+/** What all commands of a driver share. */
+export interface CommandRunnerOptions {
+  readonly path: string
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly kubeconfig: KubeconfigFile
+  readonly slots: ProcessSlots
+  readonly runProcess: RunProcess
+  readonly clock: Clock
+  readonly killGraceMs: number
+  readonly maxOutputBytes: number
+  readonly logger?: ClientLogger
+  /** Aborts when the driver is closed. */
+  readonly closing: AbortSignal
+}
+
+/** One command. */
+export interface HelmCommand {
+  /** Such as `helm upgrade tenant-a/web`, for messages. */
+  readonly what: string
+  readonly args: readonly string[]
+  readonly timeoutMs: number
+  /** Sent by standard input: command lines and files can be read by others. */
+  readonly values?: HelmValues
+}
+
+/** Starts helm, again and again. */
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions
+
+  constructor(options: CommandRunnerOptions) {
+    this.#options = options
+  }
+
+  /** What the command printed. */
+  async run(command: HelmCommand, options: HelmCallOptions): Promise<string> {
+    const { closing, slots } = this.#options
+    const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
+    return slots.run(() => this.#attempt(command, options, signal), signal)
+  }
+
+  /** What the command printed, as JSON. */
+  async runJson(command: HelmCommand, options: HelmCallOptions): Promise<unknown> {
+    const stdout = await this.run(command, options)
+    try {
+      return JSON.parse(stdout)
+    } catch {
+      // The parser's message quotes the output, which may hold values.
+      throw new BadHelmOutputError(`${command.what} printed something that is not JSON`)
+    }
+  }
+
+  async #attempt(command: HelmCommand, options: HelmCallOptions, signal: AbortSignal): Promise<string> {
+    const { kubeconfig } = this.#options
+    await kubeconfig.refresh(signal)
+    let outcome = await this.#start(command, signal)
+    // A token that expired between two looks at its file: nothing has happened yet, so it is safe to start over.
+    if (outcome.exitCode !== 0 && isUnauthenticated(outcome.stderr) && (await kubeconfig.renew(signal))) {
+      outcome = await this.#start(command, signal)
+    }
+    return this.#judge(command, options, outcome, signal)
+  }
+
+  async #start(command: HelmCommand, signal: AbortSignal): Promise<ProcessOutcome> {
+    const { path, folder, env, runProcess, clock, killGraceMs, maxOutputBytes, logger } = this.#options
+    const { what, args, timeoutMs, values } = command
+    const startedAt = clock.now()
+    const outcome = await runProcess({
+      command: path,
+      args,
+      env,
+      cwd: folder,
+      ...(values !== undefined && { stdin: typeof values === 'string' ? values : JSON.stringify(values) }),
+      timeoutMs,
+      killGraceMs,
+      maxOutputBytes,
+      signal,
+    }).catch((error: unknown) => {
+      throw new HelmMissingError(`${what}: ${path} cannot be run`, { cause: error })
+    })
+    const { exitCode, endedBy } = outcome
+    logger?.debug({ command: what, exitCode, endedBy, durationMs: clock.now() - startedAt }, 'ran helm')
+    return outcome
+  }
+
+  #judge(command: HelmCommand, options: HelmCallOptions, outcome: ProcessOutcome, signal: AbortSignal): string {
+    const { what, timeoutMs, values } = command
+    const { exitCode, stdout, stderr, isTruncated, endedBy } = outcome
+    // A command that was told to end and still completed has done what it was asked for.
+    if (exitCode === 0 && isTruncated) throw new BadHelmOutputError(`${what} printed more than is kept`)
+    if (exitCode === 0) return stdout
+    if (endedBy === 'abort') throw signal.reason
+    if (endedBy === 'timeout') {
+      throw new HelmTimeoutError(`${what} did not end within ${timeoutMs} ms and was stopped`, 'driver')
+    }
+    const secrets = [...(options.secrets ?? []), ...this.#options.kubeconfig.secrets, ...secretsInValues(values)]
+    throw readFailure({ what, exitCode, stderr: redactOutput(stderr, secrets) })
+  }
+}

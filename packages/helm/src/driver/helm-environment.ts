@@ -1,0 +1,47 @@
+/** The surroundings that helm runs in: folders of its own, and nothing of the machine's. */
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Variables that say where the machine keeps its certificates and temporary files. */
+const PASSED_ON = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR']
+
+/** A folder that only its owner can look into. */
+export interface HelmFolder {
+  readonly path: string
+  /** Removes it, if it was made for this driver. */
+  remove(): Promise<void>
+}
+
+/** Opens `path`, or a new temporary folder. */
+export async function openFolder(path: string | undefined): Promise<HelmFolder> {
+  if (path === undefined) {
+    const made = await mkdtemp(join(tmpdir(), 'reeve-helm-'))
+    return { path: made, remove: () => rm(made, { recursive: true, force: true }) }
+  }
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  await chmod(path, 0o700)
+  return { path, remove: async () => undefined }
+}
+
+/**
+ * The environment of helm. Its caches stay in `folder`: what it has learned of the cluster saves the next command some
+ * requests, while plugins, repositories and registry log-ins of the machine's user play no part.
+ */
+export function helmEnvironment(
+  folder: string,
+  kubeconfigPath: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const passedOn = PASSED_ON.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []))
+  return {
+    ...Object.fromEntries(passedOn),
+    HOME: folder,
+    KUBECONFIG: kubeconfigPath,
+    HELM_CACHE_HOME: join(folder, 'cache'),
+    HELM_CONFIG_HOME: join(folder, 'config'),
+    HELM_DATA_HOME: join(folder, 'data'),
+    HELM_DRIVER: 'secret',
+    NO_COLOR: '1',
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { HelmBusyError } from '../errors.ts'
+import { ProcessSlots } from './process-slots.ts'
+
+const forever = new AbortController().signal
+
+describe('ProcessSlots', () => {
+  it('runs no more at once than allowed, and the others in order', async () => {
+    const slots = new ProcessSlots({ maxConcurrent: 2, maxWaiting: 10 })
+    const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
+    const started: number[] = []
+    const done = gates.map((gate, index) =>
+      slots.run(async () => {
+        started.push(index)
+        await gate.promise
+      }, forever),
+    )
+    await Promise.resolve()
+    expect(started).toEqual([0, 1])
+    gates[1]?.resolve()
+    await done[1]
+    await Promise.resolve()
+    expect(started).toEqual([0, 1, 2])
+    for (const gate of gates) gate.resolve()
+    await Promise.all(done)
+    expect(started).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('frees the place of work that failed', async () => {
+    const slots = new ProcessSlots({ maxConcurrent: 1, maxWaiting: 0 })
+    await expect(slots.run(() => Promise.reject(new Error('broken')), forever)).rejects.toThrow('broken')
+    expect(await slots.run(async () => 'next', forever)).toBe('next')
+  })
+
+  it('refuses when too many wait', async () => {
+    const slots = new ProcessSlots({ maxConcurrent: 1, maxWaiting: 0 })
+    const gate = Promise.withResolvers<void>()
+    const first = slots.run(() => gate.promise, forever)
+    await expect(slots.run(async () => undefined, forever)).rejects.toThrow(HelmBusyError)
+    gate.resolve()
+    await first
+  })
+
+  it('lets go of one that no longer wants to wait, without losing the place', async () => {
+    const slots = new ProcessSlots({ maxConcurrent: 1, maxWaiting: 10 })
+    const gate = Promise.withResolvers<void>()
+    const first = slots.run(() => gate.promise, forever)
+    const abort = new AbortController()
+    const second = slots.run(async () => 'second', abort.signal)
+    const third = slots.run(async () => 'third', forever)
+    abort.abort(new Error('enough'))
+    await expect(second).rejects.toThrow('enough')
+    gate.resolve()
+    expect(await third).toBe('third')
+    await first
+  })
+})

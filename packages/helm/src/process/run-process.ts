@@ -1,0 +1,74 @@
+/** Runs a command in a process group of its own, and leaves nothing of it behind. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { OutputHead, OutputTail } from './output-capture.ts'
+import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
+
+/**
+ * The `RunProcess` of production.
+ *
+ * A command that has to end is first asked to (SIGTERM: Helm then records that its operation failed), and killed after
+ * `killGraceMs`. Both signals go to the whole group, and when the command itself has ended, what is left of its group is
+ * killed too.
+ *
+ * *Assumptions*: a POSIX system. When this process is itself killed, a command that runs goes on to its end.
+ *
+ * @example
+ * const { exitCode, stdout } = await runProcess({
+ *   command: '/usr/bin/helm', args: ['version'], env: {}, cwd: '/tmp',
+ *   timeoutMs: 10_000, killGraceMs: 1_000, maxOutputBytes: 65_536,
+ * })
+ */
+export function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
+  const { command, args, env, cwd, stdin = '', timeoutMs, killGraceMs, maxOutputBytes, signal } = request
+  const { promise, resolve, reject } = Promise.withResolvers<ProcessOutcome>()
+  if (signal?.aborted) {
+    return Promise.resolve({ exitCode: null, stdout: '', stderr: '', isTruncated: false, endedBy: 'abort' })
+  }
+  const child = spawn(command, [...args], { env: { ...env }, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  const stdout = new OutputHead(maxOutputBytes)
+  const stderr = new OutputTail(maxOutputBytes)
+  let endedBy: ProcessOutcome['endedBy'] = 'exit'
+  let killTimer: NodeJS.Timeout | undefined
+
+  const end = (why: 'timeout' | 'abort') => {
+    if (endedBy !== 'exit') return
+    endedBy = why
+    signalGroup(child, 'SIGTERM')
+    killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), killGraceMs)
+  }
+  const deadline = setTimeout(() => end('timeout'), timeoutMs)
+  const onAbort = () => end('abort')
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const settle = () => {
+    clearTimeout(deadline)
+    clearTimeout(killTimer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+
+  child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk))
+  child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
+  // A command that ends before it has read its input breaks the pipe; how it ended says more than that.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(stdin)
+  child.once('error', (error) => {
+    settle()
+    reject(error)
+  })
+  // The streams close only when no descendant holds them any more: killing the rest of the group closes them.
+  child.once('exit', () => signalGroup(child, 'SIGKILL'))
+  child.once('close', (exitCode) => {
+    settle()
+    resolve({ exitCode, stdout: stdout.text(), stderr: stderr.text(), isTruncated: stdout.isTruncated, endedBy })
+  })
+  return promise
+}
+
+function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch (error) {
+    // Nobody is left in the group, which is what the signal was to bring about.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

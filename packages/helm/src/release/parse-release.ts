@@ -1,0 +1,68 @@
+/** Reads a release from the JSON that Helm keeps in its records and prints. */
+import { isJsonObject, type JsonObject, objectAt, textAt } from '../json-shape.ts'
+import type { ChartMetadata, Release, ReleaseStatus } from './release.ts'
+
+const STATUSES: ReadonlySet<string> = new Set<ReleaseStatus>([
+  'unknown',
+  'deployed',
+  'uninstalled',
+  'superseded',
+  'failed',
+  'uninstalling',
+  'pending-install',
+  'pending-upgrade',
+  'pending-rollback',
+])
+
+/** The status of that name; a word that Helm does not have is `unknown`. */
+export function releaseStatus(text: unknown): ReleaseStatus {
+  // Just looked up: the set holds nothing but statuses.
+  return typeof text === 'string' && STATUSES.has(text) ? (text as ReleaseStatus) : 'unknown'
+}
+
+/**
+ * The release that `json` describes. `fail` makes the error for a field that is not what it must be.
+ *
+ * The chart's own files are left behind: they are most of a record and nobody needs them to judge a release.
+ */
+export function parseRelease(json: unknown, fail: (problem: string) => Error): Release {
+  if (!isJsonObject(json)) throw fail('is no JSON object')
+  const required = (key: string): string => {
+    const text = textAt(json, key)
+    if (text === undefined) throw fail(`has no ${key}`)
+    return text
+  }
+  const revision = json.version
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1) throw fail('has no version')
+  const info = objectAt(json, 'info')
+  const { config, manifest } = json
+  return {
+    name: required('name'),
+    namespace: required('namespace'),
+    revision,
+    status: releaseStatus(info.status),
+    chart: parseChart(objectAt(objectAt(json, 'chart'), 'metadata')),
+    values: isJsonObject(config) ? config : {},
+    manifest: typeof manifest === 'string' ? manifest : '',
+    description: textAt(info, 'description') ?? '',
+    ...optionalTime('firstDeployed', info, 'first_deployed'),
+    ...optionalTime('lastDeployed', info, 'last_deployed'),
+    labels: {},
+  }
+}
+
+/** What the metadata of a chart say. */
+export function parseChart(metadata: JsonObject): ChartMetadata {
+  const appVersion = textAt(metadata, 'appVersion')
+  return {
+    name: textAt(metadata, 'name') ?? '',
+    version: textAt(metadata, 'version') ?? '',
+    ...(appVersion !== undefined && { appVersion }),
+  }
+}
+
+function optionalTime<K extends string>(name: K, info: JsonObject, key: string): Partial<Record<K, string>> {
+  const text = textAt(info, key)
+  // A computed key makes TypeScript forget which one it is; `K` is a single literal at both callers.
+  return text === undefined || Number.isNaN(Date.parse(text)) ? {} : ({ [name]: text } as Record<K, string>)
+}

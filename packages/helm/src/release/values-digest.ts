@@ -1,0 +1,28 @@
+/** Names values by their content. */
+import { createHash } from 'node:crypto'
+import { InvalidHelmRequestError } from '../errors.ts'
+import { isJsonObject } from '../json-shape.ts'
+
+/** Nobody nests values this deep; without a bound a hostile document would exhaust the stack. */
+const MAX_DEPTH = 100
+
+/**
+ * A digest that is the same for the same values, whatever the order of their keys.
+ *
+ * @example
+ * const isUnchanged = valuesDigest(desired) === valuesDigest(release.values)
+ */
+export function valuesDigest(values: Readonly<Record<string, unknown>>): string {
+  return `sha256:${createHash('sha256').update(canonical(values, 0)).digest('hex')}`
+}
+
+function canonical(value: unknown, depth: number): string {
+  if (depth > MAX_DEPTH) throw new InvalidHelmRequestError(`values are nested deeper than ${MAX_DEPTH} levels`)
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
+  const fields = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key], depth + 1)}`)
+  return `{${fields.join()}}`
+}

@@ -1,0 +1,3 @@
+/** @module Helm without helm: for tests of what uses this package. */
+export { encodeRelease, type RecordedRelease, releaseSecretName } from './encode-release.ts'
+export { exited, ScriptedProcess } from './scripted-process.ts'

@@ -1,0 +1,140 @@
+/** What happens to the real helm, and to a release, when something ends in the middle. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ReleaseKey, type RunProcess, readReleases, runProcess } from '@reeve/helm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually, type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
+
+describe.skipIf(helmPath === undefined)('an interruption', () => {
+  let session: HelmSession
+
+  beforeAll(async () => {
+    session = await startHelmSession()
+  })
+  afterAll(() => session.close())
+
+  const key = (name: string) => ({ namespace: session.namespace, name })
+  const stuck = { replicas: 1, stuck: true }
+  const statuses = async (release: ReleaseKey) =>
+    (await readReleases(session.client, release)).map(({ status }) => status)
+  const isPending = async (release: ReleaseKey) =>
+    (await statuses(release)).at(-1)?.startsWith('pending') ? true : undefined
+
+  /** Runs helm by hand and kills it when the release is pending, as when a machine fails. */
+  async function crash(verb: 'install' | 'upgrade', release: ReleaseKey): Promise<void> {
+    const { chart, cluster, folder } = session
+    const set = Object.entries(stuck).map(([name, value]) => `--set=${name}=${value}`)
+    const args = [verb, release.name, chart.path, `--namespace=${release.namespace}`, '--wait', ...set]
+    const child = spawn(helmPath ?? '', args, {
+      env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath },
+      stdio: 'ignore',
+    })
+    await eventually(() => isPending(release))
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+
+  /** Processes that run with a kubeconfig of `folder`. */
+  async function processesOf(folder: string): Promise<readonly string[]> {
+    const found: string[] = []
+    for await (const file of glob('/proc/[0-9]*/environ')) {
+      const environment = await readFile(file, 'utf8').catch(() => '')
+      if (environment.includes(`KUBECONFIG=${folder}/`)) found.push(file)
+    }
+    return found
+  }
+
+  test('of an install is recovered by removing it', async () => {
+    const { helm, chart, api } = session
+    await crash('install', key('first'))
+    await expect(helm.upgrade(key('first'), chart)).rejects.toMatchObject({ code: 'HELM_OPERATION_IN_PROGRESS' })
+    expect(await helm.recover(key('first'))).toMatchObject({ action: 'wait' })
+    expect(await helm.recover(key('first'), { staleAfterMs: 0 })).toEqual({ action: 'uninstall' })
+    expect(await statuses(key('first'))).toEqual([])
+    await expect.poll(async () => (await api('configmaps/first')).status).toBe(404)
+    expect(await helm.recover(key('first'))).toEqual({ action: 'none' })
+    expect(await helm.install(key('first'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
+  })
+
+  test('of an upgrade is recovered by returning to what was deployed', async () => {
+    const { helm, chart, api, client } = session
+    await helm.install(key('second'), chart, { values: { replicas: 0, greeting: 'good' } })
+    await crash('upgrade', key('second'))
+    const history = await readReleases(client, key('second'))
+    expect(await helm.recover(key('second'), { history, staleAfterMs: 0 })).toEqual({ action: 'rollback', revision: 1 })
+    expect(await statuses(key('second'))).toEqual(['superseded', 'pending-upgrade', 'deployed'])
+    const { data } = (await api('configmaps/second')).json<{ data: { greeting: string } }>()
+    expect(data.greeting).toBe('good')
+    expect(await helm.upgrade(key('second'), chart, { values: { replicas: 0 } })).toMatchObject({
+      revision: 4,
+      status: 'deployed',
+    })
+  })
+
+  /** A driver whose helm soon stops waiting, long before its own deadline. */
+  const impatient = () =>
+    session.open({
+      runProcess: (request) =>
+        runProcess({ ...request, args: request.args.map((arg) => arg.replace(/^--timeout=.*/, '--timeout=1s')) }),
+    })
+
+  test('by helm itself, which waited long enough, leaves a failed release that can be upgraded', async () => {
+    const { chart } = session
+    const helm = await impatient()
+    const late = helm.install(key('late'), chart, { values: stuck, wait: true })
+    await expect(late).rejects.toMatchObject({ code: 'HELM_TIMEOUT', endedBy: 'helm' })
+    expect(await statuses(key('late'))).toEqual(['failed'])
+    expect(await helm.upgrade(key('late'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
+  })
+
+  test('of an upgrade that fails is undone when that was asked for', async () => {
+    const { chart } = session
+    const helm = await impatient()
+    await helm.install(key('undone'), chart, { values: { replicas: 0 } })
+    const upgrade = helm.upgrade(key('undone'), chart, { values: stuck, rollbackOnFailure: true })
+    await expect(upgrade).rejects.toMatchObject({ code: 'HELM_TIMEOUT' })
+    expect(await statuses(key('undone'))).toEqual(['superseded', 'failed', 'deployed'])
+  })
+
+  test('by the caller lets helm record the failure, and leaves no process', async () => {
+    const folder = join(session.folder, 'cancelled')
+    const helm = await session.open({ folder })
+    const abort = new AbortController()
+    const install = helm.install(key('cancelled'), session.chart, { values: stuck, wait: true, signal: abort.signal })
+    const outcome = expect(install).rejects.toThrow('not today')
+    await eventually(() => isPending(key('cancelled')))
+    expect(await processesOf(folder)).toHaveLength(1)
+    abort.abort(new Error('not today'))
+    await outcome
+    expect(await processesOf(folder)).toEqual([])
+    expect(await statuses(key('cancelled'))).toEqual(['failed'])
+  })
+
+  test('by the deadline of the driver ends the process, whatever helm makes of its own', async () => {
+    const folder = join(session.folder, 'overdue')
+    const withoutTimeout: RunProcess = (request) =>
+      runProcess({ ...request, args: request.args.filter((arg) => !arg.startsWith('--timeout=')) })
+    const helm = await session.open({ folder, runProcess: withoutTimeout })
+    const install = helm.install(key('overdue'), session.chart, { values: stuck, wait: true, timeoutMs: 3_000 })
+    await expect(install).rejects.toMatchObject({ code: 'HELM_TIMEOUT', endedBy: 'driver' })
+    expect(await processesOf(folder)).toEqual([])
+  })
+
+  test('does not happen to commands that wait for their turn: no more run at once than allowed', async () => {
+    let running = 0
+    let most = 0
+    const counting: RunProcess = async (request) => {
+      most = Math.max(most, ++running)
+      try {
+        return await runProcess(request)
+      } finally {
+        running--
+      }
+    }
+    const helm = await session.open({ runProcess: counting, maxConcurrent: 2 })
+    await Promise.all(Array.from({ length: 6 }, () => helm.list({ namespace: session.namespace })))
+    expect(most).toBe(2)
+  })
+})
