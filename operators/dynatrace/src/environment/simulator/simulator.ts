@@ -6,6 +6,8 @@ import { HttpsServer } from './http/server.ts'
 import { createTlsMaterial, type TlsMaterial } from './http/tls.ts'
 import type { SimulatorOptions } from './options.ts'
 import { type RandomBytes, systemRandom } from './random-text.ts'
+import { ImageRegistry } from './registry/registry.ts'
+import { RegistryAccess } from './registry/registry-access.ts'
 import { TOKEN_PATH } from './routes/sso.ts'
 import { SimulatorError } from './simulator-error.ts'
 import { Switchboard } from './switchboard.ts'
@@ -53,6 +55,10 @@ export class EnvironmentSimulator implements AsyncDisposable {
   readonly caCertificate: string
   /** Switches for trouble. */
   readonly trouble: Trouble
+  /** The images that can be pulled. */
+  readonly registry: ImageRegistry
+  /** Who may pull them. */
+  readonly registryAccess: RegistryAccess
   readonly #tenants = new Map<string, TenantState>()
   readonly #log: CallLog
   readonly #server: HttpsServer
@@ -79,10 +85,15 @@ export class EnvironmentSimulator implements AsyncDisposable {
       const endpoint = () => `https://${this.authority}/communication`
       this.#tenants.set(tenant.id, new TenantState(tenant, endpoint, clock, random))
     }
+    const { auth = 'bearer', agentSizeBytes } = options.registry ?? {}
+    this.registry = new ImageRegistry(this.#tenants, () => this.authority, agentSizeBytes)
+    this.registryAccess = new RegistryAccess(this.#tenants, auth, { clock, random })
     const switchboard = new Switchboard({
       tenants: this.#tenants,
       trouble: this.trouble,
       log: this.#log,
+      registry: this.registry,
+      registryAccess: this.registryAccess,
       clock,
       authority: () => this.authority,
     })

@@ -7,11 +7,14 @@ import { Refusal, refusalAnswer } from './http/refusal.ts'
 import { type PathParameters, type Route, Router } from './http/router.ts'
 import type { CallHandler } from './http/server.ts'
 import { makeTrouble, type TroubledAnswer } from './make-trouble.ts'
+import type { ImageRegistry } from './registry/registry.ts'
+import type { RegistryAccess } from './registry/registry-access.ts'
 import { agentDownloadRoutes } from './routes/agent-download.ts'
 import { findGrant } from './routes/authenticate-platform.ts'
 import { deploymentRoutes } from './routes/deployment.ts'
 import { edgeConnectRoutes } from './routes/edge-connects.ts'
 import { hostAndEventRoutes } from './routes/hosts-and-events.ts'
+import { registryRoutes } from './routes/registry.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { ssoRoutes } from './routes/sso.ts'
 import { tokenLookupRoutes } from './routes/token-lookup.ts'
@@ -23,6 +26,8 @@ export interface SwitchboardParts {
   readonly tenants: ReadonlyMap<string, TenantState>
   readonly trouble: Trouble
   readonly log: CallLog
+  readonly registry: ImageRegistry
+  readonly registryAccess: RegistryAccess
   readonly clock: Clock
   /** Host and port of the simulator. */
   authority(): string
@@ -44,6 +49,7 @@ export class Switchboard implements CallHandler {
       ...hostAndEventRoutes,
       ...ssoRoutes(tenants),
       ...edgeConnectRoutes(tenants),
+      ...registryRoutes(parts.registry, parts.registryAccess),
     ])
   }
 
