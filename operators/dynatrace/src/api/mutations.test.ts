@@ -52,23 +52,27 @@ async function admit({ crd, convert, judge }: ApiKind, version: string, object: 
 }
 
 describe('a resource with random changes', () => {
-  it.each(cases)('to %s %s is refused with the name of a field, or admitted', async (kindName, version, kind) => {
-    const ends = { schema: 0, rules: 0, nothing: 0 }
-    let slowestMs = 0
-    const own = samples.filter((sample) => sample.kind === kindName).map((sample) => kind.convert(sample, version))
-    const random = arbitraryObject(objectSchema(kind.crd, version), `${API_GROUP}/${version}`, kindName)
-    // The arbitrary follows the schema, which describes a Kubernetes object.
-    const objects = fc.oneof(fc.constantFrom(...own), random as fc.Arbitrary<KubeObject>)
-    await fc.assert(
-      fc.asyncProperty(objects, mutations, async (object, changes) => {
-        const startMs = performance.now()
-        ends[await admit(kind, version, mutate(object, changes))]++
-        slowestMs = Math.max(slowestMs, performance.now() - startMs)
-      }),
-      { numRuns: Math.ceil(COUNT / cases.length), seed: SEED },
-    )
-    expect(slowestMs).toBeLessThan(PATIENCE_MS)
-    // Otherwise the changes are too tame or too wild to show anything.
-    for (const count of [ends.schema, ends.rules]) expect(count).toBeGreaterThan(0)
-  })
+  it.each(cases)(
+    'to %s %s is refused with the name of a field, or admitted',
+    { timeout: 30_000 + COUNT * 20 },
+    async (kindName, version, kind) => {
+      const ends = { schema: 0, rules: 0, nothing: 0 }
+      let slowestMs = 0
+      const own = samples.filter((sample) => sample.kind === kindName).map((sample) => kind.convert(sample, version))
+      const random = arbitraryObject(objectSchema(kind.crd, version), `${API_GROUP}/${version}`, kindName)
+      // The arbitrary follows the schema, which describes a Kubernetes object.
+      const objects = fc.oneof(fc.constantFrom(...own), random as fc.Arbitrary<KubeObject>)
+      await fc.assert(
+        fc.asyncProperty(objects, mutations, async (object, changes) => {
+          const startMs = performance.now()
+          ends[await admit(kind, version, mutate(object, changes))]++
+          slowestMs = Math.max(slowestMs, performance.now() - startMs)
+        }),
+        { numRuns: Math.ceil(COUNT / cases.length), seed: SEED },
+      )
+      expect(slowestMs).toBeLessThan(PATIENCE_MS)
+      // Otherwise the changes are too tame or too wild to show anything.
+      for (const count of [ends.schema, ends.rules]) expect(count).toBeGreaterThan(0)
+    },
+  )
 })

@@ -65,14 +65,16 @@ function placesIn(root: object): readonly Place[] {
   return places
 }
 
-function apply({ action, name, value }: Mutation, container: Container, key: string): void {
+function apply({ action, name, value: shared }: Mutation, container: Container, key: string): void {
+  // A later change must not reach into a value that another object has as well.
+  const value = structuredClone(shared)
   const member = Reflect.get(container, key)
   if (action === 'replace') define(container, key, value)
   else if (action === 'remove') remove(container, key)
   else if (action === 'add' && Array.isArray(member)) member.push(value)
   else if (action === 'add' && isRecord(member)) define(member, name, value)
   else if (action === 'repeat' && Array.isArray(container)) container.push(structuredClone(member))
-  else if (action === 'repeat') define(container, key, [member, member])
+  else if (action === 'repeat') define(container, key, [member, structuredClone(member)])
   else if (action === 'rename') {
     remove(container, key)
     if (Array.isArray(container)) container.push([member])
