@@ -28,7 +28,7 @@ export interface CertificateFilesOptions {
 }
 
 /** After a failure, and while the certificate is outdated. */
-const RETRY_MS = 10_000
+const RETRY_MS = 2_000
 const RECHECK_MS = 60_000
 const SETTLE_MS = 5_000
 /** The operator renews long before: less than this means that it does not run. */
@@ -52,6 +52,7 @@ export class CertificateFilesFromSecret implements Runnable {
   readonly #settleMs: number
   readonly #clock: Clock
   readonly #logger: Logger
+  #lastProblem = ''
 
   constructor(client: KubeClient, namespace: string, files: CertificateFiles, options: CertificateFilesOptions = {}) {
     this.#client = client
@@ -76,13 +77,21 @@ export class CertificateFilesFromSecret implements Runnable {
   async #check(signal: AbortSignal): Promise<boolean> {
     try {
       const expiresMs = await this.#copy(signal)
-      const isFine = expiresMs - this.#clock.now() >= MIN_VALIDITY_MS
-      if (!isFine) this.#logger.warn({ expires: new Date(expiresMs).toISOString() }, 'the certificate is outdated')
-      return isFine
+      if (expiresMs - this.#clock.now() >= MIN_VALIDITY_MS) {
+        this.#lastProblem = ''
+        return true
+      }
+      this.#report({ expires: new Date(expiresMs).toISOString() }, 'the certificate is outdated')
     } catch (error) {
-      if (!signal.aborted) this.#logger.warn({ error }, 'waiting for a certificate')
-      return false
+      if (!signal.aborted) this.#report({ error }, 'waiting for a certificate')
     }
+    return false
+  }
+
+  /** Once for each problem: it may last for hours. */
+  #report(fields: object, problem: string): void {
+    this.#logger[problem === this.#lastProblem ? 'debug' : 'warn'](fields, problem)
+    this.#lastProblem = problem
   }
 
   /** Answers with when the certificate in the files expires. */

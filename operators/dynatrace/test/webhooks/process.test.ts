@@ -1,0 +1,255 @@
+/** `dynatrace-operator webhook-server` as a process of its own, started as the chart starts it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { connect, type KubeClient, Pods, type Secret, Secrets, sleep } from '@reeve/kube'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { dynakube } from '../../src/api/testing/build.ts'
+import { renewCertificates } from '../../src/controllers/certificates/certificate-data.ts'
+import { CERTIFICATES_SECRET, validationPath, webhookHost } from '../../src/index.ts'
+
+const BIN = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
+
+let cluster: ClusterUnderTest
+let client: KubeClient
+let namespace: string
+let folder: string
+let child: ChildProcess | undefined
+let log = ''
+
+beforeEach(async () => {
+  cluster = await openCluster()
+  client = await connect({ kubeconfig: cluster.kubeconfigPath })
+  namespace = await cluster.createNamespace()
+  folder = await mkdtemp(join(tmpdir(), 'reeve-process-'))
+  log = ''
+})
+afterEach(async () => {
+  await ended('SIGKILL')
+  await client.close()
+  await cluster.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Ports that were free a moment ago. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, () => {
+            const address = server.address()
+            resolve(typeof address === 'object' && address !== null ? address.port : 0)
+          }),
+        ),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+async function start(env: Record<string, string> = {}) {
+  const [webhook = 0, health = 0, metrics = 0] = await freePorts(3)
+  child = spawn(process.execPath, [BIN, 'webhook-server', `--certs-dir=${folder}/certs/`], {
+    env: {
+      PATH: process.env.PATH,
+      KUBECONFIG: cluster.kubeconfigPath,
+      POD_NAMESPACE: namespace,
+      WEBHOOK_PORT: String(webhook),
+      HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
+      METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
+      LOG_LEVEL: 'debug',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      log += chunk
+    })
+  }
+  return { webhook, health, metrics }
+}
+
+async function ended(signal: NodeJS.Signals): Promise<number | null> {
+  const current = child
+  if (current === undefined) return null
+  child = undefined
+  if (current.exitCode !== null) return current.exitCode
+  const exit = new Promise<number | null>((resolve) => current.once('exit', resolve))
+  current.kill(signal)
+  return exit
+}
+
+const certificates = async () => (await renewCertificates({}, webhookHost(namespace), Date.now())).data
+
+async function storeCertificates(): Promise<string> {
+  const data = await certificates()
+  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
+  const metadata = { namespace, name: CERTIFICATES_SECRET }
+  const secret: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata,
+    type: 'Opaque',
+    data: Object.fromEntries(encoded),
+  }
+  await client.create(Secrets, secret)
+  return data['ca.crt']
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(50_000)
+  while (!(await condition().catch(() => false))) {
+    if (child?.exitCode !== null && child?.exitCode !== undefined) throw new Error(`it ended:\n${log}`)
+    await sleep(50, { signal: deadline })
+  }
+}
+
+const status = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+
+function send(port: number, ca: string, path: string, body?: object) {
+  return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        ca,
+        servername: webhookHost(namespace),
+        method: body ? 'POST' : 'GET',
+        headers: { 'content-type': 'application/json' },
+        agent: false,
+      },
+      (response) =>
+        void text(response).then((answer) => resolve({ status: response.statusCode ?? 0, text: answer }), reject),
+    )
+    call.on('error', reject)
+    call.end(body && JSON.stringify(body))
+  })
+}
+
+function review(object: object) {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'uid-1',
+      kind: { group: 'dynatrace.com', version: 'v1beta6', kind: 'DynaKube' },
+      resource: { group: 'dynatrace.com', version: 'v1beta6', resource: 'dynakubes' },
+      namespace,
+      operation: 'CREATE',
+      object,
+    },
+  }
+}
+
+const PATH = validationPath('v1beta6', 'DynaKube')
+
+describe('the process', () => {
+  it('is alive but not ready until its certificate comes, then serves, and stops when told to (39, 40, 57)', async () => {
+    const { webhook, health, metrics } = await start()
+    await until(async () => (await status(health, '/livez')) === 200)
+    expect(await status(health, '/readyz')).toBe(503)
+    const ca = await storeCertificates()
+    await until(async () => (await status(health, '/readyz')) === 200)
+
+    expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toContain('BEGIN CERTIFICATE')
+    expect(await send(webhook, ca, '/livez')).toEqual({ status: 200, text: '' })
+    const { text: denied } = await send(webhook, ca, PATH, review(dynakube({ apiUrl: '' })))
+    expect(JSON.parse(denied)).toMatchObject({ response: { uid: 'uid-1', allowed: false } })
+    expect(await send(webhook, ca, '/validate-dynatrace-com-v1beta9-dynakube', review({}))).toMatchObject({
+      status: 404,
+    })
+    const conversion = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'ConversionReview',
+      request: { uid: 'uid-2', desiredAPIVersion: 'dynatrace.com/v1beta4', objects: [dynakube()] },
+    }
+    expect(JSON.parse((await send(webhook, ca, '/convert', conversion)).text)).toMatchObject({
+      response: { uid: 'uid-2', result: { status: 'Success' } },
+    })
+    await expect(tls12(webhook, ca)).rejects.toThrow(/protocol version/)
+    const exposed = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+    expect(exposed).toContain(`controller_runtime_webhook_requests_total{webhook="${PATH}",code="200"} 1`)
+    expect(exposed).toContain('rest_client_requests_total')
+
+    expect(await ended('SIGTERM')).toBe(0)
+    expect(log).toContain('dynatrace-operator')
+  })
+
+  it('keeps secrets out of its log and its answers', async () => {
+    const { webhook, health } = await start()
+    const ca = await storeCertificates()
+    const proxy = Buffer.from("http://user:hunter'2@host:3128").toString('base64')
+    await client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'proxy' },
+      data: { proxy },
+    })
+    await until(async () => (await status(health, '/readyz')) === 200)
+    const answers = [
+      await send(webhook, ca, PATH, review(dynakube({ proxy: { valueFrom: 'proxy' } }))),
+      await send(webhook, ca, PATH, review(dynakube({ proxy: { value: "http://user:hunter'2@host:3128" } }))),
+      await send(webhook, ca, PATH, review(dynakube({ proxy: { value: 'http://user:hunter 2@host:3128' } }))),
+      await send(webhook, ca, PATH, { proxy: 'hunter2' }),
+    ]
+    expect(answers.map(({ text: answer }) => answer.includes('password') || answer.includes('expected a'))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect(await ended('SIGTERM')).toBe(0)
+    const said = [log, ...answers.map(({ text: answer }) => answer)].join('\n')
+    expect(said).not.toMatch(/hunter|PRIVATE KEY/)
+    // The log has been looked at, not an empty text.
+    expect(log).toContain('denied a resource')
+  })
+
+  it('takes a certificate that somebody else mounted, and leaves the Secret alone', async () => {
+    const { mkdir, writeFile } = await import('node:fs/promises')
+    const data = await certificates()
+    await mkdir(join(folder, 'certs'))
+    for (const name of ['tls.crt', 'tls.key'] as const) await writeFile(join(folder, 'certs', name), data[name])
+    const { webhook, health } = await start({ WEBHOOK_CERTIFICATES: 'provided' })
+    await until(async () => (await status(health, '/readyz')) === 200)
+    await storeCertificates()
+    expect(await send(webhook, data['ca.crt'], '/livez')).toMatchObject({ status: 200 })
+    expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toBe(data['tls.crt'])
+    expect(log).not.toContain('wrote the certificate files')
+  })
+
+  it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
+    const annotations = { 'olm.operatorNamespace': namespace }
+    await client.create(Pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace, name: 'webhook-1', annotations },
+      spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] },
+    })
+    await storeCertificates()
+    const { health } = await start({ POD_NAME: 'webhook-1' })
+    await until(async () => (await status(health, '/livez')) === 200)
+    await until(async () => log.includes('could not read the certificate files'))
+    expect(await status(health, '/readyz')).toBe(503)
+    expect(log).not.toContain('wrote the certificate files')
+  })
+})
+
+function tls12(port: number, ca: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, ca, servername: webhookHost(namespace), maxVersion: 'TLSv1.2' as const }
+    const socket = connectTls(options, () => resolve())
+    socket.once('error', reject)
+  })
+}
