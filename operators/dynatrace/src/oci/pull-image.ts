@@ -1,0 +1,39 @@
+/** Pulls the files of an image into a folder. */
+
+import type { UnpackOptions } from '../archives/unpack-options.ts'
+import type { TarCompression } from '../archives/unpack-tar.ts'
+import { unpackTar } from '../archives/unpack-tar.ts'
+import type { Descriptor } from './manifest.ts'
+import type { RegistryClient, RegistryImage } from './registry-client.ts'
+import { RegistryResponseError } from './registry-error.ts'
+
+const COMPRESSIONS: Readonly<Record<string, TarCompression>> = {
+  'application/vnd.docker.image.rootfs.diff.tar.gzip': 'gzip',
+  'application/vnd.oci.image.layer.v1.tar+gzip': 'gzip',
+}
+
+/**
+ * Unpacks one layer into `folder`, which must be new and empty, as it arrives: nothing is stored in between.
+ *
+ * *Errors*: those of the registry and of unpacking; {@link RegistryResponseError} for a layer of another form. When
+ * the digest turns out wrong at the end, the folder holds what must not be used: unpack into a temporary one.
+ *
+ * @example
+ * await installFolder({ target, work }, (folder) => pullLayer(registry, image, layer, folder, { signal }))
+ */
+export async function pullLayer(
+  registry: RegistryClient,
+  image: RegistryImage,
+  layer: Descriptor,
+  folder: string,
+  options: UnpackOptions = {},
+): Promise<void> {
+  const compression = COMPRESSIONS[layer.mediaType]
+  if (compression === undefined) {
+    throw new RegistryResponseError(
+      `layer of ${image.reference.repository}: ${layer.mediaType} is not supported; build the image with gzip layers`,
+    )
+  }
+  const { signal } = options
+  await unpackTar(registry.blob(image, layer, signal ? { signal } : {}), compression, folder, options)
+}

@@ -1,0 +1,195 @@
+/** Reads images from registries: which digest a tag has, what an image consists of, and its content. */
+import { headerValue, systemClock } from '@reeve/kube'
+import { silentLogger } from '@reeve/runtime'
+import { Type } from 'typebox'
+import { ENVIRONMENT_DEFAULTS } from '../environment/client/defaults.ts'
+import { chooseProxy, type OutboundClientOptions, proxyPasswords } from '../environment/client/environment-client.ts'
+import { reporter } from '../environment/client/request-report.ts'
+import { decodeJson } from '../http/decode-json.ts'
+import { DEFAULT_RETRY_POLICY } from '../http/defaults.ts'
+import { Outbound, type Sender } from '../http/outbound.ts'
+import type { ConfiguredProxy } from '../http/proxy-choice.ts'
+import { readAnswer } from '../http/read-answer.ts'
+import { SecretFilter } from '../http/secret-filter.ts'
+import { usableCertificates } from '../http/trusted-certificates.ts'
+import { digestOf, verified, verifyDigest } from './digest.ts'
+import { anonymous, type DockerConfig } from './docker-config.ts'
+import { type ImageReference, parseImageReference } from './image-reference.ts'
+import {
+  type Descriptor,
+  type ImageIndex,
+  type ImageManifest,
+  linuxPlatform,
+  MANIFEST_ACCEPT,
+  type Platform,
+  parseManifest,
+  selectPlatform,
+} from './manifest.ts'
+import { RegistryResponseError } from './registry-error.ts'
+import { RegistryExecutor } from './registry-executor.ts'
+import { type RegistryCallOptions, RegistrySessions } from './registry-sessions.ts'
+
+/** Options of {@link createRegistryClient}. */
+export interface RegistryClientOptions extends OutboundClientOptions {
+  /** @default none: everything is asked for anonymously */
+  readonly credentials?: DockerConfig
+  /** Hosts to ask before a registry, in this order, by the name of the registry. @default none */
+  readonly mirrors?: Readonly<Record<string, readonly string[]>>
+  /** @default what the environment variables of the process say */
+  readonly proxy?: ConfiguredProxy
+}
+
+/** An image for one platform. */
+export interface RegistryImage {
+  readonly reference: ImageReference
+  /** What pins the image: the digest of the index for several platforms, else of the manifest. */
+  readonly digest: string
+  readonly manifest: ImageManifest
+}
+
+/** Reads images. */
+export interface RegistryClient extends AsyncDisposable {
+  /** The digest that pins what `reference` names now. */
+  digest(reference: string, options?: RegistryCallOptions): Promise<string>
+  /** The image behind `reference` for a platform. @default Linux on the processor of this machine */
+  image(reference: string, options?: RegistryCallOptions & { readonly platform?: Platform }): Promise<RegistryImage>
+  /** The labels of an image. */
+  labels(image: RegistryImage, options?: RegistryCallOptions): Promise<Readonly<Record<string, string>>>
+  /** The content of a layer, verified by its digest while it passes; it fails at its end when it is something else. */
+  blob(
+    image: RegistryImage,
+    descriptor: Descriptor,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncIterable<Uint8Array>
+  /** Closes connections; calls under way are cancelled. */
+  close(): Promise<void>
+}
+
+/** Manifests and configs beyond this are none. */
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+
+const Config = Type.Object({
+  config: Type.Optional(Type.Object({ Labels: Type.Optional(Type.Record(Type.String(), Type.String())) })),
+})
+
+/**
+ * Makes a client. Nothing is sent before the first call.
+ *
+ * *Guarantees*: whatever has a digest is verified by it. No error, log line or report holds a password or a token.
+ *
+ * @example
+ * await using registry = createRegistryClient({ credentials, logger })
+ * const pinned = await registry.digest('registry.example.com/team/web:1.2', { signal })
+ */
+export function createRegistryClient(options: RegistryClientOptions = {}): RegistryClient {
+  return new Client(options)
+}
+
+class Client implements RegistryClient {
+  readonly #sender: Sender
+  readonly #sessions: RegistrySessions
+
+  constructor(options: RegistryClientOptions) {
+    const { credentials = anonymous, logger = silentLogger, clock = systemClock } = options
+    const secrets = new SecretFilter(...credentialSecrets(credentials), ...proxyPasswords(options))
+    this.#sender =
+      options.sender ??
+      new Outbound({
+        proxy: chooseProxy(options, logger),
+        trustedCertificates: usableCertificates(options.trustedCertificates ?? ''),
+        skipCertificateCheck: options.skipCertificateCheck ?? false,
+        userAgent: options.userAgent ?? ENVIRONMENT_DEFAULTS.userAgent,
+      })
+    const onRequest = reporter(logger, options.onRequest)
+    this.#sessions = new RegistrySessions({
+      credentials,
+      clock,
+      secrets,
+      logger,
+      mirrors: options.mirrors ?? {},
+      random: options.random ?? Math.random,
+      policy: options.retries ?? DEFAULT_RETRY_POLICY,
+      executor: new RegistryExecutor({ sender: this.#sender, clock, secrets, onRequest }),
+    })
+  }
+
+  async digest(reference: string, options: RegistryCallOptions = {}): Promise<string> {
+    return (await this.#manifest(parseImageReference(reference), options)).digest
+  }
+
+  async image(
+    text: string,
+    options: RegistryCallOptions & { readonly platform?: Platform } = {},
+  ): Promise<RegistryImage> {
+    const reference = parseImageReference(text)
+    const { digest, content } = await this.#manifest(reference, options)
+    if (!('manifests' in content)) return { reference, digest, manifest: content }
+    const chosen = selectPlatform(text, content, options.platform ?? linuxPlatform())
+    const inner = await this.#manifest({ ...reference, digest: chosen.digest }, options)
+    if ('manifests' in inner.content) throw new RegistryResponseError(`${text}: an index inside an index`)
+    return { reference, digest, manifest: inner.content }
+  }
+
+  labels(
+    { reference, manifest }: RegistryImage,
+    options: RegistryCallOptions = {},
+  ): Promise<Readonly<Record<string, string>>> {
+    const what = `config of ${reference.repository}`
+    const { digest } = manifest.config
+    return this.#sessions.anywhere(reference, what, options, async (session, signal) => {
+      const response = await session.get('registry blob', `blobs/${digest}`, { signal })
+      const bytes = await readAnswer(response, MAX_DOCUMENT_BYTES)
+      verifyDigest(what, digest, bytes)
+      const decoded = decodeJson(Config, bytes)
+      if ('problem' in decoded) throw new RegistryResponseError(`${what}: ${decoded.problem}`)
+      return decoded.value.config?.Labels ?? {}
+    })
+  }
+
+  async *blob(
+    { reference }: RegistryImage,
+    descriptor: Descriptor,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Uint8Array> {
+    const what = `blob of ${reference.repository}`
+    // The deadline is for opening it. How long reading may take only the caller knows, so that is bounded by the signal.
+    const response = await this.#sessions.anywhere(reference, what, signal ? { signal } : {}, (session, opening) => {
+      const both = signal === undefined ? opening : AbortSignal.any([signal, opening])
+      return session.get('registry blob', `blobs/${descriptor.digest}`, { isStream: true, signal: both })
+    })
+    yield* verified(what, descriptor, response.body)
+  }
+
+  close(): Promise<void> {
+    return this.#sender.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #manifest(
+    reference: ImageReference,
+    options: RegistryCallOptions,
+  ): Promise<{ digest: string; content: ImageManifest | ImageIndex }> {
+    const what = `manifest of ${reference.repository}`
+    const path = `manifests/${reference.digest ?? reference.tag}`
+    return this.#sessions.anywhere(reference, what, options, async (session, signal) => {
+      const response = await session.get('registry manifest', path, { accept: MANIFEST_ACCEPT, signal })
+      const bytes = await readAnswer(response, MAX_DOCUMENT_BYTES)
+      if (reference.digest !== undefined) verifyDigest(what, reference.digest, bytes)
+      const content = parseManifest(what, bytes, headerValue(response.headers, 'content-type') ?? '')
+      return { digest: reference.digest ?? digestOf(bytes), content }
+    })
+  }
+}
+
+function credentialSecrets(credentials: DockerConfig): readonly (string | undefined)[] {
+  return [...credentials.values()].flatMap(({ username = '', password, identityToken, registryToken }) => [
+    password,
+    // As it travels in a Basic header.
+    password && `${username}:${password}`,
+    identityToken,
+    registryToken,
+  ])
+}

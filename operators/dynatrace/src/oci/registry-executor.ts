@@ -1,0 +1,99 @@
+/** Sends single requests to registries and their token servers, and turns refusals into errors. */
+import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
+import { type Static, type TSchema, Type } from 'typebox'
+import type { RequestHook } from '../environment/client/request-report.ts'
+import { decodeJson } from '../http/decode-json.ts'
+import { followRedirects } from '../http/follow-redirects.ts'
+import type { OutboundResponse, Sender } from '../http/outbound.ts'
+import { readAnswer, readBeginning } from '../http/read-answer.ts'
+import type { SecretFilter } from '../http/secret-filter.ts'
+import { RegistryRefusedError, RegistryResponseError } from './registry-error.ts'
+
+/** One request. */
+export interface RegistryRequest {
+  /** One of a fixed few, for messages and metrics. */
+  readonly name: string
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent as a form by POST. @default a GET */
+  readonly form?: Readonly<Record<string, string>>
+  /** The answer is large, and silence in it is normal. @default false */
+  readonly isStream?: boolean
+}
+
+/** What an executor is made of. */
+export interface RegistryExecutorOptions {
+  readonly sender: Sender
+  readonly clock: Clock
+  readonly secrets: SecretFilter
+  readonly onRequest: RequestHook
+}
+
+const MAX_ERROR_BYTES = 64 * 1024
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+const MAX_MESSAGE_LENGTH = 500
+
+const ErrorBody = Type.Object({
+  errors: Type.Array(Type.Object({ code: Type.Optional(Type.String()), message: Type.Optional(Type.String()) })),
+})
+
+/** Sends requests, one try each. */
+export class RegistryExecutor {
+  readonly #options: RegistryExecutorOptions
+
+  constructor(options: RegistryExecutorOptions) {
+    this.#options = options
+  }
+
+  /** The answer, whatever its status. */
+  async send({ name, url, headers, form, isStream = false }: RegistryRequest, signal: AbortSignal) {
+    const { sender, clock, onRequest } = this.#options
+    const startedAt = clock.now()
+    const method = form === undefined ? 'GET' : 'POST'
+    const report = (answer: { readonly status?: number; readonly errorCode?: string }) =>
+      onRequest({ call: name, method, durationMs: clock.now() - startedAt, attempt: 0, ...answer })
+    try {
+      const response = await followRedirects(sender, {
+        method,
+        url,
+        signal,
+        isStream,
+        headers: { ...headers, ...(form && { 'content-type': 'application/x-www-form-urlencoded' }) },
+        ...(form && { body: new URLSearchParams(form).toString() }),
+      })
+      report({ status: response.status })
+      return response
+    } catch (error) {
+      report(error instanceof Error && 'code' in error ? { errorCode: String(error.code) } : {})
+      throw error
+    }
+  }
+
+  /** The body of a successful answer, and its content type. */
+  async document(request: RegistryRequest, signal: AbortSignal): Promise<{ bytes: Buffer; contentType: string }> {
+    const response = await this.send(request, signal)
+    if (response.status !== 200) throw await this.refusal(request.name, response)
+    const contentType = headerValue(response.headers, 'content-type') ?? ''
+    return { bytes: await readAnswer(response, MAX_DOCUMENT_BYTES), contentType }
+  }
+
+  /** A successful answer in the shape of `schema`. */
+  async json<S extends TSchema>(schema: S, request: RegistryRequest, signal: AbortSignal): Promise<Static<S>> {
+    const { bytes } = await this.document(request, signal)
+    const decoded = decodeJson(schema, bytes)
+    if ('problem' in decoded)
+      throw new RegistryResponseError(`${request.name}: ${request.url.host}: ${decoded.problem}`)
+    return decoded.value
+  }
+
+  /** What a refusal says, in the registry's own words where it has any. */
+  async refusal(name: string, response: OutboundResponse): Promise<RegistryRefusedError> {
+    const { clock, secrets } = this.#options
+    const decoded = decodeJson(ErrorBody, await readBeginning(response, MAX_ERROR_BYTES))
+    const first = 'value' in decoded ? decoded.value.errors[0] : undefined
+    const message = secrets.clean(first?.message ?? '').slice(0, MAX_MESSAGE_LENGTH)
+    const words = { reason: secrets.clean(first?.code ?? ''), message }
+    const what = `${name} of ${response.url.host}`
+    return new RegistryRefusedError(what, response.status, words, retryAfterMs(response.headers, clock.now()))
+  }
+}

@@ -1,0 +1,89 @@
+/** One repository at one host: finds out how to speak to it, then sends authenticated requests. */
+import { HttpConnectionError } from '../http/http-error.ts'
+import type { OutboundResponse } from '../http/outbound.ts'
+import { parseChallenge } from './challenge.ts'
+import { RegistryAuth, type RegistryAuthOptions } from './registry-auth.ts'
+import { registryOrigins } from './registry-host.ts'
+
+/** What a session is made of. */
+export interface RegistrySessionOptions extends Omit<RegistryAuthOptions, 'challenge'> {
+  /** Host of the registry, or of its mirror. */
+  readonly host: string
+}
+
+interface Opened {
+  readonly origin: string
+  readonly auth: RegistryAuth
+}
+
+/** A conversation with one repository. */
+export class RegistrySession {
+  readonly #options: RegistrySessionOptions
+  #opened: Opened | undefined
+
+  constructor(options: RegistrySessionOptions) {
+    this.#options = options
+  }
+
+  /**
+   * A GET below the repository, such as `manifests/latest`, that succeeded. A token that is refused is renewed once.
+   *
+   * *Errors*: `RegistryRefusedError`, `HttpError`.
+   */
+  async get(
+    name: string,
+    path: string,
+    options: { readonly accept?: string; readonly isStream?: boolean; readonly signal: AbortSignal },
+  ): Promise<OutboundResponse> {
+    const { executor, repository } = this.#options
+    const { accept, isStream = false, signal } = options
+    this.#opened ??= await this.#open(signal)
+    const { origin, auth } = this.#opened
+    const send = async () => {
+      const authorization = await auth.authorization(signal)
+      const headers = { ...(accept && { accept }), ...(authorization && { authorization }) }
+      return executor.send({ name, url: new URL(`${origin}/v2/${repository}/${path}`), headers, isStream }, signal)
+    }
+    let response = await send()
+    if (response.status === 401) {
+      auth.forget()
+      await drop(response)
+      response = await send()
+    }
+    if (response.status !== 200) throw await executor.refusal(name, response)
+    return response
+  }
+
+  async #open(signal: AbortSignal): Promise<Opened> {
+    const { host, executor } = this.#options
+    const origins = registryOrigins(host)
+    for (const [index, origin] of origins.entries()) {
+      try {
+        const response = await executor.send(
+          { name: 'registry ping', url: new URL(`${origin}/v2/`), headers: {} },
+          signal,
+        )
+        const challenge = parseChallenge(response.headers['www-authenticate'])
+        if (response.status !== 200 && (response.status !== 401 || challenge === undefined)) {
+          throw await executor.refusal('registry ping', response)
+        }
+        await drop(response)
+        const auth = new RegistryAuth({ ...this.#options, challenge: response.status === 401 ? challenge : undefined })
+        return { origin, auth }
+      } catch (error) {
+        // Only a host that could not be reached this way may be reachable the other way.
+        if (index === origins.length - 1 || !(error instanceof HttpConnectionError)) throw error
+      }
+    }
+    throw new HttpConnectionError(`${host}: the registry cannot be reached`, 'connect')
+  }
+}
+
+/** Reads a small answer to its end, so that its connection can be used again. */
+async function drop(response: OutboundResponse): Promise<void> {
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > 64 * 1024) return
+  }
+}

@@ -1,0 +1,109 @@
+/** Finds a host that serves an image: mirrors first, then the registry itself, with retries. */
+import type { Clock } from '@reeve/kube'
+import type { Logger } from '@reeve/runtime'
+import type { RetryPolicy } from '../http/defaults.ts'
+import { HttpConnectionError } from '../http/http-error.ts'
+import { repeat } from '../http/repeat.ts'
+import type { SecretFilter } from '../http/secret-filter.ts'
+import { credentialsFor, type DockerConfig } from './docker-config.ts'
+import type { ImageReference } from './image-reference.ts'
+import { RegistryRefusedError } from './registry-error.ts'
+import type { RegistryExecutor } from './registry-executor.ts'
+import { RegistrySession } from './registry-session.ts'
+
+/** What bounds a call. */
+export interface RegistryCallOptions {
+  readonly signal?: AbortSignal
+  /** For everything at one host, retries included. @default a minute */
+  readonly timeoutMs?: number
+}
+
+/** What sessions are made of. */
+export interface RegistrySessionsOptions {
+  readonly credentials: DockerConfig
+  /** Hosts to ask before a registry, by the name of the registry. */
+  readonly mirrors: Readonly<Record<string, readonly string[]>>
+  readonly executor: RegistryExecutor
+  readonly clock: Clock
+  readonly random: () => number
+  readonly secrets: SecretFilter
+  readonly policy: RetryPolicy
+  readonly logger: Logger
+}
+
+/** What is asked of a session. It must stop when the signal aborts. */
+export type SessionWork<T> = (session: RegistrySession, signal: AbortSignal) => Promise<T>
+
+const CALL_TIMEOUT_MS = 60_000
+/** Repositories whose tokens are kept; the one not used for longest goes first. */
+const MAX_SESSIONS = 32
+
+/** The sessions of one client. */
+export class RegistrySessions {
+  readonly #options: RegistrySessionsOptions
+  /** In order of last use, the longest ago first. */
+  readonly #sessions = new Map<string, RegistrySession>()
+
+  constructor(options: RegistrySessionsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Runs `work` at the mirrors in turn, then at the registry itself, whose failure counts. Only a host that cannot be
+   * reached, fails or does not have the image is passed over: a wrong digest or password never is.
+   */
+  async anywhere<T>(
+    { registry, repository }: ImageReference,
+    what: string,
+    options: RegistryCallOptions,
+    work: SessionWork<T>,
+  ): Promise<T> {
+    for (const mirror of this.#options.mirrors[registry] ?? []) {
+      try {
+        return await this.#at(mirror, repository, what, options, 0, work)
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        if (!isMissing(error)) throw error
+        this.#options.logger.warn({ mirror, repository, reason: error.message }, 'mirror cannot serve the image')
+      }
+    }
+    return this.#at(registry, repository, what, options, this.#options.policy.maxRetries, work)
+  }
+
+  #at<T>(
+    host: string,
+    repository: string,
+    what: string,
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: RegistryCallOptions,
+    maxRetries: number,
+    work: SessionWork<T>,
+  ): Promise<T> {
+    const { clock, random, policy } = this.#options
+    const session = this.#session(host, repository)
+    const refusalOf = (error: unknown) => (error instanceof RegistryRefusedError ? error : undefined)
+    const bounds = { what, clock, random, timeoutMs, isRepeatable: true, refusalOf, ...(signal && { signal }) }
+    return repeat({ ...bounds, policy: { ...policy, maxRetries } }, (inner) => work(session, inner))
+  }
+
+  #session(host: string, repository: string): RegistrySession {
+    const key = `${host}/${repository}`
+    const session = this.#sessions.get(key) ?? this.#open(host, repository)
+    this.#sessions.delete(key)
+    this.#sessions.set(key, session)
+    const [oldest] = this.#sessions.keys()
+    if (oldest !== undefined && this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(oldest)
+    return session
+  }
+
+  #open(host: string, repository: string): RegistrySession {
+    const { credentials, executor, clock, secrets } = this.#options
+    const own = credentialsFor(credentials, { registry: host, repository })
+    return new RegistrySession({ host, repository, credentials: own, executor, clock, secrets })
+  }
+}
+
+/** Whether another host may have what this one does not. */
+function isMissing(error: unknown): error is Error {
+  if (error instanceof HttpConnectionError) return true
+  return error instanceof RegistryRefusedError && (error.status === 404 || error.status >= 500)
+}
