@@ -60,31 +60,47 @@ const claimsNamespaces = (dynakube: DynaKube) => needsAppInjection(dynakube) || 
 
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {
   const [namespaces, others] = await Promise.all([lookups.listNamespaces(), otherDynaKubes(dynakube, lookups)])
-  const all = [...others, dynakube].map((each) => ({ candidate: each, isIgnored: ignoredNamespaces(each) }))
+  const claims = [...others, dynakube].map(claimOf)
   for (const namespace of namespaces) {
     const owners: DynaKube[] = []
-    for (const { candidate, isIgnored } of all) {
-      const isMatch = isIgnored(namespace.name) ? false : selects(candidate, namespace)
+    for (const { owner, isOwner, selects } of claims) {
+      const isMatch = selects(namespace)
       // A selector that nobody can evaluate ends the search; another rule reports it.
       if (isMatch === undefined) return undefined
-      if (isMatch && claimsNamespaces(candidate)) owners.push(candidate)
+      if (isMatch && isOwner) owners.push(owner)
       if (owners.length > 1) return { namespace: namespace.name, owners }
     }
   }
   return undefined
 }
 
-function selects(dynakube: DynaKube, { labels }: NamespaceLabels): boolean | undefined {
-  const { metadataEnrichment, otlpExporterConfiguration } = dynakube.spec
+/** What a DynaKube says about namespaces, prepared for many of them. */
+interface Claim {
+  readonly owner: DynaKube
+  /** Whether it injects or enriches, which only one may do. */
+  readonly isOwner: boolean
+  /** `undefined` when a selector cannot be evaluated. */
+  readonly selects: (namespace: NamespaceLabels) => boolean | undefined
+}
+
+function claimOf(owner: DynaKube): Claim {
+  const { metadataEnrichment, otlpExporterConfiguration } = owner.spec
   const selectors = [
-    ...(needsAppInjection(dynakube) ? [injectionNamespaceSelector(dynakube)] : []),
-    ...(hasMetadataEnrichment(dynakube) ? [metadataEnrichment?.namespaceSelector] : []),
-    ...(hasOtlpExporter(dynakube) ? [otlpExporterConfiguration?.namespaceSelector] : []),
-  ]
-  for (const selector of selectors) {
-    if (selectorProblems(selector ?? {}, '').length > 0) return undefined
-    // The check above admits the known operators only.
-    if (matchesLabels((selector ?? {}) as LabelSelector, labels)) return true
+    ...(needsAppInjection(owner) ? [injectionNamespaceSelector(owner)] : []),
+    ...(hasMetadataEnrichment(owner) ? [metadataEnrichment?.namespaceSelector] : []),
+    ...(hasOtlpExporter(owner) ? [otlpExporterConfiguration?.namespaceSelector] : []),
+  ].map((selector = {}) => ({ selector, isReadable: selectorProblems(selector, '').length === 0 }))
+  let isIgnored: ((name: string) => boolean) | undefined
+  const selects = ({ name, labels }: NamespaceLabels) => {
+    // Labels are compared much faster than patterns, and rarely fit.
+    const first = selectors.find(
+      // What is readable has known operators only.
+      ({ selector, isReadable }) => !isReadable || matchesLabels(selector as LabelSelector, labels),
+    )
+    if (first === undefined) return false
+    isIgnored ??= ignoredNamespaces(owner)
+    if (isIgnored(name)) return false
+    return first.isReadable || undefined
   }
-  return false
+  return { owner, isOwner: claimsNamespaces(owner), selects }
 }
