@@ -7,6 +7,8 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
   memory: async () => (await import('./cache-memory.ts')).cacheMemory(10_000),
   'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
+  // No cluster takes part: look-ups are answered in memory.
+  admission: async () => (await import('./admission.ts')).admission({ roundMs: 2_000 }),
   // Both clusters take part whatever --cluster says.
   'embedded-cluster': async () =>
     (await import('./embedded-cluster.ts')).embeddedCluster({
