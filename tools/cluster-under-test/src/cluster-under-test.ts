@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import type { EmbeddedClusterOptions } from '@reeve/embedded-cluster'
 import { compactEtcd } from './compact-etcd.ts'
 import { connectionOf } from './connection.ts'
 import { type Connection, RawClient } from './raw-client.ts'
@@ -56,6 +56,8 @@ async function openReal(): Promise<ClusterUnderTest> {
 }
 
 async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<ClusterUnderTest> {
+  // Loaded only now: a suite on a real cluster has no need of it.
+  const { startEmbeddedCluster } = await import('@reeve/embedded-cluster')
   const folder = await mkdtemp(join(tmpdir(), 'reeve-cluster-'))
   const cluster = await startEmbeddedCluster({ authorization: 'RBAC', nodes: 3, ...options })
   const kubeconfigPath = join(folder, 'kubeconfig')
