@@ -30,12 +30,37 @@ const apiService: JsonObject = {
   spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
 }
 
+/** Where that Service leads: an address of the simulated network, since the loopback one is no address of an endpoint. */
+const apiAddress = '172.18.0.1'
+
+const apiEndpoints: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'default',
+    labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+  },
+  subsets: [{ addresses: [{ ip: apiAddress }], ports: [{ name: 'https', port: 6443 }] }],
+}
+
+const apiEndpointSlice: JsonObject = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: [apiAddress], conditions: { ready: true } }],
+  ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+}
+
 /** Creates what is missing; what exists, from an earlier run, is left alone. */
 export async function ensureSystemObjects(api: ClusterApi): Promise<void> {
   for (const name of namespaces) {
     await ensure(api, 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
   await ensure(api, 'services', apiService)
+  await ensure(api, 'endpoints', apiEndpoints)
+  await ensure(api, 'endpointslices.discovery.k8s.io', apiEndpointSlice)
   for (const { name, ...rest } of priorityClasses) {
     await ensure(api, 'priorityclasses.scheduling.k8s.io', {
       apiVersion: 'scheduling.k8s.io/v1',

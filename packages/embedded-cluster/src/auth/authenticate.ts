@@ -113,7 +113,10 @@ export function impersonate(
   const extra = extraHeaders(credentials)
   if (username === '') {
     if (groups.length === 0 && uid === '' && extra.size === 0) return user
-    const parts = [...groups.map((group) => `{Group  ${group}    }`), ...(uid === '' ? [] : [`{UID  ${uid}    }`])]
+    const parts = [
+      ...groups.map((group) => `{Group  ${group}    }`),
+      ...(uid === '' ? [] : [`{UID  ${uid}  authentication.k8s.io/v1  }`]),
+    ]
     const message = `requested [${[...parts, ...extra.keys()].join(' ')}] without impersonating a user`
     throw new StatusError(400, 'BadRequest', message)
   }

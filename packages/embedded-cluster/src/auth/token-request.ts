@@ -18,7 +18,8 @@ export interface TokenRequestOptions {
 export type IssueToken = (serviceAccount: JsonObject, tokenRequest: JsonObject) => JsonObject
 
 const API_GROUP = 'authentication.k8s.io'
-const DEFAULT_SECONDS = 3600
+/** How long a token is good when its request does not say. */
+export const DEFAULT_TOKEN_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 const boundPlurals = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const
@@ -71,7 +72,7 @@ function checkNames(tokenRequest: JsonObject, subject: { namespace: string; name
 }
 
 function readLifetime(spec: JsonObject): number {
-  const seconds = spec.expirationSeconds ?? DEFAULT_SECONDS
+  const seconds = spec.expirationSeconds ?? DEFAULT_TOKEN_SECONDS
   const field = 'spec.expirationSeconds'
   const wrong = (why: string) =>
     refuse('', { field, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(seconds)}: ${why}` })

@@ -55,33 +55,6 @@ export const validatingWebhookStrategy: KindStrategy = {
   },
 }
 
-/** The strategy of the kind ValidatingAdmissionPolicy. */
-export const admissionPolicyStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
-    const spec = ensureObject(object, 'spec')
-    setDefault(spec, 'failurePolicy', 'Fail')
-    withObject(spec, 'matchConstraints', defaultMatchResources)
-  },
-}
-
-/** The strategy of the kind ValidatingAdmissionPolicyBinding. */
-export const admissionPolicyBindingStrategy: KindStrategy = {
-  generation: ['spec'],
-  default(object) {
-    withObject(ensureObject(object, 'spec'), 'matchResources', defaultMatchResources)
-  },
-}
-
-function defaultMatchResources(match: JsonObject): void {
-  setDefault(match, 'matchPolicy', 'Equivalent')
-  ensureObject(match, 'namespaceSelector')
-  ensureObject(match, 'objectSelector')
-  for (const field of ['resourceRules', 'excludeResourceRules']) {
-    for (const rule of objectsIn(match, field)) setDefault(rule, 'scope', '*')
-  }
-}
-
 /** The strategy of the kind PodDisruptionBudget. */
 export const disruptionBudgetStrategy: KindStrategy = {
   generation: ['spec'],

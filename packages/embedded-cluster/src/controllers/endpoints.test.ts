@@ -26,7 +26,12 @@ async function createService(spec: Partial<Service['spec']> = {}): Promise<void>
 }
 
 const endpoints = () => cluster.of<Endpoints>('endpoints').get('default', 'web')
-const slices = () => cluster.of<EndpointSlice>('endpointslices.discovery.k8s.io').list('default')
+const slices = () =>
+  cluster
+    .of<EndpointSlice>('endpointslices.discovery.k8s.io')
+    .list('default')
+    // That of the API server is not the controller's.
+    .filter(({ metadata }) => metadata.name !== 'kubernetes')
 const ips = (condition: (of: Pod) => boolean = isReady) =>
   cluster.pods
     .list()

@@ -25,6 +25,7 @@ import { isTrue, type RequestInfo } from '../rest/request-info.ts'
 import { recordOwnership } from '../rest/schema-steps.ts'
 import type { ServerContext } from '../rest/server-context.ts'
 import { findSubresource } from '../rest/subresources.ts'
+import { admitVirtual } from '../rest/virtual-objects.ts'
 import { watchObjects } from '../rest/watch.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
@@ -179,13 +180,14 @@ export class ResourceHandler {
     const virtual = this.#context.virtualCreates.get(groupResource(info))
     if (virtual !== undefined) {
       const object = recordOwnership(this.#context, write, decodeObject(this.#context, write, body), undefined)
-      const answer = await virtual(object, write)
+      const answer = await virtual(await admitVirtual(this.#context, write, object), write)
       return this.#renderer.object(201, target, answer)
     }
     const object = decodeObject(this.#context, write, body)
     if (groupResource(info) === 'bindings') {
       const pods = this.#context.registry.lookup('', 'v1', 'pods') ?? info
-      await bindPod(this.#context, { ...write, info: pods, name: nameOf(object), subresource: 'binding' }, object)
+      const named = { ...write, name: nameOf(object) }
+      await bindPod(this.#context, { ...named, info: pods, subresource: 'binding' }, object, named)
       return this.#renderer.object(201, target, success(201))
     }
     return this.#renderer.object(201, target, await createObject(this.#context, write, object))

@@ -1,6 +1,8 @@
 /** The verb `create`. */
+
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { type JsonObject, stringAt } from '../json.ts'
+import { warningOfNoEffect } from '../registry/inactive-resources.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
@@ -126,6 +128,8 @@ async function store(
     const committed = context.store.commit({ collection, key, expected: 0, object: stored })
     if (committed === 'conflict') throw alreadyExists(info, name)
     isStored = true
+    const warning = info.custom ? undefined : warningOfNoEffect(info)
+    if (warning !== undefined) request.warn(warning)
     return await toRequestVersion(context, request, committed.object)
   } finally {
     if (!isStored) strategy.release?.(object, forStrategy)

@@ -61,7 +61,8 @@ export async function listObjects(
   // A read that allows any age comes from the watch cache, which may be held back on purpose.
   const isCached = wanted !== undefined && !isExact && wanted <= frozen
   const revision = isExact && wanted !== undefined ? wanted : isCached ? frozen : context.store.revision
-  return complete(page(context, collection, selection, limit, revision, undefined))
+  const source = isCached ? context.hub.visibleObjects(collection, selection.prefix) : undefined
+  return complete(page(source ?? objectsAt(context, collection, selection, revision), selection, limit, revision))
 }
 
 function completed(context: RestContext, info: ResourceInfo, list: ListResult): ListResult {
@@ -80,23 +81,25 @@ async function nextPage(
   const { revision, start } = decodeContinue(token)
   await waitForRevision(context, revision, signal)
   const after = selection.prefix + start
-  if (revision < 0) return page(context, collection, selection, limit, context.store.revision, after)
-  const floorReached = context.store.rangeAt(collection, revision, { prefix: selection.prefix, after }) === undefined
-  if (floorReached) throw new ExpiredContinue(encodeContinue({ revision: -1, start }))
-  return page(context, collection, selection, limit, revision, after)
+  // A negative revision stands for whatever is there now.
+  const at = revision < 0 ? context.store.revision : revision
+  const source = context.store.rangeAt(collection, at, { prefix: selection.prefix, after })
+  if (source === undefined) throw new ExpiredContinue(encodeContinue({ revision: -1, start }))
+  return page(source, selection, limit, at)
 }
 
-function page(
+function objectsAt(
   context: RestContext,
   collection: string,
   selection: Selection,
-  limit: number,
   revision: number,
-  after: string | undefined,
-): ListResult {
-  const range = { prefix: selection.prefix, ...(after === undefined ? {} : { after }) }
-  const source = context.store.rangeAt(collection, revision, range)
+): Iterable<StoredObject> {
+  const source = context.store.rangeAt(collection, revision, { prefix: selection.prefix })
   if (source === undefined) throw expired(`The resourceVersion for the provided list is too old.`)
+  return source
+}
+
+function page(source: Iterable<StoredObject>, selection: Selection, limit: number, revision: number): ListResult {
   const items: StoredObject[] = []
   let remaining = 0
   for (const stored of source) {

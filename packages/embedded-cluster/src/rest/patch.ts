@@ -78,7 +78,7 @@ function readPatched(
     return defaultObject(context, request.info, cloneJson(strict(request, patched, problems)))
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
-    const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, '')
+    const why = reasonOf(error)
     // The real server shows the patch of a strategic merge, and the outcome of the others.
     const value = type === 'strategic' ? plainForm(body.value) : JSON.stringify(patched)
     const message = `Invalid value: ${JSON.stringify(value)}: ${why}`
@@ -215,5 +215,27 @@ function merged(
     const wanted = stringAt(objectAt(applied, 'metadata'), 'resourceVersion')
     draft.metadata.resourceVersion = wanted ?? objectAt(live, 'metadata').resourceVersion
   }
-  return defaultObject(context, request.info, draft, { keepNulls: true })
+  try {
+    return defaultObject(context, request.info, draft, { keepNulls: true })
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
+    throw unconvertible(request.info, applied, error)
+  }
+}
+
+/** 500: what the schema lets pass and the kind's type cannot hold is found so late that nobody blames the client. */
+function unconvertible(info: ResourceInfo, applied: JsonObject, error: StatusError): StatusError {
+  const { namespace = '', name } = objectAt(applied, 'metadata')
+  const type = `${info.group}/${info.version}, Kind=${info.kind}`
+  const why = reasonOf(error)
+    .replace(/Go struct field \S+ of type/, 'Go value of type')
+    .replace(/^(?=illegal base64)/, 'error decoding from json: ')
+  const subject = `failed to convert new object (${String(namespace)}/${String(name)}; ${type}) to proper version`
+  const message = `${subject}: unable to convert unstructured object to ${type}: ${why}`
+  return new StatusError(500, '', message, undefined, { cause: error })
+}
+
+/** What is wrong with an object that cannot be decoded, without saying of which kind it is. */
+function reasonOf(error: StatusError): string {
+  return error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, '')
 }

@@ -1,7 +1,6 @@
 /** What can be done to a pod beyond writing it: bind and evict. */
 import { arrayAt, cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
-import { admitMutating, admitValidating } from './admit.ts'
 import { badRequest, conflict, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { requireKind, requireObject } from './decode-object.ts'
@@ -10,6 +9,7 @@ import { matchLabelSelector } from './label-selector.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
 import { changeObject } from './update.ts'
+import { admitVirtual, trackVirtual } from './virtual-objects.ts'
 
 /** A Status that says it worked. */
 export function success(code: number): JsonObject {
@@ -27,9 +27,16 @@ export async function bind(
   return { status: 201, object: success(201) }
 }
 
-/** Carries out a `Binding`, whichever way it was posted; `request` names the pod. */
-export async function bindPod(context: ServerContext, request: WriteRequest, binding: JsonObject): Promise<void> {
-  requireKind(context.registry, binding, { group: '', version: 'v1', kind: 'Binding' })
+const bindingKind = { group: '', version: 'v1', kind: 'Binding' }
+
+/** Carries out a `Binding`, whichever way it was posted; `request` names the pod, `posted` is what admission sees. */
+export async function bindPod(
+  context: ServerContext,
+  request: WriteRequest,
+  binding: JsonObject,
+  posted: WriteRequest = request,
+): Promise<void> {
+  requireKind(context.registry, binding, bindingKind)
   requireName(request, binding, 'Binding')
   const target = objectAt(binding, 'target')
   const kind = stringAt(target, 'kind') ?? ''
@@ -39,9 +46,8 @@ export async function bindPod(context: ServerContext, request: WriteRequest, bin
   }
   const node = stringAt(target, 'name') ?? ''
   if (node === '') throw new StatusError(500, '', 'target.name: Required value')
-  const step = { operation: 'CREATE', object: binding, oldObject: undefined } as const
-  await admitMutating(context, request, step)
-  await admitValidating(context, request, step)
+  const draft = { ...binding, metadata: { ...objectAt(binding, 'metadata'), namespace: request.namespace } }
+  await admitVirtual(context, posted, trackVirtual(context, posted, bindingKind, draft))
   await changeObject(context, request, {
     isPatch: true,
     isInternal: true,
@@ -102,9 +108,7 @@ export async function evict(
   const { info, name = '', namespace } = request
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)
-  const step = { operation: 'CREATE', object: eviction, oldObject: undefined, name } as const
-  await admitMutating(context, request, step)
-  await admitValidating(context, request, step)
+  await admitVirtual(context, request, eviction)
   const isTerminal = ['Succeeded', 'Failed', 'Pending'].includes(String(objectAt(pod, 'status').phase))
   if (!isTerminal && objectAt(pod, 'metadata').deletionTimestamp === undefined) await spendBudget(context, request, pod)
   const options = isJsonObject(eviction.deleteOptions) ? eviction.deleteOptions : undefined

@@ -40,6 +40,7 @@ export async function scale(
   const object = await changeObject(context, request, {
     isPatch: true,
     admissionView: {
+      offer: (whole) => ownedScale(info, whole),
       show: (whole) => toScale(info, whole),
       take: (whole, shown) => withReplicas(info, whole, shown),
     },
@@ -70,16 +71,12 @@ function applied(
   const { info } = request
   requireFieldManager(call.query.get('fieldManager'))
   requireKind(context.registry, configuration, scaleKind)
-  const path = segments((info.scalePaths ?? builtinPaths).specReplicasPath)
+  const path = replicasPath(info)
   const { managedFields } = objectAt(live, 'metadata')
-  const current = toScale(info, live)
   const result = serverSideApply({
     schema: context.schemaOf(scaleKind),
     apiVersion: 'autoscaling/v1',
-    live: {
-      ...current,
-      metadata: { ...objectAt(current, 'metadata'), managedFields: scaleManagers(managedFields, path) },
-    },
+    live: ownedScale(info, live),
     applied: configuration,
     manager: request.fieldManager,
     force: isTrue(call.query.get('force')),
@@ -122,6 +119,17 @@ function withReplicas(info: ResourceInfo, live: JsonObject, wanted: JsonObject):
   const version = stringAt(objectAt(wanted, 'metadata'), 'resourceVersion')
   if (version !== undefined && version !== '') objectAt(draft, 'metadata').resourceVersion = version
   return draft
+}
+
+/** A Scale that says who owns the number of replicas. */
+function ownedScale(info: ResourceInfo, object: JsonObject): JsonObject {
+  const scale = toScale(info, object)
+  const managedFields = scaleManagers(objectAt(object, 'metadata').managedFields, replicasPath(info))
+  return { ...scale, metadata: { ...objectAt(scale, 'metadata'), managedFields } }
+}
+
+function replicasPath(info: ResourceInfo): string[] {
+  return segments((info.scalePaths ?? builtinPaths).specReplicasPath)
 }
 
 function toScale(info: ResourceInfo, object: JsonObject): JsonObject {

@@ -1,8 +1,11 @@
 /** Subresources that are more than another view of the object: scale, eviction, binding, token, log. */
+
+import { DEFAULT_TOKEN_SECONDS } from '../auth/token-request.ts'
 import { cloneJson, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
+import { admitMutating, admitValidating } from './admit.ts'
 import { badRequest, methodNotAllowed, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { decodeObject, requireKind, requireObject } from './decode-object.ts'
@@ -13,6 +16,7 @@ import type { RequestInfo } from './request-info.ts'
 import { scale } from './scale.ts'
 import type { ServerContext } from './server-context.ts'
 import { changeObject } from './update.ts'
+import { admitConnection, trackVirtual } from './virtual-objects.ts'
 
 /** The request as a subresource sees it. */
 export interface SubresourceCall {
@@ -81,6 +85,8 @@ async function finalizeNamespace(
   return { status: 200, object }
 }
 
+const tokenRequestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
+
 /** Issues a token for a service account. */
 async function createToken(
   context: ServerContext,
@@ -88,12 +94,23 @@ async function createToken(
   call: SubresourceCall,
 ): Promise<SubresourceAnswer> {
   const { info, name = '', namespace } = request
-  const tokenRequest = requireObject(call.body().value)
-  requireKind(context.registry, tokenRequest, { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })
+  const body = requireObject(call.body().value)
+  requireKind(context.registry, body, tokenRequestKind)
+  const draft = {
+    ...body,
+    metadata: { ...objectAt(body, 'metadata'), namespace },
+    spec: { expirationSeconds: DEFAULT_TOKEN_SECONDS, ...objectAt(body, 'spec') },
+  }
+  const sent = trackVirtual(context, request, tokenRequestKind, draft)
+  const offered = await admitMutating(context, request, { operation: 'CREATE', object: sent, oldObject: undefined })
   const account = context.store.get('serviceaccounts', `${namespace}/${name}`)?.object
   if (account === undefined) throw notFound(info, name)
-  const issued = await context.issueToken(account, tokenRequest, request)
+  const issued = await context.issueToken(account, offered, request)
   const metadata = { ...objectAt(issued, 'metadata'), uid: newUid(context.random) }
+  // The judges see all but the token itself, which is not theirs to know.
+  const { managedFields } = objectAt(offered, 'metadata')
+  const judged = { ...issued, metadata: { ...metadata, managedFields }, status: objectAt(sent, 'status') }
+  await admitValidating(context, request, { operation: 'CREATE', object: judged, oldObject: undefined })
   return { status: 201, object: { ...issued, metadata } }
 }
 
@@ -104,6 +121,7 @@ async function needsUpgrade(
   call: SubresourceCall,
 ): Promise<SubresourceAnswer> {
   const { info, name = '', namespace, subresource } = request
+  await admitConnection(context, request, call.query)
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)
   const spec = objectAt(pod, 'spec')

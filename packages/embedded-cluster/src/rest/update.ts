@@ -22,6 +22,9 @@ export interface ComputedState {
 
 /** What admission sees in place of the object, when a subresource has a kind of its own. */
 export interface AdmissionView {
+  /** What those see who may change it. */
+  readonly offer: (object: JsonObject) => JsonObject
+  /** What those see who only judge it. */
   readonly show: (object: JsonObject) => JsonObject
   /** The object after admission changed what it saw; `object` is a draft and may be changed. */
   readonly take: (object: JsonObject, shown: JsonObject) => JsonObject
@@ -62,7 +65,7 @@ export async function changeObject(
   }
 }
 
-const wholeObject: AdmissionView = { show: (object) => object, take: (_, shown) => shown }
+const wholeObject: AdmissionView = { offer: (object) => object, show: (object) => object, take: (_, shown) => shown }
 
 interface Outcome {
   /** Absent when the race was lost. */
@@ -87,12 +90,13 @@ async function attemptChange(
   separateStatus(request, computed.object, old)
   const isOwned = computed.tracked || options.isInternal === true
   const tracked = isOwned ? computed.object : recordOwnership(context, request, computed.object, old)
-  const { show, take } = options.admissionView ?? wholeObject
-  const step = { operation: 'UPDATE', object: show(tracked), oldObject: show(old), name } as const
+  const { offer, show, take } = options.admissionView ?? wholeObject
+  const step = { operation: 'UPDATE', object: offer(tracked), oldObject: offer(old), name } as const
   const seen = options.isInternal === true ? step.object : await admitMutating(context, request, step)
   const admitted = seen === step.object ? tracked : take(tracked, seen)
   const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
   carryMetadata(request, object, old, options.isPatch === true)
+  if (request.subresource === 'status' && info.custom) keepMetadata(object, old)
   if (request.subresource === undefined) strategy.prepareForUpdate?.(object, old, forStrategy)
   advanceGeneration(request, strategy, object, old)
   const errors = [
@@ -102,7 +106,9 @@ async function attemptChange(
   ]
   if (errors.length > 0) throw invalid(info.storedAs ?? info, name, errors)
   if (request.subresource === undefined) for (const text of strategy.warnings?.(object, old) ?? []) request.warn(text)
-  if (options.isInternal !== true) await admitValidating(context, request, { ...step, object: show(object) })
+  if (options.isInternal !== true) {
+    await admitValidating(context, request, { ...step, object: show(object), oldObject: show(old) })
+  }
   if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
   const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
   if (request.dryRun) return { object, mayRetry: false }
@@ -204,21 +210,21 @@ export function uidConflict(request: WriteRequest, given: string, actual: JsonVa
 /** With a status subresource, the object keeps its status and the status keeps its object. */
 function separateStatus(request: WriteRequest, object: JsonObject, old: JsonObject): void {
   if (request.subresource === 'status') {
-    const { managedFields } = metadataOf(object)
     for (const field of Object.keys(object)) if (field !== 'status' && field !== 'metadata') delete object[field]
     for (const [field, value] of Object.entries(old)) {
       if (field !== 'status' && field !== 'metadata') object[field] = value
     }
-    if (!request.info.custom) {
-      keepLabels(request, object, old)
-      return
-    }
-    object.metadata = { ...objectAt(old, 'metadata') }
-    if (managedFields !== undefined) objectAt(object, 'metadata').managedFields = managedFields
+    if (!request.info.custom) keepLabels(request, object, old)
   } else if (request.subresource === undefined && subresource(request.info, 'status') !== undefined) {
     if (old.status === undefined) delete object.status
     else object.status = old.status
   }
+}
+
+/** The status of a custom resource changes nothing else, although who tried to owns what they tried. */
+function keepMetadata(object: JsonObject, old: JsonObject): void {
+  const { managedFields } = metadataOf(object)
+  object.metadata = { ...objectAt(old, 'metadata'), ...(managedFields !== undefined && { managedFields }) }
 }
 
 /** A Deployment's status may carry new annotations, but never labels. */

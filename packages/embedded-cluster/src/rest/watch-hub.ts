@@ -4,11 +4,18 @@
  */
 import type { StoreEvent } from '../store/event-log.ts'
 import type { Store } from '../store/store.ts'
+import type { StoredObject } from '../store/stored-object.ts'
 import type { Watcher } from './watcher.ts'
 
+/** A collection as it was: kept here, because the store may forget it. */
+interface FrozenView {
+  readonly revision: number
+  readonly objects: readonly StoredObject[]
+}
+
 interface Gate {
-  /** Watches and cached lists show nothing after this revision; `undefined` when the gate is open. */
-  frozenAt: number | undefined
+  /** What watches and cached lists go on to show; `undefined` when the gate is open. */
+  frozen: FrozenView | undefined
   /** Events still to be lost. */
   skip: number
   readonly listeners: Set<(event: StoreEvent) => void>
@@ -45,7 +52,7 @@ export class WatchHub {
     gate.listeners.add(listener)
     return () => {
       gate.listeners.delete(listener)
-      if (gate.listeners.size === 0 && gate.frozenAt === undefined && gate.skip === 0) {
+      if (gate.listeners.size === 0 && gate.frozen === undefined && gate.skip === 0) {
         gate.detach()
         this.#gates.delete(collection)
       }
@@ -54,13 +61,20 @@ export class WatchHub {
 
   /** The newest revision that watches of `collection` may show. */
   visibleRevision(collection: string): number {
-    return this.#gates.get(collection)?.frozenAt ?? this.#store.revision
+    return this.#gates.get(collection)?.frozen?.revision ?? this.#store.revision
+  }
+
+  /** The objects of `collection` as they were at {@link visibleRevision}, in key order. */
+  visibleObjects(collection: string, prefix: string): Iterable<StoredObject> {
+    const frozen = this.#gates.get(collection)?.frozen
+    if (frozen === undefined) return this.#store.range(collection, { prefix })
+    return frozen.objects.filter(({ key }) => key.startsWith(prefix))
   }
 
   /** Holds back events of `collection` from now on; writes and consistent reads go on. */
   freeze(collection: string): void {
     const gate = this.#gate(collection)
-    gate.frozenAt ??= this.#store.revision
+    gate.frozen ??= { revision: this.#store.revision, objects: [...this.#store.range(collection)] }
   }
 
   /**
@@ -69,9 +83,9 @@ export class WatchHub {
    */
   thaw(collection: string): void {
     const gate = this.#gates.get(collection)
-    if (gate?.frozenAt === undefined) return
-    const held = this.#store.eventsSince(collection, gate.frozenAt)
-    gate.frozenAt = undefined
+    if (gate?.frozen === undefined) return
+    const held = this.#store.eventsSince(collection, gate.frozen.revision)
+    gate.frozen = undefined
     if (held === undefined) for (const watcher of this.watchers(collection)) watcher.end()
     else for (const event of held) this.#deliver(gate, event)
   }
@@ -85,7 +99,7 @@ export class WatchHub {
     let gate = this.#gates.get(collection)
     if (gate === undefined) {
       const detach = this.#store.listen(collection, (event) => this.#receive(collection, event))
-      gate = { frozenAt: undefined, skip: 0, listeners: new Set(), detach }
+      gate = { frozen: undefined, skip: 0, listeners: new Set(), detach }
       this.#gates.set(collection, gate)
     }
     return gate
@@ -94,7 +108,7 @@ export class WatchHub {
   #receive(collection: string, event: StoreEvent): void {
     const gate = this.#gates.get(collection)
     // While frozen nothing is kept here: the store's log has it all.
-    if (gate === undefined || gate.frozenAt !== undefined) return
+    if (gate === undefined || gate.frozen !== undefined) return
     this.#deliver(gate, event)
   }
 

@@ -64,7 +64,9 @@ export async function watchObjects(
     }
   }
   const visible = context.hub.visibleRevision(collection)
-  const replayed = parameters.startsWithState ? [] : context.store.eventsSince(collection, revision ?? visible)
+  // Nothing is missing up to what is visible, whatever the store has forgotten.
+  const isCurrent = parameters.startsWithState || (revision ?? visible) >= visible
+  const replayed = isCurrent ? [] : context.store.eventsSince(collection, revision ?? visible)
   if (replayed === undefined) {
     const gone = expired(`too old resource version: ${revision} (${context.store.revision})`)
     return { watcher: undefined, body: errorStream(gone) }
@@ -82,7 +84,7 @@ export async function watchObjects(
   })
   const initial: WatchItem[] = []
   if (parameters.startsWithState) {
-    for (const stored of context.store.rangeAt(collection, visible, { prefix: selection.prefix }) ?? []) {
+    for (const stored of context.hub.visibleObjects(collection, selection.prefix)) {
       if (selection.matches(stored)) initial.push({ kind: 'object', type: 'ADDED', stored })
     }
     if (parameters.marksStateEnd) initial.push({ kind: 'bookmark', revision: visible, endsInitialEvents: true })

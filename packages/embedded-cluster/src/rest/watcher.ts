@@ -96,6 +96,8 @@ export class Watcher {
   /** Tells the client how far it has seen. */
   bookmark(): void {
     const revision = this.#options.hub.visibleRevision(this.collection)
+    // The client knows of a later state already, and must not be told that it has seen less.
+    if (revision < this.#options.afterRevision) return
     this.push({ kind: 'bookmark', revision: Math.max(revision, this.#lastRevision), endsInitialEvents: false })
   }
 

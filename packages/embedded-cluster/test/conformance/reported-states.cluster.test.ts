@@ -205,8 +205,8 @@ describe('the state of a Job', () => {
       invalid(
         'Job.batch',
         name,
-        required('startTime', 'startTime cannot be removed for unsuspended job'),
         wrong('failed', 1, 'cannot decrease the failed counter'),
+        required('startTime', 'startTime cannot be removed for unsuspended job'),
       ),
     )
   })
@@ -302,11 +302,15 @@ describe('the state of', () => {
     const name = unique('node')
     await nodes.given(name, { spec: { unschedulable: true } })
     const address = { type: 'InternalIP', address: '10.1.2.3' }
-    const { body } = await report(nodes, name, { capacity: { cpu: '-1' }, addresses: [address, address] })
+    const { body } = await report(nodes, name, {
+      capacity: { cpu: '-1' },
+      allocatable: { cpu: '-1' },
+      addresses: [address, address],
+    })
     await nodes.delete(name)
     const message = 'Duplicate value: {"Type":"InternalIP","Address":"10.1.2.3"}'
     expect(body).toEqual(
-      invalid('Node', name, wrong('capacity.cpu', '-1', NOT_NEGATIVE), {
+      invalid('Node', name, wrong('capacity.cpu', '-1', NOT_NEGATIVE), wrong('allocatable.cpu', '-1', NOT_NEGATIVE), {
         field: 'status.addresses[1]',
         reason: 'FieldValueDuplicate',
         message,

@@ -108,12 +108,12 @@ function validateIndexes(problems: Problems, spec: JsonObject, status: JsonObjec
 
 /** What was reported once is not taken back. */
 function validateProgress(problems: Problems, object: JsonObject, status: JsonObject, before: JsonObject): void {
-  const startedAt = textAt(before, 'startTime')
-  if (startedAt !== '' && startedAt !== textAt(status, 'startTime') && objectAt(object, 'spec').suspend !== true) {
-    problems.required('status.startTime', 'startTime cannot be removed for unsuspended job')
-  }
   for (const field of ['failed', 'succeeded']) {
     if (count(status, field) >= count(before, field)) continue
     problems.invalid(`status.${field}`, count(status, field), `cannot decrease the ${field} counter`)
+  }
+  const startedAt = textAt(before, 'startTime')
+  if (startedAt !== '' && startedAt !== textAt(status, 'startTime') && objectAt(object, 'spec').suspend !== true) {
+    problems.required('status.startTime', 'startTime cannot be removed for unsuspended job')
   }
 }

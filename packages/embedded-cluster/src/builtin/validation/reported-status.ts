@@ -59,11 +59,13 @@ export function validateClaimStatus(object: JsonObject): readonly FieldError[] {
 export function validateNodeStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const status = objectAt(object, 'status')
-  const capacity = objectAt(status, 'capacity')
-  for (const name of Object.keys(capacity)) {
-    const amount = quantityAt(capacity, name)
-    if (amount !== undefined && amount.unscaled < 0n) {
-      problems.invalid(`status.capacity.${name}`, capacity[name], NOT_NEGATIVE)
+  for (const list of ['capacity', 'allocatable']) {
+    const amounts = objectAt(status, list)
+    for (const name of Object.keys(amounts)) {
+      const amount = quantityAt(amounts, name)
+      if (amount !== undefined && amount.unscaled < 0n) {
+        problems.invalid(`status.${list}.${name}`, amounts[name], NOT_NEGATIVE)
+      }
     }
   }
   const seen = new Set<string>()

@@ -1,0 +1,77 @@
+/** Objects that are sent to be answered and not stored: reviews, bindings, requests for tokens, options of a connection. */
+import { trackUpdate } from '../apply/track.ts'
+import { toTypedForm } from '../builtin/typed-form.ts'
+import type { JsonObject } from '../json.ts'
+import { builtinMessageTypes } from '../protobuf/messages.ts'
+import { apiVersionOf } from '../registry/resource-info.ts'
+import { admitMutating, admitValidating } from './admit.ts'
+import type { WriteRequest } from './context.ts'
+import type { ServerContext } from './server-context.ts'
+
+/** A kind that is no resource of its own. */
+export interface VirtualKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/** `object`, a draft of `kind`, in its typed form and with the record of who sent it. */
+export function trackVirtual(
+  context: ServerContext,
+  request: WriteRequest,
+  kind: VirtualKind,
+  object: JsonObject,
+): JsonObject {
+  const apiVersion = apiVersionOf(kind)
+  const type = builtinMessageTypes().ofKind(apiVersion, kind.kind)
+  if (type !== undefined) toTypedForm(type, object)
+  return trackUpdate({
+    schema: context.schemaOf(kind),
+    apiVersion,
+    live: undefined,
+    updated: object,
+    manager: request.fieldManager,
+    subresource: request.subresource,
+    now: context.clock.now(),
+  })
+}
+
+/** Asks admission about an object that is not stored; resolves to what it made of the object. */
+export async function admitVirtual(
+  context: ServerContext,
+  request: WriteRequest,
+  object: JsonObject,
+): Promise<JsonObject> {
+  const step = { operation: 'CREATE', object, oldObject: undefined } as const
+  const admitted = await admitMutating(context, request, step)
+  await admitValidating(context, request, { ...step, object: admitted })
+  return admitted
+}
+
+/** Asks admission about a connection into a pod. */
+export async function admitConnection(
+  context: ServerContext,
+  request: WriteRequest,
+  query: URLSearchParams,
+): Promise<void> {
+  const step = { operation: 'CONNECT', object: connectOptions(request, query), oldObject: undefined } as const
+  await admitMutating(context, request, step)
+  await admitValidating(context, request, step)
+}
+
+/** The parameters of a connection as the object that admission gets to see. */
+function connectOptions({ info, subresource }: WriteRequest, query: URLSearchParams): JsonObject {
+  const kind = info.subresources.find(({ name }) => name === subresource)?.kind ?? info.kind
+  const flags = ['stdin', 'stdout', 'stderr', 'tty'].filter((flag) => /^(1|true)$/.test(query.get(flag) ?? ''))
+  const container = query.get('container') ?? ''
+  const command = query.getAll('command')
+  const ports = query.getAll('ports').map(Number)
+  return {
+    kind,
+    apiVersion: 'v1',
+    ...Object.fromEntries(flags.map((flag) => [flag, true])),
+    ...(container !== '' && { container }),
+    ...(command.length > 0 && { command }),
+    ...(ports.length > 0 && { ports }),
+  }
+}
