@@ -15,4 +15,9 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'serve validation and conversion to the API server until SIGTERM',
     load: () => import('./webhook-server.ts'),
   },
+  {
+    name: 'simulate-environment',
+    summary: 'answer like a Dynatrace environment until SIGTERM, to try an operator against',
+    load: () => import('./simulate-environment.ts'),
+  },
 ]

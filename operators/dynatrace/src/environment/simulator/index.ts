@@ -1,6 +1,7 @@
 /** @module A server that answers like a Dynatrace environment, for tests and for trying things out. */
 export type { ReceivedCall } from './call-log.ts'
 export { OAUTH_SCOPES, TOKEN_SCOPES } from './defaults.ts'
+export { type ManifestOptions, simulatorManifests } from './manifests.ts'
 export type * from './options.ts'
 export type { Architecture, Blob, ImageDescription, LayerFile } from './registry/image.ts'
 export type { ImageRegistry } from './registry/registry.ts'

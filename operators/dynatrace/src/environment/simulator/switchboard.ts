@@ -11,6 +11,7 @@ import type { ImageRegistry } from './registry/registry.ts'
 import type { RegistryAccess } from './registry/registry-access.ts'
 import { agentDownloadRoutes } from './routes/agent-download.ts'
 import { findGrant } from './routes/authenticate-platform.ts'
+import { controlRoutes } from './routes/control.ts'
 import { deploymentRoutes } from './routes/deployment.ts'
 import { edgeConnectRoutes } from './routes/edge-connects.ts'
 import { hostAndEventRoutes } from './routes/hosts-and-events.ts'
@@ -50,6 +51,7 @@ export class Switchboard implements CallHandler {
       ...ssoRoutes(tenants),
       ...edgeConnectRoutes(tenants),
       ...registryRoutes(parts.registry, parts.registryAccess),
+      ...controlRoutes({ ...parts, authority: () => parts.authority(), operations: () => this.#router.operations }),
     ])
   }
 
@@ -59,6 +61,8 @@ export class Switchboard implements CallHandler {
     if (!('route' in match)) return { answer: unknownCall(area, match.allowedMethods) }
     const { route, parameters } = match
     call.operation = route.operation
+    call.isOwn = route.isOwn ?? false
+    if (call.isOwn) return { answer: await handle(route, call, parameters) }
     call.tokenName = this.#tokenName(call)
     const faults = this.#parts.trouble.strike(call)
     call.trouble.push(...faults.map(({ kind }) => kind))
@@ -67,7 +71,7 @@ export class Switchboard implements CallHandler {
   }
 
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void {
-    return this.#parts.log.add(call, outcome)
+    return call.isOwn ? () => undefined : this.#parts.log.add(call, outcome)
   }
 
   /**

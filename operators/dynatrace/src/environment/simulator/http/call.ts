@@ -12,6 +12,8 @@ export class Call {
   readonly headers: IncomingHttpHeaders
   /** Which call of which API it is; set by the router. */
   operation = 'unknown'
+  /** Whether it concerns the simulator itself and is not written down. */
+  isOwn = false
   /** Set once it is known whom it is about. */
   tenant: TenantState | undefined
   /** Name of the token it came with; never its value. */

@@ -18,6 +18,8 @@ export interface Route {
   /** `:name` stands for one segment, `:name+` for one or more. */
   readonly path: string
   readonly errors: ErrorForm
+  /** Whether it concerns the simulator itself: such calls are neither written down nor troubled. @default false */
+  readonly isOwn?: boolean
   handle(call: Call, parameters: PathParameters): Answer | Promise<Answer>
 }
 
@@ -41,7 +43,8 @@ export class Router {
 
   /** The names of all calls, for rules of trouble and the page. */
   get operations(): readonly string[] {
-    return [...new Set(this.#routes.map(({ route }) => route.operation))]
+    const calls = this.#routes.filter(({ route }) => route.isOwn !== true)
+    return [...new Set(calls.map(({ route }) => route.operation))]
   }
 
   /** `HEAD` is answered by what answers `GET`. */

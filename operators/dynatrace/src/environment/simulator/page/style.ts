@@ -1,0 +1,20 @@
+/** How the page looks: readable in light and dark, on a phone and on paper. */
+import { Markup } from './markup.ts'
+
+/** For the `style` element. */
+export const STYLE = new Markup(`
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 80rem; padding: 1rem; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+caption { text-align: left; padding: .25rem 0; }
+th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem; text-align: left; vertical-align: top; }
+code { font-size: .9em; overflow-wrap: anywhere; }
+dl { display: grid; gap: .1rem 1rem; grid-template-columns: max-content 1fr; }
+dt { font-weight: 600; }
+dd { margin: 0; }
+.fields { align-items: end; display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
+.fields label { display: grid; }
+.bad td { background: #d3302f22; }
+li form { display: inline; }
+button, select, input { font: inherit; padding: .2rem .5rem; }
+`)

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+import { callApi, type SendOptions, send } from './support/simulator-client.ts'
+
+let simulator: EnvironmentSimulator
+
+beforeEach(async () => {
+  simulator = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }, { id: 'other' }] })
+})
+
+afterEach(() => simulator.close())
+
+const INFO = '/v1/deployment/installer/agent/connectioninfo'
+const open = (path: string, options?: SendOptions) => send(simulator, `https://${simulator.authority}${path}`, options)
+const submit = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+  open(path, {
+    method: 'POST',
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+  })
+
+describe('the page', () => {
+  test('lists tenants, tokens without their secrets, and calls with the names of their tokens', async () => {
+    await callApi(simulator, INFO)
+    const { status, text, headers } = await open('/')
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(text).toContain(`https://${simulator.authority}/e/abc12345/api`)
+    expect(text).toContain('Tenant other')
+    expect(text).toContain('InstallerDownload, DataExport')
+    expect(text).toMatch(/<td>GET<\/td><td><code>\/e\/abc12345\/api\/v1\/deployment/)
+    expect(text).toMatch(/<td>200<\/td>\s*<td>\d+ ms<\/td><td>abc12345<\/td><td>apiToken<\/td>/)
+    for (const tenant of simulator.tenants()) {
+      for (const { value, masked } of tenant.tokens.list()) {
+        expect(text).not.toContain(value)
+        expect(text).toContain(masked)
+      }
+      for (const { secret } of tenant.oauth.list()) expect(text).not.toContain(secret)
+      expect(text).not.toContain(tenant.connectionInfo.tenantToken)
+    }
+  })
+
+  test('works without scripts, refreshes, and stops refreshing on request', async () => {
+    const { text, headers } = await open('/')
+    expect(text).not.toContain('<script')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(text).toContain('<meta http-equiv="refresh" content="5">')
+    expect(text).toContain('<html lang="en">')
+    expect((await open('/?refresh=0')).text).not.toContain('http-equiv="refresh"')
+  })
+
+  test('cannot be made to show markup that a caller sent', async () => {
+    await callApi(simulator, `/v1/%3Cscript%3E?x=<script>alert(1)</script>`)
+    await callApi(simulator, `${INFO}?networkZone="><b>`)
+    const { text } = await open('/')
+    expect(text).not.toMatch(/<script|<b>/)
+  })
+
+  test('leaves no trace among the calls', async () => {
+    await open('/')
+    await open('/control/calls')
+    expect(simulator.calls()).toEqual([])
+  })
+
+  test('makes and clears trouble by its buttons', async () => {
+    const made = await submit('/control/trouble', { preset: 'unavailable', operation: '', tenant: 'other', times: '' })
+    expect([made.status, made.headers.location]).toEqual([303, '/?refresh=0#trouble'])
+    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(503)
+    expect((await callApi(simulator, INFO)).status).toBe(200)
+    expect((await open('/')).text).toContain('struck 1 times')
+    const [{ id } = { id: 0 }] = simulator.trouble.list()
+    await submit(`/control/trouble/${id}/remove`)
+    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(200)
+    await submit('/control/trouble', { preset: 'cut', times: '3' })
+    expect(simulator.trouble.list()).toMatchObject([{ rule: { kind: 'cut', times: 3 } }])
+    await submit('/control/trouble/clear')
+    expect(simulator.trouble.list()).toEqual([])
+    await submit('/control/calls/clear')
+    expect(simulator.calls()).toEqual([])
+  })
+
+  test('does not let the pages of others press its buttons', async () => {
+    const refused = await submit('/control/trouble', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
+    expect(refused.status).toBe(403)
+    expect(simulator.trouble.list()).toEqual([])
+    const own = await submit('/control/trouble/clear', {}, { origin: `https://${simulator.authority}` })
+    expect(own.status).toBe(303)
+  })
+})
+
+describe('the control API', () => {
+  const post = (body: unknown) => open('/control/trouble', { method: 'POST', body })
+
+  test('adds, lists and removes rules', async () => {
+    const added = await post({ kind: 'rate-limit', operation: 'agent-connection-info', retryAfterSeconds: 3, times: 2 })
+    expect([added.status, added.json()]).toMatchObject([201, { id: expect.any(Number) }])
+    expect((await open('/control/trouble')).json()).toMatchObject({
+      trouble: [{ rule: { kind: 'rate-limit', retryAfterSeconds: 3, times: 2 }, struck: 0 }],
+    })
+    const limited = await callApi(simulator, INFO)
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '3'])
+    await open(`/control/trouble/${(added.json() as { id: number }).id}`, { method: 'DELETE' })
+    expect((await callApi(simulator, INFO)).status).toBe(200)
+    await post({ kind: 'malformed-json' })
+    await open('/control/trouble', { method: 'DELETE' })
+    expect(simulator.trouble.list()).toEqual([])
+  })
+
+  test.each([
+    [{ kind: 'status', status: 503, bodyCode: 500, message: 'm', body: 'html' }],
+    [{ kind: 'slow', delayMs: 5, method: 'GET', path: '/x', token: 'apiToken' }],
+    [{ kind: 'cut', afterBytes: 10 }],
+    [{ kind: 'content-type', contentType: 'text/plain' }],
+    [{ kind: 'unauthorized' }],
+    [{ kind: 'missing-scope' }],
+    [{ kind: 'rate-limit', retryAfterSeconds: null }],
+  ])('takes %j as it is', async (rule) => {
+    expect((await post(rule)).status).toBe(201)
+    expect(simulator.trouble.list()).toMatchObject([{ rule }])
+  })
+
+  test.each([
+    ['kind', { kind: 'earthquake' }],
+    ['preset', { preset: 'earthquake' }],
+    ['status', { kind: 'status' }],
+    ['status', { kind: 'status', status: 99 }],
+    ['delayMs', { kind: 'slow', delayMs: -1 }],
+    ['times', { kind: 'cut', times: 'often' }],
+    ['contentType', { kind: 'content-type' }],
+    ['contentType', { kind: 'content-type', contentType: 'text/plain\r\nx: y' }],
+    ['tenant', { kind: 'cut', tenant: 5 }],
+    ['', []],
+  ])('names the field that is wrong: %s', async (path, rule) => {
+    const reply = await post(rule)
+    expect([reply.status, reply.json()]).toMatchObject([400, { error: { constraintViolations: [{ path }] } }])
+    expect(simulator.trouble.list()).toEqual([])
+  })
+
+  test('shows tenants masked, and calls', async () => {
+    await callApi(simulator, INFO)
+    const tenants = await open('/control/tenants')
+    expect(tenants.json()).toMatchObject({ tenants: [{ id: 'abc12345', tokens: [{ name: 'apiToken' }, {}] }, {}] })
+    expect(tenants.text).not.toContain(simulator.tenant('abc12345').tokens.get('apiToken')?.value)
+    expect((await open('/control/calls')).json()).toMatchObject({ count: 1, calls: [{ status: 200 }] })
+    expect((await open('/control/calls', { method: 'DELETE' })).status).toBe(204)
+    expect(simulator.calls()).toEqual([])
+  })
+})
