@@ -1,7 +1,8 @@
 /** The resources every cluster has, read from the discovery table of a real server. */
 import { readFileSync } from 'node:fs'
 import type { Schema } from '../schema/schema.ts'
-import type { ResourceInfo, SubresourceInfo } from './resource-info.ts'
+import { unservedResources } from './inactive-resources.ts'
+import { groupResource, type ResourceInfo, type SubresourceInfo } from './resource-info.ts'
 
 interface DiscoveryTable {
   readonly groups: readonly { readonly name: string; readonly versions: readonly string[] }[]
@@ -43,7 +44,9 @@ export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceI
   const text = readFileSync(new URL('../../data/discovery.json', import.meta.url), 'utf8')
   // The file is generated for this shape and checked by the tests.
   const table = JSON.parse(text) as DiscoveryTable
-  return table.resources.map((entry) => describe(entry, schemaOf))
+  return table.resources
+    .filter(({ group, resource }) => !unservedResources.has(groupResource({ group, plural: resource })))
+    .map((entry) => describe(entry, schemaOf))
 }
 
 function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceInfo {

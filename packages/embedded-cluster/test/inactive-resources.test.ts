@@ -1,0 +1,32 @@
+/** What the embedded cluster does not do is not accepted in silence. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { InProcess } from './support/in-process.ts'
+
+let cluster: InProcess
+beforeAll(async () => {
+  cluster = await InProcess.start()
+})
+afterAll(() => cluster.stop())
+
+describe('what nothing acts on', () => {
+  test.each([
+    ['a quota', '/api/v1/namespaces/default/resourcequotas', 'quotas are not enforced'],
+    ['a limit range', '/api/v1/namespaces/default/limitranges', 'limits are neither enforced nor filled in'],
+  ])('is kept with a warning: %s', async (_, path, why) => {
+    const created = await cluster.send('POST', path, { metadata: { name: 'idle' }, spec: { limits: [] } })
+    expect(created.status).toBe(201)
+    expect(String(created.headers.warning)).toContain(`without acting on them: ${why}`)
+    expect((await cluster.send('GET', `${path}/idle`)).headers.warning).toBeUndefined()
+  })
+
+  test('is not served when people would rely on it: admission policies', async () => {
+    const group = '/apis/admissionregistration.k8s.io/v1'
+    const { body } = await cluster.send('GET', group)
+    expect(body.resources.map(({ name }: { name: string }) => name)).toEqual([
+      'mutatingwebhookconfigurations',
+      'validatingwebhookconfigurations',
+    ])
+    const refused = await cluster.send('POST', `${group}/validatingadmissionpolicies`, { metadata: { name: 'never' } })
+    expect(refused.status).toBe(404)
+  })
+})
