@@ -104,13 +104,21 @@ export function requireControl(owner: Stored<KubeObject>, live: Stored<KubeObjec
   if (controller.uid !== owner.metadata.uid) throw new AlreadyControlledError(owner, live, controller)
 }
 
-function planPruning(input: PlanInput): readonly Action[] {
+/**
+ * The deletions that make the live state the desired one: what the owner controls of `kinds` and does not want.
+ *
+ * @example
+ * const deletions = planPruning(input).filter(({ live }) => !isRetained(live))
+ */
+export function planPruning(
+  input: Pick<PlanInput, 'desired' | 'kinds' | 'view' | 'owner'>,
+): readonly Extract<Action, { readonly type: 'prune' }>[] {
   const wanted = new Set(input.desired.map(({ resource, object }) => identityOf(resource, object)))
   return input.kinds.flatMap((resource) =>
     input.view
       .ownedBy(resource, input.owner.metadata.uid)
       .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
-      .map((live): Action => ({ type: 'prune', resource, live })),
+      .map((live) => ({ type: 'prune', resource, live }) as const),
   )
 }
 

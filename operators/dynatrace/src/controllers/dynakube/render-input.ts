@@ -33,6 +33,8 @@ export interface Material {
   /** The token with which gateways connect. */
   readonly activeGateTenantToken?: string
   readonly activeGateAuthToken?: string
+  /** The Secret of that token is to be replaced: it goes in this pass and comes back in the next. */
+  readonly isActiveGateAuthTokenOutdated?: boolean
   /** What the operator made for gateways without a certificate of the user. */
   readonly activeGateKeyPair?: KeyPair
   /** The certificate of gateways that clients must trust: the user's or the operator's. */

@@ -50,7 +50,7 @@ export const activeGate: Component = {
     }
     return [
       renderConnectionInfo(input),
-      renderAuthToken(input),
+      ...renderAuthToken(input),
       ...renderCustomProperties(input),
       ...renderCertificate(input),
       renderStatefulSet(input),
@@ -72,12 +72,14 @@ function renderConnectionInfo({ dynakube }: RenderInput): DesiredObject {
 const authTokenOf = ({ material }: RenderInput): string =>
   known(material.activeGateAuthToken, 'ActiveGate', 'its token')
 
-function renderAuthToken(input: RenderInput): DesiredObject {
-  const { dynakube } = input
-  return desired(Secrets, {
+function renderAuthToken(input: RenderInput): readonly DesiredObject[] {
+  const { dynakube, material } = input
+  if (material.isActiveGateAuthTokenOutdated) return []
+  const secret = desired(Secrets, {
     metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).activeGateAuthTokenSecret },
     data: encodeSecret({ [AUTH_TOKEN_KEY]: authTokenOf(input) }),
   })
+  return [secret]
 }
 
 /** The certificate that the operator made, unless the user has one or wants none. */

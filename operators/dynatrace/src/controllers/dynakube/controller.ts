@@ -1,0 +1,86 @@
+/** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
+import { ConfigMaps, type KubeObject, type ObjectKey, Pods, Secrets, type Stored } from '@reeve/kube'
+import {
+  type CacheReader,
+  type Controller,
+  type ControllerEnvironment,
+  type ControllerOptions,
+  controller,
+  keepOwnFields,
+} from '@reeve/runtime'
+import { tokensSecretName } from '../../api/dynakube/names.ts'
+import { type DynaKube, DynaKubes } from '../../api/latest.ts'
+import { FIELD_MANAGER, OWNED } from './apply.ts'
+import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
+
+/** Options of {@link dynaKubeController}. */
+export interface DynaKubeControllerOptions extends DynaKubeOptions {
+  /** The namespace of the operator; DynaKubes elsewhere are left alone. */
+  readonly namespace: string
+  readonly backoff?: ControllerOptions<DynaKube>['backoff']
+  readonly onReconcile?: ControllerOptions<DynaKube>['onReconcile']
+}
+
+/** How many DynaKubes are worked on at once: each mostly waits for its environment. */
+const CONCURRENCY = 4
+
+/**
+ * Makes the controller. Secrets and ConfigMaps of users that a DynaKube names are watched as well: a corrected token is
+ * noticed at once.
+ *
+ * @example
+ * manager.add(dynaKubeController({ namespace, operator, clusterId }, { cache, client: manager.client, events }))
+ */
+export function dynaKubeController(
+  options: DynaKubeControllerOptions,
+  environment: ControllerEnvironment,
+): Controller<DynaKube> {
+  const { namespace, backoff, onReconcile } = options
+  // The cache keeps which fields are the operator's own: that is how drift is told from other people's fields.
+  const transform = keepOwnFields(FIELD_MANAGER)
+  return controller(
+    {
+      name: 'dynakube-controller',
+      for: { resource: DynaKubes, namespace },
+      owns: OWNED.map((resource) => ({ resource, namespace, transform })),
+      watches: [
+        { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
+        { resource: ConfigMaps, namespace, transform, map: (map, cache) => referringTo(map, cache, configMapsOf) },
+      ],
+      reads: [{ resource: Pods, namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' }],
+      reconcile: dynaKubeReconcile(options),
+      concurrency: CONCURRENCY,
+      ...(backoff && { backoff }),
+      ...(onReconcile && { onReconcile }),
+    },
+    environment,
+  )
+}
+
+function referringTo(
+  { metadata }: Stored<KubeObject>,
+  cache: CacheReader,
+  namesIn: (dynakube: DynaKube) => readonly (string | null | undefined)[],
+): readonly ObjectKey[] {
+  const { namespace = '' } = metadata
+  return cache
+    .list(DynaKubes, { namespace })
+    .filter((dynakube) => namesIn(dynakube).includes(metadata.name))
+    .map(({ metadata: { name } }) => ({ namespace, name }))
+}
+
+/** Secrets of the user that a DynaKube names. */
+function secretsOf(dynakube: DynaKube): readonly (string | null | undefined)[] {
+  const { proxy, activeGate, telemetryIngest, templates } = dynakube.spec
+  return [
+    tokensSecretName(dynakube),
+    proxy?.valueFrom,
+    activeGate?.tlsSecretName,
+    activeGate?.customProperties?.valueFrom,
+    telemetryIngest?.tlsRefName,
+    templates?.extensionExecutionController?.tlsRefName,
+  ]
+}
+
+/** ConfigMaps of the user that a DynaKube names. */
+const configMapsOf = ({ spec }: DynaKube): readonly (string | null | undefined)[] => [spec.trustedCAs]

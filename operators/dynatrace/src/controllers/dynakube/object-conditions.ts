@@ -1,0 +1,115 @@
+/** Conditions that tell whether the objects of a component are there. */
+import { automaticTlsSecretName, customPropertiesSecretName } from '../../api/dynakube/active-gate-facts.ts'
+import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dynakube/names.ts'
+import type { DynaKube } from '../../api/latest.ts'
+import type { Applied } from './apply.ts'
+import { NotYetKnownError } from './component.ts'
+import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
+import { kubeApiMessage, REASONS } from './condition-types.ts'
+import type { Rendered } from './render.ts'
+import type { StatusDraft } from './status-draft.ts'
+
+/** A condition for one object. */
+interface ObjectCondition {
+  readonly type: string
+  /** The object; `undefined` stands for all of the component. */
+  readonly name: string | undefined
+  readonly reason: string
+  /** What the message says after the name. */
+  readonly verb: string
+}
+
+const created = (
+  type: string,
+  kind: 'Secret' | 'Service' | 'StatefulSet' | 'DaemonSet',
+  name: string,
+): ObjectCondition => ({
+  type,
+  name,
+  reason: `${kind}Created`,
+  verb: 'created',
+})
+
+const configMap = (type: string, name: string): ObjectCondition => ({
+  type,
+  name,
+  reason: 'ConfigMapCreatedOrUpdated',
+  verb: 'created/updated',
+})
+
+/** By the name of the component. */
+const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly ObjectCondition[]>> = {
+  'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
+  ActiveGate: (dynakube) => [
+    created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
+    created('TLSSecret', 'Secret', automaticTlsSecretName(dynakube)),
+    created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
+  ],
+  extensions: (dynakube) => [
+    created('ExtensionsSecret', 'Secret', namesOf(dynakube).extensionsTokenSecret),
+    created('ExtensionsService', 'Service', namesOf(dynakube).extensionController),
+    created('ExtensionsTLSSecret', 'Secret', `${namesOf(dynakube).extensionController}-tls`),
+  ],
+  'extension controller': (dynakube) => [
+    created('ExtensionControllerStatefulSet', 'StatefulSet', namesOf(dynakube).extensionController),
+  ],
+  'database executors': () => [
+    { type: 'DatabaseDatasourcesAvailable', name: undefined, reason: 'DeploymentsApplied', verb: 'applied' },
+  ],
+  'telemetry ingest': (dynakube) => [
+    created('OTELCService', 'Service', telemetryIngestServiceName(dynakube)),
+    configMap('OtelpApiEndpointConfigMap', FIXED_NAMES.otlpApiEndpoint),
+    configMap('OTELCConfigurationConfigMap', namesOf(dynakube).otelCollectorConfig),
+  ],
+  'OpenTelemetry collector': (dynakube) => [created('OtelStatefulSet', 'StatefulSet', namesOf(dynakube).otelCollector)],
+  'log monitoring': (dynakube) => [
+    created('LogMonitoringConfig', 'Secret', namesOf(dynakube).logMonitoringConfig),
+    created('LogMonitoringDaemonSet', 'DaemonSet', namesOf(dynakube).logMonitoring),
+  ],
+  OneAgent: (dynakube) => [created('OneAgentDaemonSet', 'DaemonSet', namesOf(dynakube).oneAgent)],
+  KSPM: (dynakube) => [
+    created('KSPMTokenSecret', 'Secret', namesOf(dynakube).kspmTokenSecret),
+    created('NodeConfigCollectorDaemonSet', 'DaemonSet', namesOf(dynakube).nodeConfigCollector),
+  ],
+}
+
+const SHOWN_NAMES = 3
+
+/** Tells in conditions what became of the objects of each component. */
+export function reportObjects(
+  draft: StatusDraft,
+  rendered: readonly Rendered[],
+  { failures }: Pick<Applied, 'failures'>,
+): void {
+  for (const one of rendered) {
+    const conditions = CONDITIONS_OF[one.component.name]?.(draft.dynakube) ?? []
+    for (const condition of conditions) reportOne(draft, condition, one, failures.get(one.component))
+  }
+}
+
+function reportOne(draft: StatusDraft, condition: ObjectCondition, one: Rendered, failure: Error | undefined): void {
+  const { type, reason, verb } = condition
+  if (one.failure !== undefined) {
+    reportUnrendered(draft, type, one.failure)
+    return
+  }
+  const all = one.objects.map(({ object }) => object.metadata.name ?? '')
+  const names = condition.name === undefined ? all : all.filter((name) => name === condition.name)
+  if (names.length === 0) draft.remove(type)
+  else if (failure !== undefined) draft.set(type, 'False', REASONS.kubeApiError, kubeApiMessage(failure))
+  else draft.set(type, 'True', reason, `${shown(names)} ${verb}`)
+}
+
+function shown(names: readonly string[]): string {
+  const more = names.length - SHOWN_NAMES
+  return `${names.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** What waits keeps what it says; what cannot be rendered says so. */
+function reportUnrendered(draft: StatusDraft, type: string, failure: Error): void {
+  if (failure instanceof InvalidAgentVersionError)
+    draft.set(type, 'False', 'DaemonSetGenerationFailed', failure.message)
+  else if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') {
+    draft.set(type, 'False', 'StatefulSetOutdated', failure.message)
+  }
+}

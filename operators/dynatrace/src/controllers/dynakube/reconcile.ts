@@ -1,0 +1,229 @@
+/** What happens to one DynaKube: observe → resolve → render → apply → report. */
+import { randomBytes } from 'node:crypto'
+import type { Stored } from '@reeve/kube'
+import {
+  type Change,
+  formatTime,
+  isJsonEqual,
+  type Reconcile,
+  type ReconcileRequest,
+  type ReconcileResult,
+  writeStatus,
+} from '@reeve/runtime'
+import { featureFlags } from '../../api/feature-flags.ts'
+import { type DynaKube, type DynaKubeStatus, DynaKubes } from '../../api/latest.ts'
+import {
+  createEnvironmentClient,
+  type EnvironmentClient,
+  type EnvironmentClientOptions,
+} from '../../environment/client/environment-client.ts'
+import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
+import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
+import { NotYetKnownError } from './component.ts'
+import { reportInstances } from './instances.ts'
+import { NamespaceView } from './namespace-view.ts'
+import { reportObjects } from './object-conditions.ts'
+import { phaseOf } from './phase.ts'
+import { type Rendered, renderDynaKube } from './render.ts'
+import type { Material, OperatorFacts } from './render-input.ts'
+import { NoCommunicationHostsError } from './resolve/connection-info.ts'
+import type { ClusterPass, Pass } from './resolve/pass.ts'
+import { resolveProxy, resolveTrustedCertificates } from './resolve/referenced.ts'
+import { type Resolved, resolveAddresses, resolveAll } from './resolve/resolve.ts'
+import type { ScopeSettings } from './resolve/token-scopes.ts'
+import { readTokens, reportTokenError, type Tokens, verifyTokens } from './resolve/tokens.ts'
+import { StatusDraft } from './status-draft.ts'
+
+/** When a DynaKube is looked at again although nothing happened. */
+export const REQUEUE = Object.freeze({ unchangedMs: 30 * 60_000, changedMs: 5 * 60_000, soonMs: 60_000 })
+
+/** Applying may reveal what rendering waited for, such as the address of a Service. It does so once or twice. */
+const MAX_ROUNDS = 3
+
+/** What reconciling DynaKubes needs besides the cluster. */
+export interface DynaKubeOptions extends ScopeSettings {
+  readonly operator: OperatorFacts
+  /** Identifies the cluster: the UID of its namespace kube-system. */
+  readonly clusterId: string
+  /** How often agents are listed in the status. @default 5 min */
+  readonly instancesIntervalMs?: number
+  /** @default a client with its own connections */
+  readonly connect?: (options: EnvironmentClientOptions) => EnvironmentClient
+  /** @default the machine's */
+  readonly randomBytes?: ClusterPass['randomBytes']
+}
+
+/**
+ * The reconcile function of DynaKubes.
+ *
+ * *Guarantees*: may be cut after any write and run again; an unchanged DynaKube in an unchanged environment costs no
+ * request to the cluster, and none to the environment within the request threshold.
+ *
+ * @example
+ * controller({ name: 'dynakube', for: DynaKubes, owns: OWNED, reconcile: dynaKubeReconcile({ operator, clusterId }) })
+ */
+export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube> {
+  const applier = new DynaKubeApplier()
+  return async (request) => {
+    const { object } = request
+    // What a deleted DynaKube owned goes by itself.
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return {}
+    return new DynaKubePass(options, applier, request, object).run()
+  }
+}
+
+/** One look at one DynaKube. */
+class DynaKubePass {
+  readonly #options: DynaKubeOptions
+  readonly #applier: DynaKubeApplier
+  readonly #request: ReconcileRequest<DynaKube>
+  readonly #object: Stored<DynaKube>
+  readonly #pass: ClusterPass
+
+  constructor(
+    options: DynaKubeOptions,
+    applier: DynaKubeApplier,
+    request: ReconcileRequest<DynaKube>,
+    object: Stored<DynaKube>,
+  ) {
+    const { cache, clock, logger, signal } = request
+    this.#options = options
+    this.#applier = applier
+    this.#request = request
+    this.#object = object
+    this.#pass = {
+      draft: new StatusDraft(object, clock),
+      view: new NamespaceView(cache, object.metadata.namespace ?? ''),
+      operator: options.operator,
+      clock,
+      logger,
+      signal,
+      randomBytes: options.randomBytes ?? randomBytes,
+    }
+  }
+
+  async run(): Promise<ReconcileResult> {
+    const failures: Error[] = []
+    let isWaiting = false
+    try {
+      const outcome = await this.#work()
+      failures.push(...outcome.failures)
+      isWaiting = outcome.isWaiting
+    } catch (error) {
+      this.#request.signal.throwIfAborted()
+      if (!(error instanceof Error) || error.name === 'StaleViewError') throw error
+      failures.push(error)
+    }
+    // The environment will be back, and what was found out half is not worth a write.
+    if (failures.some(isEnvironmentUnavailable)) return { requeueAfterMs: REQUEUE.soonMs }
+    return this.#request.stage('report', () => this.#report(failures, isWaiting))
+  }
+
+  async #work(): Promise<{ readonly failures: readonly Error[]; readonly isWaiting: boolean }> {
+    const { draft } = this.#pass
+    const known = await this.#request.stage('observe', () => this.#observe())
+    await using environment = (this.#options.connect ?? createEnvironmentClient)(known.connection)
+    const pass: Pass = { ...this.#pass, environment }
+    await this.#checked(() => verifyTokens(pass, known.tokens, this.#options))
+    draft.update({ kubeSystemUUID: this.#options.clusterId })
+    const resolved = await this.#request.stage('resolve', () => resolveAll(pass, known.material))
+    const { rendered, applied } = await this.#settle(pass, resolved)
+    reportObjects(draft, rendered, applied)
+    reportInstances(pass, this.#request.cache, this.#options.instancesIntervalMs ?? 5 * 60_000)
+    const heldBack = new Set<Error>(resolved.held.values())
+    const unrendered = rendered.flatMap(({ failure }) =>
+      failure === undefined || heldBack.has(failure) || failure instanceof NotYetKnownError ? [] : [failure],
+    )
+    return {
+      failures: [...resolved.failures, ...unrendered, ...applied.failures.values()],
+      isWaiting: [...heldBack].some((reason) => reason instanceof NoCommunicationHostsError),
+    }
+  }
+
+  /** Reads what the DynaKube refers to; without it nothing else makes sense. */
+  async #observe(): Promise<{ tokens: Tokens; material: Material; connection: EnvironmentClientOptions }> {
+    const { draft, view } = this.#pass
+    const { dynakube } = draft
+    return this.#checked(async () => {
+      const tokens = readTokens(dynakube, view)
+      const material = {
+        ...tokens,
+        ...(await resolveProxy(this.#pass)),
+        ...resolveTrustedCertificates(dynakube, view),
+      }
+      return { tokens, material, connection: this.#connection(tokens, material) }
+    })
+  }
+
+  #connection(tokens: Tokens, { proxyUrl, trustedCertificates }: Material): EnvironmentClientOptions {
+    const { dynakube } = this.#pass.draft
+    const { apiUrl, skipCertCheck } = dynakube.spec
+    const { clock, logger } = this.#request
+    return {
+      apiUrl,
+      apiToken: tokens.apiToken,
+      // An empty one stands for the API token.
+      ...(tokens.paasToken && { paasToken: tokens.paasToken }),
+      ...(proxyUrl !== undefined && { proxy: { url: proxyUrl, noProxy: featureFlags(dynakube).noProxy } }),
+      ...(trustedCertificates !== undefined && { trustedCertificates }),
+      ...(skipCertCheck !== undefined && { skipCertificateCheck: skipCertCheck }),
+      clock,
+      logger,
+    }
+  }
+
+  /** Whatever is wrong before the environment can be asked is told in the condition of the tokens. */
+  async #checked<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      this.#request.signal.throwIfAborted()
+      if (error instanceof Error && !isEnvironmentUnavailable(error)) reportTokenError(this.#pass, error)
+      throw error
+    }
+  }
+
+  /** Renders and applies until applying reveals nothing more that rendering waits for. */
+  async #settle(
+    pass: Pass,
+    { material, held }: Resolved,
+  ): Promise<{ rendered: readonly Rendered[]; applied: Applied }> {
+    const changes: Change[] = []
+    for (let round = 1; ; round += 1) {
+      const addresses = await resolveAddresses(pass)
+      const input = { dynakube: pass.draft.dynakube, operator: pass.operator, material: { ...material, ...addresses } }
+      const rendered = renderDynaKube(input, (component) => held.get(component))
+      const { client, cache, signal } = this.#request
+      const applied = await this.#request.stage('apply', () =>
+        this.#applier.apply(this.#object, rendered, { client, cache, signal }),
+      )
+      changes.push(...applied.changes)
+      const isWaiting = rendered.some(({ failure }) => failure instanceof NotYetKnownError)
+      if (!isWaiting || applied.changes.length === 0 || round === MAX_ROUNDS) {
+        return { rendered, applied: { ...applied, changes } }
+      }
+    }
+  }
+
+  async #report(failures: readonly Error[], isWaiting: boolean): Promise<ReconcileResult> {
+    const { draft } = this.#pass
+    const { cache, client, clock, signal } = this.#request
+    const phase = failures.length > 0 ? 'Error' : phaseOf(draft.dynakube, cache)
+    draft.update({ phase })
+    const isChanged = !isJsonEqual(this.#object.status ?? {}, draft.status)
+    if (isChanged) {
+      const status: DynaKubeStatus = { ...draft.status, updatedTimestamp: formatTime(clock.now()) }
+      await writeStatus(client, DynaKubes, this.#object, status, { signal, fieldManager: FIELD_MANAGER })
+    }
+    if (failures.length > 0) throw asOne(failures)
+    if (isWaiting) return { requeueAfterMs: REQUEUE.soonMs }
+    return { requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
+  }
+}
+
+/** One error that keeps all others. */
+function asOne(failures: readonly Error[]): Error {
+  const [first] = failures
+  if (first !== undefined && failures.length === 1) return first
+  return new AggregateError(failures, failures.map(({ message }) => message).join('; '))
+}

@@ -1,0 +1,39 @@
+/** Renders all components, each on its own: one that cannot be worked out does not stop the others. */
+import type { DesiredObject } from '@reeve/runtime'
+import { withTemplateHash } from '../template-hash.ts'
+import type { Component } from './component.ts'
+import { COMPONENTS } from './components.ts'
+import type { RenderInput } from './render-input.ts'
+
+/** A component with what became of it. */
+export interface Rendered {
+  readonly component: Component
+  /** Empty when it is switched off or could not be worked out. */
+  readonly objects: readonly DesiredObject[]
+  /** Why it could not be worked out: its objects are then left as they are. */
+  readonly failure?: Error
+}
+
+/**
+ * Renders what a DynaKube asks for.
+ *
+ * @param isHeld components that are not looked at in this pass
+ *
+ * @example
+ * const objects = renderDynaKube(input).flatMap(({ objects }) => objects)
+ */
+export function renderDynaKube(
+  input: RenderInput,
+  isHeld: (component: Component) => Error | undefined = () => undefined,
+): readonly Rendered[] {
+  return COMPONENTS.map((component): Rendered => {
+    const held = isHeld(component)
+    if (held !== undefined) return { component, objects: [], failure: held }
+    try {
+      return { component, objects: component.render(input).map(withTemplateHash) }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      return { component, objects: [], failure: error }
+    }
+  })
+}

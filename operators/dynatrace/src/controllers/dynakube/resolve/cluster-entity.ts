@@ -1,0 +1,47 @@
+/** The cluster in the environment: announced there, and found again as an entity with a name. */
+import { hasKubernetesMonitoring } from '../../../api/dynakube/active-gate-facts.ts'
+import { featureFlags } from '../../../api/feature-flags.ts'
+import { CONDITIONS, REASONS } from '../condition-types.ts'
+import type { Pass } from './pass.ts'
+import { missingOptionalScopes } from './tokens.ts'
+
+/**
+ * Announces the cluster, unless it is known. The environment then makes an entity for it. Asked as often as for that
+ * entity: who deletes the setting gets it back in a while.
+ *
+ * *Errors*: errors of the environment. None of them keeps gateways from running.
+ */
+export async function announceCluster(pass: Pass): Promise<void> {
+  const { draft, environment, signal } = pass
+  const { dynakube, status } = draft
+  const flags = featureFlags(dynakube)
+  const clusterId = status.kubeSystemUUID ?? ''
+  if (!draft.isOutdated(CONDITIONS.monitoredEntity)) return
+  if (!flags.automaticKubernetesApiMonitoring || !hasKubernetesMonitoring(dynakube) || clusterId === '') return
+  if (missingOptionalScopes(pass, 'settings.read', 'settings.write').length > 0) return
+  const entityId = status.kubernetesClusterMEID ?? ''
+  if ((await environment.settings.countClusterSettings(entityId, { signal })) === 0) {
+    const label = flags.kubernetesClusterName
+    await environment.settings.createClusterSetting({ label, clusterId, ...(entityId && { entityId }) }, { signal })
+    return
+  }
+  if (!flags.kubernetesAppEnabled) return
+  const count = await environment.settings.countKubernetesAppSettings(entityId, { signal })
+  if (count === 0) await environment.settings.enableKubernetesApp(entityId, { signal })
+}
+
+/** Finds the entity, whose id and name agents pass on. *Errors*: errors of the environment. */
+export async function findClusterEntity(pass: Pass): Promise<void> {
+  const { draft, environment, signal } = pass
+  const type = CONDITIONS.monitoredEntity
+  if (!draft.isOutdated(type)) return
+  draft.set(type, 'False', REASONS.statusOutdated, 'The entity of the cluster is looked up')
+  if (missingOptionalScopes(pass, 'settings.read').length > 0) {
+    draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; the cluster stays without entity')
+    return
+  }
+  const entity = await environment.settings.findCluster(draft.status.kubeSystemUUID ?? '', { signal })
+  if (entity === undefined) return
+  draft.update({ kubernetesClusterMEID: entity.id, kubernetesClusterName: entity.name })
+  draft.set(type, 'True', REASONS.statusUpdated, `The cluster is ${entity.name} (${entity.id})`)
+}

@@ -1,0 +1,97 @@
+/** How agents and gateways reach the environment, asked for when the last answer is old or was lost. */
+import { hasActiveGate } from '../../../api/dynakube/active-gate-facts.ts'
+import { namesOf } from '../../../api/dynakube/names.ts'
+import type { CommunicationHost } from '../../../environment/client/communication-hosts.ts'
+import { hashOf } from '../../hashes.ts'
+import { needsOneAgentConnection, TENANT_TOKEN_KEY } from '../components/connection/tenant-secrets.ts'
+import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
+import type { Material } from '../render-input.ts'
+import type { Pass } from './pass.ts'
+
+/**
+ * There is nowhere to connect to yet. Not a failure: with a network zone, endpoints appear once a gateway runs in it.
+ */
+export class NoCommunicationHostsError extends Error {
+  readonly code = 'NO_COMMUNICATION_HOSTS'
+  override readonly name = 'NoCommunicationHostsError'
+
+  constructor() {
+    super('the environment names no endpoints for agents yet; they are waited for')
+  }
+}
+
+/**
+ * Where agents connect. *Errors*: {@link NoCommunicationHostsError}, errors of the environment.
+ *
+ * @example
+ * const { oneAgentTenantToken } = await resolveOneAgentConnection(pass)
+ */
+export async function resolveOneAgentConnection(pass: Pass): Promise<Material> {
+  const { draft, view, environment, signal } = pass
+  const type = CONDITIONS.oneAgentConnection
+  if (!needsOneAgentConnection(draft.dynakube)) {
+    draft.remove(type)
+    draft.updateOneAgent({ connectionInfoStatus: undefined })
+    return {}
+  }
+  const name = namesOf(draft.dynakube).oneAgentTenantSecret
+  const stored = view.secret(name)?.[TENANT_TOKEN_KEY]
+  if (stored !== undefined && !draft.isOutdated(type)) return { oneAgentTenantToken: stored }
+  draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
+  const { networkZone } = draft.dynakube.spec
+  const info = await reported(pass, type, () =>
+    environment.connectionInfo.oneAgent({ signal, ...(networkZone && { networkZone }) }),
+  )
+  const { tenantUuid, endpoints, tenantToken } = info
+  // Sorted, as the environment has no order for them and a change would be written.
+  const communicationHosts = [...info.hosts].sort(byAddress).map((host) => ({ ...host }))
+  const known = { tenantUUID: tenantUuid, endpoints, communicationHosts }
+  const before = draft.status.oneAgent?.connectionInfoStatus
+  if (communicationHosts.length === 0) {
+    draft.updateOneAgent({ connectionInfoStatus: { ...before, ...known } })
+    draft.set(type, 'False', 'EmptyCommunicationHosts', 'The environment names no endpoints for agents')
+    throw new NoCommunicationHostsError()
+  }
+  draft.updateOneAgent({ connectionInfoStatus: { ...known, tenantTokenHash: hashOf(tenantToken) } })
+  draft.set(type, 'True', REASONS.secretCreated, `${name} created`)
+  return { oneAgentTenantToken: tenantToken }
+}
+
+/** Where gateways connect. *Errors*: errors of the environment. */
+export async function resolveActiveGateConnection(pass: Pass): Promise<Material> {
+  const { draft, view, environment, signal } = pass
+  const type = CONDITIONS.activeGateConnection
+  if (!hasActiveGate(draft.dynakube)) {
+    draft.remove(type)
+    draft.updateActiveGate({ connectionInfoStatus: undefined })
+    return {}
+  }
+  const name = namesOf(draft.dynakube).activeGateTenantSecret
+  const stored = view.secret(name)?.[TENANT_TOKEN_KEY]
+  if (stored !== undefined && !draft.isOutdated(type)) return { activeGateTenantToken: stored }
+  draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
+  const { tenantUuid, endpoints, tenantToken } = await reported(pass, type, () =>
+    environment.connectionInfo.activeGate({ signal }),
+  )
+  draft.updateActiveGate({
+    connectionInfoStatus: { tenantUUID: tenantUuid, endpoints, tenantTokenHash: hashOf(tenantToken) },
+  })
+  draft.set(type, 'True', REASONS.secretCreated, `${name} created`)
+  return { activeGateTenantToken: tenantToken }
+}
+
+/** Runs a call and tells its failure in a condition. */
+export async function reported<T>({ draft, signal }: Pass, type: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error) draft.set(type, 'False', REASONS.dynatraceApiError, dynatraceApiMessage(error))
+    throw error
+  }
+}
+
+function byAddress(left: CommunicationHost, right: CommunicationHost): number {
+  const [a, b] = [left, right].map(({ protocol, host, port }) => `${host}:${port}:${protocol}`)
+  return (a ?? '') < (b ?? '') ? -1 : 1
+}

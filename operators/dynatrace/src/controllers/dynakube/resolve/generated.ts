@@ -1,0 +1,96 @@
+/** Secrets that the operator makes up once and then keeps: what exists is used again, what is lost is made anew. */
+import { X509Certificate } from 'node:crypto'
+import {
+  activeGateTlsSecretName,
+  automaticTlsSecretName,
+  certificateOf,
+  hasActiveGate,
+  hasActiveGateCertificate,
+} from '../../../api/dynakube/active-gate-facts.ts'
+import { hasExtensions, hasKspm } from '../../../api/dynakube/feature-facts.ts'
+import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube/names.ts'
+import { hashOf } from '../../hashes.ts'
+import { EXTENSION_TOKEN_KEYS } from '../components/extensions/names.ts'
+import { KSPM_TOKEN_KEY, kspmTokenData } from '../components/kspm/kspm.ts'
+import type { KeyPair, Material, SecretData } from '../render-input.ts'
+import type { ClusterPass } from './pass.ts'
+import { selfSigned } from './self-signed.ts'
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const PUBLIC_LENGTH = 24
+const SECRET_LENGTH = 64
+
+/** A token with a public and a secret part. */
+export function makeToken(prefix: string, randomBytes: ClusterPass['randomBytes']): string {
+  const text = (length: number) => [...randomBytes(length)].map((byte) => BASE32[byte % BASE32.length]).join('')
+  return `${prefix}.${text(PUBLIC_LENGTH)}.${text(SECRET_LENGTH)}`
+}
+
+/** The token that gateways and collectors of node configurations share. */
+export function resolveKspm({ draft, view, randomBytes }: ClusterPass): Material {
+  if (!hasKspm(draft.dynakube)) {
+    if (draft.status.kspm !== undefined) draft.update({ kspm: undefined })
+    return {}
+  }
+  const stored = view.secret(namesOf(draft.dynakube).kspmTokenSecret)?.[KSPM_TOKEN_KEY]
+  const kspmToken = stored ?? makeToken('dt0n01', randomBytes)
+  draft.update({ kspm: { tokenSecretHash: hashOf(kspmTokenData(kspmToken)) } })
+  return { kspmToken }
+}
+
+/** Tokens and certificate of extensions. */
+export async function resolveExtensions(pass: ClusterPass): Promise<Material> {
+  const { draft, view, randomBytes } = pass
+  const { dynakube } = draft
+  if (!hasExtensions(dynakube)) return {}
+  const stored = view.secret(namesOf(dynakube).extensionsTokenSecret) ?? {}
+  const controller = stored[EXTENSION_TOKEN_KEYS.controller]
+  const datasource = stored[EXTENSION_TOKEN_KEYS.datasource]
+  const extensionTokens =
+    controller && datasource
+      ? { controller, datasource }
+      : { controller: makeToken('EEC dt0x01', randomBytes), datasource: makeToken('dt0x01', randomBytes) }
+  const given = view.secret(extensionControllerTlsSecretName(dynakube))
+  if (dynakube.spec.templates?.extensionExecutionController?.tlsRefName) {
+    return { extensionTokens, ...(given && { extensionsTlsData: given }) }
+  }
+  const host = namesOf(dynakube).extensionController
+  return { extensionTokens, extensionsKeyPair: keyPairOf(given) ?? (await certificateFor(pass, host, [])) }
+}
+
+/** The certificate of gateways. It names the addresses of their Service, so it waits for them. */
+export async function resolveActiveGateCertificate(pass: ClusterPass): Promise<Material> {
+  const { draft, view } = pass
+  const { dynakube } = draft
+  if (!hasActiveGate(dynakube) || !hasActiveGateCertificate(dynakube)) return {}
+  const given = view.secret(activeGateTlsSecretName(dynakube))
+  if (activeGateTlsSecretName(dynakube) !== automaticTlsSecretName(dynakube)) {
+    const certificate = given && certificateOf(given)
+    return certificate === undefined ? {} : { activeGateCertificate: certificate }
+  }
+  const addresses = draft.status.activeGate?.serviceIPs ?? []
+  const stored = keyPairOf(given)
+  if (stored === undefined && addresses.length === 0) return {}
+  const pair = stored ?? (await certificateFor(pass, namesOf(dynakube).activeGate, addresses))
+  return { activeGateKeyPair: pair, activeGateCertificate: pair.certificate }
+}
+
+function keyPairOf(data: SecretData | undefined): KeyPair | undefined {
+  const { 'tls.crt': certificate, 'tls.key': privateKey } = data ?? {}
+  if (!certificate || !privateKey || !isReadable(certificate)) return undefined
+  return { certificate, privateKey }
+}
+
+function isReadable(certificate: string): boolean {
+  try {
+    return new X509Certificate(certificate).serialNumber !== ''
+  } catch {
+    // Somebody wrote something else into the Secret: a new certificate replaces it.
+    return false
+  }
+}
+
+function certificateFor({ view, clock }: ClusterPass, service: string, addresses: readonly string[]): Promise<KeyPair> {
+  const host = `${service}.${view.namespace}`
+  return selfSigned({ commonName: host, hosts: [host, `${host}.svc`, `${host}.svc.cluster.local`], addresses }, clock)
+}

@@ -1,0 +1,24 @@
+/** What the steps of a pass work with. */
+import type { Clock } from '@reeve/kube'
+import type { Logger } from '@reeve/runtime'
+import type { EnvironmentClient } from '../../../environment/client/environment-client.ts'
+import type { NamespaceView } from '../namespace-view.ts'
+import type { OperatorFacts } from '../render-input.ts'
+import type { StatusDraft } from '../status-draft.ts'
+
+/** Everything that a step before the environment is known needs. */
+export interface ClusterPass {
+  readonly draft: StatusDraft
+  readonly view: NamespaceView
+  readonly operator: OperatorFacts
+  readonly clock: Clock
+  /** Bytes that nobody can guess. */
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+/** Everything that a step needs which asks the environment. */
+export interface Pass extends ClusterPass {
+  readonly environment: EnvironmentClient
+}

@@ -1,0 +1,50 @@
+/** Texts that a DynaKube refers to by the name of a Secret or ConfigMap of the user. */
+import { hasProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
+import type { DynaKube } from '../../../api/latest.ts'
+import { CUSTOM_PROPERTIES_KEY } from '../components/active-gate/custom-properties.ts'
+import type { NamespaceView } from '../namespace-view.ts'
+import type { Material } from '../render-input.ts'
+import type { ClusterPass } from './pass.ts'
+
+/** What a DynaKube refers to is not there. */
+export class ReferenceNotFoundError extends Error {
+  readonly code = 'REFERENCE_NOT_FOUND'
+  override readonly name = 'ReferenceNotFoundError'
+}
+
+/** The address of the proxy. *Errors*: `ProxyNotFoundError`. */
+export async function resolveProxy({ draft, view }: ClusterPass): Promise<Material> {
+  if (!hasProxy(draft.dynakube)) return {}
+  const url = await proxyUrl(draft.dynakube, async (name) => view.secret(name))
+  if (url === undefined) throw new ProxyNotFoundError('spec.proxy is empty')
+  draft.update({ proxyURLHash: proxyUrlHash(url) })
+  return { proxyUrl: url }
+}
+
+/** Certificates that the user trusts. *Errors*: {@link ReferenceNotFoundError}. */
+export function resolveTrustedCertificates({ spec }: DynaKube, view: NamespaceView): Material {
+  const { trustedCAs } = spec
+  if (!trustedCAs) return {}
+  const { certs } = view.configMap(trustedCAs) ?? {}
+  if (certs) return { trustedCertificates: certs }
+  const where = `spec.trustedCAs: the ConfigMap ${view.namespace}/${trustedCAs}`
+  throw new ReferenceNotFoundError(`${where} has no key certs with certificates; add it`)
+}
+
+/** The user's settings of gateways. *Errors*: {@link ReferenceNotFoundError}. */
+export function resolveCustomProperties({ spec }: DynaKube, view: NamespaceView): Material {
+  const { value, valueFrom } = spec.activeGate?.customProperties ?? {}
+  if (value) return { activeGateCustomProperties: value }
+  if (!valueFrom) return {}
+  const text = view.secret(valueFrom)?.[CUSTOM_PROPERTIES_KEY]
+  if (text !== undefined) return { activeGateCustomProperties: text }
+  const where = `spec.activeGate.customProperties.valueFrom: the Secret ${view.namespace}/${valueFrom}`
+  throw new ReferenceNotFoundError(`${where} has no key ${CUSTOM_PROPERTIES_KEY}; add it`)
+}
+
+/** The user's certificate for the reception of telemetry, if there is one. */
+export function resolveTelemetryCertificate({ spec }: DynaKube, view: NamespaceView): Material {
+  const name = spec.telemetryIngest?.tlsRefName
+  const data = name ? view.secret(name) : undefined
+  return data === undefined ? {} : { telemetryTlsData: data }
+}

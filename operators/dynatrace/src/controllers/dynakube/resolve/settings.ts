@@ -1,0 +1,72 @@
+/** Settings of the environment that the operator reads or makes for features. */
+import { hasLogMonitoring, hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
+import { featureFlags } from '../../../api/feature-flags.ts'
+import type { DynaKube } from '../../../api/latest.ts'
+import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
+import { reported } from './connection-info.ts'
+import type { Pass } from './pass.ts'
+import { missingOptionalScopes } from './tokens.ts'
+
+/** Whether rules of the environment decide what telemetry carries. */
+export const needsEnrichmentRules = (dynakube: DynaKube): boolean =>
+  hasMetadataEnrichment(dynakube) || featureFlags(dynakube).nodeImagePull || hasOtlpExporter(dynakube)
+
+/** Keeps the rules of the environment in the status. *Errors*: errors of the environment. */
+export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
+  const { draft, environment, signal } = pass
+  const type = CONDITIONS.enrichmentRules
+  if (!needsEnrichmentRules(draft.dynakube)) {
+    if (draft.condition(type) !== undefined) draft.update({ metadataEnrichment: undefined })
+    draft.remove(type)
+    return
+  }
+  if (!draft.isOutdated(type)) return
+  draft.set(type, 'False', REASONS.statusOutdated, 'The rules are looked up')
+  if (missingOptionalScopes(pass, 'settings.read').length > 0) {
+    draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; there are no rules')
+    return
+  }
+  const { kubeSystemUUID = '', kubernetesClusterMEID = '' } = draft.status
+  const rules = await reported(pass, type, () =>
+    environment.enrichment.rules(kubeSystemUUID, kubernetesClusterMEID, { signal }),
+  )
+  draft.update({ metadataEnrichment: { rules: rules.map((rule) => ({ ...rule })) } })
+  draft.set(type, 'True', REASONS.statusUpdated, `${rules.length} rule(s)`)
+}
+
+/** Makes the rule that says which logs are sent, once; the user owns it from then on. */
+export async function createLogRule(pass: Pass): Promise<void> {
+  const { draft, environment, signal } = pass
+  const type = CONDITIONS.logMonitoringSettings
+  if (!hasLogMonitoring(draft.dynakube)) {
+    draft.remove(type)
+    return
+  }
+  if (!draft.isOutdated(type)) return
+  const missing = missingOptionalScopes(pass, 'settings.read', 'settings.write')
+  if (missing.length > 0) {
+    draft.set(type, 'False', REASONS.scopeMissing, `apiToken lacks ${missing.join(', ')}; no rule is made`)
+    return
+  }
+  const { kubernetesClusterMEID = '', kubernetesClusterName = '' } = draft.status
+  if (kubernetesClusterMEID === '') {
+    draft.set(type, 'False', 'Skipped', 'The cluster has no entity yet')
+    return
+  }
+  try {
+    const { totalCount } = await environment.settings.logMonitoringSettings(kubernetesClusterMEID, { signal })
+    if (totalCount > 0) {
+      draft.set(type, 'True', 'AlreadyExist', 'There is a rule, which is left alone')
+      return
+    }
+    const rules = draft.dynakube.spec.logMonitoring?.ingestRuleMatchers ?? []
+    await environment.settings.createLogMonitoringSetting(kubernetesClusterMEID, kubernetesClusterName, rules, {
+      signal,
+    })
+    draft.set(type, 'True', 'Created', 'The rule was made')
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error) draft.set(type, 'False', 'Error', dynatraceApiMessage(error))
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+/** The tokens of a DynaKube: read from their Secret, and checked for what they must be allowed to do. */
+import { formatTime } from '@reeve/runtime'
+import { isApiRequestAllowed } from '../../../api/dynakube/environment-facts.ts'
+import { tokensSecretName } from '../../../api/dynakube/names.ts'
+import type { DynaKube } from '../../../api/latest.ts'
+import { isEnvironmentUnavailable } from '../../../environment/client/errors.ts'
+import { CONDITIONS, FORMER_TOKEN_CONDITIONS, REASONS } from '../condition-types.ts'
+import type { NamespaceView } from '../namespace-view.ts'
+import type { Pass } from './pass.ts'
+import { optionalScopes, type ScopeSettings, type TokenDemand, tokenDemands } from './token-scopes.ts'
+
+/** The tokens that mean something to the operator. */
+export interface Tokens {
+  readonly apiToken: string
+  /** Present as soon as its key is, even if it is empty: the user then does not want the API token to download. */
+  readonly paasToken?: string
+  readonly dataIngestToken?: string
+}
+
+/** Tokens are missing, malformed or not allowed to do what is asked of them. The message never shows one. */
+export class TokenError extends Error {
+  readonly code = 'TOKEN_INVALID'
+  override readonly name = 'TokenError'
+}
+
+/**
+ * Reads the tokens. *Errors*: {@link TokenError} naming the Secret and the key.
+ *
+ * @example
+ * const { apiToken } = readTokens(dynakube, view)
+ */
+export function readTokens(dynakube: DynaKube, view: NamespaceView): Tokens {
+  const name = tokensSecretName(dynakube)
+  const where = `the Secret ${view.namespace}/${name}`
+  const data = view.secret(name)
+  if (data === undefined) throw new TokenError(`${where} does not exist; create it with the key apiToken`)
+  const { apiToken, paasToken, dataIngestToken } = data
+  if (!apiToken) throw new TokenError(`${where} has no apiToken; add one`)
+  const padded = Object.keys(data).filter((key) => data[key] !== data[key]?.trim())
+  if (padded.length > 0) {
+    throw new TokenError(`${where}: ${padded.join(', ')} begins or ends with white space; remove it`)
+  }
+  return {
+    apiToken,
+    ...(paasToken !== undefined && { paasToken }),
+    ...(dataIngestToken && { dataIngestToken }),
+  }
+}
+
+/** Says in the status that the tokens do not do. */
+export function reportTokenError({ draft }: Pick<Pass, 'draft'>, error: Error): void {
+  draft.remove(...FORMER_TOKEN_CONDITIONS)
+  draft.set(CONDITIONS.tokens, 'False', 'TokenError', error.message)
+}
+
+/**
+ * Looks up what the tokens may do, at most once per request threshold, and remembers in conditions which optional
+ * scopes there are.
+ *
+ * *Errors*: {@link TokenError} listing, per token and feature, the scopes that are missing; errors of the environment.
+ */
+export async function verifyTokens(pass: Pass, tokens: Tokens, settings: ScopeSettings): Promise<void> {
+  const { draft, clock } = pass
+  draft.remove(...FORMER_TOKEN_CONDITIONS)
+  const { lastTokenScopeRequest } = draft.status.dynatraceApi ?? {}
+  if (isApiRequestAllowed(draft.dynakube, lastTokenScopeRequest, clock.now())) {
+    await lookUp(pass, tokens, settings)
+    draft.update({ dynatraceApi: { ...draft.status.dynatraceApi, lastTokenScopeRequest: formatTime(clock.now()) } })
+  }
+  const remark = tokens.dataIngestToken === undefined ? '; there is no dataIngestToken' : ''
+  draft.set(CONDITIONS.tokens, 'True', 'TokenReady', `The tokens are ready${remark}`)
+}
+
+async function lookUp(pass: Pass, tokens: Tokens, settings: ScopeSettings): Promise<void> {
+  const { draft, environment, signal } = pass
+  const problems: string[] = []
+  for (const demand of tokenDemands(draft.dynakube, tokens, settings)) {
+    let scopes: readonly string[]
+    try {
+      scopes = await environment.tokens.scopes(demand.value, { signal })
+    } catch (error) {
+      if (isEnvironmentUnavailable(error) || !(error instanceof Error)) throw error
+      signal.throwIfAborted()
+      problems.push(`${demand.key}: ${error.message}`)
+      continue
+    }
+    problems.push(...missingScopes(demand, scopes))
+    if (demand.key === 'apiToken') rememberOptional(pass, scopes, optionalScopes(draft.dynakube, tokens, settings))
+  }
+  if (problems.length > 0) throw new TokenError(problems.join('\n'))
+}
+
+function missingScopes({ key, features }: TokenDemand, scopes: readonly string[]): readonly string[] {
+  return features.flatMap(({ name, required }) => {
+    const missing = required.filter((scope) => !scopes.includes(scope))
+    if (missing.length === 0) return []
+    return [`${key} lacks ${missing.join(', ')}, needed for "${name}"; add it, or use another token`]
+  })
+}
+
+const OPTIONAL = [
+  [CONDITIONS.settingsRead, 'settings.read'],
+  [CONDITIONS.settingsWrite, 'settings.write'],
+] as const
+
+function rememberOptional({ draft }: Pass, scopes: readonly string[], asked: ReadonlySet<string>): void {
+  for (const [type, scope] of OPTIONAL) {
+    if (!asked.has(scope)) draft.remove(type)
+    else if (scopes.includes(scope)) draft.set(type, 'True', REASONS.scopePresent, `apiToken has ${scope}`)
+    else draft.set(type, 'False', REASONS.scopeMissing, `apiToken lacks ${scope}; some features stay off`)
+  }
+}
+
+/** The optional scopes among the given ones that the token does not have. */
+export function missingOptionalScopes({ draft }: Pick<Pass, 'draft'>, ...needed: readonly string[]): readonly string[] {
+  return OPTIONAL.filter(([type, scope]) => needed.includes(scope) && draft.condition(type)?.status !== 'True').map(
+    ([, scope]) => scope,
+  )
+}

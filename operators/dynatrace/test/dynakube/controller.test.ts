@@ -1,0 +1,157 @@
+/** A DynaKube from its creation to its deletion, in a cluster in process and against a simulated environment. */
+import { ConfigMaps, DaemonSets, type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { DynaKubes } from '../../src/index.ts'
+import { NAMESPACE, type Stage, setStage, TENANT } from './support/stage.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await setStage()
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
+
+/** Everything at once. */
+const FULL = {
+  oneAgent: { cloudNativeFullStack: {} },
+  activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
+  extensions: { prometheus: {} },
+  telemetryIngest: {},
+  kspm: { mappedHostPaths: ['/etc'] },
+  logMonitoring: {},
+  templates: {
+    otelCollector: { imageRef: image('otelc') },
+    extensionExecutionController: { imageRef: image('eec') },
+    kspmNodeConfigurationCollector: { imageRef: image('ncc') },
+  },
+}
+
+async function owned(uid: string | undefined): Promise<readonly string[]> {
+  const kinds: readonly Resource[] = [ConfigMaps, Secrets, Services, DaemonSets, StatefulSets]
+  const lists = await Promise.all(kinds.map((kind) => stage.client.list(kind, { namespace: NAMESPACE })))
+  return lists
+    .flatMap(({ items }) => items as readonly KubeObject[])
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+    .sort()
+}
+
+async function condition(name: string, type: string) {
+  return (await stage.read(name)).status?.conditions?.find((one) => one.type === type)
+}
+
+const hasPhase = (name: string, phase: string) => async () => (await stage.read(name)).status?.phase === phase
+
+describe('a DynaKube with everything', () => {
+  it('gets all its objects (core 1, workloads 32)', async () => {
+    const { metadata } = await stage.create('full', FULL)
+    // Gateways take a minute and a half until they are ready: nobody waits for that here.
+    await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
+    expect(await owned(metadata.uid)).toEqual([
+      'ConfigMap/dynatrace-otlp-api-endpoint',
+      'ConfigMap/full-activegate-connection-info',
+      'ConfigMap/full-deployment-metadata',
+      'ConfigMap/full-oneagent-connection-info',
+      'ConfigMap/full-telemetry-collector-config',
+      'DaemonSet/full-node-config-collector',
+      'DaemonSet/full-oneagent',
+      'Secret/full-activegate-authtoken-secret',
+      'Secret/full-activegate-tenant-secret',
+      'Secret/full-activegate-tls-secret',
+      'Secret/full-extension-controller-tls',
+      'Secret/full-extensions-token',
+      'Secret/full-kspm-token',
+      'Secret/full-oneagent-tenant-secret',
+      'Secret/full-pull-secret',
+      'Service/full-activegate',
+      'Service/full-extension-controller',
+      'Service/full-telemetry-ingest',
+      'StatefulSet/full-activegate',
+      'StatefulSet/full-extension-controller',
+      'StatefulSet/full-otel-collector',
+    ])
+    const { status } = await stage.read('full')
+    expect(status?.oneAgent?.connectionInfoStatus?.tenantUUID).toBe(TENANT)
+    expect(
+      status?.conditions?.filter((one) => one.status !== 'True').map(({ type, reason }) => [type, reason]),
+    ).toEqual([])
+    const set = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: 'full-oneagent' })
+    expect(set.metadata.ownerReferences).toEqual([
+      {
+        apiVersion: 'dynatrace.com/v1beta6',
+        kind: 'DynaKube',
+        name: 'full',
+        uid: metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ])
+  })
+
+  it('costs no write and no call once it runs (core 7, workloads 1)', async () => {
+    await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
+    stage.environment.clearCalls()
+    const before = stage.records.length
+    await stage.client.patch(
+      DynaKubes,
+      { namespace: NAMESPACE, name: 'full' },
+      { type: 'merge', patch: { metadata: { annotations: { touched: 'yes' } } } },
+    )
+    await stage.until('another reconcile', () => stage.records.length > before)
+    expect(stage.records.slice(before).flatMap(({ writes }) => writes)).toEqual([])
+    expect(stage.environment.calls()).toEqual([])
+  })
+
+  it('loses what is switched off and nothing else (gateway 18, 32, 49; agents 44)', async () => {
+    const key = { namespace: NAMESPACE, name: 'full' }
+    const off = { extensions: null, telemetryIngest: null, kspm: null, logMonitoring: null, activeGate: null }
+    const { metadata } = await stage.client.patch(DynaKubes, key, { type: 'merge', patch: { spec: off } })
+    await stage.until('what is left', async () => (await owned(metadata.uid)).length === 5)
+    expect(await owned(metadata.uid)).toEqual([
+      'ConfigMap/full-deployment-metadata',
+      'ConfigMap/full-oneagent-connection-info',
+      'DaemonSet/full-oneagent',
+      'Secret/full-oneagent-tenant-secret',
+      'Secret/full-pull-secret',
+    ])
+    await stage.until(
+      'no condition of gateways',
+      async () => (await condition('full', 'ActiveGateStatefulSet')) === undefined,
+    )
+    expect((await stage.read('full')).status?.activeGate ?? {}).toEqual({})
+  })
+
+  it('takes everything with it (workloads 29)', async () => {
+    const { metadata } = await stage.read('full')
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'full' })
+    await stage.until('nothing left', async () => (await owned(metadata.uid)).length === 0)
+  })
+})
+
+describe('tokens', () => {
+  it('that are missing are named, and nothing is called (core 8)', async () => {
+    stage.environment.clearCalls()
+    await stage.create('untold', { oneAgent: { hostMonitoring: {} }, tokens: 'nothing' })
+    await stage.until('an error', hasPhase('untold', 'Error'))
+    expect(await condition('untold', 'Tokens')).toMatchObject({
+      status: 'False',
+      reason: 'TokenError',
+      message: 'the Secret dynatrace/nothing does not exist; create it with the key apiToken',
+    })
+    expect(stage.environment.calls()).toEqual([])
+  })
+
+  it('are noticed when they come', async () => {
+    await stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: NAMESPACE, name: 'nothing' },
+      data: encodeSecret({ apiToken: stage.environment.tenant(TENANT).tokens.get('apiToken')?.value ?? '' }),
+    })
+    await stage.until('good tokens', async () => (await condition('untold', 'Tokens'))?.reason === 'TokenReady')
+    expect((await stage.read('untold')).status?.phase).not.toBe('Error')
+  })
+})
