@@ -50,13 +50,15 @@ export interface RepositorySource extends RemoteSource {
   readonly version?: string
 }
 
-/** A chart of an OCI registry. */
+/** A chart of an OCI registry. Its digest may be that of the archive, or of the manifest, which `helm push` prints. */
 export interface OciSource extends RemoteSource {
   readonly type: 'oci'
   /** Such as `oci://registry.example.com/charts/web`. */
   readonly url: string
   /** A version or a range. Empty or absent: the newest release by semantic version. */
   readonly version?: string
+  /** The registry speaks no TLS; the resolver has to allow it as well. @default false */
+  readonly plainHttp?: boolean
 }
 
 /** Where to get a chart. */

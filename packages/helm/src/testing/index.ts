@@ -1,3 +1,4 @@
 /** @module Helm without helm: for tests of what uses this package. */
 export { encodeRelease, type RecordedRelease, releaseSecretName } from './encode-release.ts'
+export { type PackedEntry, packChart, packEntries } from './pack-chart.ts'
 export { exited, ScriptedProcess } from './scripted-process.ts'

@@ -1,0 +1,17 @@
+/** Names bytes by their content. */
+import { createHash } from 'node:crypto'
+import { InvalidHelmRequestError } from '../errors.ts'
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+/** The digest of `bytes`, as `sha256:` and 64 hexadecimal digits. */
+export function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** The digest as this package writes it; `where` names it when it is none. Indexes leave out `sha256:`. */
+export function parseDigest(text: string, where: string): string {
+  const digest = text.includes(':') ? text.toLowerCase() : `sha256:${text.toLowerCase()}`
+  if (DIGEST.test(digest)) return digest
+  throw new InvalidHelmRequestError(`${where} is not a digest: write sha256: and 64 hexadecimal digits`)
+}
