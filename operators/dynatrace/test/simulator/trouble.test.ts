@@ -68,7 +68,7 @@ describe('refusals', () => {
     const registry = await send(simulator, `https://${simulator.authority}/v2/`)
     expect(registry.json()).toMatchObject({ errors: [{ message: expect.any(String) }] })
     const sso = await send(simulator, simulator.tokenUrl, { method: 'POST', body: '' })
-    expect(sso.json()).toMatchObject({ error: 'server_error' })
+    expect(sso.json()).toMatchObject({ error: 'temporarily_unavailable' })
   })
 })
 

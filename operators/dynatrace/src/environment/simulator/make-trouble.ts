@@ -34,7 +34,7 @@ export async function makeTrouble(
 function refusal(fault: Fault, errors: ErrorForm): Answer | undefined {
   switch (fault.kind) {
     case 'unauthorized':
-      return refusalAnswer(errors, new Refusal(401, 'Token Authentication failed', { reason: 'UNAUTHORIZED' }))
+      return refusalAnswer(errors, new Refusal(401, 'Token Authentication failed'))
     case 'missing-scope':
       return refusalAnswer(errors, new Refusal(403, 'Token is missing required scope.', { missingScopes: ['unknown'] }))
     case 'rate-limit': {

@@ -85,10 +85,16 @@ function bodyOf(form: ErrorForm, status: number, message: string, details: Refus
     case 'registry':
       return { errors: [{ code: reason ?? registryCode(status), message, detail: null }] }
     case 'oauth':
-      return { error: reason ?? 'server_error', error_description: message }
+      return { error: reason ?? oauthError(status), error_description: message }
     case 'text':
       return { message }
   }
+}
+
+function oauthError(status: number): string {
+  if (status === 401) return 'invalid_client'
+  if (status === 403) return 'unauthorized_client'
+  return status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error'
 }
 
 function registryCode(status: number): string {

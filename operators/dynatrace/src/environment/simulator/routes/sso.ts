@@ -23,12 +23,12 @@ export function ssoRoutes(tenants: ReadonlyMap<string, TenantState>): readonly R
           throw new Refusal(400, 'Only client_credentials is granted.', { reason: 'unsupported_grant_type' })
         }
         const { id, secret } = readClient(call, form)
-        call.tokenName = id
         const tenant = [...tenants.values()].find(({ oauth }) => oauth.get(id) !== undefined)
         if (tenant === undefined) {
           throw new Refusal(401, 'Client authentication failed.', { reason: 'invalid_client' })
         }
         call.tenant = tenant
+        call.tokenName = id
         const wanted = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
         const { accessToken, grant } = tenant.oauth.exchange(id, secret, wanted)
         const resource = form.get('resource')
