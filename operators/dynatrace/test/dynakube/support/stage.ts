@@ -1,6 +1,7 @@
 /** A cluster with the DynaKube controller on it, and an environment for it to talk to. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
+  type Clock,
   ConfigMaps,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -19,12 +20,13 @@ import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import { convertRoute, crdManifests, DynaKubes } from '../../../src/index.ts'
 
-/** The tenant of the environment. */
-export const TENANT = 'abc12345'
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
 
 const PATIENCE_MS = 60_000
+
+/** The Secret with the tokens of a tenant. */
+export const tokensOf = (tenant: string): string => `${tenant}-tokens`
 
 /** What tests play on. */
 export interface Stage extends AsyncDisposable {
@@ -33,29 +35,42 @@ export interface Stage extends AsyncDisposable {
   readonly environment: EnvironmentSimulator
   readonly controller: Controller<DynaKube>
   readonly records: readonly ReconcileRecord[]
-  /** Creates a DynaKube that points to the environment. */
+  /** Creates a DynaKube that points to the tenant of its name. */
   create(name: string, spec: Partial<DynaKubeSpec>, annotations?: Readonly<Record<string, string>>): Promise<DynaKube>
+  edit(name: string, patch: Readonly<Record<string, unknown>>): Promise<DynaKube>
   read(name: string): Promise<DynaKube>
+  condition(name: string, type: string): Promise<{ status?: string; reason?: string; message?: string } | undefined>
+  /** Makes the controller look at a DynaKube and waits until it has; answers with what it did. */
+  look(name: string): Promise<ReconcileRecord>
+  /** Lets time pass for the operator and the cluster; timers go on as before. */
+  pass(durationMs: number): void
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
-/** Sets the stage: a cluster with three nodes, the CRDs, tokens and trust, and the controller at work. */
-export async function setStage(): Promise<Stage> {
-  const environment = await startEnvironmentSimulator({ tenants: [{ id: TENANT }] })
+/**
+ * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller at work.
+ *
+ * @param tenants one for each DynaKube, which has the same name
+ */
+export async function setStage(tenants: readonly string[]): Promise<Stage> {
+  const environment = await startEnvironmentSimulator({ tenants: tenants.map((id) => ({ id })) })
   const route = convertRoute()
+  let passedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
   const cluster = await startEmbeddedCluster({
     listen: false,
+    clock,
     nodes: 3,
     callWebhook: ({ url, review, signal }) =>
       new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,
   })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
-  const client = createClient({ transport })
+  const client = createClient({ transport, clock })
   await prepare(client, environment)
   const stop = new AbortController()
   const records: ReconcileRecord[] = []
-  const cache = new Cache(client, {})
-  const manager = createManager<Cache>({ client, cache })
+  const cache = new Cache(client, { clock })
+  const manager = createManager<Cache>({ client, cache, clock })
   const clusterId = (await client.get(Namespaces, { name: 'kube-system' })).metadata.uid
   const controller = dynaKubeController(
     {
@@ -65,13 +80,22 @@ export async function setStage(): Promise<Stage> {
       detectsHostAvailability: true,
       onReconcile: (record) => records.push(record),
     },
-    { cache, client: manager.client },
+    { cache, client: manager.client, clock },
   )
   manager.add(controller)
   const running = manager.run(stop.signal)
   // A failure is the test's business when the stage is struck; until then it must not be unhandled.
   running.catch(() => undefined)
   const read = (name: string) => client.get(DynaKubes, { namespace: NAMESPACE, name })
+  const edit = (name: string, patch: Readonly<Record<string, unknown>>) =>
+    client.patch(DynaKubes, { namespace: NAMESPACE, name }, { type: 'merge', patch })
+  async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = systemClock.now() + PATIENCE_MS
+    while (!(await condition())) {
+      if (systemClock.now() > deadline) throw new Error(`waited in vain for ${what}`)
+      await sleep(20)
+    }
+  }
   return {
     cluster,
     client,
@@ -84,14 +108,24 @@ export async function setStage(): Promise<Stage> {
         apiVersion: 'dynatrace.com/v1beta6',
         kind: 'DynaKube',
         metadata: { namespace: NAMESPACE, name, annotations },
-        spec: { apiUrl: environment.url(TENANT), tokens: 'tokens', trustedCAs: 'environment', ...spec },
+        spec: { apiUrl: environment.url(name), tokens: tokensOf(name), trustedCAs: 'environment', ...spec },
       }),
-    async until(what, condition) {
-      const deadline = systemClock.now() + PATIENCE_MS
-      while (!(await condition())) {
-        if (systemClock.now() > deadline) throw new Error(`waited in vain for ${what}`)
-        await sleep(20)
-      }
+    until,
+    edit,
+    async condition(name, type) {
+      return (await read(name)).status?.conditions?.find((one) => one.type === type)
+    },
+    async look(name) {
+      const { metadata } = await edit(name, { metadata: { annotations: { look: String(systemClock.now()) } } })
+      const isLook = ({ key, reasons }: ReconcileRecord) => key.name === name && reasons.length > 0
+      const before = records.length
+      await until(`a look at ${name} (${metadata.resourceVersion})`, () => records.slice(before).some(isLook))
+      const [record] = records.slice(before).filter(isLook)
+      if (record === undefined) throw new Error('the record is gone')
+      return record
+    },
+    pass(durationMs) {
+      passedMs += durationMs
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
@@ -108,16 +142,17 @@ async function prepare(client: KubeClient, environment: EnvironmentSimulator): P
     // The manifest keeps its spec open; the cluster checks it.
     await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
   }
-  const { tokens } = environment.tenant(TENANT)
-  await client.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: NAMESPACE, name: 'tokens' },
-    data: encodeSecret({
-      apiToken: tokens.get('apiToken')?.value ?? '',
-      dataIngestToken: tokens.get('dataIngestToken')?.value ?? '',
-    }),
-  })
+  for (const { id, tokens } of environment.tenants()) {
+    await client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: NAMESPACE, name: tokensOf(id) },
+      data: encodeSecret({
+        apiToken: tokens.get('apiToken')?.value ?? '',
+        dataIngestToken: tokens.get('dataIngestToken')?.value ?? '',
+      }),
+    })
+  }
   await client.create(ConfigMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
