@@ -36,7 +36,7 @@ export const DEFAULT_MAX_UNPACKED_BYTES = 100 * 1024 * 1024
 /** Most files in a chart. */
 export const DEFAULT_MAX_CHART_FILES = 10_000
 
-/** Most bytes of a repository's index. Parsing blocks this process: about 0.1 s per MiB. */
+/** Most bytes of a repository's index. */
 export const DEFAULT_MAX_INDEX_BYTES = 8 * 1024 * 1024
 
 /** Size of the chart cache on disk. */

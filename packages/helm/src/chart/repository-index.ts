@@ -1,9 +1,13 @@
 /** Reads the index of a chart repository. */
 import { parse } from 'yaml'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
-import { isJsonObject, textAt } from '../json-shape.ts'
+import { isJsonObject, type JsonObject, textAt } from '../json-shape.ts'
 import { parseDigest } from './chart-digest.ts'
 import { chooseVersion } from './choose-version.ts'
+import { indexItems } from './index-items.ts'
+
+/** The largest index that is parsed as a whole when it is YAML and not laid out the way Helm writes it. */
+const MAX_PARSED_BYTES = 128 * 1024
 
 /** Where an index says a version is. */
 export interface IndexEntry {
@@ -19,34 +23,70 @@ export interface IndexEntry {
  *
  * *Errors*: `ChartInvalidError` when it is no index; `ChartNotFoundError` when it has no such chart or version.
  */
-export function findInIndex(text: string, chart: string, wanted: string | undefined, what: string): IndexEntry {
-  const index = parseIndex(text, what)
-  const entries = isJsonObject(index) && isJsonObject(index.entries) ? index.entries : undefined
-  if (entries === undefined) throw new ChartInvalidError(`${what}: index.yaml has no entries`)
-  const rows = Object.hasOwn(entries, chart) ? entries[chart] : undefined
-  const found = Array.isArray(rows) ? rows.filter(isJsonObject) : []
-  if (found.length === 0) throw new ChartNotFoundError(`${what}: the repository has no chart ${chart}`)
-  const versions = found.flatMap((row) => textAt(row, 'version') ?? [])
-  const version = chooseVersion(versions, wanted)
+export function findInIndex(index: string, chart: string, wanted: string | undefined, what: string): IndexEntry {
+  const rows = rowsOf(index, chart, what)
+  if (rows.length === 0) throw new ChartNotFoundError(`${what}: the repository has no chart ${chart}`)
+  const version = chooseVersion(
+    rows.map((row) => row.version),
+    wanted,
+  )
   if (version === undefined) {
     throw new ChartNotFoundError(
       `${what}: no version of ${chart} matches "${wanted ?? ''}" (pre-releases must be named)`,
     )
   }
-  const row = found.find((candidate) => candidate.version === version) ?? {}
-  const url = Array.isArray(row.urls) ? row.urls.find((address) => typeof address === 'string') : undefined
+  const fields = rows.find((row) => row.version === version)?.read() ?? {}
+  const url = Array.isArray(fields.urls) ? fields.urls.find((address) => typeof address === 'string') : undefined
   if (url === undefined) throw new ChartInvalidError(`${what}: index.yaml has no address for ${chart} ${version}`)
-  const digest = textAt(row, 'digest')
+  const digest = textAt(fields, 'digest')
   return { version, url, ...(digest !== undefined && { digest: parseDigest(digest, `${what}: digest in index.yaml`) }) }
 }
 
-function parseIndex(text: string, what: string): unknown {
+/** One version; its fields are parsed when they are needed. */
+interface IndexRow {
+  readonly version: string
+  read(): JsonObject
+}
+
+function rowsOf(index: string, chart: string, what: string): readonly IndexRow[] {
+  const items = isJson(index) ? undefined : indexItems(index, chart)
+  if (items !== undefined) {
+    return items.map(({ version, text }) => ({ version, read: () => asObject(parseYaml(text, what), what) }))
+  }
+  const { entries } = asObject(parseWhole(index, what), what)
+  if (!isJsonObject(entries)) throw new ChartInvalidError(`${what}: index.yaml has no entries`)
+  const list = Object.hasOwn(entries, chart) ? entries[chart] : undefined
+  return (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap((fields) => {
+    const version = textAt(fields, 'version')
+    return version === undefined ? [] : [{ version, read: () => fields }]
+  })
+}
+
+function parseWhole(index: string, what: string): unknown {
+  if (!isJson(index)) {
+    if (index.length <= MAX_PARSED_BYTES) return parseYaml(index, what)
+    throw new ChartInvalidError(`${what}: index.yaml is large and not as Helm writes it; run "helm repo index" anew`)
+  }
   try {
-    // JSON is YAML, and much faster to read.
-    return text.trimStart().startsWith('{')
-      ? JSON.parse(text)
-      : parse(text, { logLevel: 'silent', maxAliasCount: 100, prettyErrors: false })
+    return JSON.parse(index)
   } catch (error) {
     throw new ChartInvalidError(`${what}: index.yaml cannot be read`, { cause: error })
   }
+}
+
+function parseYaml(text: string, what: string): unknown {
+  try {
+    return parse(text, { logLevel: 'silent', maxAliasCount: 100, prettyErrors: false })
+  } catch (error) {
+    throw new ChartInvalidError(`${what}: index.yaml cannot be read`, { cause: error })
+  }
+}
+
+function asObject(value: unknown, what: string): JsonObject {
+  if (isJsonObject(value)) return value
+  throw new ChartInvalidError(`${what}: index.yaml is no mapping where it should be`)
+}
+
+function isJson(text: string): boolean {
+  return text.trimStart().startsWith('{')
 }
