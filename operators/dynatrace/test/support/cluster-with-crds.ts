@@ -16,7 +16,17 @@ export interface ClusterWithCrds {
   readonly client: KubeClient
   /** A GET of any path, as JSON. */
   get(path: string, accept?: string): Promise<{ readonly status: number; readonly body: unknown }>
+  /** What the server says about creating an object, which it does not. */
+  dryRun(path: string, object: object): Promise<DryRun>
   stop(): Promise<void>
+}
+
+/** The answer to a request that changes nothing. */
+export interface DryRun {
+  readonly status: number
+  readonly message: string
+  /** Named in the warnings of the answer. */
+  readonly unknownFields: readonly string[]
 }
 
 /** Starts the cluster, with the namespace `dynatrace`. */
@@ -40,6 +50,19 @@ export async function clusterWithCrds(): Promise<ClusterWithCrds> {
       for await (const chunk of response.body) text += Buffer.from(chunk).toString()
       return { status: response.status, body: JSON.parse(text) }
     },
+    async dryRun(path, object) {
+      const response = await cluster.handle({
+        method: 'POST',
+        path: `${path}?dryRun=All&fieldValidation=Warn`,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: Buffer.from(JSON.stringify(object)),
+      })
+      let text = ''
+      for await (const chunk of response.body) text += Buffer.from(chunk).toString()
+      const { message = '' } = JSON.parse(text) as { readonly message?: string }
+      const warnings = [response.headers.warning ?? []].flat().join(' ')
+      return { status: response.status, message, unknownFields: unknownFieldsIn(warnings) }
+    },
     stop: () => client.close(),
   }
 }
@@ -47,4 +70,12 @@ export async function clusterWithCrds(): Promise<ClusterWithCrds> {
 /** The manifest of `@reeve/crd` keeps its spec open; the cluster checks it. */
 function asDefinition(manifest: CrdManifest): CustomResourceDefinition {
   return manifest as unknown as CustomResourceDefinition
+}
+
+/** From `299 - "unknown field \"spec.colour\""`, with whatever else there is. */
+function unknownFieldsIn(warnings: string): readonly string[] {
+  return [...warnings.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].flatMap(([, quoted = '']) => {
+    const [, field] = /^unknown field "(.*)"$/s.exec(quoted.replaceAll(/\\(.)/gs, '$1')) ?? []
+    return field === undefined ? [] : [field]
+  })
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'
+import { chartSuite } from './suites/chart.ts'
 import { lifeSuite } from './suites/life.ts'
 import { samplesSuite } from './suites/samples.ts'
 
@@ -14,5 +15,6 @@ afterAll(() => stage?.close())
 
 samplesSuite(() => stage)
 admissionSuite(() => stage)
+chartSuite(() => stage)
 // Last: it replaces the authority.
 lifeSuite(() => stage)

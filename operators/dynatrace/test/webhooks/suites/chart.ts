@@ -1,0 +1,136 @@
+/** The chart on a cluster: what it installs is valid, and the webhook needs no right beyond those it gives. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, isNotFound, Pods, type UnknownObject } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { dynakube } from '../../../src/api/testing/build.ts'
+import { ALL_MODULES } from '../../../src/api/validation/modules.ts'
+import { createWebhookServer, validationPath, WEBHOOK_NAME } from '../../../src/index.ts'
+import { helmPath, renderChart } from '../../support/render-chart.ts'
+import type { WebhookStage } from '../../support/webhook-stage.ts'
+
+const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+
+/** The suite; `at` gives the stage once it is set. */
+export function chartSuite(at: () => WebhookStage): void {
+  const apply = async (object: UnknownObject, dryRun: boolean) => {
+    const { client } = at()
+    await client.apply(await client.resourceFor(object), object, { dryRun, force: true, fieldValidation: 'Strict' })
+  }
+
+  describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
+    it.each([
+      ['as it is', []],
+      [
+        'with one replica and a certificate of cert-manager',
+        ['webhook.highAvailability=false', 'webhook.certificateSecretName=tls'],
+      ],
+      [
+        'with everything set',
+        [
+          'webhook.hostNetwork=true',
+          'webhook.apparmor=true',
+          'debugLogs=true',
+          'customPullSecret=s',
+          'webhook.labels.team=a',
+          'webhook.annotations.note=b',
+        ],
+      ],
+    ])('renders objects that the API server accepts %s', async (_, values) => {
+      // Not where the stage has its own Deployment and Service of these names.
+      const objects = await renderChart('default', values)
+      expect(objects.length).toBeGreaterThan(8)
+      for (const object of objects) await apply(object, true)
+    })
+
+    it('gives the webhook all the rights it uses: as its ServiceAccount it looks everything up without one refusal', async () => {
+      const { client: admin, namespace, until } = at()
+      const rendered = await renderChart(namespace)
+      const rights = rendered.filter(({ kind }) => RIGHTS.has(kind))
+      for (const object of rights) await apply(object, false)
+      const folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'))
+      const refusals: string[] = []
+      const client = await connect({
+        kubeconfig: await tokenKubeconfig(at(), folder),
+        onRequest: ({ status, verb, resource }) => {
+          if (status === 403) refusals.push(`${verb} ${resource}`)
+        },
+      })
+      const stop = new AbortController()
+      try {
+        const ownPod = () =>
+          client.get(Pods, { namespace, name: 'webhook-1' }).catch((error: unknown) => isNotFound(error))
+        // The authorizer hears of new roles a moment later.
+        await until(async () => (await ownPod()) === true)
+        refusals.length = 0
+        const { manager, server } = createWebhookServer({
+          client,
+          namespace,
+          modules: ALL_MODULES,
+          address: { host: '127.0.0.1', port: 0 },
+          certificates: {
+            areProvided: false,
+            files: { directory: join(folder, 'certs'), certificate: 'tls.crt', privateKey: 'tls.key' },
+          },
+        })
+        const running = manager.run(stop.signal)
+        running.catch(() => undefined)
+        // It listens once it has read its certificate from the Secret.
+        await server.address()
+        const object = dynakube({
+          oneAgent: { cloudNativeFullStack: {} },
+          proxy: { valueFrom: 'no-such-proxy' },
+          enableIstio: true,
+        })
+        const answer = await server.handle(validationPath('v1beta6', 'DynaKube'), {
+          apiVersion: 'admission.k8s.io/v1',
+          kind: 'AdmissionReview',
+          request: {
+            uid: 'uid-1',
+            kind: { group: 'dynatrace.com', version: 'v1beta6', kind: 'DynaKube' },
+            resource: { group: 'dynatrace.com', version: 'v1beta6', resource: 'dynakubes' },
+            namespace,
+            operation: 'CREATE',
+            object: { ...object, metadata: { ...object.metadata, namespace } },
+          },
+        })
+        expect(JSON.stringify(answer)).toMatch(/there is no Secret no-such-proxy.*networking\.istio\.io/)
+        stop.abort()
+        await running
+        expect(refusals).toEqual([])
+      } finally {
+        stop.abort()
+        await client.close()
+        await rm(folder, { recursive: true, force: true })
+        for (const object of rights) {
+          const { name = '', namespace: own } = object.metadata
+          await admin.delete(await admin.resourceFor(object), { name, ...(own && { namespace: own }) })
+        }
+      }
+    })
+  })
+}
+
+/** How a pod of the webhook reaches the cluster. */
+async function tokenKubeconfig({ cluster, client, namespace }: WebhookStage, folder: string): Promise<string> {
+  const { status } = await client.raw<{ status: { token: string } }>({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${WEBHOOK_NAME}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  })
+  const { server, ca } = cluster.connection
+  const name = 'webhook'
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: [{ name, user: { token: status.token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+  const path = join(folder, 'kubeconfig')
+  await writeFile(path, stringify(config), { mode: 0o600 })
+  return path
+}
