@@ -21,6 +21,8 @@ export interface ClusterUnderTest extends AsyncDisposable {
   readonly raw: RawClient
   /** Creates a namespace that no other test uses; it goes when the suite ends. */
   createNamespace(): Promise<string>
+  /** Has the object at this path deleted when the suite ends. For what is in no namespace: other suites meet it. */
+  removeAtClose(path: string): void
   /**
    * Makes the storage forget its history: what reads or watches it from before now is answered with 410. A real API
    * server remembers a while longer what its watch cache holds, which is everything but events.
@@ -84,9 +86,11 @@ async function assemble(
 ): Promise<ClusterUnderTest> {
   const connection = connectionOf(await readFile(kubeconfigPath, 'utf8'))
   const raw = new RawClient(connection)
-  const namespaces: string[] = []
+  const leftovers: string[] = []
   const close = async () => {
-    await Promise.all(namespaces.map((name) => raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${name}` })))
+    // The embedded cluster goes as a whole.
+    const removed = kind === 'real' ? leftovers : []
+    await Promise.all(removed.map((path) => raw.send({ method: 'DELETE', path })))
     await raw.close()
     await dispose()
   }
@@ -100,9 +104,10 @@ async function assemble(
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
       const { status, text } = await raw.send({ method: 'POST', path: '/api/v1/namespaces', body })
       if (status !== 201) throw new Error(`namespace ${name} was not created: ${text}`)
-      namespaces.push(name)
+      leftovers.push(`/api/v1/namespaces/${name}`)
       return name
     },
+    removeAtClose: (path) => leftovers.push(path),
     compact,
     close,
     [Symbol.asyncDispose]: close,

@@ -80,6 +80,7 @@ export async function establish(
   const created = await cluster.raw.send({ method: 'POST', path: DEFINITIONS, body })
   if (created.status !== 201) throw new Error(`definition refused: ${created.text}`)
   const path = `${DEFINITIONS}/${parts.plural ?? 'widgets'}.${group}`
+  cluster.removeAtClose(path)
   await eventually(`${path} is established`, async () => {
     const { status } = (await cluster.raw.send({ path })).json<{ status?: { conditions?: JsonObject[] | null } }>()
     return (status?.conditions ?? []).some(({ type, status: is }) => type === 'Established' && is === 'True')

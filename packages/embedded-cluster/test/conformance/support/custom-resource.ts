@@ -68,6 +68,7 @@ export function definitionOf(group: string, parts: DefinitionParts = {}): Json {
 export async function defineWidgets(api: ConformanceApi, parts: DefinitionParts = {}): Promise<ApiResource> {
   const group = parts.group ?? uniqueGroup()
   const definition = await api.create(DEFINITIONS, definitionOf(group, parts))
+  api.cluster.removeAtClose(`${DEFINITIONS}/${definition.metadata.name}`)
   const version = definition.spec.versions.find(({ storage }: Json) => storage).name
   const namespace = definition.spec.scope === 'Cluster' ? {} : { namespace: () => api.namespace }
   const place = { apiVersion: `${group}/${version}`, kind: 'Widget', plural: 'widgets', ...namespace }
