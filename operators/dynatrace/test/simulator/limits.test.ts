@@ -1,5 +1,6 @@
 import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
+import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   type EnvironmentSimulator,
@@ -112,6 +113,16 @@ test('closing answers what is under way, then nobody is left', async () => {
   await simulator.close()
   await idleClosed
   await expect(callApi(simulator, INFO)).rejects.toThrow(/ECONNREFUSED/)
+})
+
+test('closing does not wait for an answer that trouble delays, not even under a clock that stands still', async () => {
+  await using slow = await startEnvironmentSimulator({ clock: new SimulatedClock() })
+  slow.trouble.add({ kind: 'slow', delayMs: 3_600_000 })
+  const call = callApi(slow, INFO)
+  call.catch(() => undefined)
+  await expect.poll(() => slow.trouble.list()[0]?.struck, { timeout: 20_000 }).toBe(1)
+  await Promise.all([slow.close(), slow.close()])
+  await expect(call).rejects.toThrow(/socket hang up|ECONNRESET/)
 })
 
 test('several tenants are served at the same time and keep apart', async () => {

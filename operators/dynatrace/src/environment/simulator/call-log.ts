@@ -88,10 +88,13 @@ export class CallLog {
 const SECRET = /token|secret|password|assertion/i
 const MASK = '••••••'
 
-function pathWithQuery({ path, query }: Call): string {
-  for (const name of new Set(query.keys())) if (SECRET.test(name)) query.set(name, MASK)
-  const text = query.toString()
-  return text === '' ? path : `${path}?${text}`
+function pathWithQuery({ path, query, search }: Call): string {
+  const secrets = [...new Set(query.keys())].filter((name) => SECRET.test(name))
+  // As it was written, because the way a client encodes is worth knowing too.
+  if (secrets.length === 0) return `${path}${search}`
+  const masked = new URLSearchParams(query)
+  for (const name of secrets) masked.set(name, MASK)
+  return `${path}?${masked}`
 }
 
 function recordedBody({ bodyText, headers }: Call): unknown {

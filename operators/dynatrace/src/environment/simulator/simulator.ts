@@ -27,24 +27,10 @@ import { Trouble } from './trouble.ts'
  */
 export async function startEnvironmentSimulator(options: SimulatorOptions = {}): Promise<EnvironmentSimulator> {
   const { host = '127.0.0.1', port = 0, tls = {}, clock = systemClock, random = systemRandom } = options
-  const hosts = [
-    ...(tls.hosts ?? []),
-    'localhost',
-    '*.localhost',
-    '127.0.0.1',
-    '::1',
-    ...(isWildcard(host) ? [] : [host]),
-  ]
-  const material = await createTlsMaterial([...new Set(hosts)])
-  const simulator = new EnvironmentSimulator(
-    options,
-    material,
-    tls.hosts?.[0] ?? (isWildcard(host) ? 'localhost' : host),
-    {
-      clock,
-      random,
-    },
-  )
+  const ownHost = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const hosts = new Set([...(tls.hosts ?? []), ownHost, 'localhost', '*.localhost', '127.0.0.1', '::1'])
+  const material = await createTlsMaterial([...hosts])
+  const simulator = new EnvironmentSimulator(options, material, tls.hosts?.[0] ?? ownHost, { clock, random })
   await simulator.listen(host, port)
   return simulator
 }
@@ -155,8 +141,4 @@ export class EnvironmentSimulator implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::'
 }

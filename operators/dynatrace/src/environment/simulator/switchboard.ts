@@ -76,20 +76,26 @@ export class Switchboard implements CallHandler {
 
   /**
    * Tenants are told apart by path (`/e/<id>/api`) or by the first label of the host name, as in the addresses of the
-   * real ones. A lone tenant needs neither.
+   * real ones; a lone tenant needs neither. On the platform the access token tells too.
    */
   #locate(call: Call): { readonly area: Route['area']; readonly path: string } {
     const { tenants } = this.#parts
-    const [, id, managedPath] = /^\/e\/([^/]+)\/api(\/.*)?$/.exec(call.path) ?? []
+    const [, id, managedPath = '/'] = /^\/e\/([^/]+)\/api(\/.*)?$/.exec(call.path) ?? []
+    if (id !== undefined) {
+      call.tenant = tenants.get(id)
+      return { area: 'environment', path: managedPath }
+    }
     const [label = ''] = call.host.split(/[.:]/, 1)
     const [lone] = tenants.size === 1 ? tenants.values() : []
-    call.tenant = id === undefined ? (tenants.get(label) ?? lone ?? findGrant(tenants, call)?.tenant) : tenants.get(id)
-    if (id !== undefined) return { area: 'environment', path: managedPath ?? '/' }
+    const addressed = tenants.get(label) ?? lone
     const [, apiPath] = /^\/api(\/.*)?$/.exec(call.path) ?? []
-    if (apiPath !== undefined) return { area: 'environment', path: apiPath }
-    if (call.path.startsWith('/platform/')) return { area: 'platform', path: call.path }
-    call.tenant = undefined
-    return { area: 'simulator', path: call.path }
+    if (apiPath !== undefined) {
+      call.tenant = addressed
+      return { area: 'environment', path: apiPath }
+    }
+    if (!call.path.startsWith('/platform/')) return { area: 'simulator', path: call.path }
+    call.tenant = addressed ?? findGrant(tenants, call)?.tenant
+    return { area: 'platform', path: call.path }
   }
 
   #tokenName(call: Call): string | undefined {
@@ -110,10 +116,9 @@ async function handle(route: Route, call: Call, parameters: PathParameters): Pro
 }
 
 function unknownCall(area: Route['area'], allowedMethods: readonly string[]): Answer {
-  const form = area === 'simulator' ? 'text' : area
   const refusal =
     allowedMethods.length === 0
       ? new Refusal(404, 'There is no such resource.')
       : new Refusal(405, 'HTTP method not allowed.', { headers: { allow: allowedMethods.join(', ') } })
-  return refusalAnswer(form, refusal)
+  return refusalAnswer(area, refusal)
 }

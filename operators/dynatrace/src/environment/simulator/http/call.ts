@@ -9,6 +9,8 @@ export class Call {
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
+  /** The query as it was written, with its question mark. */
+  readonly search: string
   readonly headers: IncomingHttpHeaders
   /** Which call of which API it is; set by the router. */
   operation = 'unknown'
@@ -32,6 +34,7 @@ export class Call {
     this.method = request.method ?? 'GET'
     this.path = url.pathname
     this.query = url.searchParams
+    this.search = url.search
     this.headers = request.headers
   }
 

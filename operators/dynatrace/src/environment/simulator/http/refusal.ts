@@ -44,7 +44,7 @@ export function violation(
 
 /**
  * How an API writes errors: `environment` is the classic API; `settings-write` answers an array, except for 401 and
- * 403; `platform` keeps violations under `details`; `platform-settings` repeats the code outside.
+ * 403; `platform` keeps violations under `details`; `platform-settings` repeats the code outside; `simulator` is none of them.
  */
 export type ErrorForm =
   | 'environment'
@@ -53,7 +53,7 @@ export type ErrorForm =
   | 'platform-settings'
   | 'registry'
   | 'oauth'
-  | 'text'
+  | 'simulator'
 
 /** The answer that a refusal becomes. */
 export function refusalAnswer(form: ErrorForm, { status, message, details }: Refusal): Answer {
@@ -86,7 +86,7 @@ function bodyOf(form: ErrorForm, status: number, message: string, details: Refus
       return { errors: [{ code: reason ?? registryCode(status), message, detail: null }] }
     case 'oauth':
       return { error: reason ?? oauthError(status), error_description: message }
-    case 'text':
+    case 'simulator':
       return { message }
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Clock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/kube'
 import type { ServingCertificate } from '@reeve/runtime'
 import type { CallOutcome } from '../call-log.ts'
 import { SERVER_LIMITS } from '../defaults.ts'
@@ -13,6 +13,7 @@ import { writeAnswer } from './write-answer.ts'
 
 /** What the server asks to have a call answered and written down. */
 export interface CallHandler {
+  /** @param signal aborted when the client is gone or the server stops: nobody waits for the answer any more */
   answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer>
   /** Called before the answer is sent, so that a client that has it finds the call; the result is called after that. */
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void
@@ -25,7 +26,8 @@ export class HttpsServer {
   readonly #clock: Clock
   readonly #minVersion: 'TLSv1.2' | 'TLSv1.3'
   readonly #underWay = new Set<Promise<void>>()
-  #isStopping = false
+  readonly #stop = new AbortController()
+  #closed: Promise<void> | undefined
 
   constructor(
     handler: CallHandler,
@@ -72,14 +74,19 @@ export class HttpsServer {
     this.#server.closeIdleConnections()
   }
 
-  /** Answers what is under way, for a while, and closes every connection. */
-  async close(): Promise<void> {
-    if (this.#isStopping) return
-    this.#isStopping = true
+  /** Sends the answers that are under way, for a while, and closes every connection. Answers that are delayed end. */
+  close(): Promise<void> {
+    this.#closed ??= this.#drain()
+    return this.#closed
+  }
+
+  async #drain(): Promise<void> {
+    this.#stop.abort(new DOMException('the simulator stops', 'AbortError'))
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     const patience = Promise.withResolvers<void>()
-    const timer = this.#clock.schedule(SERVER_LIMITS.drainTimeoutMs, patience.resolve)
+    // Sockets live in real time, whatever clock the simulator runs on.
+    const timer = systemClock.schedule(SERVER_LIMITS.drainTimeoutMs, patience.resolve)
     await Promise.race([Promise.allSettled(this.#underWay), patience.promise])
     timer.cancel()
     this.#server.closeAllConnections()
@@ -93,7 +100,7 @@ export class HttpsServer {
     // A client that goes away while its request is read is noticed through `close`.
     request.on('error', () => undefined)
     response.on('error', () => undefined)
-    if (this.#isStopping) response.setHeader('connection', 'close')
+    if (this.#stop.signal.aborted) response.setHeader('connection', 'close')
     const call = readCall(request)
     if (call === undefined) {
       response.writeHead(400, { connection: 'close' }).end()
@@ -102,9 +109,10 @@ export class HttpsServer {
     const outcome = (status: number, sentBytes: number): CallOutcome => {
       return { receivedMs, durationMs: this.#clock.now() - receivedMs, status, sentBytes }
     }
-    const answered = await this.#answer(call, gone.signal).catch(() => undefined)
+    const answered = await this.#answer(call, AbortSignal.any([gone.signal, this.#stop.signal]))
     if (answered === undefined || gone.signal.aborted) {
-      // The client did not wait for the answer.
+      // Either the client did not wait for the answer, or it is told so.
+      response.destroy()
       this.#handler.record(call, outcome(0, 0))
       return
     }
@@ -123,13 +131,13 @@ export class HttpsServer {
     }
   }
 
-  async #answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer> {
+  async #answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer | undefined> {
     try {
       return await this.#handler.answer(call, signal)
     } catch (error) {
-      if (signal.aborted) throw error
-      const refusal = error instanceof Refusal ? error : new Refusal(500, 'Internal error of the simulator.')
-      return { answer: refusalAnswer('text', refusal) }
+      if (signal.aborted) return undefined
+      const reason = error instanceof Error ? error.message : String(error)
+      return { answer: refusalAnswer('simulator', new Refusal(500, `Internal error of the simulator: ${reason}`)) }
     }
   }
 }
