@@ -40,11 +40,33 @@ describe('a review by the schema', () => {
     expect(Object.keys((object as KubeObject & { readonly spec: object }).spec)).toEqual(['apiUrl'])
   })
 
+  it('checks such names too where every name is allowed', () => {
+    const requests = JSON.parse('{"__proto__": "much"}')
+    const { problems } = review({ spec: { apiUrl: 'https://x/api', activeGate: { resources: { requests } } } })
+    expect(problems.map(({ field }) => field)).toEqual(['spec.activeGate.resources.requests.__proto__'])
+  })
+
   it('keeps labels of the user, whatever their names', () => {
     const { unknownFields } = review({
       spec: { apiUrl: 'https://x/api', activeGate: { labels: { 'example.com/a': 'b' } } },
     })
     expect(unknownFields).toEqual([])
+  })
+
+  it('takes null for absent where the schema does not allow it', () => {
+    const spec = {
+      apiUrl: 'https://x/api',
+      tokens: null,
+      activeGate: { labels: { a: null, b: 'c' } },
+      oneAgent: { hostMonitoring: null },
+    }
+    const { object, problems } = review({ spec })
+    expect(problems).toEqual([])
+    expect(object).toHaveProperty('spec', {
+      apiUrl: 'https://x/api',
+      activeGate: { labels: { b: 'c' } },
+      oneAgent: { hostMonitoring: null },
+    })
   })
 
   it('fills in the defaults of the schema', () => {

@@ -38,17 +38,21 @@ function prune(schema: StructuralSchema, value: unknown, field: string, unknownF
     return items ? value.map((item, index) => prune(items, item, `${field}[${index}]`, unknownFields)) : value
   }
   if (!isRecord(value) || schema['x-kubernetes-preserve-unknown-fields']) return value
-  const kept: Record<string, unknown> = {}
+  const kept: (readonly [string, unknown])[] = []
   for (const [name, child] of Object.entries(value)) {
     const at = field === '' ? name : `${field}.${name}`
     const known = own(schema.properties, name) ?? schema.additionalProperties
-    if (field === '' && COMMON.has(name)) kept[name] = child
-    else if (typeof known === 'object') kept[name] = prune(known, child, at, unknownFields)
+    if (field === '' && COMMON.has(name)) kept.push([name, child])
+    else if (typeof known === 'object') {
+      // A null where none is allowed counts as absent, and only in lists as a mistake.
+      if (child !== null || known.nullable) kept.push([name, prune(known, child, at, unknownFields)])
+    }
     // A value of the wrong type has no fields of its own to judge: the schema reports it as a whole.
-    else if (known === true || (schema.type !== undefined && schema.type !== 'object')) kept[name] = child
+    else if (known === true || (schema.type !== undefined && schema.type !== 'object')) kept.push([name, child])
     else unknownFields.push(at)
   }
-  return kept
+  // Unlike an assignment, this takes __proto__ for a name like any other.
+  return Object.fromEntries(kept)
 }
 
 /** Names such as constructor are inherited by every object and still unknown to the schema. */

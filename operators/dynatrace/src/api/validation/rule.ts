@@ -7,15 +7,10 @@ import {
   DeadlineExceededError,
   type KubeObject,
 } from '@reeve/kube'
+import type { NamespaceLabels } from '../dynakube/namespace-claims.ts'
 import type { ReadSecret } from '../dynakube/proxy.ts'
 import type { DynaKube } from '../latest.ts'
 import type { Modules } from './modules.ts'
-
-/** A namespace as rules see it. */
-export interface NamespaceLabels {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-}
 
 /** What rules may look up. Each rejects when the answer cannot be had; the rule decides what that means. */
 export interface Lookups {

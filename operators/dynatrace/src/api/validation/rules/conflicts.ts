@@ -1,16 +1,9 @@
 /** Rules on DynaKubes that get in each other's way. */
-import { type LabelSelector, matchesLabels } from '@reeve/kube'
-import { hasMetadataEnrichment, hasOtlpExporter, hasStandaloneLogMonitoring } from '../../dynakube/feature-facts.ts'
-import {
-  agentNodeSelector,
-  injectionNamespaceSelector,
-  needsAppInjection,
-  needsOneAgentDaemonSet,
-} from '../../dynakube/one-agent-facts.ts'
-import { ignoredNamespaces } from '../../feature-flags.ts'
+import { hasStandaloneLogMonitoring } from '../../dynakube/feature-facts.ts'
+import { claimOf, claimsNamespaces } from '../../dynakube/namespace-claims.ts'
+import { agentNodeSelector, needsAppInjection, needsOneAgentDaemonSet } from '../../dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../latest.ts'
-import { selectorProblems } from '../label-selector-problems.ts'
-import { type Lookups, type NamespaceLabels, otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
+import { type Lookups, otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
 
 /** Rule 17. */
 export const nodeSelectorRule: Rule<DynaKube> = {
@@ -56,8 +49,6 @@ export const namespaceConflictRule: Rule<DynaKube> = {
     }),
 }
 
-const claimsNamespaces = (dynakube: DynaKube) => needsAppInjection(dynakube) || hasMetadataEnrichment(dynakube)
-
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {
   const [namespaces, others] = await Promise.all([lookups.listNamespaces(), otherDynaKubes(dynakube, lookups)])
   const claims = [...others, dynakube].map(claimOf)
@@ -72,35 +63,4 @@ async function findConflict(dynakube: DynaKube, lookups: Lookups) {
     }
   }
   return undefined
-}
-
-/** What a DynaKube says about namespaces, prepared for many of them. */
-interface Claim {
-  readonly owner: DynaKube
-  /** Whether it injects or enriches, which only one may do. */
-  readonly isOwner: boolean
-  /** `undefined` when a selector cannot be evaluated. */
-  readonly selects: (namespace: NamespaceLabels) => boolean | undefined
-}
-
-function claimOf(owner: DynaKube): Claim {
-  const { metadataEnrichment, otlpExporterConfiguration } = owner.spec
-  const selectors = [
-    ...(needsAppInjection(owner) ? [injectionNamespaceSelector(owner)] : []),
-    ...(hasMetadataEnrichment(owner) ? [metadataEnrichment?.namespaceSelector] : []),
-    ...(hasOtlpExporter(owner) ? [otlpExporterConfiguration?.namespaceSelector] : []),
-  ].map((selector = {}) => ({ selector, isReadable: selectorProblems(selector, '').length === 0 }))
-  let isIgnored: ((name: string) => boolean) | undefined
-  const selects = ({ name, labels }: NamespaceLabels) => {
-    // Labels are compared much faster than patterns, and rarely fit.
-    const first = selectors.find(
-      // What is readable has known operators only.
-      ({ selector, isReadable }) => !isReadable || matchesLabels(selector as LabelSelector, labels),
-    )
-    if (first === undefined) return false
-    isIgnored ??= ignoredNamespaces(owner)
-    if (isIgnored(name)) return false
-    return first.isReadable || undefined
-  }
-  return { owner, isOwner: claimsNamespaces(owner), selects }
 }
