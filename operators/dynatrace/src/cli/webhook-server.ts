@@ -76,6 +76,9 @@ export async function runWebhookServer(
   })
   try {
     const areProvided = await areCertificatesProvided(client, env, namespace, signal)
+    if (!areProvided && namespace === '') {
+      throw new Error('POD_NAMESPACE is not set: say in which namespace the Secret with the certificate is')
+    }
     const { manager } = parts.createWebhookServer({
       client,
       namespace,

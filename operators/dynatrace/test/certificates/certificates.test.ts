@@ -246,6 +246,32 @@ describe('the certificates controller', () => {
     expect((await stored()).metadata.ownerReferences).toHaveLength(1)
   })
 
+  it('needs no more than to get, create and update', async () => {
+    const requests = new Set<string>()
+    const observed = createClient({
+      clock,
+      transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+      onRequest: ({ verb, resource }) => requests.add(`${verb} ${resource}`),
+    })
+    await install()
+    await installDeployment()
+    await completed(firstCertificates(NAMESPACE, { ...environment(), client: observed }))
+    await clock.advance(7 * DAY_MS)
+    await completed(firstCertificates(NAMESPACE, { ...environment(), client: observed }))
+    expect([...requests].sort()).toEqual([
+      'create secrets',
+      'get customresourcedefinitions',
+      'get deployments',
+      'get mutatingwebhookconfigurations',
+      'get secrets',
+      'get validatingwebhookconfigurations',
+      'update customresourcedefinitions',
+      'update mutatingwebhookconfigurations',
+      'update secrets',
+      'update validatingwebhookconfigurations',
+    ])
+  })
+
   it('writes nothing while nothing is due', async () => {
     await install()
     await installDeployment()

@@ -109,8 +109,9 @@ async function storeCertificates(): Promise<string> {
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(50_000)
   while (!(await condition().catch(() => false))) {
-    if (child?.exitCode !== null && child?.exitCode !== undefined) throw new Error(`it ended:\n${log}`)
-    await sleep(50, { signal: deadline })
+    await sleep(50, { signal: deadline }).catch((error: unknown) => {
+      throw new Error(`it did not come about:\n${log}`, { cause: error })
+    })
   }
 }
 
@@ -214,6 +215,12 @@ describe('the process', () => {
     expect(said).not.toMatch(/hunter|PRIVATE KEY/)
     // The log has been looked at, not an empty text.
     expect(log).toContain('denied a resource')
+  })
+
+  it('fails at once, and says why, when it cannot know where its certificate is', async () => {
+    await start({ POD_NAMESPACE: '' })
+    await until(async () => log.includes('POD_NAMESPACE is not set'))
+    expect(await ended('SIGTERM')).toBe(1)
   })
 
   it('takes a certificate that somebody else mounted, and leaves the Secret alone', async () => {
