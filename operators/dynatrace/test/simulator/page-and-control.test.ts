@@ -81,7 +81,10 @@ describe('the page', () => {
   test('does not let the pages of others press its buttons', async () => {
     const refused = await submit('/control/trouble', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
     expect(refused.status).toBe(403)
+    expect((await submit('/control/trouble', { preset: 'cut' }, { origin: 'null' })).status).toBe(403)
     expect(simulator.trouble.list()).toEqual([])
+    // Otherwise browsers would hide the origin of the page's own forms.
+    expect((await open('/')).headers['referrer-policy']).toBe('same-origin')
     const own = await submit('/control/trouble/clear', {}, { origin: `https://${simulator.authority}` })
     expect(own.status).toBe(303)
   })

@@ -5,7 +5,8 @@ import { Markup } from './markup.ts'
 export const STYLE = new Markup(`
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 80rem; padding: 1rem; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
+section { overflow-x: auto; }
+table { border-collapse: collapse; }
 caption { text-align: left; padding: .25rem 0; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem; text-align: left; vertical-align: top; }
 code { font-size: .9em; overflow-wrap: anywhere; }

@@ -25,7 +25,8 @@ const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
+  // With no-referrer browsers would send the forms with the origin null, which is nobody's.
+  'referrer-policy': 'same-origin',
 }
 
 /** Calls that concern the simulator itself: they are neither written down nor troubled. */
