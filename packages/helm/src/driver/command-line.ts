@@ -64,9 +64,17 @@ export function deployFlags(major: HelmMajor, options: DeployOptions, timeoutMs:
     ...(rollbackOnFailure ? [major === 3 ? '--atomic' : '--rollback-on-failure'] : []),
     ...(labels && Object.keys(labels).length > 0 ? [`--labels=${labelPairs(labels)}`] : []),
     ...(description !== undefined ? [`--description=${description}`] : []),
-    ...(forceConflicts && major === 4 ? ['--force-conflicts'] : []),
+    ...conflictFlags(major, forceConflicts),
     ...(takeOwnership ? ['--take-ownership'] : []),
   ]
+}
+
+/**
+ * Flags that take fields over. Helm 4 goes on applying on the client what Helm 3 installed, and then refuses to force, so
+ * it is told to apply on the server from now on.
+ */
+export function conflictFlags(major: HelmMajor, isForced: boolean | undefined): readonly string[] {
+  return isForced && major === 4 ? ['--force-conflicts', '--server-side=true'] : []
 }
 
 function labelPairs(labels: Readonly<Record<string, string>>): string {

@@ -32,6 +32,8 @@ export interface HelmCommand {
   readonly timeoutMs: number
   /** Sent by standard input: command lines and files can be read by others. */
   readonly values?: HelmValues
+  /** All of them, not only those that look so. */
+  readonly valuesAreSecret?: boolean
 }
 
 /** Starts helm, again and again. */
@@ -94,7 +96,7 @@ export class CommandRunner {
   }
 
   #judge(command: HelmCommand, options: HelmCallOptions, outcome: ProcessOutcome, signal: AbortSignal): string {
-    const { what, timeoutMs, values } = command
+    const { what, timeoutMs, values, valuesAreSecret } = command
     const { exitCode, stdout, stderr, isTruncated, endedBy } = outcome
     // A command that was told to end and still completed has done what it was asked for.
     if (exitCode === 0 && isTruncated) throw new BadHelmOutputError(`${what} printed more than is kept`)
@@ -103,7 +105,11 @@ export class CommandRunner {
     if (endedBy === 'timeout') {
       throw new HelmTimeoutError(`${what} did not end within ${timeoutMs} ms and was stopped`, 'driver')
     }
-    const secrets = [...(options.secrets ?? []), ...this.#options.kubeconfig.secrets, ...secretsInValues(values)]
+    const secrets = [
+      ...(options.secrets ?? []),
+      ...this.#options.kubeconfig.secrets,
+      ...secretsInValues(values, valuesAreSecret),
+    ]
     throw readFailure({ what, exitCode, stderr: redactOutput(stderr, secrets) })
   }
 }

@@ -35,6 +35,8 @@ export interface ChangeOptions extends HelmCallOptions {
 export interface DeployOptions extends ChangeOptions {
   /** Exactly these, on top of the chart's defaults; those of the release before are not reused. @default {} */
   readonly values?: HelmValues
+  /** Keep every text among the values out of errors: for values that come from a Secret. @default false */
+  readonly valuesAreSecret?: boolean
   /** Undo a failure: uninstall a failed install, roll back a failed upgrade. Implies `wait`. @default false */
   readonly rollbackOnFailure?: boolean
   /** Labels of the release's records; on an upgrade they are added to those there. */
@@ -71,6 +73,8 @@ export interface RollbackOptions extends ChangeOptions {
 export interface RenderOptions extends HelmCallOptions {
   /** @default {} */
   readonly values?: HelmValues
+  /** See {@link DeployOptions.valuesAreSecret}. @default false */
+  readonly valuesAreSecret?: boolean
 }
 
 /** Options of {@link HelmDriver.diff}. */
@@ -115,7 +119,8 @@ export interface RevisionOptions extends HelmCallOptions {
  * The commands of Helm as typed calls. Each starts one helm process unless it says otherwise; how many run at once is
  * bounded. Reading releases without any process is what `decodeRelease` and `readReleases` are for.
  *
- * *Errors*: a subclass of `HelmError`; see `docs/reference.md`.
+ * *Errors*: a subclass of `HelmError`, see `docs/reference.md`; the reason of the signal; and `CredentialsError` when the
+ * credentials for the cluster cannot be had.
  */
 export interface HelmDriver extends AsyncDisposable {
   readonly binary: HelmBinary

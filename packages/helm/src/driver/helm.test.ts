@@ -210,6 +210,13 @@ describe('what becomes of output', () => {
     expect(String(error)).not.toContain('token-one')
   })
 
+  it('keeps all values out of errors when they are secret', async () => {
+    const { helm } = await open({ answer: failing('Error: cannot connect to postgres://db with 12345') })
+    const values = 'url: postgres://db\nport: 12345\n'
+    const error = await helm.upgrade(key, chart, { values, valuesAreSecret: true }).catch((reason: Error) => reason)
+    expect(String(error)).toContain('cannot connect to [redacted] with [redacted]')
+  })
+
   it('tells a deadline of the driver from one of helm', async () => {
     const { helm } = await open({ answer: () => exited({ exitCode: null, endedBy: 'timeout' }) })
     const error = await helm.upgrade(key, chart, { timeoutMs: 10 }).catch((reason: unknown) => reason)

@@ -125,7 +125,7 @@ export class Helm implements driver.HelmDriver {
       commandLine.helmTimeout(timeoutMs, false),
       historyMax(options),
       ...flag('--wait', options.wait),
-      ...flag('--force-conflicts', options.forceConflicts && this.binary.major === 4),
+      ...commandLine.conflictFlags(this.binary.major, options.forceConflicts),
     ]
     await this.#run(release, { verb: ['rollback'], operands: [String(revision)], flags, timeoutMs }, options)
   }
@@ -185,7 +185,7 @@ export class Helm implements driver.HelmDriver {
     commandLine.checkChartPath(chart.path)
     const command = { verb: ['template'], operands: [chart.path], flags: [VALUES_FROM_STDIN] }
     const timeoutMs = readTimeout(options)
-    return this.#run(release, { ...command, timeoutMs, values: options.values ?? {} }, options)
+    return this.#run(release, { ...command, timeoutMs, ...valuesOf(options) }, options)
   }
 
   async diff(
@@ -232,7 +232,7 @@ export class Helm implements driver.HelmDriver {
     options: driver.RenderOptions,
   ): Promise<Release> {
     commandLine.checkChartPath(chart.path)
-    const complete = { ...command, operands: [chart.path], values: options.values ?? {} }
+    const complete = { ...command, operands: [chart.path], ...valuesOf(options) }
     const json = await this.#track(this.#commands.runJson(toCommand(release, complete), options))
     return parseRelease(json, badOutput(command.verb.join(' '), release))
   }
@@ -270,16 +270,20 @@ interface ReleaseCommand {
   readonly flags: readonly string[]
   readonly timeoutMs: number
   readonly values?: driver.HelmValues
+  readonly valuesAreSecret?: boolean
+}
+
+function valuesOf({ values = {}, valuesAreSecret = false }: driver.RenderOptions) {
+  return { values, valuesAreSecret }
 }
 
 function toCommand(release: ReleaseKey, command: ReleaseCommand): HelmCommand {
   commandLine.checkRelease(release)
-  const { verb, operands = [], flags, timeoutMs, values } = command
+  const { verb, operands = [], flags, ...rest } = command
   return {
+    ...rest,
     what: `helm ${verb.join(' ')} ${release.namespace}/${release.name}`,
     args: [...verb, release.name, ...operands, ...flags, `--namespace=${release.namespace}`],
-    timeoutMs,
-    ...(values !== undefined && { values }),
   }
 }
 

@@ -39,11 +39,14 @@ export function redactOutput(text: string, secrets: readonly string[]): string {
   return safe
 }
 
-/** The texts in `values` that stand under a key such as `password` or `apiToken`, or below one such as `secrets`. */
-export function secretsInValues(values: HelmValues | undefined): readonly string[] {
+/**
+ * The texts in `values` that stand under a key such as `password` or `apiToken`, or below one such as `secrets`; all of
+ * them when `areSecret`.
+ */
+export function secretsInValues(values: HelmValues | undefined, areSecret = false): readonly string[] {
   if (values === undefined) return []
   const found: string[] = []
-  collect(typeof values === 'string' ? parseQuietly(values) : values, { isSecret: false, depth: 0 }, found)
+  collect(typeof values === 'string' ? parseQuietly(values) : values, { isSecret: areSecret, depth: 0 }, found)
   return found
 }
 
