@@ -23,6 +23,9 @@ import {
   CRDS,
   certificatesController,
   crdManifests,
+  DynaKubeCrd,
+  EdgeConnectCrd,
+  ensureCertificates,
   firstCertificates,
   validatingConfiguration,
   WEBHOOK_NAME,
@@ -244,6 +247,47 @@ describe('the certificates controller', () => {
     await until(async () => (await bundles()).length === 1)
     await until(async () => (await stored()).metadata.ownerReferences?.[0]?.uid === metadata.uid)
     expect((await stored()).metadata.ownerReferences).toHaveLength(1)
+  })
+
+  it('never leaves what is served untrusted when it ends between two writes', async () => {
+    await install()
+    await installDeployment()
+    await completed(firstCertificates(NAMESPACE, environment()))
+    const first = await texts()
+    await clock.advance(364 * DAY_MS + 11 * HOUR_MS)
+    // Brings a serving certificate that is valid when the authority falls due.
+    await completed(firstCertificates(NAMESPACE, environment()))
+    await clock.advance(2 * HOUR_MS)
+    const deployment = await client.get(Deployments, { namespace: NAMESPACE, name: WEBHOOK_NAME })
+    const crashing = createClient({
+      clock,
+      transport: {
+        send: (request) =>
+          request.method === 'PUT' && request.path.includes('/secrets/')
+            ? Promise.reject(new Error('the process ended'))
+            : cluster.handle(request),
+        close: async () => undefined,
+      },
+    })
+    await expect(completed(ensureCertificates(deployment, { ...environment(), client: crashing }))).rejects.toThrow()
+    expect((await texts())['ca.crt']).toBe(first['ca.crt'])
+    const [announced = ''] = await bundles()
+    expect(announced).toContain(first['ca.crt'])
+    expect(announced).not.toBe(first['ca.crt'])
+    await completed(ensureCertificates(deployment, environment()))
+    const second = await texts()
+    expect(second['ca.crt.old']).toBe(first['ca.crt'])
+    expect(await bundles()).toEqual([`${second['ca.crt']}${first['ca.crt']}`])
+  })
+
+  it('does without the CRD of EdgeConnects, which need not be installed', async () => {
+    await install()
+    await installDeployment()
+    await client.delete(CustomResourceDefinitions, { name: EdgeConnectCrd.name })
+    await completed(firstCertificates(NAMESPACE, environment()))
+    const { spec } = await client.get(CustomResourceDefinitions, { name: DynaKubeCrd.name })
+    const bundle = Buffer.from(spec.conversion?.webhook?.clientConfig?.caBundle ?? '', 'base64').toString()
+    expect(bundle).toBe((await texts())['ca.crt'])
   })
 
   it('needs no more than to get, create and update', async () => {
