@@ -37,8 +37,13 @@ export function randomToken(random: RandomBytes, prefix: string): string {
   return `${prefix}.${randomText(random, 24)}.${randomText(random, 64)}`
 }
 
-/** What may be shown of a token: its public part, or nothing when it has none. */
-export function maskToken(value: string): string {
-  const [prefix = '', name = '', secret] = value.split('.')
-  return secret === undefined || !/^dt0[a-z]\d\d$/.test(prefix) ? '••••••' : `${prefix}.${name}.••••••`
+/** The part of a token that names it and is no secret; undefined when it has none. */
+export function publicPart(token: string): string | undefined {
+  return /^(dt0[a-z]\d\d\.[^.]+)\../.exec(token)?.[1]
+}
+
+/** What may be shown of a token. */
+export function maskToken(token: string): string {
+  const shown = publicPart(token)
+  return shown === undefined ? '••••••' : `${shown}.••••••`
 }

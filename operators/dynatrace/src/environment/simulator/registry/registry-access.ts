@@ -1,11 +1,11 @@
 /** Who may pull which image. */
-import { createHash } from 'node:crypto'
 import type { Clock } from '@reeve/kube'
 import { STATE_LIMITS } from '../defaults.ts'
 import type { Call } from '../http/call.ts'
 import { Refusal } from '../http/refusal.ts'
 import type { RegistryOptions } from '../options.ts'
 import { type RandomBytes, randomText } from '../random-text.ts'
+import { secretDigest } from '../secret-digest.ts'
 import { BoundedMap } from '../tenant/bounded-map.ts'
 import type { TenantState } from '../tenant/tenant-state.ts'
 
@@ -52,7 +52,7 @@ export class RegistryAccess {
     }
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:pull"`
     const challenge = `Bearer realm="https://${call.host}${REGISTRY_TOKEN_PATH}",service="simulator"${scope}`
-    const grant = credentials?.scheme === 'bearer' ? this.#grants.get(digest(credentials.value)) : undefined
+    const grant = credentials?.scheme === 'bearer' ? this.#grants.get(secretDigest(credentials.value)) : undefined
     if (grant === undefined || grant.expiresMs <= this.#clock.now()) throw unauthorized(challenge)
     if (repository !== undefined && !grant.repositories.includes(repository)) throw unauthorized(challenge)
   }
@@ -68,7 +68,7 @@ export class RegistryAccess {
     const wanted = scopes.flatMap((scope) => /^repository:(.+):[^:]*pull[^:]*$/.exec(scope)?.[1] ?? [])
     const repositories = wanted.filter((repository) => isKnown || repository.startsWith(PUBLIC))
     const token = randomText(this.#random, 64)
-    this.#grants.set(digest(token), { repositories, expiresMs: this.#clock.now() + LIFETIME_MS })
+    this.#grants.set(secretDigest(token), { repositories, expiresMs: this.#clock.now() + LIFETIME_MS })
     return { token, expiresInSeconds: LIFETIME_MS / 1_000 }
   }
 
@@ -91,8 +91,4 @@ function unauthorized(challenge: string): Refusal {
     reason: 'UNAUTHORIZED',
     headers: { 'www-authenticate': challenge, 'docker-distribution-api-version': 'registry/2.0' },
   })
-}
-
-function digest(value: string): string {
-  return createHash('sha256').update(value).digest('base64')
 }

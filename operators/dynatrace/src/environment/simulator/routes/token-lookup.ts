@@ -2,6 +2,7 @@
 import { json } from '../http/answer.ts'
 import { Refusal, violation } from '../http/refusal.ts'
 import type { Route } from '../http/router.ts'
+import { publicPart } from '../random-text.ts'
 import { requireScope } from '../tenant/api-tokens.ts'
 import { environmentRoute } from './authenticate.ts'
 
@@ -19,7 +20,7 @@ export const tokenLookupRoutes: readonly Route[] = [
       const token = tenant.tokens.find(value)
       if (token === undefined) throw new Refusal(404, 'Token does not exist.')
       return json(200, {
-        id: token.masked.split('.').slice(0, 2).join('.'),
+        id: publicPart(token.value) ?? token.name,
         name: token.name,
         enabled: true,
         personalAccessToken: false,

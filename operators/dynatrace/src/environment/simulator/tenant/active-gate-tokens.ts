@@ -2,7 +2,7 @@
 import type { Clock } from '@reeve/kube'
 import { STATE_LIMITS } from '../defaults.ts'
 import { violation } from '../http/refusal.ts'
-import { maskToken, type RandomBytes, randomToken } from '../random-text.ts'
+import { publicPart, type RandomBytes, randomToken } from '../random-text.ts'
 import { BoundedMap } from './bounded-map.ts'
 
 /** A token that was issued, without its secret part. */
@@ -45,7 +45,7 @@ export class ActiveGateTokens {
     const createdMs = this.#clock.now()
     const expiresMs = expiryOf(expirationDate, createdMs)
     const token = randomToken(this.#random, 'dt0g02')
-    const id = maskToken(token).split('.').slice(0, 2).join('.')
+    const id = publicPart(token) ?? ''
     this.#issued.set(id, { id, name, activeGateType, createdMs, expiresMs })
     return { id, token, expirationDate: new Date(expiresMs).toISOString() }
   }

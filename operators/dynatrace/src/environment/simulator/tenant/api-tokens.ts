@@ -1,10 +1,10 @@
 /** The API tokens of a tenant and what they may do. */
-import { createHash } from 'node:crypto'
 import type { Clock } from '@reeve/kube'
 import { TOKEN_SCOPES } from '../defaults.ts'
 import { Refusal } from '../http/refusal.ts'
 import type { TokenOptions } from '../options.ts'
 import { maskToken, type RandomBytes, randomToken } from '../random-text.ts'
+import { secretDigest } from '../secret-digest.ts'
 
 /** An API token. */
 export interface ApiToken {
@@ -44,30 +44,30 @@ export class ApiTokens {
     this.revoke(name)
     const createdMs = this.#clock.now()
     const token = { name, value, masked: maskToken(value), scopes: [...scopes], createdMs, lastUsedMs: undefined }
-    this.#byDigest.set(digest(value), token)
+    this.#byDigest.set(secretDigest(value), token)
     return token
   }
 
   /** Gives a token other scopes. */
   setScopes(name: string, scopes: readonly string[]): void {
     const token = this.get(name)
-    if (token !== undefined) this.#byDigest.set(digest(token.value), { ...token, scopes: [...scopes] })
+    if (token !== undefined) this.#byDigest.set(secretDigest(token.value), { ...token, scopes: [...scopes] })
   }
 
   /** From now on the token is unknown. */
   revoke(name: string): void {
     const token = this.get(name)
-    if (token !== undefined) this.#byDigest.delete(digest(token.value))
+    if (token !== undefined) this.#byDigest.delete(secretDigest(token.value))
   }
 
   /** The token of that value. */
   find(value: string): ApiToken | undefined {
-    return this.#byDigest.get(digest(value))
+    return this.#byDigest.get(secretDigest(value))
   }
 
   /** Remembers that the token was used. */
   touch(token: ApiToken): void {
-    const key = digest(token.value)
+    const key = secretDigest(token.value)
     if (this.#byDigest.has(key)) this.#byDigest.set(key, { ...token, lastUsedMs: this.#clock.now() })
   }
 }
@@ -87,9 +87,4 @@ function usualScopes(name: string): readonly string[] {
   if (name === 'apiToken') return TOKEN_SCOPES.apiToken
   if (name === 'paasToken') return ['InstallerDownload']
   return name === 'dataIngestToken' ? TOKEN_SCOPES.dataIngestToken : []
-}
-
-// Looking up a digest takes the same time whatever part of a guess is right.
-function digest(value: string): string {
-  return createHash('sha256').update(value).digest('base64')
 }

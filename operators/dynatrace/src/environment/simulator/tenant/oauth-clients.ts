@@ -1,10 +1,10 @@
 /** The OAuth clients of a tenant and the access tokens they were given. */
-import { createHash } from 'node:crypto'
 import type { Clock } from '@reeve/kube'
 import { OAUTH_SCOPES, STATE_LIMITS, TENANT_DEFAULTS } from '../defaults.ts'
 import { Refusal } from '../http/refusal.ts'
 import type { OAuthClientOptions } from '../options.ts'
-import { maskToken, type RandomBytes, randomText, randomToken } from '../random-text.ts'
+import { publicPart, type RandomBytes, randomText, randomToken } from '../random-text.ts'
+import { secretDigest } from '../secret-digest.ts'
 import { BoundedMap } from './bounded-map.ts'
 
 /** A client. */
@@ -54,7 +54,7 @@ export class OAuthClients {
     const generated = randomToken(this.#random, 'dt0s02')
     // The id of a generated client is the public part of its secret.
     const client = {
-      id: id ?? maskToken(generated).split('.').slice(0, 2).join('.'),
+      id: id ?? publicPart(generated) ?? '',
       secret: secret ?? generated,
       scopes: [...scopes],
     }
@@ -70,7 +70,7 @@ export class OAuthClients {
   /** *Errors*: 401 `invalid_client`, 400 `invalid_scope`. No scope asked for means all that the client may have. */
   exchange(id: string, secret: string, wanted: readonly string[]): IssuedAccess {
     const client = this.#clients.get(id)
-    if (client === undefined || digest(client.secret) !== digest(secret)) {
+    if (client === undefined || secretDigest(client.secret) !== secretDigest(secret)) {
       throw new Refusal(401, 'Client authentication failed.', { reason: 'invalid_client' })
     }
     const refused = wanted.filter((scope) => !client.scopes.includes(scope))
@@ -80,18 +80,14 @@ export class OAuthClients {
     const scopes = wanted.length === 0 ? client.scopes : wanted
     const grant = { clientId: id, scopes, expiresMs: this.#clock.now() + this.lifetimeMs }
     const accessToken = randomText(this.#random, 96)
-    this.#grants.set(digest(accessToken), grant)
+    this.#grants.set(secretDigest(accessToken), grant)
     return { accessToken, grant }
   }
 
   /** What an access token stands for; undefined when it is unknown, has expired or its client is gone. */
   grant(accessToken: string): AccessGrant | undefined {
-    const grant = this.#grants.get(digest(accessToken))
+    const grant = this.#grants.get(secretDigest(accessToken))
     if (grant === undefined || grant.expiresMs <= this.#clock.now()) return undefined
     return this.#clients.has(grant.clientId) ? grant : undefined
   }
-}
-
-function digest(value: string): string {
-  return createHash('sha256').update(value).digest('base64')
 }
