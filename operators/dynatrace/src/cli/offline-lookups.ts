@@ -1,8 +1,9 @@
 /** Look-ups of admission rules without a cluster: what the files hold is known, the rest is not. */
 import type { KubeObject } from '@reeve/kube'
+import type { NamespaceLabels } from '../api/dynakube/namespace-claims.ts'
 import type { DynaKube } from '../api/latest.ts'
 import type { Modules } from '../api/validation/modules.ts'
-import type { Lookups, NamespaceLabels } from '../api/validation/rule.ts'
+import type { Lookups } from '../api/validation/rule.ts'
 
 /** What the files say about the cluster that they will be applied to. */
 export interface KnownObjects {

@@ -57,6 +57,8 @@ describe('a DynaKube with everything', () => {
       'Secret/full-activegate-authtoken-secret',
       'Secret/full-activegate-tenant-secret',
       'Secret/full-activegate-tls-secret',
+      'Secret/full-bootstrapper-certs',
+      'Secret/full-bootstrapper-config',
       'Secret/full-extension-controller-tls',
       'Secret/full-extensions-token',
       'Secret/full-kspm-token',
@@ -97,11 +99,13 @@ describe('a DynaKube with everything', () => {
   it('loses what is switched off and nothing else (gateway 18, 32, 49; agents 44)', async () => {
     const off = { extensions: null, telemetryIngest: null, kspm: null, logMonitoring: null, activeGate: null }
     const { metadata } = await stage.edit('full', { spec: off })
-    await stage.until('what is left', async () => (await owned(metadata.uid)).length === 5)
+    await stage.until('what is left', async () => (await owned(metadata.uid)).length === 7)
     expect(await owned(metadata.uid)).toEqual([
       'ConfigMap/full-deployment-metadata',
       'ConfigMap/full-oneagent-connection-info',
       'DaemonSet/full-oneagent',
+      'Secret/full-bootstrapper-certs',
+      'Secret/full-bootstrapper-config',
       'Secret/full-oneagent-tenant-secret',
       'Secret/full-pull-secret',
     ])

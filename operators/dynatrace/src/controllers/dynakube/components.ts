@@ -8,6 +8,7 @@ import { activeGateTenantSecret, oneAgentTenantSecret } from './components/conne
 import { extensionController } from './components/extensions/controller.ts'
 import { databaseExecutors } from './components/extensions/database-executors.ts'
 import { extensions } from './components/extensions/shared.ts'
+import { injection } from './components/injection/source-secrets.ts'
 import { kspm } from './components/kspm/kspm.ts'
 import { logMonitoring } from './components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from './components/one-agent/one-agent.ts'
@@ -29,6 +30,7 @@ export const COMPONENTS = [
   telemetryIngest,
   otelCollector,
   logMonitoring,
+  injection,
   oneAgent,
   kspm,
 ] as const

@@ -1,5 +1,5 @@
 /** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
-import { ConfigMaps, type KubeObject, type ObjectKey, Pods, Secrets, type Stored } from '@reeve/kube'
+import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Pods, Secrets, type Stored } from '@reeve/kube'
 import {
   type CacheReader,
   type Controller,
@@ -9,8 +9,10 @@ import {
   keepOwnFields,
 } from '@reeve/runtime'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
+import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { FIELD_MANAGER, OWNED } from './apply.ts'
+import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
 
 /** Options of {@link dynaKubeController}. */
@@ -46,8 +48,12 @@ export function dynaKubeController(
       watches: [
         { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
         { resource: ConfigMaps, namespace, transform, map: (map, cache) => referringTo(map, cache, configMapsOf) },
+        { resource: Namespaces, metadataOnly: true, map: (_namespace, cache) => injecting(cache, namespace) },
       ],
-      reads: [{ resource: Pods, namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' }],
+      reads: [
+        ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
+        { resource: Pods, namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' },
+      ],
       reconcile: dynaKubeReconcile(options),
       concurrency: CONCURRENCY,
       ...(backoff && { backoff }),
@@ -66,6 +72,14 @@ function referringTo(
   return cache
     .list(DynaKubes, { namespace })
     .filter((dynakube) => namesIn(dynakube).includes(metadata.name))
+    .map(({ metadata: { name } }) => ({ namespace, name }))
+}
+
+/** A new namespace, or other labels of one, may concern every DynaKube that changes pods. */
+function injecting(cache: CacheReader, namespace: string): readonly ObjectKey[] {
+  return cache
+    .list(DynaKubes, { namespace })
+    .filter(changesPods)
     .map(({ metadata: { name } }) => ({ namespace, name }))
 }
 

@@ -10,6 +10,7 @@ import {
   type ReconcileResult,
   writeStatus,
 } from '@reeve/runtime'
+import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
 import { type DynaKube, type DynaKubeStatus, DynaKubes } from '../../api/latest.ts'
 import {
@@ -20,6 +21,9 @@ import {
 import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
+import { injection } from './components/injection/source-secrets.ts'
+import { reportInjection } from './injection/injection-conditions.ts'
+import { labelNamespaces, releaseNamespaces, replicate } from './injection/namespaces.ts'
 import { reportInstances } from './instances.ts'
 import { NamespaceView } from './namespace-view.ts'
 import { reportObjects } from './object-conditions.ts'
@@ -66,8 +70,12 @@ export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube>
   const applier = new DynaKubeApplier()
   return async (request) => {
     const { object } = request
-    // What a deleted DynaKube owned goes by itself.
-    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return {}
+    if (object === undefined) {
+      // What it owned goes by itself; what it left in other namespaces does not.
+      await releaseNamespaces(request.key.name, request)
+      return {}
+    }
+    if (object.metadata.deletionTimestamp !== undefined) return {}
     return new DynaKubePass(options, applier, request, object).run()
   }
 }
@@ -129,13 +137,14 @@ class DynaKubePass {
     const resolved = await this.#request.stage('resolve', () => resolveAll(pass, known.material))
     const { rendered, applied } = await this.#settle(pass, resolved)
     reportObjects(draft, rendered, applied)
+    const injected = await this.#request.stage('inject', () => this.#inject(rendered))
     reportInstances(pass, this.#request.cache, this.#options.instancesIntervalMs ?? 5 * 60_000)
     const heldBack = new Set<Error>(resolved.held.values())
     const unrendered = rendered.flatMap(({ failure }) =>
       failure === undefined || heldBack.has(failure) || failure instanceof NotYetKnownError ? [] : [failure],
     )
     return {
-      failures: [...resolved.failures, ...unrendered, ...applied.failures.values()],
+      failures: [...resolved.failures, ...unrendered, ...applied.failures.values(), ...injected],
       isWaiting: [...heldBack].some((reason) => reason instanceof NoCommunicationHostsError),
     }
   }
@@ -203,6 +212,24 @@ class DynaKubePass {
         return { rendered, applied: { ...applied, changes } }
       }
     }
+  }
+
+  /** Labels namespaces and fills them; answers with what went wrong. */
+  async #inject(rendered: readonly Rendered[]): Promise<readonly Error[]> {
+    const { draft } = this.#pass
+    const one = rendered.find(({ component }) => component === injection)
+    if (one === undefined) return []
+    const failures: Error[] = []
+    if (changesPods(draft.dynakube)) {
+      // A component that waits or failed leaves everything as it is.
+      if (one.failure === undefined) {
+        await labelNamespaces(draft.dynakube, this.#request).catch((error) => failures.push(error))
+        this.#request.signal.throwIfAborted()
+        failures.push(...(await replicate(draft.dynakube, one.objects, this.#request)))
+      }
+    } else await releaseNamespaces(this.#request.key.name, this.#request)
+    reportInjection(draft, one, failures, this.#request.cache)
+    return failures
   }
 
   async #report(failures: readonly Error[], isWaiting: boolean): Promise<ReconcileResult> {

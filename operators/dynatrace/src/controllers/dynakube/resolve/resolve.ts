@@ -5,6 +5,7 @@ import type { Component } from '../component.ts'
 import { activeGate } from '../components/active-gate/active-gate.ts'
 import { pullSecret } from '../components/connection/pull-secret.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from '../components/connection/tenant-secrets.ts'
+import { injection } from '../components/injection/source-secrets.ts'
 import { kspm } from '../components/kspm/kspm.ts'
 import { logMonitoring } from '../components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from '../components/one-agent/one-agent.ts'
@@ -14,6 +15,7 @@ import { announceCluster, findClusterEntity } from './cluster-entity.ts'
 import { NoCommunicationHostsError, resolveActiveGateConnection, resolveOneAgentConnection } from './connection-info.ts'
 import { resolveActiveGateCertificate, resolveExtensions, resolveKspm } from './generated.ts'
 import type { Pass } from './pass.ts'
+import { resolveProcessModules } from './process-modules.ts'
 import { resolveCustomProperties, resolveTelemetryCertificate } from './referenced.ts'
 import { createLogRule, resolveEnrichmentRules } from './settings.ts'
 import { resolveVersion } from './versions.ts'
@@ -34,7 +36,7 @@ interface Step {
 }
 
 const GATEWAY = [activeGateTenantSecret, activeGate]
-const AGENT = [oneAgentTenantSecret, logMonitoring, oneAgent]
+const AGENT = [oneAgentTenantSecret, logMonitoring, injection, oneAgent]
 
 /** In this order: the entity of the cluster, for instance, appears when the cluster has been announced. */
 const STEPS: readonly Step[] = [
@@ -48,8 +50,9 @@ const STEPS: readonly Step[] = [
   { concerns: [], run: ({ draft, view }) => resolveTelemetryCertificate(draft.dynakube, view) },
   { concerns: AGENT, run: resolveOneAgentConnection },
   { concerns: [], run: (pass) => noMaterial(createLogRule(pass)) },
-  { concerns: [], run: (pass) => noMaterial(resolveVersion(pass, 'codeModules')) },
-  { concerns: [], run: (pass) => noMaterial(resolveEnrichmentRules(pass)) },
+  { concerns: [injection], run: (pass) => noMaterial(resolveVersion(pass, 'codeModules')) },
+  { concerns: [injection], run: (pass) => noMaterial(resolveEnrichmentRules(pass)) },
+  { concerns: [injection], run: resolveProcessModules },
   { concerns: [oneAgent], run: (pass) => noMaterial(resolveVersion(pass, 'oneAgent')) },
   { concerns: [kspm], run: resolveKspm },
 ]

@@ -1,0 +1,31 @@
+/** Files with which the init container of a pod reaches the environment. */
+import { hasCapability } from '../../../../api/dynakube/active-gate-facts.ts'
+import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { hostGroup } from '../../../../api/dynakube/one-agent-facts.ts'
+import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { featureFlags } from '../../../../api/feature-flags.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import type { RenderInput } from '../../render-input.ts'
+
+/** How code modules are downloaded. */
+export function clientConfig({ dynakube, material }: RenderInput): string {
+  const { apiUrl, networkZone, skipCertCheck } = dynakube.spec
+  return JSON.stringify({
+    url: apiUrl,
+    apiToken: material.apiToken ?? '',
+    proxy: oneAgentUsesProxy(dynakube) ? (material.proxyUrl ?? '') : '',
+    noProxy: featureFlags(dynakube).noProxy,
+    networkZone: networkZone ?? '',
+    hostGroup: hostGroup(dynakube),
+    skipCertCheck: skipCertCheck ?? false,
+  })
+}
+
+/** Where applications send metrics of their own. */
+export function endpointProperties({ dynakube, material }: RenderInput): string {
+  const url = hasCapability(dynakube, 'metrics-ingest')
+    ? `http://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/metrics/ingest`
+    : `${dynakube.spec.apiUrl}/v2/metrics/ingest`
+  const token = material.dataIngestToken ?? ''
+  return `DT_METRICS_INGEST_URL=${url}\nDT_METRICS_INGEST_API_TOKEN=${token}\n`
+}

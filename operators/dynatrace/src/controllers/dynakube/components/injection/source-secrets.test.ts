@@ -1,0 +1,120 @@
+import type { Secret } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { decodeSecret } from '../../../secret-data.ts'
+import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { injection } from './source-secrets.ts'
+
+const processModuleConfig = {
+  revision: 7,
+  properties: [
+    { section: 'general', key: 'tenant', value: 'stale' },
+    { section: 'agentType', key: 'php', value: 'on' },
+    { section: 'general', key: 'proxy', value: 'http://stale' },
+  ],
+}
+const cloudNative: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
+const enrichment: Partial<DynaKubeSpec> = { metadataEnrichment: { enabled: true } }
+const exporters: Partial<DynaKubeSpec> = { otlpExporterConfiguration: { signals: { logs: {} } } }
+const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing', 'metrics-ingest'] } }
+
+function secrets(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): Record<string, Record<string, string>> {
+  const input = renderInput(spec, { ...parts, material: { processModuleConfig, ...parts.material } })
+  return Object.fromEntries(
+    injection.render(input).map(({ object }) => [object.metadata.name ?? '', decodeSecret((object as Secret).data)]),
+  )
+}
+const config = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  secrets(spec, parts)['dk-bootstrapper-config'] ?? {}
+
+describe('what pods are injected with', () => {
+  it('is nothing when nobody injects', () => {
+    expect(secrets({ oneAgent: { hostMonitoring: {} } })).toEqual({})
+  })
+
+  it('depends on the features', () => {
+    expect(Object.keys(config(cloudNative))).toEqual(['dtclient.config', 'ruxitagentproc.json', 'endpoint.properties'])
+    expect(Object.keys(config(enrichment))).toEqual(['endpoint.properties'])
+    const flags = { 'node-image-pull': 'true' }
+    expect(Object.keys(config(cloudNative, { flags }))).toEqual(['ruxitagentproc.json', 'endpoint.properties'])
+  })
+
+  it('says how to download, with all keys', () => {
+    const spec = { ...cloudNative, networkZone: 'zone', proxy: { value: 'http://proxy' }, skipCertCheck: true }
+    const parts = { material: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } }
+    expect(JSON.parse(config(spec, parts)['dtclient.config'] ?? '')).toEqual({
+      url: 'https://tenant.live.example.com/api',
+      apiToken: 'api-token',
+      proxy: 'http://proxy',
+      noProxy: 'a',
+      networkZone: 'zone',
+      hostGroup: '',
+      skipCertCheck: true,
+    })
+  })
+
+  it('configures code modules, sorted and each key once', () => {
+    expect(JSON.parse(config(cloudNative)['ruxitagentproc.json'] ?? '')).toEqual({
+      properties: [
+        { section: 'agentType', key: 'php', value: 'on' },
+        { section: 'general', key: 'serverAddress', value: '{https://tenant.live.example.com:443/communication}' },
+        { section: 'general', key: 'tenant', value: 'abc12345' },
+        { section: 'general', key: 'tenantToken', value: 'test-token' },
+      ],
+      revision: 7,
+    })
+  })
+
+  it('names hosts without the proxy next to it', () => {
+    const spec = { ...cloudNative, ...gateway, proxy: { value: 'http://proxy' } }
+    const text = config(spec, { material: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } })[
+      'ruxitagentproc.json'
+    ]
+    const { properties } = JSON.parse(text ?? '')
+    expect(properties).toContainEqual({
+      section: 'general',
+      key: 'noProxy',
+      value: '10.96.0.7,dk-activegate.dynatrace,a',
+    })
+  })
+
+  it.each([
+    [{}, {}, undefined],
+    [{ enableIstio: true }, {}, '6000'],
+    [{}, { 'oneagent-initial-connect-retry-ms': '5' }, '5'],
+  ])('waits before connecting again: %j %j (injection 44)', (spec, flags, value) => {
+    expect(config({ ...cloudNative, ...spec }, { flags })['initial-connect-retry']).toBe(value)
+  })
+
+  it('sends metrics to the gateway, or to the environment', () => {
+    const token = 'DT_METRICS_INGEST_API_TOKEN=ingest-token\n'
+    expect(config({ ...enrichment, ...gateway })['endpoint.properties']).toBe(
+      `DT_METRICS_INGEST_URL=http://dk-activegate.dynatrace/e/abc12345/api/v2/metrics/ingest\n${token}`,
+    )
+    expect(config(enrichment)['endpoint.properties']).toBe(
+      `DT_METRICS_INGEST_URL=https://tenant.live.example.com/api/v2/metrics/ingest\n${token}`,
+    )
+  })
+
+  it('includes certificates where there are any', () => {
+    expect(secrets({ ...cloudNative, ...gateway })['dk-bootstrapper-certs']).toEqual({
+      'activegate.pem': 'gateway certificate',
+    })
+    const material = { trustedCertificates: 'mine' }
+    expect(secrets({ ...cloudNative, trustedCAs: 'x' }, { material })['dk-bootstrapper-certs']).toEqual({
+      'trusted.pem': 'mine',
+    })
+    expect(secrets(cloudNative)['dk-bootstrapper-certs']).toBeUndefined()
+  })
+
+  it('configures exporters', () => {
+    expect(secrets({ ...exporters, ...gateway })).toEqual({
+      'dk-otlp-exporter-config': { dataIngestToken: 'ingest-token' },
+      'dk-otlp-exporter-certs': { 'activegate-tls.crt': 'gateway certificate' },
+    })
+    expect(secrets(exporters)).toEqual({ 'dk-otlp-exporter-config': { dataIngestToken: 'ingest-token' } })
+    const input = renderInput(exporters)
+    const { dataIngestToken: _none, ...material } = input.material
+    expect(() => injection.render({ ...input, material })).toThrow(/dataIngestToken in the Secret dk/)
+  })
+})

@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../api/latest.ts'
+import { dynakube } from '../../../api/testing/build.ts'
+import { INSTANCE_LABEL, mapNamespaces, NamespaceConflictError, NamespaceSelectorError } from './map-namespaces.ts'
+
+const team = (name: string) => ({ matchLabels: { team: name } })
+const injecting = (name: string, namespaceSelector = {}, spec: Partial<DynaKubeSpec> = {}) =>
+  dynakube({ oneAgent: { applicationMonitoring: { namespaceSelector } }, ...spec }, { name })
+const exporting = (name: string) => dynakube({ otlpExporterConfiguration: { signals: { logs: {} } } }, { name })
+const namespace = (name: string, labels: Readonly<Record<string, string>> = {}) => ({ name, labels })
+const labelled = (name: string, instance: string, labels = {}) =>
+  namespace(name, { ...labels, [INSTANCE_LABEL]: instance })
+
+describe('a namespace', () => {
+  it('gets the name of the DynaKube that selects it', () => {
+    const namespaces = [namespace('shop', { team: 'a' }), namespace('bank', { team: 'b' })]
+    expect(mapNamespaces([injecting('dk', team('a'))], namespaces)).toEqual([{ name: 'shop', instance: 'dk' }])
+  })
+
+  it('loses it when it is no longer selected', () => {
+    expect(mapNamespaces([injecting('dk', team('a'))], [labelled('shop', 'dk')])).toEqual([
+      { name: 'shop', instance: undefined },
+    ])
+  })
+
+  it('keeps the name of a DynaKube that nobody knows', () => {
+    expect(mapNamespaces([injecting('dk', team('a'))], [labelled('shop', 'gone')])).toEqual([])
+  })
+
+  it.each(['dynatrace', 'kube-system', 'openshift', 'openshift-dns', 'gke-managed', 'gmp-system'])(
+    'called %s is ignored',
+    (name) => {
+      expect(mapNamespaces([injecting('dk')], [namespace(name)])).toEqual([])
+    },
+  )
+
+  it('cannot belong to two that inject', () => {
+    const both = () => mapNamespaces([injecting('one'), injecting('two')], [namespace('shop')])
+    expect(both).toThrow(NamespaceConflictError)
+    expect(both).toThrow(/shop would be injected or enriched by one and two/)
+  })
+
+  it('may be shared with one that only configures exporters', () => {
+    expect(mapNamespaces([injecting('one'), exporting('two')], [namespace('shop')])).toEqual([
+      { name: 'shop', instance: 'two' },
+    ])
+  })
+
+  it('is left alone when a selector cannot be read', () => {
+    const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] }
+    expect(() => mapNamespaces([injecting('dk', selector)], [namespace('shop')])).toThrow(NamespaceSelectorError)
+  })
+})
+
+it('changes nothing the second time', () => {
+  const labels = fc.dictionary(fc.constantFrom('team', INSTANCE_LABEL), fc.constantFrom('a', 'b', 'one', 'two'), {
+    noNullPrototype: true,
+  })
+  const namespaces = fc.uniqueArray(fc.record({ name: fc.constantFrom('shop', 'bank', 'kube-system'), labels }), {
+    selector: ({ name }) => name,
+  })
+  fc.assert(
+    fc.property(namespaces, (given) => {
+      const dynakubes = [injecting('one', team('a')), injecting('two', team('b'))]
+      const changes = new Map(mapNamespaces(dynakubes, given).map(({ name, instance }) => [name, instance]))
+      const after = given.map(({ name, labels: before }) => {
+        const { [INSTANCE_LABEL]: _instance, ...rest } = before
+        const instance = changes.get(name)
+        if (!changes.has(name)) return { name, labels: before }
+        return { name, labels: instance === undefined ? rest : { ...rest, [INSTANCE_LABEL]: instance } }
+      })
+      expect(mapNamespaces(dynakubes, after)).toEqual([])
+    }),
+  )
+})

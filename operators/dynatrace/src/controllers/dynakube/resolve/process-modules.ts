@@ -1,0 +1,40 @@
+/** The configuration of code modules: asked for when the last answer is old, read from its Secret otherwise. */
+
+import { namesOf } from '../../../api/dynakube/names.ts'
+import { hostGroup, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
+import { PROCESS_MODULE_KEY } from '../components/injection/source-secrets.ts'
+import { REASONS } from '../condition-types.ts'
+import type { Material, ProcessModuleConfig } from '../render-input.ts'
+import { reported } from './connection-info.ts'
+import type { Pass } from './pass.ts'
+
+/** Tells whether the Secret is up to date, and so when the environment is asked again. */
+export const BOOTSTRAPPER_CONDITION = 'BootstrapperConfig'
+
+/** *Errors*: errors of the environment. */
+export async function resolveProcessModules(pass: Pass): Promise<Material> {
+  const { draft, view, environment, signal } = pass
+  const { dynakube } = draft
+  if (!needsAppInjection(dynakube)) return {}
+  const type = BOOTSTRAPPER_CONDITION
+  const name = namesOf(dynakube).bootstrapperConfig
+  const stored = draft.isOutdated(type) ? undefined : storedConfig(view.secret(name)?.[PROCESS_MODULE_KEY])
+  if (stored !== undefined) return { processModuleConfig: stored }
+  draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
+  const group = hostGroup(dynakube)
+  const processModuleConfig = await reported(pass, type, () =>
+    environment.processModules.config({ signal, ...(group && { hostGroup: group }) }),
+  )
+  return { processModuleConfig }
+}
+
+/** What was written before; `undefined` when it is gone or somebody spoilt it. */
+function storedConfig(text: string | undefined): ProcessModuleConfig | undefined {
+  try {
+    const { properties, revision } = JSON.parse(text ?? '') as Partial<ProcessModuleConfig>
+    if (!Array.isArray(properties) || properties.length === 0 || typeof revision !== 'number') return undefined
+    return { properties, revision }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,94 @@
+/** Namespaces whose pods a DynaKube injects: labelled, filled, and left as they were found. */
+import { isNotFound, Namespaces, Secrets } from '@reeve/kube'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { DynaKubes } from '../../src/index.ts'
+import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
+
+const INSTANCE = 'dynakube.internal.dynatrace.com/instance'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(['apps', 'rival'])
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const addNamespace = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+  stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+const instanceOf = async (name: string) => (await stage.client.get(Namespaces, { name })).metadata.labels?.[INSTANCE]
+const copy = async (namespace: string, name = 'dynatrace-bootstrapper-config') =>
+  stage.client.get(Secrets, { namespace, name }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+const isFilled = (namespace: string) => async () => (await copy(namespace)) !== undefined
+
+it('labels the namespaces that are selected and puts everything into them', async () => {
+  await addNamespace('shop', { team: 'a' })
+  await addNamespace('bank', { team: 'b' })
+  const namespaceSelector = { matchLabels: { team: 'a' } }
+  await stage.create('apps', {
+    oneAgent: { applicationMonitoring: { namespaceSelector } },
+    metadataEnrichment: { enabled: true, namespaceSelector },
+  })
+  await stage.until('the copy', isFilled('shop'))
+  expect(await instanceOf('shop')).toBe('apps')
+  expect(await instanceOf('bank')).toBeUndefined()
+  const [source, target] = await Promise.all([
+    stage.client.get(Secrets, { namespace: NAMESPACE, name: 'apps-bootstrapper-config' }),
+    copy('shop'),
+  ])
+  expect(target?.data).toEqual(source.data)
+  expect(target?.metadata.ownerReferences).toBeUndefined()
+  expect(Object.keys((await copy('shop', 'dynatrace-bootstrapper-certs'))?.data ?? {})).toEqual(['trusted.pem'])
+  await stage.until('the condition', async () => {
+    return (await stage.condition('apps', 'OneAgentNamespacesMonitored'))?.message === '1 namespaces match: shop'
+  })
+})
+
+it('notices new namespaces and changed labels', async () => {
+  await addNamespace('new', { team: 'a' })
+  await stage.until('the copy', isFilled('new'))
+  await stage.client.patch(
+    Namespaces,
+    { name: 'new' },
+    { type: 'merge', patch: { metadata: { labels: { team: 'c' } } } },
+  )
+  await stage.until('no label', async () => (await instanceOf('new')) === undefined)
+})
+
+it('restores a copy that somebody changed or deleted', async () => {
+  const key = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
+  await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: { 'endpoint.properties': 'eA==' } } })
+  await stage.look('apps')
+  expect((await copy('shop'))?.data?.['endpoint.properties']).not.toBe('eA==')
+  await stage.client.delete(Secrets, key)
+  await stage.look('apps')
+  expect(await copy('shop')).toBeDefined()
+})
+
+it('costs nothing when nothing changed', async () => {
+  await stage.look('apps')
+  expect((await stage.look('apps')).writes).toEqual([])
+})
+
+it('says when two want the same namespace, and leaves it as it is', async () => {
+  await stage.create('rival', { oneAgent: { applicationMonitoring: {} } })
+  await stage.until('an error', async () => (await stage.read('rival')).status?.phase === 'Error')
+  expect(await instanceOf('shop')).toBe('apps')
+  await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'rival' })
+})
+
+it('takes everything back when it is switched off (core 38)', async () => {
+  await stage.edit('apps', { spec: { oneAgent: null, metadataEnrichment: null } })
+  await stage.until('no label', async () => (await instanceOf('shop')) === undefined)
+  expect(await copy('shop')).toBeUndefined()
+  await stage.until('no condition', async () => (await stage.condition('apps', 'CodeModulesInjection')) === undefined)
+})
+
+it('takes everything back when the DynaKube is deleted (core 38)', async () => {
+  await stage.edit('apps', { spec: { oneAgent: { applicationMonitoring: {} } } })
+  await stage.until('the copy', isFilled('bank'))
+  await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'apps' })
+  await stage.until('no label', async () => (await instanceOf('bank')) === undefined)
+  expect(await copy('bank')).toBeUndefined()
+})
