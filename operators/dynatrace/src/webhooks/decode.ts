@@ -3,24 +3,26 @@ import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '
 import type { UnknownObject } from '@reeve/kube'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
 
-/** Problems of an object that claims to be of `version`; empty when it can be worked with. */
-export function unreadableParts(crd: AnyCrd, version: string, object: UnknownObject): readonly Problem[] {
+/** Lists the problems of an object; empty when it can be worked with. */
+export type UnreadableParts = (object: UnknownObject) => readonly Problem[]
+
+/** What makes objects of one version unreadable. The schema is prepared here, once: that takes longer than a review. */
+export function unreadableParts(crd: AnyCrd, version: string): UnreadableParts {
   const { group, kind } = crd
   const expected = `${group}/${version}`
-  if (object.apiVersion !== expected || object.kind !== kind) {
-    const message = `expected ${kind} of ${expected}, not ${object.kind} of ${object.apiVersion}`
-    return [{ field: '(root)', message }]
+  const { properties: { spec = {}, status = {} } = {} } = objectSchema(crd, version)
+  return (object) => {
+    if (object.apiVersion !== expected || object.kind !== kind) {
+      const message = `expected ${kind} of ${expected}, not ${object.kind} of ${object.apiVersion}`
+      return [{ field: '(root)', message }]
+    }
+    if (!isRecord(object.metadata)) return [{ field: 'metadata', message: 'must be an object' }]
+    const problems: Problem[] = []
+    checkTypes(METADATA, object.metadata, 'metadata', problems)
+    checkTypes(spec, object.spec, 'spec', problems)
+    checkTypes(status, object.status, 'status', problems)
+    return problems.length > 0 ? problems : decodingProblems(object)
   }
-  const { metadata } = object
-  if (!isRecord(metadata)) return [{ field: 'metadata', message: 'must be an object' }]
-  const problems: Problem[] = []
-  checkTypes(METADATA, metadata, 'metadata', problems)
-  const { properties = {} } = objectSchema(crd, version)
-  for (const part of ['spec', 'status'] as const) {
-    const schema = properties[part]
-    if (schema !== undefined) checkTypes(schema, object[part], part, problems)
-  }
-  return problems.length > 0 ? problems : decodingProblems(object)
 }
 
 /** What rules and conversions read of it. */

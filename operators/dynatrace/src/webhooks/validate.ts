@@ -16,7 +16,7 @@ import { DynaKubeCrd } from '../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'
 import { denialText, type Lookups, type RuleFinding } from '../api/validation/rule.ts'
 import { type Judgement, judgeDynaKube, judgeEdgeConnect } from '../api/validation/validate.ts'
-import { unreadableParts } from './decode.ts'
+import { type UnreadableParts, unreadableParts } from './decode.ts'
 
 /** Makes the look-ups for one review. */
 export type LookupsForReview = (namespace: string, signal: AbortSignal) => Lookups
@@ -45,27 +45,33 @@ export function validationPath(version: string, kind: string): string {
  */
 export function validationRoutes(lookupsFor: LookupsForReview, logger: Logger = silentLogger): readonly WebhookRoute[] {
   return KINDS.flatMap((kind) =>
-    Object.keys(kind.crd.versions).map((version) =>
-      validatingWebhook(validationPath(version, kind.crd.kind), (request, signal) =>
-        review(kind, version, request, (namespace) => lookupsFor(namespace, signal), logger),
-      ),
-    ),
+    Object.keys(kind.crd.versions).map((version) => {
+      const reviewed = { ...kind, version, unreadable: unreadableParts(kind.crd, version) }
+      return validatingWebhook(validationPath(version, kind.crd.kind), (request, signal) =>
+        review(reviewed, request, (namespace) => lookupsFor(namespace, signal), logger),
+      )
+    }),
   )
 }
 
+interface ValidatedVersion extends ValidatedKind {
+  readonly version: string
+  readonly unreadable: UnreadableParts
+}
+
 async function review(
-  { crd, judge }: ValidatedKind,
-  version: string,
+  { crd, judge, version, unreadable }: ValidatedVersion,
   request: AdmissionRequest,
   lookupsIn: (namespace: string) => Lookups,
   logger: Logger,
 ): Promise<Approval | Denial> {
   const { object, oldObject, operation, subResource, namespace = '', name } = request
   if (object === undefined || operation === 'DELETE' || (subResource ?? '') !== '') return allow()
-  const problems = [object, ...(oldObject ? [oldObject] : [])].flatMap((one) => unreadableParts(crd, version, one))
+  // Whatever is wrong with it, it is on its way out: refusing to let its finalizers go would keep it for ever. Whether
+  // it has metadata at all is looked at below.
+  if (object.metadata?.deletionTimestamp !== undefined) return allow()
+  const problems = [object, ...(oldObject ? [oldObject] : [])].flatMap(unreadable)
   if (problems.length > 0) return undecodable(crd, problems)
-  // Whatever is wrong with it, it is on its way out: refusing to let its finalizers go would keep it for ever.
-  if (object.metadata.deletionTimestamp !== undefined) return allow()
   const { errors, warnings } = await judge(inNamespace(object, namespace), lookupsIn(namespace), oldObject)
   if (errors.length === 0) return allow(textsOf(warnings))
   const rules = errors.map(({ rule }) => rule)
