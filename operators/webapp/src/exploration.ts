@@ -20,19 +20,30 @@ export const exploration: Exploration = {
     crds: [WebAppCrd],
     hasElection: true,
     start({ leaderElection, ...place }, client) {
-      return createWebAppOperator({
+      const { manager, cache } = createWebAppOperator({
         client,
         clock: place.clock,
         random: place.random,
         logger: place.logger,
+        metrics: place.metrics,
         instance: place.identity,
         ...(leaderElection && { leaderElection }),
-      }).manager
+      })
+      return { run: (signal) => manager.run(signal), cacheHealth: () => cache.health() }
     },
     monkeyEdits: [
       { resource: 'deployments.apps', patch: { spec: { replicas: 7 } } },
       { resource: 'services', patch: { spec: { selector: { stolen: 'yes' } } } },
     ],
+    foreignEdits: [
+      { resource: 'webapps.example.com', patch: { spec: { replicas: 4 } } },
+      { resource: 'deployments.apps', patch: { spec: { revisionHistoryLimit: 3 } } },
+      { resource: 'services', patch: { spec: { sessionAffinity: 'ClientIP' } } },
+      { resource: 'ingresses.networking.k8s.io', patch: { spec: { ingressClassName: 'internal' } } },
+    ],
+    // Without a tag nobody knows which version to run: the WebApp is degraded until that is said.
+    errorSpecs: [{ image: 'nginx' }],
+    complete: (spec) => ({ ...spec, image: `nginx:${spec.image}` }),
     exampleSpecs: [
       {
         image: 'nginx:1.29',
@@ -61,12 +72,15 @@ export const exploration: Exploration = {
             kind: 'WebApp',
             metadata: shop,
             // What is left out has a default in the schema.
-            spec: { image: 'nginx:1.29', replicas: 2, ingress: { host: 'shop.example.com' } } as WebApp['spec'],
+            spec: { image: 'nginx:1.29', ingress: { host: 'shop.example.com' } } as WebApp['spec'],
           }),
       },
       { name: 'change the image', act: ({ client }) => client.patch(WebApps, shop, edit({ image: 'nginx:1.30' })) },
-      { name: 'scale', act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 3 })) },
-      { name: 'take the host name away', act: ({ client }) => client.patch(WebApps, shop, edit({ ingress: null })) },
+      { name: 'scale up', act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 2 })) },
+      {
+        name: 'scale down and take the host name away',
+        act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 1, ingress: null })),
+      },
       { name: 'delete the Deployment by hand', act: ({ client }) => client.delete(Deployments, shop), rest: true },
       { name: 'delete', act: ({ client }) => client.delete(WebApps, shop) },
     ],

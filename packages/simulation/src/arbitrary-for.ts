@@ -125,6 +125,51 @@ function collect(schema: StructuralSchema, value: unknown, path: RemovablePath, 
   }
 }
 
+/** A value with one part replaced. */
+export interface ChangedValue {
+  readonly path: RemovablePath
+  readonly value: unknown
+}
+
+/**
+ * `value` with each single word, number or switch in it replaced by another one that the schema accepts, one at a time.
+ *
+ * @example
+ * changedValues(schema, { image: 'nginx', replicas: 2 }, 1) // [{ path: ['image'], value: … }, { path: ['replicas'], … }]
+ */
+export function changedValues(schema: StructuralSchema, value: unknown, seed: number): readonly ChangedValue[] {
+  return leavesOf(schema, value, []).flatMap(({ path, field, leaf }) => {
+    const others = fc.sample(build(field, 0), { seed, numRuns: 20 }).filter((other) => other !== leaf)
+    const changed = others.map((other) => replaced(value, path, other))
+    const valid = changed.find((candidate) => validate(schema, candidate).length === 0)
+    return valid === undefined ? [] : [{ path, value: valid }]
+  })
+}
+
+interface Leaf {
+  readonly path: RemovablePath
+  readonly field: StructuralSchema
+  readonly leaf: unknown
+}
+
+function leavesOf(schema: StructuralSchema, value: unknown, path: RemovablePath): readonly Leaf[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => leavesOf(schema.items ?? {}, item, [...path, index]))
+  }
+  if (typeof value !== 'object' || value === null) return [{ path, field: schema, leaf: value }]
+  const shared = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {}
+  return Object.entries(value).flatMap(([name, field]) =>
+    leavesOf(schema.properties?.[name] ?? shared, field, [...path, name]),
+  )
+}
+
+function replaced(value: unknown, [first, ...rest]: RemovablePath, other: unknown): unknown {
+  if (first === undefined) return other
+  if (Array.isArray(value)) return value.map((item, index) => (index === first ? replaced(item, rest, other) : item))
+  const fields = value as Readonly<Record<string, unknown>>
+  return { ...fields, [first]: replaced(fields[first], rest, other) }
+}
+
 /** `value` with one part left out. */
 export function without(value: unknown, [first, ...rest]: RemovablePath): unknown {
   if (first === undefined || typeof value !== 'object' || value === null) return value

@@ -6,7 +6,7 @@ const HOUR_MS = 60 * MINUTE_MS
 
 export const EXPLORATION_DEFAULTS = Object.freeze({
   /** The undisturbed run counts as quiet when nothing was written for this long. */
-  quietMs: 1 * MINUTE_MS,
+  quietMs: 30 * SECOND_MS,
   /** A disturbed run is looked at this often, and must agree twice in a row. */
   lookMs: 5 * SECOND_MS,
   /** Longest time that an operator may take to recover: twice its longest back-off. */

@@ -29,6 +29,23 @@ export interface SeamCall {
   readonly operation: string
 }
 
+/** Something that an instance of the operator had set an alarm for. */
+export interface SeamTimer {
+  /** Counts the timers that fired in all instances of a run, from 0. */
+  readonly index: number
+  readonly instance: number
+}
+
+/** What becomes of a call to the outside world. */
+export type CallFate =
+  | 'deliver'
+  /** It has its effect and the caller never hears of it. */
+  | 'lose'
+  /** It fails without an effect. */
+  | 'fail'
+  /** It has its effect and then fails. */
+  | 'fail-afterwards'
+
 /** What becomes of a request before the server sees it. */
 export type RequestFate =
   | { readonly type: 'pass' }
@@ -66,10 +83,14 @@ export interface Disturbance {
   onRequest?(request: SeamRequest): RequestFate | Promise<RequestFate>
   onResponse?(request: SeamRequest, status: number): ResponseFate
   onEvent?(event: SeamEvent): EventFate
-  /** Before the outside service acts; answering `lose` makes it act and the caller never hear of it. */
-  onCall?(call: SeamCall): 'deliver' | 'lose'
-  /** After the outside service answered. */
+  /** Before the outside world acts. */
+  onCall?(call: SeamCall): CallFate
+  /** While it acts. */
+  onCalling?(call: SeamCall): void
+  /** After it answered. */
   onCalled?(call: SeamCall): void
+  /** Before what waits for the timer goes on. */
+  onTimer?(timer: SeamTimer): void
   /** After a step of the scenario has come to rest, before the end state is compared. */
   onStepEnd?(step: number): Promise<void>
 }

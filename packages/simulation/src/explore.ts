@@ -18,6 +18,8 @@ export interface ExploreOptions {
   readonly seed?: number
   /** At most this many points of each pattern, spread evenly over all. @default every point */
   readonly maxPoints?: number
+  /** End after this many divergences: one is enough to know that something is broken. @default never */
+  readonly stopAfter?: number
   /** Ends the exploration between two runs; what was found so far is reported. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
@@ -97,7 +99,8 @@ export async function explore(
     const chosen = choosePoints(labels.length, options.maxPoints)
     collected.begin(pattern, labels.length)
     for (const [done, point] of chosen.entries()) {
-      if (signal?.aborted) return collected.report()
+      if (signal?.aborted || collected.divergences >= (options.stopAfter ?? Number.POSITIVE_INFINITY))
+        return collected.report()
       collected.add(pattern, point, labels[point] ?? '', await explorer.run(pattern, point))
       onProgress?.({ pattern, done: done + 1, total: chosen.length })
     }
@@ -126,6 +129,11 @@ export class ReportBuilder {
     this.#operator = operator
     this.#scenario = scenario
     this.#seed = seed
+  }
+
+  /** How many were found so far. */
+  get divergences(): number {
+    return this.#divergences.length
   }
 
   begin(pattern: PatternId, points: number): void {

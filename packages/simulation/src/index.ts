@@ -1,7 +1,15 @@
 /** @module Deterministic worlds for operators, and the exploration of every fault in them. */
-export { arbitraryFor, type RemovablePath, removablePaths, without } from './arbitrary-for.ts'
+export {
+  arbitraryFor,
+  type ChangedValue,
+  changedValues,
+  type RemovablePath,
+  removablePaths,
+  without,
+} from './arbitrary-for.ts'
 export { type Difference, differences, formatDifference } from './difference.ts'
 export type {
+  CallFate,
   Disturbance,
   EventFate,
   RequestFate,
@@ -9,6 +17,7 @@ export type {
   SeamCall,
   SeamEvent,
   SeamRequest,
+  SeamTimer,
 } from './disturbance.ts'
 export {
   type Divergence,
@@ -20,6 +29,7 @@ export {
 } from './explore.ts'
 export { Explorer, type ExplorerOptions } from './explorer.ts'
 export type {
+  Edit,
   Exploration,
   OperatorInstance,
   OperatorUnderTest,
@@ -30,8 +40,9 @@ export type {
   User,
 } from './operator-under-test.ts'
 export { type OutsideClient, type OutsideRecord, OutsideService } from './outside-service.ts'
+export { type OutsideCall, OutsideCallError, type OutsidePlace, type OutsideWorld } from './outside-world.ts'
 export { PATTERN_IDS, type PatternId, type PointOutcome } from './patterns/pattern.ts'
 export { divergenceText, type ReplayOptions, reportTable } from './report-text.ts'
 export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './scenario-run.ts'
 export { formatEntry, Trace, type TraceEntry } from './trace.ts'
-export { createWorld, World, type WorldOptions } from './world.ts'
+export { createWorld, type SchedulerStep, World, type WorldOptions } from './world.ts'

@@ -13,12 +13,15 @@ const MAX_LAST_TIMERS = 1_000
 /** A clock that can be stopped for good while the world's clock goes on. */
 export class InstanceClock implements Clock {
   readonly #clock: Clock
+  readonly #onTimer: () => void
   readonly #timers = new Set<PendingTimer>()
   /** When it was stopped. */
   #stoppedMs: number | undefined
 
-  constructor(clock: Clock) {
+  /** @param onTimer told before a timer's action */
+  constructor(clock: Clock, onTimer: () => void = () => undefined) {
     this.#clock = clock
+    this.#onTimer = onTimer
   }
 
   now(): number {
@@ -29,6 +32,7 @@ export class InstanceClock implements Clock {
     const dueMs = this.now() + Math.max(0, delayMs)
     const fire = () => {
       this.#timers.delete(pending)
+      if (this.#stoppedMs === undefined) this.#onTimer()
       action()
     }
     const running = this.#stoppedMs === undefined ? this.#clock.schedule(delayMs, fire) : undefined

@@ -1,10 +1,10 @@
 /** One running instance of the operator under test, and the three ways in which it ends. */
 import { createClient } from '@reeve/kube'
-import type { LeaderElectionOptions, Logger } from '@reeve/runtime'
+import type { CacheHealth, LeaderElectionOptions, Logger } from '@reeve/runtime'
 import { seededRandom } from '@reeve/runtime/testing'
+import { CountingMetrics } from './counting-metrics.ts'
 import { InstanceClock } from './instance-clock.ts'
-import type { OperatorUnderTest } from './operator-under-test.ts'
-import type { OutsideClient } from './outside-service.ts'
+import type { OperatorInstance, OperatorUnderTest, Place } from './operator-under-test.ts'
 import { Seam, type SeamContext } from './seam.ts'
 
 /** How an instance ended. */
@@ -17,8 +17,9 @@ export interface InstanceOptions {
   readonly number: number
   readonly seed: number
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
-  /** Makes the outside client of this instance; `isKilled` says whether calls still arrive. */
-  readonly outside: (isKilled: () => boolean) => OutsideClient
+  /** Makes the way out of this instance; `killed` aborts when nothing of it arrives any more. */
+  readonly outside: (killed: AbortSignal) => Pick<Place, 'outside' | 'world' | 'call'>
+  readonly onTimer: () => void
   readonly onEnd: (instance: RunningInstance, end: InstanceEnd) => void
 }
 
@@ -28,9 +29,11 @@ export class RunningInstance {
   readonly identity: string
   /** Messages logged at level `error`. */
   readonly errors: string[] = []
+  readonly metrics = new CountingMetrics()
   readonly #seam: Seam
   readonly #clock: InstanceClock
   readonly #stop = new AbortController()
+  #running: OperatorInstance | undefined
   #end: InstanceEnd | undefined
 
   constructor(options: InstanceOptions) {
@@ -38,7 +41,7 @@ export class RunningInstance {
     this.number = number
     this.identity = `${operator.name}-${number}`
     this.#seam = new Seam(options.seam, number)
-    this.#clock = new InstanceClock(options.seam.clock)
+    this.#clock = new InstanceClock(options.seam.clock, options.onTimer)
     // A stream of its own: what one instance draws must not shift what the others or the cluster draw.
     const random = seededRandom(seed * 1_000 + number)
     const clock = this.#clock
@@ -49,17 +52,21 @@ export class RunningInstance {
       userAgent: this.identity,
       fieldManager: operator.name,
     })
-    const place = {
+    const place: Place = {
       clock,
       random,
       logger: this.#logger(),
+      metrics: this.metrics,
       identity: this.identity,
       leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
-      outside: options.outside(() => this.#seam.isKilled),
+      ...options.outside(this.#seam.killed),
     }
     // Started in a promise, so that an operator that throws at once ends like one that fails later.
     Promise.resolve()
-      .then(() => operator.start(place, client).run(this.#stop.signal))
+      .then(() => {
+        this.#running = operator.start(place, client)
+        return this.#running.run(this.#stop.signal)
+      })
       .then(
         () => this.#ended({ type: 'stopped' }, options),
         (error: unknown) => this.#ended({ type: 'failed', error: asError(error) }, options),
@@ -73,6 +80,11 @@ export class RunningInstance {
 
   get isKilled(): boolean {
     return this.#seam.isKilled
+  }
+
+  /** What its health shows; `undefined` for operators that do not say. */
+  cacheHealth(): CacheHealth | undefined {
+    return this.#running?.cacheHealth?.()
   }
 
   /** Whether it was told to stop. */

@@ -1,26 +1,36 @@
 /** How an operator and what its users do are described to the exploration. */
 import type { AnyCrd } from '@reeve/crd'
 import type { Clock, KubeClient, KubeObject } from '@reeve/kube'
-import type { LeaderElectionOptions, Logger } from '@reeve/runtime'
+import type { CacheHealth, LeaderElectionOptions, Logger, MetricsRegistry } from '@reeve/runtime'
 import type { OutsideClient, OutsideService } from './outside-service.ts'
+import type { OutsideCall, OutsidePlace, OutsideWorld } from './outside-world.ts'
 
 /** What one instance of the operator gets besides its client. Everything in it ends when the instance is killed. */
-export interface Place {
+export interface Place<W extends OutsideWorld = OutsideWorld> {
   readonly clock: Clock
   readonly random: () => number
   /** Lines at level `error` count where the fault is a benign one. */
   readonly logger: Logger
+  /** What is counted here must tell of a dead connection. */
+  readonly metrics: MetricsRegistry
   /** Of this instance; another one after every restart. */
   readonly identity: string
   /** Set when the pattern needs an election: hand it to the manager. */
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
+  /** A small service that is always there, for operators without a world of their own. */
   readonly outside: OutsideClient
+  /** What {@link OperatorUnderTest.world} made for this run. Reach it through `call` only. */
+  readonly world: W
+  /** The way to the outside world: every effect outside the cluster has to take it. */
+  readonly call: OutsideCall
 }
 
 /** An instance before it runs. */
 export interface OperatorInstance {
   /** Runs until `signal` aborts; rejects when it cannot go on. */
   run(signal: AbortSignal): Promise<void>
+  /** What its health shows of its informers; without it, whether health tells of a dead connection is not checked. */
+  cacheHealth?(): CacheHealth
 }
 
 /** A JSON object as the cluster stores it. */
@@ -30,13 +40,15 @@ export type PlainObject = Readonly<Record<string, unknown>>
  * An operator under test.
  *
  * *Assumptions*: it keeps no state at module level, takes time and chance from its {@link Place}, and talks to
- * nothing but `client` and `place.outside`.
+ * nothing but `client`, `place.outside` and `place.call`.
  */
-export interface OperatorUnderTest {
+export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   readonly name: string
   /** Installed before the first step; the first one is the resource whose states are walked. */
   readonly crds: readonly AnyCrd[]
-  start(place: Place, client: KubeClient): OperatorInstance
+  start(place: Place<W>, client: KubeClient): OperatorInstance
+  /** Makes the world outside the cluster, once per run; it outlives every crash. @default the small service behind `place.outside` */
+  world?(place: OutsidePlace): W
   /** Whether it hands `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
   readonly hasElection?: boolean
   /**
@@ -48,37 +60,64 @@ export interface OperatorUnderTest {
    * Changes that somebody makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
    */
-  readonly monkeyEdits?: readonly { readonly resource: string; readonly patch: PlainObject }[]
-  /** Values of the first CRD's `spec` that the walk of declared states starts from. @default generated from the schema */
+  readonly monkeyEdits?: readonly Edit[]
+  /**
+   * Changes that somebody else makes, as merge patches. In an owned object: to fields that are none of the operator's
+   * business and must survive. In a declared object: to its `spec`, taken back a moment later.
+   */
+  readonly foreignEdits?: readonly Edit[]
+  /**
+   * Values of the first CRD's `spec`, as full as possible, that can be carried out: every part of them is taken away
+   * and changed, one at a time. @default the fullest that was generated
+   */
   readonly exampleSpecs?: readonly PlainObject[]
+  /** Values of `spec` that are accepted and cannot be carried out: from each of them there must be a way back. */
+  readonly errorSpecs?: readonly PlainObject[]
+  /**
+   * Fields of `spec` whose change shows in no object, such as `spec.hints`. What is below one of them is not looked at
+   * either. @default none: every field shows somewhere
+   */
+  readonly inertFields?: readonly string[]
+  /** Makes a generated spec one that can be carried out, where the schema cannot say what that takes. @default as it is */
+  readonly complete?: (spec: PlainObject) => PlainObject
   /** Generated specs for which this is false are not walked, for rules that the schema cannot say. @default all are */
   readonly accepts?: (spec: PlainObject) => boolean
 }
 
+/** A change to objects of one resource, `plural` or `plural.group`. */
+export interface Edit {
+  readonly resource: string
+  /** A JSON merge patch. */
+  readonly patch: PlainObject
+}
+
 /** Through what the steps of a scenario act. */
-export interface User {
+export interface User<W extends OutsideWorld = OutsideWorld> {
   readonly client: KubeClient
+  /** The small service that is always there. */
   readonly outside: OutsideService
+  /** The operator's own outside world, where it has one. */
+  readonly world: W
   /** Creates an object, or replaces it whatever its version. */
   put(object: KubeObject & PlainObject): Promise<void>
 }
 
 /** Something that a user or the outside world does. Afterwards the exploration waits until all is quiet. */
-export interface Step {
+export interface Step<W extends OutsideWorld = OutsideWorld> {
   readonly name: string
-  readonly act: (user: User) => Promise<unknown>
+  act(user: User<W>): Promise<unknown>
   /** Let hours pass after it and insist that nothing is written. @default only after the last step */
   readonly rest?: boolean
 }
 
 /** What a user does, step by step. */
-export interface Scenario {
+export interface Scenario<W extends OutsideWorld = OutsideWorld> {
   readonly name: string
-  readonly steps: readonly Step[]
+  readonly steps: readonly Step<W>[]
 }
 
 /** An operator with a scenario: what a module exports as `exploration` for the command line. */
-export interface Exploration {
-  readonly operator: OperatorUnderTest
-  readonly scenario: Scenario
+export interface Exploration<W extends OutsideWorld = OutsideWorld> {
+  readonly operator: OperatorUnderTest<W>
+  readonly scenario: Scenario<W>
 }

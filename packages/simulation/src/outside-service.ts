@@ -1,4 +1,6 @@
 /** A small service outside the cluster, such as a DNS zone or a billing account: what operators call in `resolve`. */
+import type { PlainObject } from './operator-under-test.ts'
+import type { OutsideCall, OutsideWorld } from './outside-world.ts'
 
 /** One thing that the service holds. */
 export interface OutsideRecord {
@@ -11,7 +13,7 @@ export interface OutsideRecord {
  * Keeps records. Like many real services it makes a new record for every creation, so that a call repeated without
  * its idempotency key leaves a duplicate behind.
  */
-export class OutsideService {
+export class OutsideService implements OutsideWorld {
   readonly #records = new Map<string, OutsideRecord>()
   readonly #byKey = new Map<string, string>()
   #next = 1
@@ -42,6 +44,18 @@ export class OutsideService {
   list(): readonly OutsideRecord[] {
     return [...this.#records.values()]
   }
+
+  /** Records by name: ids differ between two good runs, duplicates must not go unseen. */
+  state(): Readonly<Record<string, PlainObject>> {
+    const state: Record<string, PlainObject> = {}
+    const copies = new Map<string, number>()
+    for (const { name, value } of this.list()) {
+      const copy = (copies.get(name) ?? 0) + 1
+      copies.set(name, copy)
+      state[copy === 1 ? name : `${name} (copy ${copy})`] = { value }
+    }
+    return state
+  }
 }
 
 /** The service as an operator reaches it: every call takes its way through the exploration. */
@@ -52,15 +66,12 @@ export interface OutsideClient {
   list(): Promise<readonly OutsideRecord[]>
 }
 
-/** Makes a client whose calls go through `pass`. */
-export function outsideClient(
-  service: OutsideService,
-  pass: <R>(operation: string, act: () => R) => Promise<R>,
-): OutsideClient {
+/** Makes a client whose calls go through `call`. */
+export function outsideClient(service: OutsideService, call: OutsideCall): OutsideClient {
   return {
-    create: (name, value, key) => pass(`create ${name}`, () => service.create(name, value, key)),
-    update: (id, value) => pass(`update ${id}`, () => service.update(id, value)),
-    remove: (id) => pass(`remove ${id}`, () => service.remove(id)),
-    list: () => pass('list', () => service.list()),
+    create: (name, value, key) => call(`create ${name}`, () => service.create(name, value, key)),
+    update: (id, value) => call(`update ${id}`, () => service.update(id, value)),
+    remove: (id) => call(`remove ${id}`, () => service.remove(id)),
+    list: () => call('list', () => service.list()),
   }
 }

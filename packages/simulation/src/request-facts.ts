@@ -68,7 +68,10 @@ export function objectId({ resource, namespace, name }: Pick<RequestFacts, 'reso
   return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`
 }
 
+/** What candidates for leadership renew all the time. */
+export const LEASES = 'leases.coordination.k8s.io'
+
 /** Leases and events are how an operator lives and talks, not what it manages. */
 export function isBookkeeping(resource: string): boolean {
-  return resource === 'leases.coordination.k8s.io' || resource === 'events' || resource === 'events.events.k8s.io'
+  return resource === LEASES || resource === 'events' || resource === 'events.events.k8s.io'
 }

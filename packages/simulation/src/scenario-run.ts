@@ -4,7 +4,7 @@ import { type Difference, differences } from './difference.ts'
 import type { Disturbance } from './disturbance.ts'
 import type { RunningInstance } from './instance.ts'
 import type { OperatorUnderTest, Scenario, Step } from './operator-under-test.ts'
-import { describeRequest, isBookkeeping } from './request-facts.ts'
+import { describeRequest, isBookkeeping, LEASES } from './request-facts.ts'
 import { isSameSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -106,7 +106,7 @@ class Run {
 
   async run(): Promise<ScenarioRun> {
     const { seed, disturb, replicas = 1 } = this.#options
-    this.#world = await createWorld({ seed })
+    this.#world = await createWorld({ seed, operator: this.#operator })
     const { world } = this
     const disturbance = disturb?.({
       world,
@@ -198,6 +198,8 @@ class Run {
         return
       }
     } else if (!instance.isStopping) this.#problem(`instance ${instance.number} ended without being told to`)
+    else if (this.world.leaseHolder === instance.identity)
+      this.#problem(`instance ${instance.number} ended without giving its lease back`)
     this.#restart()
   }
 
@@ -251,12 +253,12 @@ class Run {
   /** Hours without a reason to write: nothing may be written, and nothing may change. */
   async #rest(index: number): Promise<boolean> {
     const { restMs = EXPLORATION_DEFAULTS.restMs } = this.#options
-    const before = this.world.writes.filter(({ resource }) => resource !== 'leases.coordination.k8s.io').length
+    const before = this.world.writes.filter(({ resource }) => resource !== LEASES).length
     const reads = this.world.readsAtRest
     this.world.isResting = true
     await this.world.clock.advance(restMs)
     this.world.isResting = false
-    const late = this.world.writes.filter(({ resource }) => resource !== 'leases.coordination.k8s.io').slice(before)
+    const late = this.world.writes.filter(({ resource }) => resource !== LEASES).slice(before)
     const hours = restMs / 3_600_000
     if (late.length > 0) {
       const examples = [...new Set(late.map(describeRequest))].slice(0, 3).join(', ')
@@ -274,16 +276,12 @@ class Run {
   }
 
   #snapshot(): Snapshot {
-    const { cluster, outside } = this.world
-    const resources = this.#options.expected?.resources
-    if (resources !== undefined) {
-      const others = this.world.countByObject('create').keys()
-      return takeSnapshot(cluster, outside, this.#operator, { resources, others })
-    }
-    const all = cluster.api.resources().map(({ resource }) => resource)
-    const kept = new Set(all.filter((resource) => !VOLATILE.has(resource) && !isBookkeeping(resource)))
+    const { cluster, outside, outsideWorld, foreign } = this.world
+    const resources = this.#options.expected?.resources ?? everythingLasting(cluster)
     const others = this.world.countByObject('create').keys()
-    return takeSnapshot(cluster, outside, this.#operator, { resources: kept, others })
+    const withoutForeign = foreign.without.bind(foreign)
+    const scope = { resources, others, withoutForeign }
+    return takeSnapshot(cluster, new Set([outside, outsideWorld]), this.#operator, scope)
   }
 
   #compareCounts(expected: Baseline): void {
@@ -319,6 +317,11 @@ class Run {
       managedWrites: this.world.managedWrites.length,
     }
   }
+}
+
+function everythingLasting({ api }: World['cluster']): ReadonlySet<string> {
+  const all = api.resources().map(({ resource }) => resource)
+  return new Set(all.filter((resource) => !VOLATILE.has(resource) && !isBookkeeping(resource)))
 }
 
 /** What the cluster's own controllers make under random names, or touch for ever. */

@@ -49,6 +49,11 @@ export class Seam implements Transport {
     return this.#killed.signal.aborted
   }
 
+  /** Aborts when it is killed. */
+  get killed(): AbortSignal {
+    return this.#killed.signal
+  }
+
   /** Nothing that the instance sends from now on arrives anywhere, and nothing reaches it. */
   kill(): void {
     this.#killed.abort(new Error('the instance was killed'))

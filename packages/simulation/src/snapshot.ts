@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import type { OperatorUnderTest, PlainObject } from './operator-under-test.ts'
-import type { OutsideService } from './outside-service.ts'
+import type { OutsideWorld } from './outside-world.ts'
 
 /** Objects by `resource namespace/name`. */
 export type Snapshot = ReadonlyMap<string, PlainObject>
@@ -24,8 +24,11 @@ const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
   services: new Set(['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort']),
 }
 
-/** The annotation that the exploration leaves on objects in the name of somebody else. */
+/** The label and annotation that the exploration leaves on objects in the name of somebody else. */
 export const FOREIGN = 'exploration.reeve.dev/somebody-else'
+
+/** The condition that it leaves in a status. */
+export const FOREIGN_CONDITION = 'SomebodyElse'
 
 /** Annotations that tell how an object came to be: revisions it went through, and a stamp over its owner's uid. */
 const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
@@ -36,12 +39,14 @@ export interface SnapshotScope {
   readonly resources: ReadonlySet<string>
   /** Of other resources, only these objects, by id. */
   readonly others?: Iterable<string>
+  /** Takes out what somebody else wrote on purpose. */
+  readonly withoutForeign: (resource: string, object: PlainObject) => PlainObject
 }
 
 /** Takes a snapshot of what the operator and its users deal with. */
 export function takeSnapshot(
   cluster: EmbeddedCluster,
-  outside: OutsideService,
+  worlds: Iterable<OutsideWorld>,
   operator: OperatorUnderTest,
   scope: SnapshotScope,
 ): Snapshot {
@@ -52,16 +57,13 @@ export function takeSnapshot(
     for (const object of cluster.api.list(resource)) {
       const id = idOf(resource, object)
       if (!scope.resources.has(resource) && !others.has(id)) continue
-      const plain = normalise(cluster, resource, object)
+      const plain = normalise(cluster, resource, scope.withoutForeign(resource, object))
       const kept = operator.normalise === undefined ? plain : operator.normalise(resource, plain)
       if (kept !== undefined) snapshot.set(id, kept)
     }
   }
-  const seen = new Map<string, number>()
-  for (const { name, value } of outside.list()) {
-    const copy = (seen.get(name) ?? 0) + 1
-    seen.set(name, copy)
-    snapshot.set(`outside ${name}${copy === 1 ? '' : ` (copy ${copy})`}`, { value })
+  for (const world of worlds) {
+    for (const [name, state] of Object.entries(world.state())) snapshot.set(`outside ${name}`, state)
   }
   return snapshot
 }
@@ -113,10 +115,16 @@ function describeOwner(cluster: EmbeddedCluster, metadata: PlainObject, owner: O
 
 /** How many revisions a Deployment went through depends on the way, not on the goal. */
 function withoutHistory(metadata: PlainObject): PlainObject {
-  const { annotations, ...rest } = metadata as { readonly annotations?: PlainObject }
-  if (annotations === undefined) return rest
-  const others = Object.fromEntries(Object.entries(annotations).filter(([name]) => !HISTORY.has(name)))
-  return Object.keys(others).length === 0 ? rest : { ...rest, annotations: others }
+  const { annotations, labels, ...rest } = metadata as {
+    readonly annotations?: PlainObject
+    readonly labels?: PlainObject
+  }
+  return { ...rest, ...onlyLasting('annotations', annotations), ...onlyLasting('labels', labels) }
+}
+
+function onlyLasting(field: string, entries: PlainObject = {}): PlainObject {
+  const lasting = Object.entries(entries).filter(([name]) => !HISTORY.has(name))
+  return lasting.length === 0 ? {} : { [field]: Object.fromEntries(lasting) }
 }
 
 interface CleanContext {
@@ -126,7 +134,7 @@ interface CleanContext {
 
 function clean(value: unknown, context: CleanContext): unknown {
   if (typeof value === 'string') return TIME.test(value) ? '<time>' : value
-  if (Array.isArray(value)) return value.map((item) => clean(item, context))
+  if (Array.isArray(value)) return value.filter(isOurs).map((item) => clean(item, context))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
     if (name === 'observedGeneration') return [name, item === context.generation ? '<current>' : '<outdated>']
@@ -134,4 +142,8 @@ function clean(value: unknown, context: CleanContext): unknown {
     return [name, clean(item, context)]
   })
   return Object.fromEntries(entries)
+}
+
+function isOurs(item: unknown): boolean {
+  return (item as { readonly type?: unknown } | null)?.type !== FOREIGN_CONDITION
 }

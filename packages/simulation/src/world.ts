@@ -13,10 +13,13 @@ import {
 } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import type { Disturbance, SeamCall, SeamEvent, SeamRequest } from './disturbance.ts'
+import { ForeignMarks } from './foreign-marks.ts'
 import { type InstanceEnd, RunningInstance } from './instance.ts'
-import type { OperatorUnderTest, PlainObject, User } from './operator-under-test.ts'
-import { type OutsideClient, OutsideService, outsideClient } from './outside-service.ts'
-import { isBookkeeping, objectId } from './request-facts.ts'
+import type { OperatorUnderTest, Place, PlainObject, User } from './operator-under-test.ts'
+import { outsideCall } from './outside-call.ts'
+import { OutsideService, outsideClient } from './outside-service.ts'
+import type { OutsideWorld } from './outside-world.ts'
+import { isBookkeeping, LEASES, objectId } from './request-facts.ts'
 import type { SeamContext } from './seam.ts'
 import { Trace, type TraceKind } from './trace.ts'
 
@@ -26,10 +29,21 @@ export interface WorldOptions {
   readonly seed: number
   /** @default nothing goes wrong */
   readonly disturbance?: Disturbance
+  /** Whose outside world is made. @default none but the small service that is always there */
+  readonly operator?: OperatorUnderTest
 }
 
 /** The lease that instances compete for when a pattern asks for an election. */
 export const LEASE = { namespace: 'default', name: 'operator-under-test' }
+
+/** One thing that the scheduler let happen to an instance. */
+export interface SchedulerStep {
+  readonly kind: 'request' | 'response' | 'event' | 'timer'
+  /** Among its kind; answers have that of their request. */
+  readonly index: number
+  /** Belongs to what goes on all the time, whether there is something to do or not. */
+  readonly isHeartbeat: boolean
+}
 
 /** A write of the operator that reached the server. */
 export interface CommittedWrite extends SeamRequest {
@@ -47,13 +61,21 @@ export interface CommittedWrite extends SeamRequest {
  * await world.clock.advance(60_000)
  * await world.close()
  */
-export async function createWorld({ seed, disturbance = {} }: WorldOptions): Promise<World> {
+export async function createWorld({ seed, disturbance = {}, operator }: WorldOptions): Promise<World> {
   const clock = new SimulatedClock()
   // An hour of history, so that an old view can be shown long after; when it expires is up to the patterns.
   const eventWindow = { maxAgeMs: 3_600_000 }
   const random = seededRandom(seed)
   const cluster = await startEmbeddedCluster({ listen: false, clock, random, nodes: 3, eventWindow })
-  return new World(seed, clock, cluster, disturbance)
+  return new World({ seed, clock, cluster, disturbance, makeWorld: operator?.world?.bind(operator) })
+}
+
+interface WorldParts {
+  readonly seed: number
+  readonly clock: SimulatedClock
+  readonly cluster: EmbeddedCluster
+  readonly disturbance: Disturbance
+  readonly makeWorld: OperatorUnderTest['world']
 }
 
 /** See {@link createWorld}. */
@@ -62,8 +84,12 @@ export class World implements SeamContext {
   readonly clock: SimulatedClock
   readonly cluster: EmbeddedCluster
   readonly outside = new OutsideService()
+  /** What the operator deals with outside the cluster. */
+  readonly outsideWorld: OutsideWorld
   readonly trace = new Trace()
   readonly user: User
+  /** What somebody else wrote. */
+  readonly foreign = new ForeignMarks()
   /** Who edits objects behind the operator's back; the operator's patterns use it. */
   readonly foreigner: KubeClient
   /** Every instance that was ever started. */
@@ -72,30 +98,37 @@ export class World implements SeamContext {
   readonly requests: SeamRequest[] = []
   readonly events: SeamEvent[] = []
   readonly calls: SeamCall[] = []
+  /** All of these, the answers and the timers, in the order in which they happened. */
+  readonly steps: SchedulerStep[] = []
   /** Writes that the server carried out, bookkeeping included. */
   readonly writes: CommittedWrite[] = []
   /** What goes wrong, seen from the seam. */
   readonly disturbance: Disturbance = {
     onRequest: (request) => {
-      if (this.isResting) {
-        if (request.verb === 'get' || request.verb === 'list') this.readsAtRest++
-        return { type: 'pass' }
-      }
-      this.requests.push(request)
+      if (!this.isResting) {
+        this.requests.push(request)
+        this.steps.push(stepOf('request', request))
+      } else if (request.resource !== LEASES && (request.verb === 'get' || request.verb === 'list')) this.readsAtRest++
       return this.#faults.onRequest?.(request) ?? { type: 'pass' }
     },
-    onResponse: (request, status) => this.#faults.onResponse?.(request, status) ?? { type: 'deliver' },
+    onResponse: (request, status) => {
+      if (!this.isResting) this.steps.push(stepOf('response', request))
+      return this.#faults.onResponse?.(request, status) ?? { type: 'deliver' }
+    },
     onEvent: (event) => {
       if (this.isResting) return { type: 'deliver' }
       this.events.push(event)
+      this.steps.push({ kind: 'event', index: event.index, isHeartbeat: false })
       return this.#faults.onEvent?.(event) ?? { type: 'deliver' }
     },
     onCall: (call) => this.#faults.onCall?.(call) ?? 'deliver',
+    onCalling: (call) => this.#faults.onCalling?.(call),
     onCalled: (call) => this.#faults.onCalled?.(call),
+    onTimer: (timer) => this.#faults.onTimer?.(timer),
   }
   /** Set while hours pass without a reason to write: what happens then is no point for a fault. */
   isResting = false
-  /** Reads of objects during rests. */
+  /** Reads of objects during rests, leases left out. */
   readsAtRest = 0
   /** Told when an instance ends by itself. */
   onInstanceEnd: (instance: RunningInstance, end: InstanceEnd) => void = () => undefined
@@ -103,8 +136,9 @@ export class World implements SeamContext {
   #faults: Disturbance
   #requestCount = 0
   #eventCount = 0
+  #timerCount = 0
 
-  constructor(seed: number, clock: SimulatedClock, cluster: EmbeddedCluster, disturbance: Disturbance) {
+  constructor({ seed, clock, cluster, disturbance, makeWorld }: WorldParts) {
     this.seed = seed
     this.clock = clock
     this.cluster = cluster
@@ -112,7 +146,9 @@ export class World implements SeamContext {
     this.#faults = disturbance
     const client = this.#client('user')
     this.foreigner = this.#client('somebody-else')
-    this.user = { client, outside: this.outside, put: (object) => put(client, object) }
+    const place = { clock, random: seededRandom(seed), client: this.#client('outside') }
+    this.outsideWorld = makeWorld?.(place) ?? this.outside
+    this.user = { client, outside: this.outside, world: this.outsideWorld, put: (object) => put(client, object) }
   }
 
   /** Virtual milliseconds since the start. */
@@ -143,7 +179,8 @@ export class World implements SeamContext {
       number,
       seed: this.seed,
       leaderElection: options.election ? { lease: LEASE } : undefined,
-      outside: (isKilled) => this.#outsideClient(number, isKilled),
+      outside: (killed) => this.#wayOut(number, killed),
+      onTimer: () => this.#timerFired(number),
       onEnd: (ended, end) => {
         this.record(number, 'life', end.type === 'stopped' ? 'ended' : `failed: ${end.error.message}`)
         this.onInstanceEnd(ended, end)
@@ -156,6 +193,12 @@ export class World implements SeamContext {
   /** The instances that still run. */
   get running(): readonly RunningInstance[] {
     return this.instances.filter(({ end, isKilled }) => end === undefined && !isKilled)
+  }
+
+  /** Who leads, according to the lease that instances compete for. */
+  get leaseHolder(): string | undefined {
+    const lease = this.cluster.api.get(LEASES, LEASE.namespace, LEASE.name)
+    return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity
   }
 
   /** How often the operator wrote what it manages: neither leases nor events count. */
@@ -204,19 +247,21 @@ export class World implements SeamContext {
     return createClient({ transport, clock: this.clock, random: () => 0.5, userAgent, fieldManager: userAgent })
   }
 
-  #outsideClient(instance: number, isKilled: () => boolean): OutsideClient {
-    return outsideClient(this.outside, async (operation, act) => {
-      if (isKilled()) return new Promise(() => undefined)
-      const call: SeamCall = { index: this.calls.length, instance, operation }
-      this.calls.push(call)
-      this.record(instance, 'outside', operation)
-      const fate = this.disturbance.onCall?.(call) ?? 'deliver'
-      const result = act()
-      if (fate === 'lose') return new Promise(() => undefined)
-      this.disturbance.onCalled?.(call)
-      return result
-    })
+  #wayOut(instance: number, killed: AbortSignal): Pick<Place, 'outside' | 'world' | 'call'> {
+    const call = outsideCall({ world: this, instance, killed })
+    return { outside: outsideClient(this.outside, call), world: this.outsideWorld, call }
   }
+
+  #timerFired(instance: number): void {
+    if (this.isResting) return
+    const timer = { index: this.#timerCount++, instance }
+    this.steps.push({ kind: 'timer', index: timer.index, isHeartbeat: true })
+    this.disturbance.onTimer?.(timer)
+  }
+}
+
+function stepOf(kind: 'request' | 'response', { index, resource }: SeamRequest): SchedulerStep {
+  return { kind, index, isHeartbeat: resource === LEASES }
 }
 
 /** Creates or replaces: what a user means by putting a file, whatever is there. */

@@ -33,6 +33,9 @@ export const crashAfterWrite: Pattern = {
   },
 }
 
+/** When the operator dies around a call to the outside world. */
+const AROUND_CALL = ['while it runs', ...WHEN] as const
+
 /** Killed around every call to the outside world; its effects are part of the end state. */
 export const crashAroundOutsideCall: Pattern = {
   id: 'T2',
@@ -41,8 +44,8 @@ export const crashAroundOutsideCall: Pattern = {
   async points(context) {
     const { world } = await context.undisturbed('alone')
     return world.calls.flatMap((call) =>
-      WHEN.map((when) => ({
-        label: `killed after outside call ${call.index} (${call.operation}), ${when}`,
+      AROUND_CALL.map((when) => ({
+        label: `killed at outside call ${call.index} (${call.operation}), ${when}`,
         run: () =>
           context.disturbed('alone', {
             disturb: ({ crash }: RunControl) => ({
@@ -50,6 +53,9 @@ export const crashAroundOutsideCall: Pattern = {
                 if (index !== call.index || when !== WHEN[0]) return 'deliver'
                 crash(instance)
                 return 'lose'
+              },
+              onCalling: ({ index, instance }) => {
+                if (index === call.index && when === 'while it runs') crash(instance)
               },
               onCalled: ({ index, instance }) => {
                 if (index === call.index && when === WHEN[1]) crash(instance)

@@ -1,16 +1,17 @@
 /** T12: a walk through declared states; how a state was reached must not show in what the operator makes of it. */
 import { objectSchema, type StructuralSchema } from '@reeve/crd'
-import { isInvalid, type KubeObject } from '@reeve/kube'
 import fc from 'fast-check'
-import { arbitraryFor, removablePaths, without } from '../arbitrary-for.ts'
-import type { PlainObject, Scenario, User } from '../operator-under-test.ts'
-import { runScenario } from '../scenario-run.ts'
-import { outcomeOf, type Pattern, type PatternContext, type Point, type PointOutcome } from './pattern.ts'
+import { arbitraryFor, changedValues, type RemovablePath, removablePaths, without } from '../arbitrary-for.ts'
+import type { PlainObject } from '../operator-under-test.ts'
+import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
+import { smallest } from './smallest-walk.ts'
+import { StateWalker } from './state-walker.ts'
 
-/** States of one walk. */
+/** States of one random walk, and how many shorter or simpler ones are tried when it fails. */
 const WALK_LENGTH = 3
+const MAX_SHRINK_RUNS = 40
 
-/** Removes every optional part of a full state, then walks between random states. */
+/** Takes every optional part away and changes every value of a full state, comes back from errors, and walks at random. */
 export const declaredStates: Pattern = {
   id: 'T12',
   title: 'walk of declared states',
@@ -19,22 +20,23 @@ export const declaredStates: Pattern = {
     const schema = specSchema(context)
     if (schema === undefined) return []
     const { seed, budget, operator } = context
-    const accepts = (spec: unknown): spec is PlainObject => operator.accepts?.(spec as PlainObject) ?? true
-    const arbitrary = arbitraryFor(schema).filter(accepts)
-    const generated = fc.sample(arbitrary, { seed, numRuns: budget * WALK_LENGTH }) as readonly PlainObject[]
+    const walker = new StateWalker(context)
+    const parts = { context, walker, schema }
+    const generated = fc.sample(specsOf(parts), { seed, numRuns: 2 * budget })
     const fullest = generated.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length).slice(0, 1)
-    const removals = [...(operator.exampleSpecs ?? []), ...fullest].flatMap((full) =>
-      removablePaths(schema, full)
-        .map((path) => ({ path, rest: without(full, path) }))
-        .filter(({ rest }) => accepts(rest))
-        .map(({ path, rest }) => pointOf(context, `spec.${path.join('.')} is taken away`, [full, rest as PlainObject])),
-    )
-    const walks = Array.from({ length: Math.ceil(budget / 2) }, (_, walk) => {
-      const states = generated.slice(walk * WALK_LENGTH, (walk + 1) * WALK_LENGTH)
-      return pointOf(context, `walk ${walk} through ${states.length} states`, states)
-    })
-    return [...removals, ...walks]
+    const examples = operator.exampleSpecs ?? fullest
+    return [
+      ...examples.flatMap((full) => [...singleSteps(parts, full), ...sequences(parts, full)]),
+      ...waysBack(parts, examples),
+      ...Array.from({ length: Math.ceil(budget / 2) }, (_, walk) => randomWalk(parts, walk)),
+    ]
   },
+}
+
+interface Parts {
+  readonly context: PatternContext
+  readonly walker: StateWalker
+  readonly schema: StructuralSchema
 }
 
 function specSchema({ operator }: PatternContext): StructuralSchema | undefined {
@@ -42,43 +44,153 @@ function specSchema({ operator }: PatternContext): StructuralSchema | undefined 
   return crd && objectSchema(crd, crd.storageVersion).properties?.spec
 }
 
-function pointOf(context: PatternContext, label: string, states: readonly PlainObject[]): Point {
-  return { label, run: () => walk(context, states) }
+function specsOf({ context: { operator }, schema }: Parts): fc.Arbitrary<PlainObject> {
+  const { complete = (spec: PlainObject) => spec, accepts = () => true } = operator
+  // The schema of a spec is that of an object.
+  return (arbitraryFor(schema) as fc.Arbitrary<PlainObject>).map(complete).filter(accepts)
 }
 
-/** Goes straight to the last state in one world and through all of them in another, and compares. */
-async function walk(context: PatternContext, states: readonly PlainObject[]): Promise<PointOutcome> {
-  const { operator, seed } = context
-  let isRefused = false
-  const put = (spec: PlainObject) => async (user: User) => {
-    await user.put(declared(context, spec)).catch((error: unknown) => {
-      // A rule that the schema cannot say: the state cannot be declared, so it cannot be walked.
-      if (!isInvalid(error)) throw error
-      isRefused = true
-    })
+function accepted({ context: { operator } }: Parts, spec: PlainObject): boolean {
+  return operator.accepts?.(spec) ?? true
+}
+
+/** One part of a full state is taken away or changed: that has to show somewhere. */
+function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
+  const { walker, schema, context } = parts
+  const point = (what: string, path: RemovablePath, next: PlainObject): Point => {
+    const field = fieldName(path)
+    const isInert = context.operator.inertFields?.some((inert) => field === inert || field.startsWith(`${inert}.`))
+    // An empty map or list says no more than none.
+    const isVisible = !isInert && !isEmpty(valueAt(full, path))
+    return {
+      label: `${field} is ${what}`,
+      run: () => reduced(parts, [full, next], (states) => walker.walk(states, isVisible ? field : undefined)),
+    }
   }
-  const steps = states.map((spec, index) => ({
-    name: `declare state ${index}: ${JSON.stringify(spec)}`,
-    act: put(spec),
+  const removals = removablePaths(schema, full).map((path) => ({
+    path,
+    what: 'taken away',
+    next: without(full, path) as PlainObject,
   }))
-  const scenarioOf = (name: string, part: Scenario['steps']): Scenario => ({ name, steps: part })
-  const straight = await runScenario(operator, scenarioOf('straight', steps.slice(-1)), { seed })
-  if (isRefused || straight.problems.length > 0) return outcomeOf(straight)
-  const { baseline } = straight
-  const last = baseline.snapshots[0] ?? new Map()
-  const around = await runScenario(operator, scenarioOf('around', steps), {
-    seed,
-    expected: { ...baseline, snapshots: states.map(() => last), durationsMs: [] },
-    onlyLastStep: true,
-    extraCreates: states.length,
-    extraDeletes: states.length,
-  })
-  return outcomeOf(around)
+  const changes = changedValues(schema, full, context.seed).map(({ path, value }) => ({
+    path,
+    what: 'changed',
+    next: value as PlainObject,
+  }))
+  return [...removals, ...changes]
+    .filter(({ next }) => accepted(parts, next))
+    .map(({ path, what, next }) => point(what, path, next))
 }
 
-function declared({ operator }: PatternContext, spec: PlainObject): KubeObject & PlainObject {
-  const [crd] = operator.crds
-  const namespace = crd?.scope === 'Namespaced' ? { namespace: 'default' } : {}
-  const apiVersion = `${crd?.group}/${crd?.storageVersion}`
-  return { apiVersion, kind: crd?.kind ?? '', metadata: { name: 'walked', ...namespace }, spec }
+/** Everything optional goes, one part after the other, and comes back the same way. */
+function sequences(parts: Parts, full: PlainObject): readonly Point[] {
+  const states = [full]
+  for (let state = full; ; states.push(state)) {
+    const next = removablePaths(parts.schema, state)
+      .toReversed()
+      .map((path) => without(state, path) as PlainObject)
+      .find((candidate) => accepted(parts, candidate))
+    if (next === undefined) break
+    state = next
+  }
+  const point = (label: string, walk: readonly PlainObject[]): Point => ({
+    label,
+    run: () => reduced(parts, walk, (shorter) => parts.walker.walk(shorter)),
+  })
+  return [
+    point(`everything optional is taken away in ${states.length - 1} steps`, states),
+    point(`everything optional is added in ${states.length - 1} steps`, states.toReversed()),
+  ]
+}
+
+/** From each state that cannot be carried out to each that can. */
+function waysBack(parts: Parts, examples: readonly PlainObject[]): readonly Point[] {
+  return (parts.context.operator.errorSpecs ?? []).flatMap((error) =>
+    examples.flatMap((good) =>
+      [
+        [error, good],
+        [good, error, good],
+      ].map((states, index) => ({
+        label: `from the error ${JSON.stringify(error)} ${index === 0 ? 'to a good state' : 'back to a good state'}`,
+        run: () => reduced(parts, states, (shorter) => parts.walker.walk(shorter)),
+      })),
+    ),
+  )
+}
+
+/** Random states, shrunk by fast-check when they show a difference. */
+function randomWalk(parts: Parts, walk: number): Point {
+  return {
+    label: `random walk ${walk} through up to ${WALK_LENGTH} states`,
+    run: async () => {
+      let runs = 0
+      let worst: PointOutcome | undefined
+      let last: PointOutcome | undefined
+      const walks = fc.array(specsOf(parts), { minLength: 2, maxLength: WALK_LENGTH })
+      const holds = fc.asyncProperty(walks, async (states) => {
+        // Shrinking could go on for long; after this many runs whatever is smallest by then has to do.
+        if (runs++ > MAX_SHRINK_RUNS) return true
+        last = await parts.walker.walk(states)
+        if (last.problems.length === 0) return true
+        worst = smallest(last, states)
+        return false
+      })
+      await fc.check(holds, { seed: parts.context.seed * 1_000 + walk, numRuns: 1 })
+      const outcome = worst ?? last
+      if (outcome === undefined) throw new Error('fast-check ran nothing')
+      return outcome
+    },
+  }
+}
+
+/** Runs a walk; when it fails, leaves out states and parts of states as long as it still does. */
+async function reduced(
+  parts: Parts,
+  states: readonly PlainObject[],
+  run: (states: readonly PlainObject[]) => Promise<PointOutcome>,
+): Promise<PointOutcome> {
+  const first = await run(states)
+  if (first.problems.length === 0) return first
+  let [outcome, current, runs] = [first, states, 0]
+  for (let isSmaller = true; isSmaller; ) {
+    isSmaller = false
+    for (const candidate of simpler(parts, current)) {
+      if (runs++ >= MAX_SHRINK_RUNS) return smallest(outcome, current)
+      const tried = await run(candidate)
+      if (kindOf(tried) !== kindOf(first)) continue
+      ;[outcome, current, isSmaller] = [tried, candidate, true]
+      break
+    }
+  }
+  return smallest(outcome, current)
+}
+
+/** What is wrong, without numbers: a smaller walk has to show the same, not anything. */
+function kindOf({ problems }: PointOutcome): string | undefined {
+  return problems[0]?.replace(/\d[\s\S]*/, '')
+}
+
+/** Walks with one state less, or with one part less in all of their states. */
+function* simpler(parts: Parts, states: readonly PlainObject[]): Generator<readonly PlainObject[]> {
+  for (const [index] of states.slice(0, -1).entries()) {
+    if (states.length > 2) yield states.toSpliced(index, 1)
+  }
+  const [first = {}] = states
+  for (const path of removablePaths(parts.schema, first)) {
+    const next = states.map((state) => without(state, path) as PlainObject)
+    const isDistinct = next.every((state, index) => JSON.stringify(state) !== JSON.stringify(next[index + 1]))
+    if (isDistinct && next.every((state) => accepted(parts, state))) yield next
+  }
+}
+
+function valueAt(value: unknown, path: RemovablePath): unknown {
+  return path.reduce<unknown>((inner, name) => (inner as Readonly<Record<string | number, unknown>>)[name], value)
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+function fieldName(path: RemovablePath): string {
+  return ['spec', ...path].join('.')
 }

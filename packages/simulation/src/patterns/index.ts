@@ -1,12 +1,15 @@
 /** All patterns, in the order of their numbers. */
 import { crashAfterWrite, crashAroundOutsideCall } from './crashes.ts'
 import { declaredStates } from './declared-states.ts'
-import { leadershipLost, shutdownAnywhere } from './leadership.ts'
+import { foreignWriters } from './foreign-writers.ts'
+import { leadershipLost } from './leadership.ts'
+import { monkey } from './monkey.ts'
 import type { Pattern } from './pattern.ts'
-import { foreignWriters, monkey } from './people.ts'
 import { quiescence } from './quiescence.ts'
 import { failedRequests } from './refusals.ts'
-import { deadConnection, ownWriteNotSeen, relistAnywhere, timeTravel, unseenStates } from './views.ts'
+import { shutdownAnywhere } from './shutdown.ts'
+import { deadConnection } from './silence.ts'
+import { ownWriteNotSeen, relistAnywhere, timeTravel, unseenStates } from './views.ts'
 
 export const PATTERNS: readonly Pattern[] = [
   crashAfterWrite,

@@ -1,7 +1,7 @@
-/** T9: each request fails once, in each of the ways in which requests fail. */
-import { DELIVER, PASS, type RequestFate } from '../disturbance.ts'
+/** T9: each request fails once, in each of the ways in which requests fail; and so does each call outside. */
+import { DELIVER, PASS, type RequestFate, type SeamCall } from '../disturbance.ts'
 import { describeRequest, objectId } from '../request-facts.ts'
-import type { Pattern } from './pattern.ts'
+import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 const RETRY_AFTER_SECONDS = 3
 
@@ -23,7 +23,8 @@ export const failedRequests: Pattern = {
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    return world.requests.flatMap((failing) => {
+    const calls = failedCalls(context, world.calls)
+    const requests = world.requests.flatMap((failing): readonly Point[] => {
       const refused = REFUSALS.map(({ name, fate }) => ({
         label: `request ${failing.index} (${describeRequest(failing)}) fails with ${name}`,
         run: () =>
@@ -73,5 +74,24 @@ export const failedRequests: Pattern = {
       }
       return [...refused, lost]
     })
+    return [...requests, ...calls]
   },
+}
+
+function failedCalls(context: PatternContext, calls: readonly SeamCall[]): readonly Point[] {
+  return calls.flatMap((failing) =>
+    (['fail', 'fail-afterwards'] as const).map((fate) => ({
+      label: `outside call ${failing.index} (${failing.operation}) fails ${fate === 'fail' ? 'without' : 'after'} its effect`,
+      run: () =>
+        context.disturbed('alone', {
+          disturb: ({ fault }) => ({
+            onCall: ({ index, operation }) => {
+              if (index !== failing.index) return 'deliver'
+              fault(`${operation} fails`)
+              return fate
+            },
+          }),
+        }),
+    })),
+  )
 }

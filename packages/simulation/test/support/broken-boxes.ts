@@ -1,4 +1,4 @@
-/** Five ways to get it wrong, each a bug that real operators shipped. */
+/** Ways to get it wrong, each a bug that real operators shipped. */
 import { ConfigMaps, isAlreadyExists, isNotFound } from '@reeve/kube'
 import { addFinalizer, controllerReference, hasFinalizer, removeFinalizer } from '@reeve/runtime'
 import { Boxes, boxOperator, contentsOf, correctReconcile, LABELS, sweep } from './boxes.ts'
@@ -72,6 +72,36 @@ export const patchesForNothing = boxOperator('patches-for-nothing', {
       })
       await client.patch(ConfigMaps, { namespace, name }, { type: 'merge', patch: { data } })
       return { requeueAfterMs: 30_000 }
+    },
+})
+
+/** Reports when it last looked: every look is a write, and there is no end to it. */
+export const reportsEveryLook = boxOperator('reports-every-look', {
+  reconcile:
+    ({ clock }) =>
+    async ({ object: box, client }) => {
+      if (box === undefined || box.metadata.deletionTimestamp !== undefined) return
+      const { namespace = '', name } = box.metadata
+      const patch = { status: { text: `seen ${clock.now()}` } }
+      await client.patch(Boxes, { namespace, name }, { type: 'merge', patch }, { subresource: 'status' })
+      return { requeueAfterMs: 30_000 }
+    },
+})
+
+/** Draws a name for its ConfigMap and notes it in the status: a crash in between leaves one that nobody knows of. */
+export const drawsNames = boxOperator('draws-names', {
+  reconcile:
+    ({ random }) =>
+    async ({ object: box, cache, client }) => {
+      if (box === undefined || box.metadata.deletionTimestamp !== undefined) return
+      const { namespace = '', name } = box.metadata
+      const known = box.status?.text
+      if (known !== undefined && cache.get(ConfigMaps, { namespace, name: known }) !== undefined) return
+      const drawn = `${name}-${random().toString(36).slice(2, 8)}`
+      const metadata = { name: drawn, namespace, labels: LABELS, ownerReferences: [controllerReference(box)] }
+      await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: contentsOf(box) })
+      const patch = { status: { text: drawn } }
+      await client.patch(Boxes, { namespace, name }, { type: 'merge', patch }, { subresource: 'status' })
     },
 })
 

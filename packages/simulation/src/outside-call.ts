@@ -1,0 +1,40 @@
+/** The seam between an instance of the operator and the world outside the cluster. */
+import type { Disturbance, SeamCall } from './disturbance.ts'
+import { type OutsideCall, OutsideCallError } from './outside-world.ts'
+import type { TraceKind } from './trace.ts'
+
+/** What calls need of their world. */
+interface CallContext {
+  readonly world: {
+    readonly calls: SeamCall[]
+    readonly disturbance: Disturbance
+    record(instance: number, kind: TraceKind, text: string): void
+  }
+  readonly instance: number
+  /** Aborts when the instance is killed. */
+  readonly killed: AbortSignal
+}
+
+/** Nobody is left to hear the answer; nothing holds on to the promise, so it goes with the instance. */
+const never = <R>() => new Promise<R>(() => undefined)
+
+/** Makes the way out of one instance. */
+export function outsideCall({ world, instance, killed }: CallContext): OutsideCall {
+  return async (operation, act) => {
+    if (killed.aborted) return never()
+    const call: SeamCall = { index: world.calls.length, instance, operation }
+    world.calls.push(call)
+    world.record(instance, 'outside', operation)
+    const fate = world.disturbance.onCall?.(call) ?? 'deliver'
+    if (fate === 'fail') throw new OutsideCallError(`${operation} failed: the exploration let it`)
+    const acting = act(killed)
+    world.disturbance.onCalling?.(call)
+    // Even when nobody hears of it any more, what was begun goes on to its end.
+    const result = await acting
+    if (fate === 'lose' || killed.aborted) return never()
+    if (fate === 'fail-afterwards')
+      throw new OutsideCallError(`${operation} failed after its effect: the exploration let it`)
+    world.disturbance.onCalled?.(call)
+    return result
+  }
+}

@@ -1,0 +1,105 @@
+/** T8: somebody else writes to the same objects, between the operator's reads and each of its writes. */
+import { PASS, type SeamRequest } from '../disturbance.ts'
+import { at, leaves } from '../foreign-marks.ts'
+import type { Edit, PlainObject } from '../operator-under-test.ts'
+import { describeRequest, isBookkeeping, objectId } from '../request-facts.ts'
+import type { RunControl } from '../scenario-run.ts'
+import { objectsOf, patchAsSomebody, read, type Target } from '../targets.ts'
+import type { World } from '../world.ts'
+import type { Pattern, PatternContext, Point } from './pattern.ts'
+
+/** After this, somebody takes a change of a declared object back. */
+const TAKEN_BACK_MS = 1_000
+
+interface Change {
+  readonly what: string
+  readonly act: (control: RunControl) => Promise<void>
+}
+
+/** The object that is written is labelled and edited, or what it is made from is. */
+export const foreignWriters: Pattern = {
+  id: 'T8',
+  title: 'foreign writers',
+  coverage: 'exhaustive',
+  async points(context) {
+    const { world } = await context.undisturbed('alone')
+    return world.requests
+      .filter(({ isWrite }) => isWrite)
+      .flatMap((write) => changes(context, write).map((change) => pointOf(context, write, change)))
+  },
+}
+
+function pointOf(context: PatternContext, write: SeamRequest, { what, act }: Change): Point {
+  return {
+    label: `somebody changes ${what} just before request ${write.index} (${describeRequest(write)})`,
+    run: () =>
+      context.disturbed('alone', {
+        disturb: (control) => ({
+          onRequest: async ({ index }) => {
+            if (index === write.index) {
+              control.fault(`somebody changes ${what}`)
+              await act(control)
+            }
+            return PASS
+          },
+          onStepEnd: async () => {
+            for (const loss of control.world.foreign.lost(control.world)) control.problem(loss)
+            const errors = control.world.instances.flatMap((instance) => instance.errors.splice(0))
+            if (errors.length > 0) control.problem(`a benign conflict was logged as an error: ${errors[0]}`)
+          },
+        }),
+      }),
+  }
+}
+
+function changes({ operator }: PatternContext, write: SeamRequest): readonly Change[] {
+  const primary = operator.crds[0]?.name ?? ''
+  const editOf = (resource: string) => operator.foreignEdits?.find((edit) => edit.resource === resource)
+  const { resource, namespace, name } = write
+  const isOwn = name !== undefined && write.verb !== 'create' && resource !== primary && !isBookkeeping(resource)
+  const own = isOwn ? [changeOfOwned({ resource, namespace, name }, editOf(resource))] : []
+  const edit = editOf(primary)
+  const declared: Change = {
+    what: `labels, annotations and status of the ${primary}`,
+    act: async ({ world }) => {
+      for (const target of objectsOf(world, primary)) {
+        await world.foreign.mark(world, target)
+        await world.foreign.markStatus(world, target)
+      }
+    },
+  }
+  return [...own, declared, ...(edit === undefined ? [] : [changeOfSpec(primary, edit)])]
+}
+
+function changeOfOwned(target: Target, edit: Edit | undefined): Change {
+  return {
+    what: `${edit === undefined ? '' : 'spec, '}labels and annotations of ${objectId(target)}`,
+    act: ({ world }) => world.foreign.mark(world, target, edit?.patch),
+  }
+}
+
+function changeOfSpec(primary: string, { patch }: Edit): Change {
+  return {
+    what: `the spec of the ${primary}, and takes it back`,
+    act: async ({ world, problem }) => {
+      for (const target of objectsOf(world, primary)) {
+        const back = inverse(world, target, patch)
+        await patchAsSomebody(world, target, patch)
+        world.clock.schedule(TAKEN_BACK_MS, () => {
+          patchAsSomebody(world, target, back).catch((error: unknown) => problem(String(error)))
+        })
+      }
+    },
+  }
+}
+
+/** The merge patch that undoes another one. */
+function inverse(world: World, target: Target, patch: PlainObject): PlainObject {
+  const live = read(world, target)
+  return leaves(patch).reduce<PlainObject>((undo, path) => merged(undo, path, at(live, path) ?? null), {})
+}
+
+function merged(patch: PlainObject, [first = '', ...rest]: readonly string[], value: unknown): PlainObject {
+  const inner = (patch[first] ?? {}) as PlainObject
+  return { ...patch, [first]: rest.length === 0 ? value : merged(inner, rest, value) }
+}

@@ -1,0 +1,99 @@
+/** T14: the operator is told to stop, wherever it is. */
+import { DELIVER, type Disturbance, PASS } from '../disturbance.ts'
+import { describeRequest, isBookkeeping, LEASES } from '../request-facts.ts'
+import type { RunControl } from '../scenario-run.ts'
+import { describeEvent } from '../seam.ts'
+import type { SchedulerStep, World } from '../world.ts'
+import type { Mode, Pattern, Point } from './pattern.ts'
+
+/** The stop signal comes at each step of the scheduler, and while nothing goes on. */
+export const shutdownAnywhere: Pattern = {
+  id: 'T14',
+  title: 'shutdown anywhere',
+  coverage: 'exhaustive',
+  async points(context) {
+    const mode: Mode = context.operator.hasElection ? 'elected' : 'alone'
+    const { world } = await context.undisturbed(mode)
+    const point = (label: string, disturb: (control: RunControl) => Disturbance): Point => ({
+      label: `told to stop ${label}`,
+      run: () =>
+        context.disturbed(mode, {
+          disturb: (control) => {
+            const disturbance = disturb(control)
+            const onStepEnd = async (step: number) => {
+              await disturbance.onStepEnd?.(step)
+              checkLease(control)
+            }
+            return { ...disturbance, onStepEnd }
+          },
+        }),
+    })
+    return [
+      ...distinctSteps(world.steps).map((step) =>
+        point(labelOf(step, world), ({ stop }) => stopAt(step, (instance) => stop(instance))),
+      ),
+      ...context.scenario.steps.map(({ name }, index) =>
+        point(`at rest after the step "${name}"`, ({ world: disturbed, stop }) => ({
+          onStepEnd: async (ended) => {
+            if (ended === index) for (const { number } of disturbed.running) stop(number)
+          },
+        })),
+      ),
+    ]
+  },
+}
+
+/**
+ * All steps but repetitions of the heartbeat: between two things that have something to do with the operator's work,
+ * one renewal of the lease is like the other, and one timer like the other. The first of each stands for all.
+ */
+export function distinctSteps(steps: readonly SchedulerStep[]): readonly SchedulerStep[] {
+  const seen = new Set<string>()
+  return steps.filter(({ kind, isHeartbeat }) => {
+    if (!isHeartbeat) {
+      seen.clear()
+      return true
+    }
+    if (seen.has(kind)) return false
+    seen.add(kind)
+    return true
+  })
+}
+
+function stopAt(step: SchedulerStep, stop: (instance: number) => void): Disturbance {
+  const stopThen =
+    <F>(fate: F) =>
+    ({ index, instance }: { readonly index: number; readonly instance: number }): F => {
+      if (index === step.index) stop(instance)
+      return fate
+    }
+  switch (step.kind) {
+    case 'request':
+      return { onRequest: stopThen(PASS) }
+    case 'response':
+      return { onResponse: stopThen(DELIVER) }
+    case 'event':
+      return { onEvent: stopThen(DELIVER) }
+    case 'timer':
+      return { onTimer: stopThen(undefined) }
+  }
+}
+
+function labelOf({ kind, index }: SchedulerStep, { requests, events }: World): string {
+  if (kind === 'timer') return `at timer ${index}`
+  const event = events[index]
+  if (kind === 'event') return `at event ${index}${event === undefined ? '' : ` (${describeEvent(event)})`}`
+  const request = requests[index]
+  const what = request === undefined ? '' : ` (${describeRequest(request)})`
+  return kind === 'request' ? `before request ${index}${what}` : `at the answer to request ${index}${what}`
+}
+
+/** The lease is given back after the last write, never before. */
+function checkLease({ world, problem }: RunControl): void {
+  for (const instance of world.instances.filter(({ isStopping, end }) => isStopping && end !== undefined)) {
+    const own = world.writes.filter((write) => write.instance === instance.number)
+    const released = own.findLastIndex(({ resource }) => resource === LEASES)
+    const late = released < 0 ? [] : own.slice(released + 1).filter(({ resource }) => !isBookkeeping(resource))
+    if (late[0] !== undefined) problem(`wrote after giving the lease back: ${describeRequest(late[0])}`)
+  }
+}

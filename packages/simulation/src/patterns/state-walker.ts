@@ -1,0 +1,114 @@
+/** Walks through declared states and compares with going straight to the last one. */
+import { isInvalid, type KubeObject } from '@reeve/kube'
+import { differences } from '../difference.ts'
+import type { PlainObject, Scenario, Step } from '../operator-under-test.ts'
+import { runScenario, type ScenarioRun } from '../scenario-run.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { outcomeOf, type PatternContext, type PointOutcome } from './pattern.ts'
+
+/** What a run left behind, without its world. */
+interface Straight {
+  readonly outcome: PointOutcome
+  readonly baseline: ScenarioRun['baseline']
+  /** The server did not accept the state: a rule that the schema cannot say. */
+  readonly isRefused: boolean
+}
+
+/** Runs walks for one operator. */
+export class StateWalker {
+  readonly #context: PatternContext
+  readonly #straight = new Map<string, Promise<Straight>>()
+
+  constructor(context: PatternContext) {
+    this.#context = context
+  }
+
+  /**
+   * Two ways to the last state have to end in the same objects.
+   *
+   * @param visible the field in which the first and the last state differ: that has to show in some object
+   */
+  async walk(states: readonly PlainObject[], visible?: string): Promise<PointOutcome> {
+    const [first = {}, last = {}] = [states[0], states.at(-1)]
+    const straight = await this.#goStraight(last)
+    if (straight.isRefused || straight.outcome.problems.length > 0) return straight.outcome
+    const { baseline } = straight
+    const end = baseline.snapshots[0] ?? new Map()
+    const refusal = { isRefused: false }
+    const steps = states.map((spec, index) => this.#step(`declare state ${index}`, spec, refusal))
+    const around = await this.#run(
+      { name: 'around', steps },
+      {
+        expected: { ...baseline, snapshots: states.map(() => end), durationsMs: [] },
+        onlyLastStep: true,
+        extraCreates: states.length,
+        extraDeletes: states.length,
+      },
+    )
+    const outcome = outcomeOf(around)
+    if (visible === undefined || outcome.problems.length > 0) return outcome
+    const before = await this.#goStraight(first)
+    if (before.isRefused || !isUnseen(before.baseline.snapshots[0], end, this.#primaryId)) return outcome
+    const problem = `${visible} shows in no object: nothing but the declared object itself differs`
+    return { ...outcome, problems: [problem], trace: around.world.trace.excerpt() }
+  }
+
+  get #primaryId(): string {
+    const [crd] = this.#context.operator.crds
+    const namespace = crd?.scope === 'Namespaced' ? 'default/' : ''
+    return `${crd?.name} ${namespace}walked`
+  }
+
+  /** Remembered: every part of a full state that is taken away starts from the same full state. */
+  #goStraight(spec: PlainObject): Promise<Straight> {
+    const key = JSON.stringify(spec)
+    let known = this.#straight.get(key)
+    if (known === undefined) {
+      const refusal = { isRefused: false }
+      const step = this.#step('declare the state', spec, refusal)
+      known = this.#run({ name: 'straight', steps: [step] }, {}).then((run) => ({
+        outcome: outcomeOf(run),
+        baseline: run.baseline,
+        isRefused: refusal.isRefused,
+      }))
+      // Other states than the full one are rarely asked for twice.
+      if (this.#straight.size < MAX_REMEMBERED) this.#straight.set(key, known)
+    }
+    return known
+  }
+
+  #run(scenario: Scenario, options: Partial<Parameters<typeof runScenario>[2]>): Promise<ScenarioRun> {
+    const { operator, seed } = this.#context
+    return runScenario(operator, scenario, { seed, ...options })
+  }
+
+  #step(name: string, spec: PlainObject, refusal: { isRefused: boolean }): Step {
+    return {
+      name,
+      act: async (user) => {
+        await user.put(this.#declared(spec)).catch((error: unknown) => {
+          if (!isInvalid(error)) throw error
+          refusal.isRefused = true
+        })
+      },
+    }
+  }
+
+  #declared(spec: PlainObject): KubeObject & PlainObject {
+    const [crd] = this.#context.operator.crds
+    const namespace = crd?.scope === 'Namespaced' ? { namespace: 'default' } : {}
+    const apiVersion = `${crd?.group}/${crd?.storageVersion}`
+    return { apiVersion, kind: crd?.kind ?? '', metadata: { name: 'walked', ...namespace }, spec }
+  }
+}
+
+/** Snapshots that are kept: a few kilobytes each. */
+const MAX_REMEMBERED = 64
+
+/** The declared objects differ after defaulting, and nothing else does. */
+function isUnseen(before: Snapshot | undefined, after: Snapshot, primary: string): boolean {
+  if (before === undefined) return false
+  const all = differences(before, after)
+  const isDeclared = ({ object, field }: (typeof all)[number]) => object === primary && field.startsWith('spec')
+  return all.length > 0 && all.every(isDeclared)
+}
