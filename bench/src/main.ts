@@ -17,6 +17,7 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
       watchers: 50,
       changes: 200,
     }),
+  'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
 }
 
 const { values, positionals } = parseArgs({

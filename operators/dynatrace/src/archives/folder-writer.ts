@@ -2,6 +2,7 @@
 import { chmod, type FileHandle, link, mkdir, open, symlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { batches } from '../http/batches.ts'
+import { releaseMemory } from '../http/release-memory.ts'
 import { ArchiveTooLargeError, ArchiveUnsafeError, shownName } from './archive-error.ts'
 import { entryPath } from './entry-path.ts'
 import { staysInside } from './link-target.ts'
@@ -27,6 +28,7 @@ const DEFAULT_FILE_MODE = 0o644
 export class FolderWriter {
   readonly #root: string
   readonly #options: UnpackOptions
+  readonly #ownsChunks: boolean
   readonly #files = new Set<string>()
   readonly #directories = new Map<string, number>()
   readonly #symbolicLinks = new Map<string, string>()
@@ -34,9 +36,11 @@ export class FolderWriter {
   #entries = 0
   #bytes = 0
 
-  constructor(root: string, options: UnpackOptions) {
+  /** @param ownsChunks whether the chunks of files are read by nobody else, so that their memory can be freed at once */
+  constructor(root: string, options: UnpackOptions, ownsChunks = false) {
     this.#root = root
     this.#options = options
+    this.#ownsChunks = ownsChunks
   }
 
   /** Unpacked so far. */
@@ -134,6 +138,7 @@ export class FolderWriter {
       }
       const { bytesWritten } = await handle.writev(chunks)
       if (bytesWritten !== bytes) throw new Error(`the disk took ${bytesWritten} of ${bytes} bytes; is it full?`)
+      if (this.#ownsChunks) releaseMemory(chunks)
       this.#report()
     }
   }

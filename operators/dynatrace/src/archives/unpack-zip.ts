@@ -30,7 +30,7 @@ export async function unpackZip(file: string, folder: string, options: UnpackOpt
     },
   )
   try {
-    const writer = new FolderWriter(folder, options)
+    const writer = new FolderWriter(folder, options, true)
     for await (const entry of zip.eachEntry()) {
       await unpackEntry(zip, entry, writer)
       writer.checkRatio(zip.fileSize)

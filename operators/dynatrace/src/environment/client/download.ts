@@ -5,6 +5,7 @@ import { headerValue } from '@reeve/kube'
 import { batches } from '../../http/batches.ts'
 import { HttpConnectionError } from '../../http/http-error.ts'
 import type { OutboundResponse } from '../../http/outbound.ts'
+import { releaseMemory } from '../../http/release-memory.ts'
 import type { Call, CallExecutor, CallOptions } from './call-executor.ts'
 import { ENVIRONMENT_DEFAULTS } from './defaults.ts'
 
@@ -124,6 +125,8 @@ class DownloadTarget {
     for (const chunk of chunks) this.#hash.update(chunk)
     const { bytesWritten } = await this.#handle.writev(chunks, this.#receivedBytes)
     if (bytesWritten !== bytes) throw new Error(`the disk took ${bytesWritten} of ${bytes} bytes; is it full?`)
+    // The chunks came from the socket for us alone.
+    releaseMemory(chunks)
     this.#receivedBytes += bytes
     this.#onProgress?.({
       receivedBytes: this.#receivedBytes,

@@ -1,0 +1,13 @@
+/** The other side of the download benchmark, in a process of its own so that its memory does not count. */
+import { startEnvironmentSimulator } from '@reeve/dynatrace/environment/simulator'
+
+const sizeBytes = Number(process.argv[2])
+const tenant = 'bench123'
+const simulator = await startEnvironmentSimulator({ tenants: [{ id: tenant, agentSizeBytes: sizeBytes }] })
+process.send?.({
+  apiUrl: simulator.url(tenant),
+  apiToken: simulator.tenant(tenant).tokens.get('apiToken')?.value ?? '',
+  version: simulator.tenant(tenant).versions.agent,
+  certificate: simulator.caCertificate,
+})
+process.on('disconnect', () => void simulator.close())

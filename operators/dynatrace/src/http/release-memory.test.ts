@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { releaseMemory } from './release-memory.ts'
+
+it('frees chunks that own their memory and leaves those alone that share it', () => {
+  const whole = new Uint8Array(1_000)
+  const shared = new Uint8Array(1_000)
+  const part = shared.subarray(0, 999)
+  const pooled = Buffer.from('small')
+  releaseMemory([whole, part, pooled, new Uint8Array(0)])
+  expect(whole.byteLength).toBe(0)
+  expect([shared.byteLength, part.byteLength, pooled.toString()]).toEqual([1_000, 999, 'small'])
+})
