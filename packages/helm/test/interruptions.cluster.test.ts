@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ReleaseKey, type RunProcess, readReleases, runProcess } from '@reeve/helm'
+import { encodeRelease } from '@reeve/helm/testing'
+import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
@@ -71,6 +73,17 @@ describe.skipIf(helmPath === undefined)('an interruption', () => {
       revision: 4,
       status: 'deployed',
     })
+  })
+
+  test('of an uninstall is recovered by finishing it', async () => {
+    const { helm, api, client } = session
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'third' } }
+    await api('configmaps', { method: 'POST', body: object })
+    const record = encodeRelease({ ...key('third'), status: 'uninstalling', manifest: JSON.stringify(object) })
+    await client.create(Secrets, record)
+    expect(await helm.recover(key('third'))).toEqual({ action: 'uninstall' })
+    expect(await statuses(key('third'))).toEqual([])
+    await expect.poll(async () => (await api('configmaps/third')).status).toBe(404)
   })
 
   /** A driver whose helm soon stops waiting, long before its own deadline. */

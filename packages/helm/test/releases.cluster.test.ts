@@ -121,10 +121,19 @@ describe.skipIf(helmPath === undefined)('a release', () => {
     expect(error.message).toContain('because')
   })
 
-  test('does not quote a secret that the API server quotes', async () => {
+  test('does not quote a secret that a template quotes', async () => {
     const values = { secret: 'hunter2', greeting: 'x', fail: 'the password is hunter2' }
     const error = await session.helm.install(key('loud'), session.chart, { values }).catch((e) => e)
     expect(error.message).toContain('the password is [redacted]')
+  })
+
+  test('tells objects that the API server refuses from templates that do not render', async () => {
+    const { helm, chart } = session
+    const refused = { code: 'HELM_OBJECT_REFUSED' }
+    const unknown = helm.install(key('unknown'), chart, { values: { replicas: 0, unknownKind: true } })
+    await expect(unknown).rejects.toMatchObject(refused)
+    const invalid = helm.install(key('invalid'), chart, { values: { replicas: 99_999_999_999 } })
+    await expect(invalid).rejects.toMatchObject(refused)
   })
 
   test('does not take over what belongs to nobody, or to another release', async () => {

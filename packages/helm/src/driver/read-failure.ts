@@ -87,7 +87,7 @@ const ROWS: readonly (readonly [RegExp, Explain])[] = [
   ],
   [/path "[^"]*" not found|no such file or directory/, (message) => new ChartNotFoundError(message)],
   [
-    /no matches for kind|cannot be handled as an?|is invalid:|denied the request|error validating|strict decoding error|unknown field|is forbidden:|unable to build kubernetes objects|could not find the requested resource/,
+    /no matches for kind|cannot be handled as an?|json: cannot unmarshal|is invalid:|denied the request|error validating|strict decoding error|unknown field|is forbidden:|unable to build kubernetes objects|could not find the requested resource/,
     (message) => new ObjectRefusedError(message),
   ],
 ]

@@ -41,6 +41,13 @@ metadata:
 stringData:
   password: {{ .Values.secret | quote }}
 {{- end }}
+{{- if .Values.unknownKind }}
+---
+apiVersion: nowhere.example.com/v1
+kind: Unknown
+metadata:
+  name: {{ .Release.Name }}
+{{- end }}
 `
 
 const SCHEMA = {
