@@ -81,6 +81,11 @@ export function lifeSuite(at: () => WebhookStage): void {
       expect(failures).toEqual([])
     })
 
+    it('answers a burst of more writes than it works on at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 150 }, works))
+      expect(answers.filter((isAnswered) => !isAnswered)).toEqual([])
+    })
+
     it('writes nothing when everything is right', async () => {
       const { client, namespace } = at()
       const version = async () => {
