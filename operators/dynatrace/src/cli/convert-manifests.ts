@@ -57,7 +57,9 @@ function convertDocument(
   )
   if (results.includes(undefined)) return []
   const isList = (manifest.value as { readonly kind?: unknown }).kind === 'List'
-  return [new Document(isList ? { ...(manifest.value as object), items: results } : results[0])]
+  const value = isList ? { ...(manifest.value as object), items: results } : results[0]
+  // Words that kubectl would take for something else than text get quotes.
+  return [new Document(value, { compat: 'yaml-1.1' })]
 }
 
 function convertObject(entry: ManifestObject, { crd, convert }: ApiKind, version: string, remarks: Remark[]) {

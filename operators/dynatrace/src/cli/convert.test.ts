@@ -36,6 +36,13 @@ describe('convert', () => {
     expect(stdout.indexOf('apiVersion')).toBe(0)
   })
 
+  it('quotes words that kubectl would take for something else than text', async () => {
+    const text = OLD.replace('spec:', '  annotations: {switch: "on", time: "12:30", mode: "0777"}\nspec:')
+    const { stdout } = await convert(text, 'v1beta6')
+    expect(stdout).toContain('switch: "on"')
+    expect(stdout).toContain('mode: "0777"')
+  })
+
   it('says the same every time', async () => {
     expect(await convert(OLD, 'v1beta6')).toEqual(await convert(OLD, 'v1beta6'))
   })

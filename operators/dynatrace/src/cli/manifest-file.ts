@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import {
   type Document,
+  type DocumentOptions,
   isAlias,
   isCollection,
   isMap,
@@ -10,7 +11,9 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type ParseOptions,
   parseAllDocuments,
+  type SchemaOptions,
 } from 'yaml'
 
 /** A place in a file, both counted from 1. */
@@ -39,6 +42,19 @@ export interface ManifestDocument {
 export interface Manifests {
   readonly documents: readonly ManifestDocument[]
   readonly problems: readonly SyntaxProblem[]
+}
+
+const TIMESTAMP = 'tag:yaml.org,2002:timestamp'
+
+/**
+ * YAML as kubectl reads it: `yes` and `on` are booleans and `0777` is octal, but `12:30` and dates are text.
+ */
+const DIALECT: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: '1.1',
+  customTags: (tags) =>
+    tags.filter(
+      (tag) => typeof tag === 'string' || (tag.tag !== TIMESTAMP && !('format' in tag && tag.format === 'TIME')),
+    ),
 }
 
 /** The name that stands for the standard input. */
@@ -70,7 +86,7 @@ export function parseManifests(file: string, text: string): Manifests {
   }
   const documents: ManifestDocument[] = []
   const problems: SyntaxProblem[] = []
-  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
+  for (const document of parseAllDocuments(text, { ...DIALECT, lineCounter: lines, prettyErrors: false })) {
     const [error] = document.errors
     if (error !== undefined) {
       problems.push({ file, ...positionAt(error.pos[0]), message: error.message })

@@ -82,10 +82,25 @@ items:
     const [one, other] = [join(folder, 'one.yaml'), join(folder, 'other.yaml')]
     await writeFile(one, FIT)
     await writeFile(other, FIT.replace('/api', ''))
-    const { code, stdout } = await runCli(['validate', '-f', one, other])
-    expect(code).toBe(1)
-    expect(stdout).toContain(`${other}:7:3: error`)
-    expect(stdout).toContain('2 resources checked, 1 error')
+    for (const args of [
+      ['-f', one, other],
+      ['-f', one, '-f', other],
+    ]) {
+      const { code, stdout } = await runCli(['validate', ...args])
+      expect(code).toBe(1)
+      expect(stdout).toContain(`${other}:7:3: error`)
+      expect(stdout).toContain('2 resources checked, 1 error')
+    }
+  })
+
+  it('reads YAML as kubectl does', async () => {
+    expect((await validate(`${FIT}  skipCertCheck: yes\n  networkZone: 12:30\n  tokens: 2030-01-01\n`)).short).toEqual(
+      [],
+    )
+    const merged = FIT.replace('metadata:', 'metadata:\n  <<: {labels: {a: b}}')
+    expect((await validate(merged)).short).toEqual([])
+    const annotated = FIT.replace('spec:', '  annotations: {a: on}\nspec:')
+    expect((await validate(annotated)).short).toContain('6:17 error schema')
   })
 
   it('tells a file that is not there', async () => {
