@@ -6,6 +6,8 @@ const everywhere = ['packages', 'operators', 'tools', 'bench']
 const ignored = ['**/node_modules/**', '**/dist/**']
 // Vitest keeps one core for itself, which on two of them is half of the machine.
 const maxWorkers = availableParallelism()
+// No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.
+const isolate = false
 
 export default defineConfig({
   test: {
@@ -14,6 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           maxWorkers,
+          isolate,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
@@ -24,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           maxWorkers,
+          isolate,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
           exclude: [...ignored, '**/*.real.test.ts'],
           testTimeout: 60_000,
@@ -34,6 +38,7 @@ export default defineConfig({
         test: {
           name: 'real',
           maxWorkers,
+          isolate,
           include: [
             ...everywhere.map((root) => `${root}/**/*.real.test.ts`),
             ...everywhere.map((root) => `${root}/**/test/**/*.cluster.test.ts`),
