@@ -19,6 +19,12 @@ export { denialText, type Lookups } from './api/validation/rule.ts'
 export { type Verdict, validateDynaKube, validateEdgeConnect } from './api/validation/validate.ts'
 export { certificatesController, firstCertificates } from './controllers/certificates/certificates-controller.ts'
 export { ensureCertificates } from './controllers/certificates/ensure-certificates.ts'
+export {
+  clusterIdOf,
+  createDynatraceOperator,
+  type DynatraceOperator,
+  type DynatraceOperatorOptions,
+} from './operator.ts'
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'
 export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhooks/names.ts'
 export { createWebhookServer, type DynatraceWebhooks, type WebhookServerSetup } from './webhooks/server.ts'

@@ -8,6 +8,11 @@ import type { SubcommandEntry } from './subcommand.ts'
  * { name: 'validate', summary: 'say what the webhook would say', load: () => import('./validate.ts') },
  */
 export const SUBCOMMANDS: readonly SubcommandEntry[] = [
+  {
+    name: 'operator',
+    summary: 'look after DynaKubes until SIGTERM',
+    load: () => import('./operator.ts'),
+  },
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
   {

@@ -13,12 +13,11 @@ import {
   systemClock,
   type TransportRequest,
 } from '@reeve/kube'
-import { Cache, type Controller, createManager, type ReconcileRecord } from '@reeve/runtime'
+import type { Controller, ReconcileRecord } from '@reeve/runtime'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
-import { dynaKubeController } from '../../../src/controllers/dynakube/controller.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
-import { convertRoute, crdManifests, DynaKubes } from '../../../src/index.ts'
+import { clusterIdOf, convertRoute, crdManifests, createDynatraceOperator, DynaKubes } from '../../../src/index.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -69,20 +68,16 @@ export async function setStage(tenants: readonly string[]): Promise<Stage> {
   await prepare(client, environment)
   const stop = new AbortController()
   const records: ReconcileRecord[] = []
-  const cache = new Cache(client, { clock })
-  const manager = createManager<Cache>({ client, cache, clock })
-  const clusterId = (await client.get(Namespaces, { name: 'kube-system' })).metadata.uid
-  const controller = dynaKubeController(
-    {
-      namespace: NAMESPACE,
-      clusterId,
-      operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
-      detectsHostAvailability: true,
-      onReconcile: (record) => records.push(record),
-    },
-    { cache, client: manager.client, clock },
-  )
-  manager.add(controller)
+  const { manager, dynakubes: controller } = createDynatraceOperator({
+    client,
+    clock,
+    namespace: NAMESPACE,
+    clusterId: await clusterIdOf(client),
+    operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
+    detectsHostAvailability: true,
+    issuesCertificates: false,
+    onReconcile: (record) => records.push(record),
+  })
   const running = manager.run(stop.signal)
   // A failure is the test's business when the stage is struck; until then it must not be unhandled.
   running.catch(() => undefined)

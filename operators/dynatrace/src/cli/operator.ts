@@ -1,0 +1,111 @@
+/** `dynatrace-operator operator`: looks after DynaKubes until the process is told to stop. */
+import { hostname } from 'node:os'
+import type { KubeClient } from '@reeve/kube'
+import type { Logger } from '@reeve/runtime'
+import manifest from '../../package.json' with { type: 'json' }
+import type { OperatorSettings } from '../operator-settings.ts'
+import type { Subcommand } from './subcommand.ts'
+
+const PORTS = { metrics: 8080, health: 10_080 }
+
+/** Only one replica works at a time. */
+const LEASE_NAME = 'dynatrace-operator-lock'
+
+/** Set by the Operator Lifecycle Manager, which mounts certificates itself. */
+const OLM_ANNOTATION = 'olm.operatorNamespace'
+
+const EXAMPLES = `
+Environment:
+  POD_NAMESPACE, POD_NAME         where this process runs
+  DT_OPERATOR_IMAGE               its own image, which also runs as an init container of agents
+  DT_HOST_AVAILABILITY_DETECTION  whether nodes that go away are reported (true)
+  LEADER_ELECTION_LEASE_DURATION, LEADER_ELECTION_RENEW_DEADLINE, LEADER_ELECTION_RETRY_PERIOD
+                                  the election of a leader, in seconds (30, 20, 6)
+  ONEAGENT_OPERATOR_UPDATE_INTERVAL
+                                  how often agents are listed in the status, in minutes (5)
+  RUN_LOCAL                       true outside a cluster
+  modules.json                    which parts of the operator were installed
+
+Examples:
+  dynatrace-operator operator
+  RUN_LOCAL=true POD_NAMESPACE=dynatrace dynatrace-operator operator`
+
+/** The subcommand. */
+export const command: Subcommand<Record<string, never>> = {
+  configure: (cli) => void cli.addHelpText('after', EXAMPLES),
+  run: async (_flags, { env, logger }) => {
+    const [{ runUntilSignal }, { operatorSettings }, log] = await Promise.all([
+      import('@reeve/runtime'),
+      import('../operator-settings.ts'),
+      logger(),
+    ])
+    const settings = operatorSettings(env)
+    return runUntilSignal((signal) => runOperator(settings, env, { signal, logger: log }), { logger: log })
+  },
+}
+
+/** Runs until `signal` aborts. */
+export async function runOperator(
+  settings: OperatorSettings,
+  env: Readonly<Record<string, string | undefined>>,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<void> {
+  const [{ connect, systemClock }, { clientMetrics, createMetricsRegistry }, operator, certificates] =
+    await Promise.all([
+      import('@reeve/kube'),
+      import('@reeve/runtime'),
+      import('../operator.ts'),
+      import('../controllers/certificates/certificates-controller.ts'),
+    ])
+  const { namespace, modules, podName, isLocal } = settings
+  logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
+  const metrics = await createMetricsRegistry({ processMetrics: true })
+  const client = await connect({
+    env,
+    userAgent: `dynatrace-operator/${manifest.version}`,
+    fieldManager: 'dynatrace-operator',
+    logger,
+    onRequest: clientMetrics(metrics, 'kubernetes'),
+  })
+  try {
+    const issuesCertificates = isLocal || !(await isManagedByOlm(client, settings, signal))
+    // Listing DynaKubes may need the conversion webhook, and that its certificate.
+    if (issuesCertificates && !isLocal) {
+      await certificates.firstCertificates(namespace, { client, clock: systemClock, logger, signal })
+    }
+    const { manager } = operator.createDynatraceOperator({
+      client,
+      namespace,
+      clusterId: await operator.clusterIdOf(client, { signal }),
+      operator: { version: manifest.version, image: settings.image, hasCsiDriver: modules.csiDriver },
+      detectsHostAvailability: settings.detectsHostAvailability,
+      instancesIntervalMs: settings.instancesIntervalMs,
+      issuesCertificates: issuesCertificates && !isLocal,
+      instance: podName ?? hostname(),
+      leaderElection: {
+        lease: { namespace, name: LEASE_NAME },
+        identity: podName ?? hostname(),
+        ...settings.election,
+      },
+      healthAddress: { port: PORTS.health },
+      metricsAddress: { port: PORTS.metrics },
+      metrics,
+      logger,
+    })
+    await manager.run(signal)
+  } finally {
+    await client.close()
+  }
+}
+
+async function isManagedByOlm(
+  client: KubeClient,
+  { namespace, podName: name }: OperatorSettings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  // Outside a cluster there is no pod to look at.
+  if (!name) return false
+  const { Pods } = await import('@reeve/kube')
+  const { metadata } = await client.get(Pods, { namespace, name }, { signal, metadataOnly: true })
+  return metadata.annotations?.[OLM_ANNOTATION] !== undefined
+}

@@ -1,0 +1,68 @@
+/** What the operator is told by the environment variables of its pod. */
+import { parseBoolean, parseInteger } from './api/annotation-values.ts'
+import { MODULES_VARIABLE, type Modules, parseModules } from './api/validation/modules.ts'
+
+/** Environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings of the operator's process. */
+export interface OperatorSettings {
+  readonly namespace: string
+  readonly podName: string | undefined
+  readonly modules: Modules
+  /** Its own image, which also serves as an init container. */
+  readonly image: string
+  /** Whether nodes that go away are reported to the environment. */
+  readonly detectsHostAvailability: boolean
+  readonly instancesIntervalMs: number
+  /** How the leader is elected. */
+  readonly election: {
+    readonly leaseDurationMs: number
+    readonly renewDeadlineMs: number
+    readonly retryPeriodMs: number
+  }
+  /** Out of a cluster, on the machine of a developer. */
+  readonly isLocal: boolean
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+
+/** Thrown for what the operator cannot do without. */
+export class OperatorSettingsError extends Error {
+  readonly code = 'OPERATOR_SETTINGS'
+  override readonly name = 'OperatorSettingsError'
+}
+
+/**
+ * Reads the settings; what cannot be read counts as not given.
+ *
+ * *Errors*: {@link OperatorSettingsError} naming the variable.
+ *
+ * @example
+ * const { namespace, modules } = operatorSettings(process.env)
+ */
+export function operatorSettings(env: Environment): OperatorSettings {
+  const namespace = env.POD_NAMESPACE
+  if (!namespace) {
+    throw new OperatorSettingsError('POD_NAMESPACE is not set: say in which namespace the DynaKubes are')
+  }
+  const count = (name: string, byDefault: number) => {
+    const given = parseInteger(env[name] ?? '')
+    return given === undefined || given <= 0 ? byDefault : given
+  }
+  return {
+    namespace,
+    podName: env.POD_NAME,
+    modules: parseModules(env[MODULES_VARIABLE]),
+    image: env.DT_OPERATOR_IMAGE ?? '',
+    detectsHostAvailability: parseBoolean(env.DT_HOST_AVAILABILITY_DETECTION ?? '') ?? true,
+    instancesIntervalMs: count('ONEAGENT_OPERATOR_UPDATE_INTERVAL', 5) * MINUTE,
+    election: {
+      leaseDurationMs: count('LEADER_ELECTION_LEASE_DURATION', 30) * SECOND,
+      renewDeadlineMs: count('LEADER_ELECTION_RENEW_DEADLINE', 20) * SECOND,
+      retryPeriodMs: count('LEADER_ELECTION_RETRY_PERIOD', 6) * SECOND,
+    },
+    isLocal: env.RUN_LOCAL === 'true',
+  }
+}

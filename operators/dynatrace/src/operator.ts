@@ -1,0 +1,100 @@
+/** The Dynatrace operator as one value: its controllers, events, election and probes in a manager. */
+import { type Clock, type KubeClient, Namespaces } from '@reeve/kube'
+import {
+  ApiEventRecorder,
+  Cache,
+  type Controller,
+  createManager,
+  type LeaderElectionOptions,
+  type Logger,
+  type Manager,
+  type MetricsRegistry,
+  type ReconcileRecord,
+  type ServerAddress,
+} from '@reeve/runtime'
+import type { DynaKube } from './api/latest.ts'
+import { certificatesController } from './controllers/certificates/certificates-controller.ts'
+import { FIELD_MANAGER } from './controllers/dynakube/apply.ts'
+import { dynaKubeController } from './controllers/dynakube/controller.ts'
+import type { DynaKubeOptions } from './controllers/dynakube/reconcile.ts'
+
+/** Options of {@link createDynatraceOperator}. */
+export interface DynatraceOperatorOptions extends DynaKubeOptions {
+  readonly client: KubeClient
+  /** The operator's own namespace, and that of the resources it looks after. */
+  readonly namespace: string
+  /** Whether the operator makes the certificates of its webhooks. @default true */
+  readonly issuesCertificates?: boolean
+  /** Without it this process leads from the start. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  readonly healthAddress?: ServerAddress
+  readonly metricsAddress?: ServerAddress
+  /** Who reports events: the pod's name. */
+  readonly instance?: string
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Told of every reconcile after its end. */
+  readonly onReconcile?: (record: ReconcileRecord) => void
+}
+
+/** The operator before it runs. */
+export interface DynatraceOperator {
+  readonly manager: Manager<Cache>
+  readonly cache: Cache
+  readonly dynakubes: Controller<DynaKube>
+}
+
+/**
+ * Puts the operator together; `manager.run(signal)` starts it.
+ *
+ * @example
+ * const { manager } = createDynatraceOperator({ client, namespace, clusterId: await clusterIdOf(client), operator })
+ * await manager.run(signal)
+ */
+export function createDynatraceOperator(options: DynatraceOperatorOptions): DynatraceOperator {
+  const { client, namespace, clock, logger, metrics, random } = options
+  const shared = {
+    ...(clock && { clock }),
+    ...(logger && { logger }),
+    ...(metrics && { metrics }),
+    ...(random && { random }),
+  }
+  const cache = new Cache(client, shared)
+  const manager = createManager<Cache>({
+    client,
+    cache,
+    ...shared,
+    ...(options.leaderElection && { leaderElection: options.leaderElection }),
+    ...(options.healthAddress && { healthAddress: options.healthAddress }),
+    ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+  })
+  // Not fenced: the last events of a leader are sent after it has given the lease back.
+  const events = new ApiEventRecorder(client, {
+    ...shared,
+    component: FIELD_MANAGER,
+    ...(options.instance !== undefined && { instance: options.instance }),
+  })
+  const environment = { cache, client: manager.client, events, ...shared }
+  const dynakubes = dynaKubeController(options, environment)
+  manager.add(events, dynakubes)
+  if (options.issuesCertificates ?? true) manager.add(certificatesController(namespace, environment))
+  manager.readiness.add('cache', () => {
+    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
+  })
+  return { manager, cache, dynakubes }
+}
+
+/**
+ * What identifies a cluster: the UID of its namespace kube-system, which lives as long as the cluster does.
+ *
+ * @example
+ * const clusterId = await clusterIdOf(client, { signal })
+ */
+export async function clusterIdOf(
+  client: KubeClient,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<string> {
+  return (await client.get(Namespaces, { name: 'kube-system' }, { ...options, metadataOnly: true })).metadata.uid
+}
