@@ -1,8 +1,9 @@
 /**
  * What `npm run test:real` runs: the suites marked for a real cluster, against one that lives as long as the run.
  *
- * Arguments go to vitest. The exit code is vitest's, or 69 when the control plane cannot be had on this machine (no Go,
- * no ready binaries), 70 when it could not be built or broke down, 130 when the run was interrupted.
+ * Arguments go to vitest. `REEVE_REAL_CLUSTER_LOGS` names a folder that keeps the components' logs. The exit code is
+ * vitest's, or 69 when the control plane cannot be had on this machine (no Go, no ready binaries), 70 when it could not
+ * be built or broke down, 130 when the run was interrupted.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +42,8 @@ function exitCodeFor(error: unknown): number {
 async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const { signal } = interrupted
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
-  await using cluster = await startRealCluster({ binaries, signal })
+  const logFolder = process.env.REEVE_REAL_CLUSTER_LOGS
+  await using cluster = await startRealCluster({ binaries, signal, ...(logFolder && { logFolder }) })
   const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
   await using _nodes = await startSimulatedNodes(cluster, { nodes })
   return await runVitest(cluster, vitestArguments)
