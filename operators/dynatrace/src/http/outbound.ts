@@ -13,7 +13,7 @@ import { noProxy } from './proxy-choice.ts'
 import { trustedBundle } from './trusted-certificates.ts'
 
 /** A request with its whole address. */
-export interface OutboundRequest extends Omit<TransportRequest, 'path' | 'repeatedHeaders'> {
+export interface OutboundRequest extends Omit<TransportRequest, 'path' | 'repeatedHeaders' | 'isStream'> {
   readonly url: URL
 }
 

@@ -155,7 +155,7 @@ class Client implements RegistryClient {
     // The deadline is for opening it. How long reading may take only the caller knows, so that is bounded by the signal.
     const response = await this.#sessions.anywhere(reference, what, signal ? { signal } : {}, (session, opening) => {
       const both = signal === undefined ? opening : AbortSignal.any([signal, opening])
-      return session.get('registry blob', `blobs/${descriptor.digest}`, { isStream: true, signal: both })
+      return session.get('registry blob', `blobs/${descriptor.digest}`, { signal: both })
     })
     yield* verified(what, descriptor, response.body)
   }

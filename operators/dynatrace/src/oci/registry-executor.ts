@@ -17,8 +17,6 @@ export interface RegistryRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Sent as a form by POST. @default a GET */
   readonly form?: Readonly<Record<string, string>>
-  /** The answer is large, and silence in it is normal. @default false */
-  readonly isStream?: boolean
 }
 
 /** What an executor is made of. */
@@ -46,7 +44,7 @@ export class RegistryExecutor {
   }
 
   /** The answer, whatever its status. */
-  async send({ name, url, headers, form, isStream = false }: RegistryRequest, signal: AbortSignal) {
+  async send({ name, url, headers, form }: RegistryRequest, signal: AbortSignal) {
     const { sender, clock, onRequest } = this.#options
     const startedAt = clock.now()
     const method = form === undefined ? 'GET' : 'POST'
@@ -57,7 +55,6 @@ export class RegistryExecutor {
         method,
         url,
         signal,
-        isStream,
         headers: { ...headers, ...(form && { 'content-type': 'application/x-www-form-urlencoded' }) },
         ...(form && { body: new URLSearchParams(form).toString() }),
       })

@@ -33,16 +33,16 @@ export class RegistrySession {
   async get(
     name: string,
     path: string,
-    options: { readonly accept?: string; readonly isStream?: boolean; readonly signal: AbortSignal },
+    options: { readonly accept?: string; readonly signal: AbortSignal },
   ): Promise<OutboundResponse> {
     const { executor, repository } = this.#options
-    const { accept, isStream = false, signal } = options
+    const { accept, signal } = options
     this.#opened ??= await this.#open(signal)
     const { origin, auth } = this.#opened
     const send = async () => {
       const authorization = await auth.authorization(signal)
       const headers = { ...(accept && { accept }), ...(authorization && { authorization }) }
-      return executor.send({ name, url: new URL(`${origin}/v2/${repository}/${path}`), headers, isStream }, signal)
+      return executor.send({ name, url: new URL(`${origin}/v2/${repository}/${path}`), headers }, signal)
     }
     let response = await send()
     if (response.status === 401) {

@@ -74,6 +74,11 @@ export class CallExecutor {
     return this.#options.logger
   }
 
+  /** From now on this value is taken out of whatever the server says: it is about to be sent. */
+  protect(secret: string): void {
+    this.#options.secrets.add(secret)
+  }
+
   /** The answer in the shape of `schema`. */
   json<S extends TSchema>(schema: S, call: Call, options: CallOptions = {}): Promise<Static<S>> {
     return this.repeat(call, options, ENVIRONMENT_DEFAULTS.callTimeoutMs, async (signal, attempt) => {
@@ -120,7 +125,7 @@ export class CallExecutor {
   }
 
   /** One try: the answer of a call that succeeded, its body not yet read. */
-  async open(call: Call, signal: AbortSignal, attempt = 0, isStream = false): Promise<OutboundResponse> {
+  async open(call: Call, signal: AbortSignal, attempt = 0): Promise<OutboundResponse> {
     const startedAt = this.#options.clock.now()
     const { name, method } = call
     let status: number | undefined
@@ -131,7 +136,7 @@ export class CallExecutor {
       this.#report({ call: name, method, durationMs, attempt, ...answer })
     }
     try {
-      const response = await followRedirects(this.#options.sender, compose(call, signal, isStream))
+      const response = await followRedirects(this.#options.sender, compose(call, signal))
       status = response.status
       if (!(call.success ?? SUCCESS).includes(status)) throw await this.#refusal(call, response)
       report()
@@ -161,15 +166,14 @@ export class CallExecutor {
   }
 }
 
-function compose(call: Call, signal: AbortSignal, isStream: boolean): OutboundRequest {
+function compose(call: Call, signal: AbortSignal): OutboundRequest {
   const { method, url, authorization, headers, body } = call
   return {
     method,
     url,
     signal,
-    isStream,
     headers: {
-      ...(!isStream && { 'accept-encoding': ACCEPTED_ENCODING }),
+      'accept-encoding': ACCEPTED_ENCODING,
       ...headers,
       ...(authorization !== undefined && { authorization }),
     },

@@ -52,7 +52,7 @@ export async function downloadToFile(
       const headers = target.requestHeaders(options.etag)
       const success = headers.range === undefined ? [200] : [200, 206]
       if (options.etag !== undefined) success.push(304)
-      const response = await executor.open({ ...call, headers, success }, signal, attempt, true)
+      const response = await executor.open({ ...call, headers, success }, signal, attempt)
       if (response.status === 304) return { outcome: 'unchanged' }
       await target.receive(response)
       return target.result()
@@ -77,10 +77,12 @@ class DownloadTarget {
   }
 
   requestHeaders(knownEtag: string | undefined): Readonly<Record<string, string>> {
+    // Archives are packed already, and parts of a packed stream could not be put together.
+    const asIs = { 'accept-encoding': 'identity' }
     if (this.#receivedBytes > 0 && this.#etag !== undefined && !this.#etag.startsWith('W/')) {
-      return { range: `bytes=${this.#receivedBytes}-`, 'if-range': this.#etag }
+      return { ...asIs, range: `bytes=${this.#receivedBytes}-`, 'if-range': this.#etag }
     }
-    return knownEtag === undefined ? {} : { 'if-none-match': knownEtag }
+    return knownEtag === undefined ? asIs : { ...asIs, 'if-none-match': knownEtag }
   }
 
   async receive(response: OutboundResponse): Promise<void> {

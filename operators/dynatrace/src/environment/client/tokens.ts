@@ -41,6 +41,7 @@ export class TokenCalls {
 
   /** The scopes of a token. It looks itself up, which needs no scope. */
   async scopes(token: string, options: CallOptions = {}): Promise<readonly string[]> {
+    this.#executor.protect(token)
     const call = this.#api.call({
       name: 'token lookup',
       method: 'POST',

@@ -63,6 +63,7 @@ export class ConnectionSettingCalls {
   }
 
   create(connection: KubernetesConnection, options: CallOptions = {}): Promise<void> {
+    this.#api.protect(connection.token)
     const body = [asBody(null, connection)]
     return this.#api.done(
       { name: 'connection setting creation', method: 'POST', path: PATH, body, success: SUCCESS },
@@ -71,6 +72,7 @@ export class ConnectionSettingCalls {
   }
 
   update(setting: ConnectionSetting, options: CallOptions = {}): Promise<void> {
+    this.#api.protect(setting.value.token)
     const path = pathOf(setting.objectId)
     const body = asBody(setting.objectId, setting.value)
     return this.#api.done({ name: 'connection setting update', method: 'PUT', path, body, success: SUCCESS }, options)

@@ -30,7 +30,7 @@ export interface HostMapping {
 /** What is written. */
 export interface EdgeConnectRequest {
   readonly name: string
-  /** Absent: nothing is restricted to patterns. */
+  /** Absent or empty: nothing is restricted to patterns. */
   readonly hostPatterns?: readonly string[]
   readonly hostMappings: readonly HostMapping[]
   /** Only for updates. */
@@ -116,7 +116,7 @@ function asBody({ name, oauthClientId, hostPatterns, hostMappings }: EdgeConnect
   return {
     name,
     ...(oauthClientId && { oauthClientId }),
-    hostPatterns: hostPatterns ?? null,
+    hostPatterns: hostPatterns && hostPatterns.length > 0 ? hostPatterns : null,
     hostMappings,
     managedByDynatraceOperator: true,
   }

@@ -27,6 +27,11 @@ export class PlatformApi {
     this.#tokens = tokens
   }
 
+  /** From now on this value is taken out of whatever the server says: it is about to be sent. */
+  protect(secret: string): void {
+    this.#executor.protect(secret)
+  }
+
   /** The answer in the shape of `schema`. */
   json<S extends TSchema>(schema: S, call: PlatformCall, options: CallOptions = {}): Promise<Static<S>> {
     return this.#authorized(call, options, (authorized) => this.#executor.json(schema, authorized, options))
