@@ -6,7 +6,9 @@ export { type TarCompression, unpackTar } from '../archives/unpack-tar.ts'
 export { unpackZip } from '../archives/unpack-zip.ts'
 export { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../http/defaults.ts'
 export * from '../http/http-error.ts'
+export type { OutboundClientOptions } from '../http/outbound-client.ts'
 export type { ConfiguredProxy } from '../http/proxy-choice.ts'
+export { environmentMetrics, type RequestHook, type RequestReport } from '../http/request-report.ts'
 export { usableCertificates } from '../http/trusted-certificates.ts'
 export * from '../oci/docker-config.ts'
 export { type ImageReference, parseImageReference } from '../oci/image-reference.ts'
@@ -23,7 +25,6 @@ export {
   createEnvironmentClient,
   type EnvironmentClient,
   type EnvironmentClientOptions,
-  type OutboundClientOptions,
 } from './client/environment-client.ts'
 export {
   EnvironmentApiError,
@@ -46,7 +47,6 @@ export {
   type PlatformClientOptions,
 } from './client/platform/platform-client.ts'
 export type { ProcessModuleConfig, ProcessModuleProperty } from './client/process-module-config.ts'
-export { environmentMetrics, type RequestHook, type RequestReport } from './client/request-report.ts'
 export type { ClusterEntity, SettingsCount } from './client/settings.ts'
 export type { ClusterIdentity, LogRule } from './client/settings-objects.ts'
 export { type ActiveGateToken, TOKEN_SCOPES } from './client/tokens.ts'

@@ -2,16 +2,14 @@
 import { headerValue, systemClock } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { Type } from 'typebox'
-import { ENVIRONMENT_DEFAULTS } from '../environment/client/defaults.ts'
-import { chooseProxy, type OutboundClientOptions, proxyPasswords } from '../environment/client/environment-client.ts'
-import { reporter } from '../environment/client/request-report.ts'
 import { decodeJson } from '../http/decode-json.ts'
 import { DEFAULT_RETRY_POLICY } from '../http/defaults.ts'
-import { Outbound, type Sender } from '../http/outbound.ts'
+import type { Sender } from '../http/outbound.ts'
+import { type OutboundClientOptions, openOutbound, proxyPasswords } from '../http/outbound-client.ts'
 import type { ConfiguredProxy } from '../http/proxy-choice.ts'
 import { readAnswer } from '../http/read-answer.ts'
+import { reporter } from '../http/request-report.ts'
 import { SecretFilter } from '../http/secret-filter.ts'
-import { usableCertificates } from '../http/trusted-certificates.ts'
 import { digestOf, verified, verifyDigest } from './digest.ts'
 import { anonymous, type DockerConfig } from './docker-config.ts'
 import { type ImageReference, parseImageReference } from './image-reference.ts'
@@ -92,14 +90,7 @@ class Client implements RegistryClient {
   constructor(options: RegistryClientOptions) {
     const { credentials = anonymous, logger = silentLogger, clock = systemClock } = options
     const secrets = new SecretFilter(...credentialSecrets(credentials), ...proxyPasswords(options))
-    this.#sender =
-      options.sender ??
-      new Outbound({
-        proxy: chooseProxy(options, logger),
-        trustedCertificates: usableCertificates(options.trustedCertificates ?? ''),
-        skipCertificateCheck: options.skipCertificateCheck ?? false,
-        userAgent: options.userAgent ?? ENVIRONMENT_DEFAULTS.userAgent,
-      })
+    this.#sender = openOutbound(options)
     const onRequest = reporter(logger, options.onRequest)
     this.#sessions = new RegistrySessions({
       credentials,

@@ -1,11 +1,11 @@
 /** Sends single requests to registries and their token servers, and turns refusals into errors. */
 import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { RequestHook } from '../environment/client/request-report.ts'
 import { decodeJson } from '../http/decode-json.ts'
 import { followRedirects } from '../http/follow-redirects.ts'
 import type { OutboundResponse, Sender } from '../http/outbound.ts'
 import { readAnswer, readBeginning } from '../http/read-answer.ts'
+import type { RequestHook } from '../http/request-report.ts'
 import type { SecretFilter } from '../http/secret-filter.ts'
 import { RegistryRefusedError, RegistryResponseError } from './registry-error.ts'
 

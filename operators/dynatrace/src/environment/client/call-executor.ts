@@ -8,10 +8,10 @@ import { followRedirects } from '../../http/follow-redirects.ts'
 import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
 import { ACCEPTED_ENCODING, readAnswer, readBeginning } from '../../http/read-answer.ts'
 import { repeat } from '../../http/repeat.ts'
+import { type RequestHook, reporter } from '../../http/request-report.ts'
 import type { SecretFilter } from '../../http/secret-filter.ts'
 import { ENVIRONMENT_DEFAULTS } from './defaults.ts'
 import { EnvironmentApiError, EnvironmentResponseError, EnvironmentUnreadableError, refusalOf } from './errors.ts'
-import { type RequestHook, reporter } from './request-report.ts'
 import { explainUnreadable, parseServerError, parseServerErrorList } from './server-error.ts'
 
 /** One call. */

@@ -10,7 +10,6 @@ export const ENVIRONMENT_DEFAULTS = Object.freeze({
   quotedErrorBytes: 1_000,
   /** Largest error body that is looked at. */
   maxErrorBytes: 256 * 1024,
-  userAgent: 'dynatrace-operator',
 })
 
 /** The variable that changes how much of an unreadable error body is quoted. */

@@ -1,12 +1,14 @@
 /** The client of the Dynatrace platform, for EdgeConnects. */
+
+import { HTTP_DEFAULTS } from '../../../http/defaults.ts'
 import { HttpConfigError } from '../../../http/http-error.ts'
 import { Outbound } from '../../../http/outbound.ts'
+import { type OutboundClientOptions, proxyPasswords } from '../../../http/outbound-client.ts'
 import { environmentProxy, noProxy } from '../../../http/proxy-choice.ts'
 import { SecretFilter } from '../../../http/secret-filter.ts'
 import { usableCertificates } from '../../../http/trusted-certificates.ts'
 import { CallExecutor } from '../call-executor.ts'
-import { ENVIRONMENT_DEFAULTS } from '../defaults.ts'
-import { executorOptions, type OutboundClientOptions, proxyPasswords } from '../environment-client.ts'
+import { executorOptions } from '../environment-client.ts'
 import { AccessTokens, type OAuthClient } from './access-token.ts'
 import { ConnectionSettingCalls } from './connection-settings.ts'
 import { EdgeConnectCalls } from './edge-connects.ts'
@@ -52,7 +54,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
   if (options.trustedCertificates !== undefined && trustedCertificates.length === 0) {
     throw new HttpConfigError('there is no usable certificate among the trusted ones; give PEM')
   }
-  const common = { trustedCertificates, userAgent: options.userAgent ?? ENVIRONMENT_DEFAULTS.userAgent }
+  const common = { trustedCertificates, userAgent: options.userAgent ?? HTTP_DEFAULTS.userAgent }
   const direct = options.sender ?? new Outbound({ ...common, proxy: noProxy })
   const proxied = options.sender ?? new Outbound({ ...common, proxy: environmentProxy(env) })
   const secrets = new SecretFilter(oauth.clientSecret, ...proxyPasswords({ env }))

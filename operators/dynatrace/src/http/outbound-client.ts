@@ -1,0 +1,72 @@
+/** What all clients that leave the cluster share: their options, and how connections are made from them. */
+import type { Clock } from '@reeve/kube'
+import { type Logger, silentLogger } from '@reeve/runtime'
+import { HTTP_DEFAULTS, type RetryPolicy } from './defaults.ts'
+import { Outbound, type Sender } from './outbound.ts'
+import { type ConfiguredProxy, configuredProxy, environmentProxy, type ProxyChoice } from './proxy-choice.ts'
+import type { RequestHook } from './request-report.ts'
+import { usableCertificates } from './trusted-certificates.ts'
+
+/** What every client that leaves the cluster may be given. */
+export interface OutboundClientOptions {
+  /** PEM bundle trusted besides the process's own authorities. @default none */
+  readonly trustedCertificates?: string
+  /** Accept any certificate. @default false */
+  readonly skipCertificateCheck?: boolean
+  /** Where `HTTPS_PROXY` and its relatives are read. @default the environment of the process */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** @default `DEFAULT_RETRY_POLICY` */
+  readonly retries?: RetryPolicy
+  /** @default `dynatrace-operator` */
+  readonly userAgent?: string
+  readonly logger?: Logger
+  /** Told of every try, for metrics. */
+  readonly onRequest?: RequestHook
+  /** @default the clock of the machine */
+  readonly clock?: Clock
+  /** @default Math.random */
+  readonly random?: () => number
+  /** What requests are sent with; proxy and certificates are then its own business. @default a pool of connections */
+  readonly sender?: Sender
+}
+
+/** Where a proxy may come from. */
+export interface ProxySources {
+  /** The proxy of a resource. @default what the environment variables of the process say */
+  readonly proxy?: ConfiguredProxy
+  /** @default the environment of the process */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** The connections of a client that takes its proxy from a resource. Certificates that cannot be used are reported. */
+export function openOutbound(options: OutboundClientOptions & ProxySources): Sender {
+  const { sender, logger = silentLogger, trustedCertificates = '' } = options
+  if (sender !== undefined) return sender
+  const certificates = usableCertificates(trustedCertificates)
+  if (trustedCertificates !== '' && certificates.length === 0) {
+    logger.warn({}, 'no usable certificate among the trusted ones')
+  }
+  return new Outbound({
+    proxy: chooseProxy(options, logger),
+    trustedCertificates: certificates,
+    skipCertificateCheck: options.skipCertificateCheck ?? false,
+    userAgent: options.userAgent ?? HTTP_DEFAULTS.userAgent,
+  })
+}
+
+/** The passwords in all addresses of proxies that may be used, so that no message ever shows one. */
+export function proxyPasswords({ proxy, env = process.env }: ProxySources): readonly string[] {
+  const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => env[name])
+  return [proxy?.url, ...variables].flatMap((url) => {
+    const encoded = /:([^:@/]+)@/.exec(url ?? '')?.[1]
+    if (encoded === undefined) return []
+    return /%(?![0-9a-f]{2})/i.test(encoded) ? [encoded] : [encoded, decodeURIComponent(encoded)]
+  })
+}
+
+/** The configured proxy, or the one of the process when there is none or its address cannot be used. */
+function chooseProxy({ proxy, env = process.env }: ProxySources, logger: Logger): ProxyChoice {
+  const configured = proxy && configuredProxy(proxy)
+  if (proxy && configured === undefined) logger.warn({}, 'the address of the proxy cannot be used, going without it')
+  return configured ?? environmentProxy(env)
+}
