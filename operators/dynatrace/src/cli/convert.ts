@@ -12,9 +12,12 @@ export const command: Subcommand<ConvertOptions> = {
     addFileOption(program)
       .requiredOption('--to <version>', 'v1beta3 to v1beta6 for DynaKubes, v1alpha1 or v1alpha2 for EdgeConnects')
       .description(
-        `Prints files with their DynaKubes, or EdgeConnects, in another version: what the conversion webhook would answer,
-as YAML. Documents of other kinds, and those that have the version already, are printed as they are. Comments in
-documents that are converted are lost. Fields that the other version has no place for are reported on standard error.`,
+        [
+          'Prints files with their DynaKubes, or EdgeConnects, in another version: what the conversion webhook would answer, as YAML.',
+          'Documents of other kinds, and those that have the version already, are printed as they are.',
+          'Comments in documents that are converted are lost.',
+          'Fields that the other version has no place for are reported on standard error.',
+        ].join(' '),
       )
       .addHelpText(
         'after',

@@ -13,10 +13,12 @@ export const command: Subcommand<ValidateOptions> = {
   configure: (program) =>
     addOutputOption(addFileOption(program))
       .description(
-        `Says about DynaKubes and EdgeConnects in files what a cluster with the operator would say: schema, unknown
-fields, and all rules of admission, in every served version, each with its place in the file. No cluster is asked.
-Rules that need one are checked against the other objects in the files, and a note says so. The environment variable
-modules.json tells which parts of the operator are installed, as in the operator itself; by default all are.`,
+        [
+          'Says about DynaKubes and EdgeConnects in files what a cluster with the operator would say: schema, unknown fields, and all rules of admission, in every served version, each with its place in the file.',
+          'No cluster is asked.',
+          'Rules that need one are checked against the other objects in the files, and a note says so.',
+          'The environment variable modules.json tells which parts of the operator are installed, as in the operator itself; by default all are.',
+        ].join(' '),
       )
       .addHelpText(
         'after',
