@@ -5,7 +5,7 @@ import {
 } from '../../../../api/dynakube/active-gate-facts.ts'
 import { ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import type { ConfigTree } from './config-text.ts'
+import type { YamlTree } from '../../../yaml-text.ts'
 import { FOLDERS } from './names.ts'
 import { PROTOCOLS, type Protocol, type ProtocolPort, type Signal } from './protocols.ts'
 
@@ -27,7 +27,7 @@ const EXPORTER = 'otlphttp'
 const HEALTH_CHECK = 'health_check'
 
 /** The configuration as a tree. *Errors*: {@link UnknownProtocolError}. */
-export function collectorConfig(dynakube: DynaKube): ConfigTree {
+export function collectorConfig(dynakube: DynaKube): YamlTree {
   const protocols = ingestProtocols(dynakube).map((name) => ({ name, ...protocolOf(name) }))
   return {
     connectors: {},
@@ -45,8 +45,8 @@ function protocolOf(name: string): Protocol {
   return protocol
 }
 
-function receiver(dynakube: DynaKube, { name, ports }: Protocol & { readonly name: string }): ConfigTree {
-  const endpoint = (port: ProtocolPort): ConfigTree => ({
+function receiver(dynakube: DynaKube, { name, ports }: Protocol & { readonly name: string }): YamlTree {
+  const endpoint = (port: ProtocolPort): YamlTree => ({
     endpoint: `${HOST}:${port.port}`,
     ...(port.transport === 'TCP' && serverCertificate(dynakube)),
   })
@@ -57,7 +57,7 @@ function receiver(dynakube: DynaKube, { name, ports }: Protocol & { readonly nam
   return { protocols: Object.fromEntries(ports.map((port) => [port.path ?? port.name, endpoint(port)])) }
 }
 
-function serverCertificate({ spec }: DynaKube): ConfigTree {
+function serverCertificate({ spec }: DynaKube): YamlTree {
   if (!spec.telemetryIngest?.tlsRefName) return {}
   const folder = FOLDERS.telemetryCertificate
   return { tls: { cert_file: `${folder}/tls.crt`, key_file: `${folder}/tls.key` } }
@@ -69,7 +69,7 @@ const HISTOGRAMS = [
   { statsd_type: 'distribution', observer_type: 'histogram', histogram: { max_size: 100 } },
 ]
 
-function exporter(dynakube: DynaKube): ConfigTree {
+function exporter(dynakube: DynaKube): YamlTree {
   return {
     endpoint: variable('DT_ENDPOINT'),
     headers: { Authorization: `Api-Token ${variable('DT_DATA_INGEST_TOKEN')}` },
@@ -78,7 +78,7 @@ function exporter(dynakube: DynaKube): ConfigTree {
 }
 
 /** A gateway shows a private certificate; the public endpoint one that the system may know as well. */
-function trust(dynakube: DynaKube): ConfigTree {
+function trust(dynakube: DynaKube): YamlTree {
   if (hasActiveGateCertificate(dynakube)) return { tls: { ca_file: `${FOLDERS.gatewayCertificate}/cert.pem` } }
   if (!collectorNeedsTrustedCertificates(dynakube)) return {}
   return { tls: { ca_file: `${FOLDERS.trustedCertificates}/rootca.pem`, include_system_ca_certs_pool: true } }
@@ -108,7 +108,7 @@ const ADD_POD_IP = `set(${attribute('k8s.pod.ip')}, ${attribute('ip')}) where ${
 
 const onResources = (statements: readonly string[]) => [{ context: 'resource', statements }]
 
-const batch = (size: number, maximum = size): ConfigTree => ({
+const batch = (size: number, maximum = size): YamlTree => ({
   send_batch_size: size,
   send_batch_max_size: maximum,
   timeout: '60s',
@@ -116,7 +116,7 @@ const batch = (size: number, maximum = size): ConfigTree => ({
 
 const resourceAttribute = (name: string) => ({ from: 'resource_attribute', name })
 
-const PROCESSORS: ConfigTree = {
+const PROCESSORS: YamlTree = {
   cumulativetodelta: {},
   memory_limiter: { check_interval: '1s', limit_percentage: 70, spike_limit_percentage: 30 },
   'batch/traces': batch(5000),
@@ -166,7 +166,7 @@ const PIPELINES: Readonly<Record<Signal, readonly string[]>> = {
 }
 
 /** A pipeline for each signal that some protocol carries. */
-function pipelines(protocols: readonly (Protocol & { readonly name: string })[]): ConfigTree {
+function pipelines(protocols: readonly (Protocol & { readonly name: string })[]): YamlTree {
   const signals = Object.entries(PIPELINES).map(([signal, processors]) => {
     const receivers = protocols.filter(({ signals: carried }) => carried.includes(signal as Signal))
     return [signal, { receivers: receivers.map(({ name }) => name), processors, exporters: [EXPORTER] }] as const

@@ -6,11 +6,11 @@ import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
+import { yamlText } from '../../../yaml-text.ts'
 import type { Component } from '../../component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { collectorConfig } from './config.ts'
-import { configText } from './config-text.ts'
 import { CONFIG_FILE, collectorLabels, collectorPartLabels, ENDPOINT_KEY } from './names.ts'
 import { PROTOCOLS } from './protocols.ts'
 
@@ -34,7 +34,7 @@ export const telemetryIngest: Component = {
 
 /** The data of the ConfigMap with the configuration. */
 export const collectorConfigData = (dynakube: DynaKube): Readonly<Record<string, string>> => ({
-  [CONFIG_FILE]: configText(collectorConfig(dynakube)),
+  [CONFIG_FILE]: yamlText(collectorConfig(dynakube), { quotes: false }),
 })
 
 function configMap(input: RenderInput, name: string, data: Readonly<Record<string, string>>): DesiredObject {
