@@ -1,6 +1,7 @@
 /** The committed files that are derived from definitions in code, and how each is made. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { CollectorCrd } from '@reeve/collector'
 import { type AnyCrd, crdYaml, type ManifestOptions } from '@reeve/crd'
 import { CRDS, installation } from '@reeve/dynatrace'
 import { WebAppCrd } from '@reeve/webapp'
@@ -17,6 +18,7 @@ const NOTICE = '# Made by `npm run generate` from the definition in code: change
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     crdFile('operators/webapp/chart/crds', WebAppCrd),
+    crdFile('operators/collector/chart/crds', CollectorCrd),
     // Not in `chart/crds`, which Helm never upgrades: a template of the chart reads them from here.
     ...CRDS.map((crd) => crdFile('operators/dynatrace/chart/files/crds', crd, installation())),
   ]

@@ -1,0 +1,125 @@
+/** Reads the configuration of a Collector: Base64 of a YAML map. Treated as hostile input. */
+import type { Problem } from '@reeve/crd'
+import { parseAllDocuments } from 'yaml'
+import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
+
+/** Values for a chart. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** Values, or why there are none. */
+export type Decoded =
+  | { readonly values: Values; readonly problem?: undefined }
+  | { readonly values?: undefined; readonly problem: Problem }
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Anchors are rare in values; unbounded, a few lines of them unfold to gigabytes. */
+const MAX_ALIASES = 100
+
+/** Nobody nests values this deep, and recursion over them has to end. */
+const MAX_DEPTH = 64
+
+/**
+ * The values in a configuration. Line breaks, which `base64` prints, are allowed; an empty configuration means no values.
+ *
+ * @example
+ * const { values, problem } = decodeConfiguration('cmVwbGljYXM6IDIK') // { replicas: 2 }
+ */
+export function decodeConfiguration(configuration: string, field = 'spec.collector.configuration'): Decoded {
+  const packed = configuration.replace(/\s+/g, '')
+  if (!BASE64.test(packed)) {
+    return refuse(field, 'is not Base64: encode the YAML with `base64 -w0 values.yaml`')
+  }
+  const bytes = Buffer.from(packed, 'base64')
+  if (bytes.length > MAX_CONFIGURATION_BYTES) {
+    return refuse(field, `has ${bytes.length} bytes: at most ${MAX_CONFIGURATION_BYTES} are accepted`)
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    // The decoder only says that it failed, which is what the problem says.
+    return refuse(field, 'is Base64 of something that is not UTF-8 text: encode a YAML file')
+  }
+  return parseValues(text, field)
+}
+
+/**
+ * The values in the text of a YAML document.
+ *
+ * *Guarantees*: a problem never quotes the text, which may hold secrets; it names the line.
+ *
+ * @example
+ * parseValues('replicas: 2', 'spec.collector.configurationFrom')
+ */
+export function parseValues(text: string, field: string): Decoded {
+  const documents = [...parseAllDocuments(text, { logLevel: 'silent', prettyErrors: true })]
+  if (documents.length > 1) return refuse(field, 'holds several YAML documents: keep one')
+  const [document] = documents
+  if (document === undefined) return { values: {} }
+  const [error] = document.errors
+  if (error !== undefined) {
+    const line = error.linePos?.[0].line
+    return refuse(field, `is not valid YAML${line === undefined ? '' : ` in line ${line}`} (${error.code})`)
+  }
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch {
+    return refuse(field, `uses YAML aliases more than ${MAX_ALIASES} times: write the values out`)
+  }
+  if (value === null || value === undefined) return { values: {} }
+  if (!isMap(value)) return refuse(field, 'is YAML but not a map: write `name: value` lines')
+  const unsuitable = findUnsuitable(value, '', 0)
+  return unsuitable === undefined ? { values: value } : refuse(field, unsuitable)
+}
+
+/**
+ * Lays one set of values over another, as Helm does with several files: maps are merged, everything else is replaced.
+ *
+ * @example
+ * mergeValues({ image: { tag: '1' } }, { image: { pullPolicy: 'Always' } })
+ */
+export function mergeValues(below: Values, above: Values): Values {
+  const merged: Record<string, unknown> = { ...below }
+  for (const [key, value] of Object.entries(above)) {
+    const under = Object.hasOwn(below, key) ? below[key] : undefined
+    merged[key] = isMap(under) && isMap(value) ? mergeValues(under, value) : value
+  }
+  return merged
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/** What YAML can say and JSON, in which values reach Helm, cannot. */
+function findUnsuitable(value: unknown, path: string, depth: number): string | undefined {
+  if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return `has a number at ${path} that is not finite: quote it to make it a text`
+  }
+  if (Array.isArray(value))
+    return first(
+      value.map((item, index) => [`${path}[${index}]`, item] as const),
+      depth,
+    )
+  if (isMap(value)) {
+    const below = Object.entries(value).map(([key, item]) => [path === '' ? key : `${path}.${key}`, item] as const)
+    return first(below, depth)
+  }
+  if (typeof value === 'object' && value !== null) return `has something at ${path} that only YAML knows: write a text`
+  return undefined
+}
+
+function first(entries: readonly (readonly [string, unknown])[], depth: number): string | undefined {
+  for (const [path, item] of entries) {
+    const found = findUnsuitable(item, path, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function refuse(field: string, message: string): Decoded {
+  return { problem: { field, message } }
+}

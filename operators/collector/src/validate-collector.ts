@@ -1,0 +1,102 @@
+/** What makes a Collector acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
+import { objectSchema, type Problem, validate } from '@reeve/crd'
+import semver from 'semver'
+import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
+import { decodeConfiguration } from './decode-configuration.ts'
+import { releaseKeyOf } from './release-key.ts'
+
+const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Helm appends suffixes to the names of releases. */
+const MAX_RELEASE_NAME_LENGTH = 53
+
+/** What the rules need to know of the operator. */
+export interface ValidationRules {
+  /** The chart sources there are. Absent: not known here, and not checked. */
+  readonly clusters?: readonly string[]
+  /** Whether `spec.collector.chart` may be used. @default true */
+  readonly areChartOverridesAllowed?: boolean
+}
+
+/**
+ * Checks a Collector against its schema and the rules that a schema cannot say. All problems are reported at once, each
+ * with its field and the remedy.
+ *
+ * @example
+ * const problems = validateCollector(collector, { clusters: ['development', 'production'] })
+ */
+export function validateCollector(collector: Collector, rules: ValidationRules = {}): readonly Problem[] {
+  const shape = validate(SCHEMA, collector)
+  // A rule looks only at what has the right shape: one mistake, one message.
+  const isSound = (field: string) =>
+    !shape.some((problem) => field.startsWith(problem.field) || problem.field.startsWith(field))
+  const { spec } = collector
+  const when = (field: string, check: () => readonly Problem[]) => (isSound(field) ? check() : [])
+  return [
+    ...shape,
+    ...when('spec.collector.configuration', () => checkConfiguration(spec)),
+    ...when('spec.collector.version', () => checkVersion(spec)),
+    ...when('spec.collector.chart', () => checkChart(spec, rules)),
+    ...when('spec.tenant.reference', () => checkNamespace(spec)),
+    ...when('spec.tenant.instance', () => (isSound('spec.collector.name') ? checkReleaseName(spec) : [])),
+    ...when('spec.cluster', () => checkCluster(spec, rules)),
+  ]
+}
+
+function checkConfiguration({ collector }: CollectorSpec): readonly Problem[] {
+  const { problem } = decodeConfiguration(collector.configuration)
+  return problem === undefined ? [] : [problem]
+}
+
+function checkVersion({ collector: { version } }: CollectorSpec): readonly Problem[] {
+  if (version === '' || semver.validRange(version) !== null) return []
+  const message = `"${version}" is neither a version nor a range: write it like 1.2.3 or ^1.2, or leave it empty`
+  return [{ field: 'spec.collector.version', message }]
+}
+
+function checkChart({ collector: { chart } }: CollectorSpec, rules: ValidationRules): readonly Problem[] {
+  if (chart === undefined) return []
+  const field = 'spec.collector.chart'
+  if (rules.areChartOverridesAllowed === false) {
+    return [{ field, message: 'is not allowed by the settings of the operator: remove it, or ask for chartOverrides' }]
+  }
+  const scheme = chart.type === 'oci' ? 'oci://' : 'https://'
+  return [
+    ...(chart.url.startsWith(scheme)
+      ? []
+      : [{ field: `${field}.url`, message: `does not start with ${scheme}, as type ${chart.type} needs` }]),
+    ...(chart.type === 'url' && chart.digest === undefined
+      ? [{ field: `${field}.digest`, message: 'is missing: an archive at an address has to be pinned by its digest' }]
+      : []),
+  ]
+}
+
+function checkNamespace({ tenant: { reference } }: CollectorSpec): readonly Problem[] {
+  const field = 'spec.tenant.reference'
+  const namespace = reference.toLowerCase()
+  if (!NAMESPACE.test(namespace)) {
+    return [{ field, message: `"${reference}" cannot name a namespace: use letters, digits and dashes in between` }]
+  }
+  // What runs there keeps the cluster alive, and no tenant has business in it.
+  if (namespace.startsWith('kube-')) {
+    return [{ field, message: `the namespace "${namespace}" belongs to Kubernetes: use one of the tenant's own` }]
+  }
+  return []
+}
+
+function checkReleaseName(spec: CollectorSpec): readonly Problem[] {
+  const { name } = releaseKeyOf(spec)
+  if (name.length <= MAX_RELEASE_NAME_LENGTH) return []
+  const message =
+    `makes the name of the release "${name}", of ${name.length} characters: Helm allows ${MAX_RELEASE_NAME_LENGTH}; ` +
+    'shorten it or spec.collector.name'
+  return [{ field: 'spec.tenant.instance', message }]
+}
+
+function checkCluster({ cluster }: CollectorSpec, { clusters }: ValidationRules): readonly Problem[] {
+  if (clusters === undefined || clusters.includes(cluster)) return []
+  const known = clusters.length === 0 ? 'the operator has none' : `use one of ${clusters.join(', ')}`
+  return [{ field: 'spec.cluster', message: `"${cluster}" is unknown: ${known}` }]
+}
