@@ -63,7 +63,8 @@ async function widgets(parts: DefinitionParts): Promise<Widgets> {
   return new Widgets(group)
 }
 
-describe('fields', () => {
+// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+describe.concurrent('fields', () => {
   let all: Widgets
   beforeAll(async () => {
     all = await widgets({
@@ -145,7 +146,7 @@ describe('fields', () => {
   })
 })
 
-describe('an object without a status subresource', () => {
+describe.concurrent('an object without a status subresource', () => {
   it('keeps its status and counts every change', async () => {
     const all = await widgets({})
     await all.create('a', { spec: { a: '1' }, status: { x: 1 } })
@@ -181,7 +182,7 @@ describe('an object without a status subresource', () => {
   })
 })
 
-describe('an object with status and scale subresources', () => {
+describe.concurrent('an object with status and scale subresources', () => {
   let all: Widgets
   beforeAll(async () => {
     all = await widgets({
@@ -244,7 +245,7 @@ describe('an object with status and scale subresources', () => {
   })
 })
 
-describe('selectable fields', () => {
+describe.concurrent('selectable fields', () => {
   it('select objects in lists, and others are refused', async () => {
     const all = await widgets({
       version: { selectableFields: [{ jsonPath: '.spec.a' }], schema: schema({ b: { type: 'string' } }) },
@@ -264,7 +265,7 @@ describe('selectable fields', () => {
   })
 })
 
-describe('columns', () => {
+describe.concurrent('columns', () => {
   const table = async (all: Widgets) => {
     const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
     const answer = await cluster.raw.send({ path: all.path(), headers })
@@ -315,7 +316,7 @@ describe('columns', () => {
   })
 })
 
-describe('versions', () => {
+describe.concurrent('versions', () => {
   it('without a webhook share their fields', async () => {
     const v1 = await widgets({
       spec: {
@@ -403,7 +404,7 @@ describe('versions', () => {
   }
 })
 
-describe('a schema that changed', () => {
+describe.concurrent('a schema that changed', () => {
   it('lets old objects pass where they did not change', async () => {
     const all = await widgets({})
     await all.create('a', { spec: { a: 'long' } })
@@ -424,7 +425,7 @@ describe('a schema that changed', () => {
   })
 })
 
-describe('a null where none is allowed', () => {
+describe.concurrent('a null where none is allowed', () => {
   const properties = { size: { type: 'integer' }, kept: { type: 'integer', default: 3 } }
 
   it('counts as absent in a created object', async () => {

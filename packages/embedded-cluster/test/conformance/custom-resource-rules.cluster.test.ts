@@ -72,7 +72,8 @@ describe('an expression can speak of', () => {
   })
 })
 
-describe('a rule', () => {
+// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+describe.concurrent('a rule', () => {
   const causesOf = async (schema: Json, spec: Json) => {
     const widgets = await defineWidgets(api, { version: { schema } })
     return (await widgets.create('subject', { spec }, { query: 'dryRun=All' })).body.details.causes
