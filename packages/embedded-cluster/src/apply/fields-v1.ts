@@ -1,5 +1,6 @@
 /** Field sets in the form of `managedFields[].fieldsV1`. */
 import { isJsonObject, type JsonObject } from '../json.ts'
+import { deepFreeze } from '../store/stored-object.ts'
 import { emptyFieldSet, type FieldSet, fieldSetNode } from './field-set.ts'
 import { type PathElement, parsePathElement } from './path-element.ts'
 
@@ -9,8 +10,7 @@ import { type PathElement, parsePathElement } from './path-element.ts'
  * *Errors*: throws when a key starts like `f:`, `k:`, `v:` or `i:` but is malformed, or a value is not an object.
  */
 export function decodeFieldsV1(fields: JsonObject | undefined): FieldSet {
-  if (fields === undefined) return emptyFieldSet
-  return decodeNode(fields, true)
+  return fields === undefined ? emptyFieldSet : forms.setOf(fields)
 }
 
 function decodeNode(fields: JsonObject, isRoot: boolean): FieldSet {
@@ -36,14 +36,50 @@ function decodeNode(fields: JsonObject, isRoot: boolean): FieldSet {
   return fieldSetNode(member || (isLeaf && !isRoot), children)
 }
 
-/** Writes `fieldsV1`, fields in byte order. */
+/** Writes `fieldsV1`, fields in byte order. The result is frozen, because equal sets may share it. */
 export function encodeFieldsV1(set: FieldSet): JsonObject {
+  return forms.jsonOf(set)
+}
+
+function encodeNode(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
   if (set.children.size === 0) return fields
   if (set.member) fields['.'] = {}
   for (const element of [...set.children.keys()].sort()) {
     const child = set.children.get(element)
-    if (child !== undefined) fields[element] = encodeFieldsV1(child)
+    if (child !== undefined) fields[element] = encodeNode(child)
   }
   return fields
 }
+
+/**
+ * Remembers both forms of a set as long as one of them is in use: most writes leave the records of all managers but
+ * one as they are. Derived from values that never change, so that clusters in one process may share it.
+ */
+class FieldSetForms {
+  readonly #sets = new WeakMap<JsonObject, FieldSet>()
+  readonly #json = new WeakMap<FieldSet, JsonObject>()
+
+  setOf(fields: JsonObject): FieldSet {
+    const known = this.#sets.get(fields)
+    if (known !== undefined) return known
+    const set = decodeNode(fields, true)
+    if (Object.isFrozen(fields)) this.#remember(set, fields)
+    return set
+  }
+
+  jsonOf(set: FieldSet): JsonObject {
+    const known = this.#json.get(set)
+    if (known !== undefined) return known
+    const fields = deepFreeze(encodeNode(set))
+    this.#remember(set, fields)
+    return fields
+  }
+
+  #remember(set: FieldSet, fields: JsonObject): void {
+    this.#sets.set(fields, set)
+    if (!this.#json.has(set)) this.#json.set(set, fields)
+  }
+}
+
+const forms = new FieldSetForms()

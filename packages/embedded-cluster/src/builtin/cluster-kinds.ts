@@ -38,12 +38,14 @@ export const nodeStrategy: KindStrategy = {
   validate: validateNode,
   validateStatus: validateNodeStatus,
   default(object) {
-    const status = ensureObject(object, 'status')
-    if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }
+    ensureObject(object, 'status')
     const spec = ensureObject(object, 'spec')
     // Two names for one thing: the first of the list is the single one.
     if (typeof spec.podCIDR === 'string') spec.podCIDRs ??= [spec.podCIDR]
     else if (typeof arrayAt(spec, 'podCIDRs')[0] === 'string') spec.podCIDR = arrayAt(spec, 'podCIDRs')[0]
+  },
+  defaultStatus(status) {
+    if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }
   },
   prepareForCreate(object) {
     // A new node takes no pods until something finds it ready.

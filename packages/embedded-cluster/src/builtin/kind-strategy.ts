@@ -36,8 +36,10 @@ export interface KindStrategy {
   readonly keepsStatusOnCreate?: boolean
   /** An object in which nothing is set: what a create is compared with, to find the fields that its client owns. */
   empty?(): JsonObject
-  /** Fills fields that the client left out. */
+  /** Fills fields that the client left out, those of the status excepted. */
   default?(object: JsonObject): void
+  /** Fills fields of the status. */
+  defaultStatus?(status: JsonObject): void
   prepareForCreate?(object: JsonObject, context: StrategyContext): void
   prepareForUpdate?(object: JsonObject, old: JsonObject, context: StrategyContext): void
   /**

@@ -18,8 +18,8 @@ export const podStrategy: KindStrategy = {
     const spec = ensureObject(pod, 'spec')
     defaultPodSpec(spec)
     defaultPodOnly(spec)
-    if (isJsonObject(pod.status)) alignAddresses(pod.status)
   },
+  defaultStatus: alignAddresses,
   prepareForCreate(pod, { clock }) {
     const spec = objectAt(pod, 'spec')
     if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1

@@ -36,7 +36,7 @@ const timeParts: readonly (readonly [layout: string, pattern: RegExp])[] = [
  * *Errors*: `DecodeError` when `text` is no time of RFC 3339; microseconds need exactly six digits.
  */
 export function canonicalTime(text: string, isMicro: boolean): string | null {
-  if (!isMicro && isCanonical(text)) return text
+  if (!isMicro && canonicalForm.test(text)) return text
   const layout = isMicro && text !== '' ? MICROS_LAYOUT : SECONDS_LAYOUT
   const [year, month, day, hour, minute, second, fraction, zone] = splitTime(text, layout)
   const range = (isInRange: boolean, what: string) => {
@@ -57,12 +57,8 @@ export function canonicalTime(text: string, isMicro: boolean): string | null {
   return formatTime(Math.floor((local.getTime() - offsetMs) / 1000), isMicro ? fraction.slice(1) : undefined)
 }
 
-/** Whether a text is what the server writes itself, which is what most texts are. */
-function isCanonical(text: string): boolean {
-  if (text.length !== 20 || text.startsWith('0001-')) return false
-  const date = new Date(text)
-  return !Number.isNaN(date.getTime()) && `${date.toISOString().slice(0, 19)}Z` === text
-}
+/** Times that the server writes itself, which most are; those at the end of a month are left to the careful way. */
+const canonicalForm = /^(?!0001)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 /** Text of a time given in seconds since 1970; `null` for the zero time, which is the year 1. */
 export function formatTime(seconds: number, micros: string | undefined): string | null {

@@ -104,7 +104,9 @@ function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy)
     empty: () => zeroStruct(type),
     default(object) {
       decode(info, () => toTypedForm(type, object, { keepsEmptyLists: true }))
-      own.default?.(object)
+      // A spec that is frozen comes from the store, and has its defaults.
+      if (!isJsonObject(object.spec) || !Object.isFrozen(object.spec)) own.default?.(object)
+      if (isJsonObject(object.status)) own.defaultStatus?.(object.status)
     },
     prepareForCreate(object, context) {
       own.prepareForCreate?.(object, context)

@@ -21,8 +21,7 @@ export interface TypedFormOptions {
 
 /**
  * Changes `object`, an object of the kind that `type` describes, in place. Fields that the type does not have are left
- * alone; what reads a request prunes them before. Parts that have the form already are not written to, so they may be
- * frozen.
+ * alone; what reads a request prunes them before. Parts that are frozen are taken to have the form already.
  *
  * *Errors*: `DecodeError` for a value that its field cannot hold.
  */
@@ -136,7 +135,8 @@ class TypedWalk {
         return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : fail(value, trail)
       case undefined:
         if (!isJsonObject(value)) throw mismatch(value, trail, elementType(trail.field))
-        this.fields(type, value, trail)
+        // What is frozen comes from the store, and got its form on the way there.
+        if (!Object.isFrozen(value)) this.fields(type, value, trail)
         return value
     }
   }

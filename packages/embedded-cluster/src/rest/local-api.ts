@@ -73,7 +73,8 @@ export class LocalApi implements ClusterApi {
 
   async update(resource: string, object: JsonObject, options: { subresource?: string } = {}): Promise<JsonObject> {
     const request = this.#request(resource, namespaceOf(object), nameOf(object), options.subresource)
-    const body = { value: cloneJson(object), duplicates: [] }
+    const value = options.subresource === 'status' ? statusDraft(object) : cloneJson(object)
+    const body = { value, duplicates: [] }
     if (findSubresource(request.info, options.subresource) !== undefined) {
       return this.#callSubresource('update', request, body)
     }
@@ -153,4 +154,14 @@ export class LocalApi implements ClusterApi {
       signal: new AbortController().signal,
     }
   }
+}
+
+/** A draft of which only metadata and status may be changed: the rest of a stored object is not written, nor copied. */
+function statusDraft(object: JsonObject): JsonObject {
+  const draft: JsonObject = {}
+  for (const [field, value] of Object.entries(object)) {
+    const isShared = field !== 'metadata' && field !== 'status' && Object.isFrozen(value)
+    draft[field] = isShared ? value : cloneJson(value)
+  }
+  return draft
 }

@@ -12,72 +12,83 @@ export interface Pruned {
   readonly unknown: string[]
 }
 
+/** Options of {@link prune}. */
+export interface PruneOptions {
+  /** Whether parts that are frozen come from the store, where everything was pruned before. @default false */
+  readonly trustsFrozen?: boolean
+}
+
 /**
  * Removes undeclared fields. `apiVersion`, `kind` and `metadata` of the object and of every embedded resource are
  * always known, whatever the schema says about them.
  *
  * *Guarantees*: the input is not changed and shares its untouched parts with the result.
  */
-export function prune(schema: Schema | undefined, object: JsonObject): Pruned {
-  const unknown: string[] = []
-  if (schema === undefined) return { object, unknown }
-  const pruned = pruneObject(schema, object, '', true, unknown)
+export function prune(schema: Schema | undefined, object: JsonObject, options: PruneOptions = {}): Pruned {
+  if (schema === undefined) return { object, unknown: [] }
+  const pruner = new Pruner(options.trustsFrozen === true)
+  const pruned = pruner.object(schema, object, '', true)
+  const { unknown } = pruner
   // The API server names unknown fields of built-in objects as they come, those of custom resources in order.
   return { object: pruned, unknown: schema['x-inline'] ? unknown : unknown.sort() }
 }
 
 /** Paths of the fields in a part of an object that its schema does not declare. */
 export function unknownFields(schema: Schema, value: JsonValue): string[] {
-  const unknown: string[] = []
-  pruneValue(schema, value, '', unknown)
-  return unknown
+  const pruner = new Pruner(false)
+  pruner.value(schema, value, '')
+  return pruner.unknown
 }
 
-function pruneValue(schema: Schema, value: JsonValue, path: string, unknown: string[]): JsonValue {
-  if (Array.isArray(value)) {
-    const items = schema.items
-    return items === undefined ? value : pruneItems(items, value, path, unknown)
+class Pruner {
+  /** Paths of what was dropped. */
+  readonly unknown: string[] = []
+  readonly #trustsFrozen: boolean
+
+  constructor(trustsFrozen: boolean) {
+    this.#trustsFrozen = trustsFrozen
   }
-  if (!isJsonObject(value)) return value
-  return pruneObject(schema, value, path, schema['x-kubernetes-embedded-resource'] === true, unknown)
-}
 
-function pruneItems(items: Schema, list: JsonValue[], path: string, unknown: string[]): JsonValue[] {
-  let pruned: JsonValue[] | undefined
-  for (const [index, item] of list.entries()) {
-    const kept = pruneValue(items, item, `${path}[${index}]`, unknown)
-    if (kept === item) continue
-    pruned ??= [...list]
-    pruned[index] = kept
-  }
-  return pruned ?? list
-}
-
-function pruneObject(
-  schema: Schema,
-  object: JsonObject,
-  path: string,
-  isResource: boolean,
-  unknown: string[],
-): JsonObject {
-  let pruned: JsonObject | undefined
-  for (const name in object) {
-    const value = object[name]
-    if (value === undefined) continue
-    const fieldPath = path === '' ? name : `${path}.${name}`
-    const field = isResource ? resourceField(schema, name) : fieldSchema(schema, name)
-    const kept =
-      field === undefined ? undefined : field === 'any' ? value : pruneValue(field, value, fieldPath, unknown)
-    if (kept === value) continue
-    pruned ??= { ...object }
-    if (kept === undefined) {
-      unknown.push(fieldPath)
-      delete pruned[name]
-    } else {
-      setField(pruned, name, kept)
+  value(schema: Schema, value: JsonValue, path: string): JsonValue {
+    if (Array.isArray(value)) {
+      const items = schema.items
+      return items === undefined ? value : this.#items(items, value, path)
     }
+    if (!isJsonObject(value)) return value
+    return this.object(schema, value, path, schema['x-kubernetes-embedded-resource'] === true)
   }
-  return pruned ?? object
+
+  object(schema: Schema, object: JsonObject, path: string, isResource: boolean): JsonObject {
+    if (this.#trustsFrozen && Object.isFrozen(object)) return object
+    let pruned: JsonObject | undefined
+    for (const name in object) {
+      const value = object[name]
+      if (value === undefined) continue
+      const fieldPath = path === '' ? name : `${path}.${name}`
+      const field = isResource ? resourceField(schema, name) : fieldSchema(schema, name)
+      const kept = field === undefined ? undefined : field === 'any' ? value : this.value(field, value, fieldPath)
+      if (kept === value) continue
+      pruned ??= { ...object }
+      if (kept === undefined) {
+        this.unknown.push(fieldPath)
+        delete pruned[name]
+      } else {
+        setField(pruned, name, kept)
+      }
+    }
+    return pruned ?? object
+  }
+
+  #items(items: Schema, list: JsonValue[], path: string): JsonValue[] {
+    let pruned: JsonValue[] | undefined
+    for (const [index, item] of list.entries()) {
+      const kept = this.value(items, item, `${path}[${index}]`)
+      if (kept === item) continue
+      pruned ??= [...list]
+      pruned[index] = kept
+    }
+    return pruned ?? list
+  }
 }
 
 function resourceField(schema: Schema, name: string): Schema | 'any' | undefined {
