@@ -32,14 +32,14 @@ export async function embeddedCluster(workload: Workload): Promise<readonly Resu
 
 async function measureEmbedded(workload: Workload): Promise<Measurements> {
   await using server = await startEmbedded()
-  return await measure(server, workload)
+  return await measure(server, workload, (line) => console.error(`  embedded cluster: ${line}`))
 }
 
 async function measureReal(workload: Workload): Promise<Measurements | { readonly missing: string }> {
   const server = await startReal()
   if ('missing' in server) return server
   await using running = server
-  return await measure(running, workload)
+  return await measure(running, workload, (line) => console.error(`  kube-apiserver: ${line}`))
 }
 
 function rows({ pods, objects, watchers, changes }: Workload): readonly Row[] {

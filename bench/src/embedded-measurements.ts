@@ -24,21 +24,36 @@ export interface Measurements {
 const NAMESPACE = '/api/v1/namespaces/bench'
 const CONCURRENCY = 20
 const LIST_RUNS = 5
+const PROGRESS_STEP = 2_500
+
+/** Told what is being done, for people who wait. */
+export type Progress = (line: string) => void
 
 /** Runs the workload on a server that has just been started. */
-export async function measure(server: MeasuredServer, workload: Workload): Promise<Measurements> {
+export async function measure(server: MeasuredServer, workload: Workload, progress: Progress): Promise<Measurements> {
   const { client } = server
+  progress(`ready after ${server.startMs.toFixed(0)} ms`)
   await post(client, '/api/v1/namespaces', { metadata: { name: 'bench' } })
   // Pods are admitted only where this one is, which otherwise a controller makes.
   await post(client, `${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } })
   await inParallel(200, (index) => post(client, `${NAMESPACE}/configmaps`, configMap(`warm-${index}`)))
   const createMs = await timed(() =>
-    inParallel(workload.pods, (index) => post(client, `${NAMESPACE}/pods`, pod(`pod-${index}`))),
+    inParallel(
+      workload.pods,
+      (index) => post(client, `${NAMESPACE}/pods`, pod(`pod-${index}`)),
+      (done) => progress(`created ${done} of ${workload.pods} pods`),
+    ),
   )
   const listMs = await medianList(client, workload.pods)
+  progress(`lists ${workload.pods} pods in ${listMs.toFixed(0)} ms`)
   const eventsPerSecond = await fanOut(client, workload)
+  progress(`delivers ${eventsPerSecond.toFixed(0)} events/s to ${workload.watchers} watchers`)
   const rest = workload.objects - workload.pods
-  await inParallel(rest, (index) => post(client, `${NAMESPACE}/configmaps`, configMap(`fill-${index}`)))
+  await inParallel(
+    rest,
+    (index) => post(client, `${NAMESPACE}/configmaps`, configMap(`fill-${index}`)),
+    (done) => progress(`holds ${workload.pods + done} of ${workload.objects} objects`),
+  )
   return {
     startMs: server.startMs,
     createsPerSecond: workload.pods / (createMs / 1_000),
@@ -95,10 +110,19 @@ async function timed(action: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-async function inParallel(count: number, action: (index: number) => Promise<void>): Promise<void> {
+async function inParallel(
+  count: number,
+  action: (index: number) => Promise<void>,
+  onProgress: (done: number) => void = () => undefined,
+): Promise<void> {
   let next = 0
+  let done = 0
   const worker = async () => {
-    for (let index = next++; index < count; index = next++) await action(index)
+    for (let index = next++; index < count; index = next++) {
+      await action(index)
+      done += 1
+      if (done % PROGRESS_STEP === 0) onProgress(done)
+    }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
