@@ -1,0 +1,149 @@
+/** Decides what happens to a release, from what is there: never from the kind of event that made us look. */
+import { planRecovery } from '@reeve/helm'
+import type { LastFailure } from '../api/collector.ts'
+import { hasOwner, type Ingredients, isForeign, isMadeFrom, type Revision, rollbackTarget } from './revision-marks.ts'
+
+/** How the workloads of a release fare. `stuck`: they will not get ready by waiting. */
+export type Health = 'ready' | 'progressing' | 'stuck'
+
+/** What a decision is made from. */
+export interface Observation {
+  /** Every revision of the release, oldest first. */
+  readonly history: readonly Revision[]
+  /** What the release should be made from. */
+  readonly desired: Ingredients
+  readonly health: Health
+  /** Objects of the release that are not there, such as `Service web`. */
+  readonly missing: readonly string[]
+  /** The older Collector that asks for the same release, if there is one. */
+  readonly claimedBy?: string
+  readonly lastFailure: LastFailure | undefined
+  readonly policy: {
+    readonly isSuspended: boolean
+    readonly rollsBack: boolean
+    readonly heals: boolean
+  }
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** How long a pending revision is left alone, because its author may still be at work. */
+  readonly staleAfterMs: number
+}
+
+/** What to do. */
+export type Decision =
+  | { readonly action: 'install' }
+  /** `why` is for people: the event and the log. */
+  | { readonly action: 'upgrade'; readonly why: 'changed' | 'foreign' | 'failed' | 'drifted' }
+  | { readonly action: 'rollback'; readonly revision: number }
+  /** Free a release that a crash left in the middle of an operation. */
+  | { readonly action: 'recover' }
+  /** The workloads of the newest revision do not get ready: to be noted in the status before anything is done about it. */
+  | { readonly action: 'note-stuck' }
+  /** `busy`: somebody works on the release. `backoff`: the same has just failed. */
+  | { readonly action: 'wait'; readonly why: 'busy' | 'backoff'; readonly retryAfterMs: number }
+  | { readonly action: 'nothing'; readonly state: 'current' | 'rolled-back' | 'suspended' }
+  /** The release is somebody else's: another Collector's, or made without the operator. */
+  | { readonly action: 'blocked'; readonly by: string | undefined }
+
+/** First delay after a failure; it doubles with every further one. */
+export const RETRY_BASE_MS = 5_000
+
+/** Longest delay after a failure. What fails ten times is usually waiting for a person. */
+export const RETRY_MAX_MS = 600_000
+
+/**
+ * The next step towards the desired release. Pure.
+ *
+ * *Guarantees*: once the release is what it should be, or cannot be, the answer is `nothing` or `wait` until something
+ * changes; a failure that is known is not repeated before its delay is over; a release that no Collector made is left
+ * alone.
+ *
+ * @example
+ * decide({ history: [], desired, health: 'ready', missing: [], … }) // { action: 'install' }
+ */
+export function decide(observation: Observation): Decision {
+  const { history, policy, claimedBy, now, staleAfterMs } = observation
+  const newest = history.at(-1)
+  if (claimedBy !== undefined) return { action: 'blocked', by: claimedBy }
+  if (newest !== undefined && !hasOwner(history)) return { action: 'blocked', by: undefined }
+  if (policy.isSuspended) return { action: 'nothing', state: 'suspended' }
+  if (newest === undefined) return unlessJustFailed(observation, { action: 'install' })
+  const recovery = planRecovery(history, { now, staleAfterMs })
+  if (recovery.action === 'wait') return { action: 'wait', why: 'busy', retryAfterMs: recovery.retryAfterMs }
+  // An uninstall that kept its history leaves a record that neither install nor upgrade accepts.
+  if (recovery.action !== 'none' || newest.status === 'uninstalled') return { action: 'recover' }
+  return newest.status === 'failed' ? afterFailure(observation, newest) : afterSuccess(observation, newest)
+}
+
+/** How long the same attempt has to wait after it failed; 0 when it may be made. */
+export function backoffMs(lastFailure: LastFailure | undefined, desired: Ingredients, now: number): number {
+  if (lastFailure === undefined || !isSame(lastFailure, desired)) return 0
+  const delay = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(lastFailure.attempts - 1, 20))
+  const waitMs = Date.parse(lastFailure.time) + delay - now
+  // A time that no difference between clocks explains would otherwise hold everything up for years.
+  return waitMs > 2 * RETRY_MAX_MS ? 0 : Math.max(0, waitMs)
+}
+
+function afterSuccess(observation: Observation, newest: Revision): Decision {
+  const { history, desired, health, missing, policy } = observation
+  if (isMadeFrom(newest, desired, history)) {
+    if (health === 'stuck' && policy.rollsBack && lastGood(history, desired, newest) !== undefined) {
+      return isKnownFailure(observation) ? rollBack(observation, newest) : { action: 'note-stuck' }
+    }
+    const hasDrifted = missing.length > 0 && policy.heals
+    return hasDrifted
+      ? unlessJustFailed(observation, { action: 'upgrade', why: 'drifted' })
+      : { action: 'nothing', state: 'current' }
+  }
+  if (policy.rollsBack && rollbackTarget(newest) !== undefined && hasFailedBefore(observation)) {
+    return { action: 'nothing', state: 'rolled-back' }
+  }
+  return unlessJustFailed(observation, { action: 'upgrade', why: isForeign(newest, history) ? 'foreign' : 'changed' })
+}
+
+function afterFailure(observation: Observation, newest: Revision): Decision {
+  const { history, desired, policy } = observation
+  // A failure that the status does not know was an interruption: the operator was stopped before it could tell.
+  const isFinal = isMadeFrom(newest, desired, history) && isKnownFailure(observation)
+  if (isFinal && policy.rollsBack && lastGood(history, desired, newest) !== undefined) {
+    return rollBack(observation, newest)
+  }
+  return unlessJustFailed(observation, { action: 'upgrade', why: 'failed' })
+}
+
+function rollBack({ history, desired }: Observation, newest: Revision): Decision {
+  const good = lastGood(history, desired, newest)
+  return good === undefined ? { action: 'nothing', state: 'current' } : { action: 'rollback', revision: good.revision }
+}
+
+/** The newest revision that worked, apart from what does not: returning to the same would be no return. */
+function lastGood(history: readonly Revision[], desired: Ingredients, newest: Revision): Revision | undefined {
+  const candidates = history.filter(
+    (revision) => revision !== newest && !isForeign(revision, history) && !isMadeFrom(revision, desired, history),
+  )
+  return (
+    candidates.findLast(({ status }) => status === 'deployed') ??
+    candidates.findLast(({ status }) => status === 'superseded')
+  )
+}
+
+function hasFailedBefore(observation: Observation): boolean {
+  const { history, desired } = observation
+  const hasFailedRevision = history.some(
+    (revision) => revision.status === 'failed' && isMadeFrom(revision, desired, history),
+  )
+  return hasFailedRevision || isKnownFailure(observation)
+}
+
+function isKnownFailure({ lastFailure, desired }: Observation): boolean {
+  return lastFailure !== undefined && isSame(lastFailure, desired)
+}
+
+function unlessJustFailed({ lastFailure, desired, now }: Observation, decision: Decision): Decision {
+  const retryAfterMs = backoffMs(lastFailure, desired, now)
+  return retryAfterMs > 0 ? { action: 'wait', why: 'backoff', retryAfterMs } : decision
+}
+
+function isSame(failure: LastFailure, { chartDigest, valuesDigest }: Ingredients): boolean {
+  return failure.chartDigest === chartDigest && failure.valuesDigest === valuesDigest
+}

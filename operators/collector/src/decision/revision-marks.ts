@@ -1,0 +1,96 @@
+/**
+ * What the operator writes on the revisions it makes, so that a look at the history tells whose a release is and what it
+ * was made from. Nothing of it is kept in memory or depends on the status of the Collector.
+ */
+import { createHash } from 'node:crypto'
+import type { Release } from '@reeve/helm'
+import { formatKey, type ObjectKey } from '@reeve/kube'
+
+/** Label of release records: a digest of the key of the Collector, whose name may be too long for a label. */
+export const OWNER_LABEL = 'example.com/collector'
+const CHART_LABEL = 'example.com/chart-digest'
+const VALUES_LABEL = 'example.com/values-digest'
+
+/** So many digits of a digest go into a label, which holds 63 characters: chance makes no two of them equal. */
+const MARK_LENGTH = 40
+
+/** Helm carries labels over to revisions that somebody makes by hand, but not the description: that is how they differ. */
+const OWN_DESCRIPTION = 'Collector '
+const ROLLBACK_DESCRIPTION = /^Rollback to (\d+)$/
+
+/** What a revision is made from. */
+export interface Ingredients {
+  /** `sha256:` and 64 hexadecimal digits, as is the other. */
+  readonly chartDigest: string
+  readonly valuesDigest: string
+}
+
+/** The part of a revision that decisions are made from. */
+export type Revision = Pick<Release, 'revision' | 'status' | 'description' | 'labels' | 'lastDeployed'>
+
+/**
+ * The mark of a Collector on its releases. A Collector that is restored from a backup finds its releases again.
+ *
+ * @example
+ * ownerMark({ namespace: 'default', name: 'metrics' })
+ */
+export function ownerMark(collector: ObjectKey): string {
+  return createHash('sha256').update(formatKey(collector)).digest('hex').slice(0, MARK_LENGTH)
+}
+
+/**
+ * Labels and description of a revision that is about to be made.
+ *
+ * @example
+ * await helm.upgrade(release, chart, { ...revisionMarks(key, { chartDigest, valuesDigest }), values })
+ */
+export function revisionMarks(
+  collector: ObjectKey,
+  { chartDigest, valuesDigest }: Ingredients,
+): { readonly labels: Readonly<Record<string, string>>; readonly description: string } {
+  return {
+    labels: {
+      [OWNER_LABEL]: ownerMark(collector),
+      [CHART_LABEL]: markOf(chartDigest),
+      [VALUES_LABEL]: markOf(valuesDigest),
+    },
+    description: `${OWN_DESCRIPTION}${formatKey(collector)}`,
+  }
+}
+
+/** Whether any Collector made the release. */
+export function hasOwner(history: readonly Revision[]): boolean {
+  return history.some(({ labels }) => labels[OWNER_LABEL] !== undefined)
+}
+
+/** Whether a revision was made from exactly these. One that was made by hand is made from something unknown. */
+export function isMadeFrom(revision: Revision, ingredients: Ingredients, history: readonly Revision[]): boolean {
+  if (isForeign(revision, history)) return false
+  const { labels } = revision
+  const { chartDigest, valuesDigest } = ingredients
+  return labels[CHART_LABEL] === markOf(chartDigest) && labels[VALUES_LABEL] === markOf(valuesDigest)
+}
+
+/**
+ * Whether somebody made the revision by hand, or it repeats one that somebody did. Of one that failed, Helm's message has
+ * replaced the description.
+ */
+export function isForeign(revision: Revision, history: readonly Revision[]): boolean {
+  const { status, description } = revision
+  if (status !== 'deployed' && status !== 'superseded') return false
+  const repeated = rollbackTarget(revision)
+  if (repeated === undefined) return !description.startsWith(OWN_DESCRIPTION)
+  const target = history.find((candidate) => candidate.revision === repeated)
+  // Revisions only repeat older ones, so this ends. What Helm has forgotten already was ours as far as anybody knows.
+  return target !== undefined && target.revision < revision.revision && isForeign(target, history)
+}
+
+/** The older revision that a revision repeats, if it does. */
+export function rollbackTarget({ description }: Revision): number | undefined {
+  const [, target] = ROLLBACK_DESCRIPTION.exec(description) ?? []
+  return target === undefined ? undefined : Number(target)
+}
+
+function markOf(digest: string): string {
+  return digest.replace(/^sha256:/, '').slice(0, MARK_LENGTH)
+}
