@@ -9,9 +9,11 @@ const { operator, scenario } = exploration
 
 describe('the WebApp operator survives', () => {
   it.each(PATTERN_IDS.filter((id) => id !== 'T2'))('%s', { timeout: 120_000 }, async (pattern) => {
-    const report = await explore(operator, scenario, { patterns: [pattern], budget: 6, maxPoints: POINTS_EACH })
+    // Ten hours with a lease are eighteen thousand renewals: those are left to `npm run explore`.
+    const maxPoints = pattern === 'T13' ? 1 : POINTS_EACH
+    const report = await explore(operator, scenario, { patterns: [pattern], budget: 6, maxPoints })
     expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name, { budget: 6 }))).toEqual([])
-    expect(report.patterns[0]).toMatchObject({ explored: POINTS_EACH, missed: 0 })
+    expect(report.patterns[0]).toMatchObject({ explored: maxPoints, missed: 0 })
   })
 
   it('T2 without points: it calls nothing outside the cluster', async () => {

@@ -16,8 +16,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(root, '.reeve', 'exploration-'))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   const page = await readFile(join(root, 'docs/exploration.md'), 'utf8')
-  const example = /^```ts file=exploration\.ts\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? ''
-  await writeFile(join(folder, 'exploration.ts'), example)
+  for (const [, name = '', code = ''] of page.matchAll(/^```ts file=(\S+)\n([\s\S]*?)^```$/gm)) {
+    await writeFile(join(folder, name), code)
+  }
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -26,9 +27,15 @@ describe('docs/exploration.md', () => {
     const { stdout } = await run(process.execPath, [join(folder, 'exploration.ts')], { cwd: root })
     expect(stdout).toBe('true 0\n')
   })
+
+  it('has an operator with a world outside the cluster, whose calls are explored', { timeout: 120_000 }, async () => {
+    const { stdout } = await run(process.execPath, [join(folder, 'outside.ts')], { cwd: root })
+    expect(stdout).toMatch(/^[1-9]\d* 0\n$/)
+  })
 })
 
 describe('reeve explore', () => {
+  const module = join(root, 'packages/simulation/test/support/too-early.ts')
   const reeveExplore = (...args: readonly string[]) =>
     run(process.execPath, [reeve, 'explore', ...args], { cwd: root }).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
@@ -36,20 +43,34 @@ describe('reeve explore', () => {
     )
 
   it('explores the module it is told to and reports in JSON', { timeout: 120_000 }, async () => {
-    const module = join(root, 'packages/simulation/test/support/too-early.ts')
-    const { code, stdout } = await reeveExplore('--module', module, '--pattern', 'T1', '--output', 'json')
+    const { code, stdout } = await reeveExplore(
+      '--module',
+      module,
+      '--pattern',
+      'T1',
+      '--max-points',
+      '6',
+      '--output',
+      'json',
+    )
     const { reports } = JSON.parse(stdout)
     expect(code).toBe(1)
     expect(reports[0].patterns[0]).toMatchObject({ pattern: 'T1', missed: 0 })
     expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
   })
 
-  it('replays one point and prints how to do it again', { timeout: 120_000 }, async () => {
-    const module = join(root, 'packages/simulation/test/support/too-early.ts')
-    const { code, stdout } = await reeveExplore('--module', module, '--pattern', 'T1', '--point', '2', '--threads', '1')
-    expect(code).toBe(1)
-    expect(stdout).toContain('outside gift exists and should not')
-    expect(stdout).toContain(`--module ${module} --pattern T1 --point 2 --seed 1`)
+  it('prints a command that replays the divergence exactly', { timeout: 120_000 }, async () => {
+    const first = await reeveExplore('--module', module, '--pattern', 'T1', '--max-points', '6')
+    expect(first.code).toBe(1)
+    const command = /replay: (npm run explore -- .*)/.exec(first.stdout)?.[1] ?? ''
+    const again = await run('sh', ['-c', command], { cwd: root }).then(
+      () => ({ code: 0, stdout: '' }),
+      (error: { code: number; stdout: string }) => error,
+    )
+    expect(again.code).toBe(1)
+    const [divergence = ''] = first.stdout.split('\n\n')
+    expect(divergence).toContain('outside gift exists and should not')
+    expect(again.stdout).toContain(divergence)
   })
 
   it('explains itself, and refuses what it does not understand', { timeout: 60_000 }, async () => {

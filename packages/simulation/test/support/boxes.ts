@@ -85,7 +85,8 @@ export function contentsOf({ spec }: Pick<Box, 'spec'>): Record<string, string> 
   return { text: spec.text, ...spec.items }
 }
 
-const apply = () =>
+/** The apply engine and nothing else. */
+export const applyReconcile = () =>
   pipeline({
     resource: Boxes,
     owned: [ConfigMaps],
@@ -101,7 +102,7 @@ const apply = () =>
 
 /** Everything as it should be: the engine, a finalizer, an idempotency key. */
 export function correctReconcile(place: Place): Reconcile<Box> {
-  const reconcile = apply()
+  const reconcile = applyReconcile()
   return async (request) => {
     const { object, client, signal } = request
     if (object === undefined) return
