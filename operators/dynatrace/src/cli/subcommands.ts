@@ -10,7 +10,7 @@ import type { SubcommandEntry } from './subcommand.ts'
 export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   {
     name: 'operator',
-    summary: 'look after DynaKubes until SIGTERM',
+    summary: 'look after DynaKubes and EdgeConnects until SIGTERM',
     load: () => import('./operator.ts'),
   },
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
@@ -24,5 +24,15 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     name: 'simulate-environment',
     summary: 'answer like a Dynatrace environment until SIGTERM, to try an operator against',
     load: () => import('./simulate-environment.ts'),
+  },
+  {
+    name: 'startup-probe',
+    summary: 'say by the exit code whether the DNS of the cluster answers',
+    load: () => import('./startup-probe.ts'),
+  },
+  {
+    name: 'generate-metadata',
+    summary: 'write attributes of a node into a file for agents',
+    load: () => import('./generate-metadata.ts'),
   },
 ]
