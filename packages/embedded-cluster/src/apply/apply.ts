@@ -1,7 +1,6 @@
 /** Server-side apply: merges a configuration into an object and records who owns which field. */
-import { isJsonObject, type JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject, jsonEqual } from '../json.ts'
 import { dropNulls } from '../schema/drop-nulls.ts'
-import { jsonEqual } from '../schema/json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import { StatusError } from '../status-error.ts'
 import { checkApplied } from './check-applied.ts'

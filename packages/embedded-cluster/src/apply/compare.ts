@@ -1,6 +1,6 @@
 /** Which fields differ between two states of an object. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { isEmptyContainer, jsonEqual, ownField } from '../schema/json-value.ts'
+import { isJsonObject, type JsonValue, jsonEqual } from '../json.ts'
+import { isEmptyContainer, ownField } from '../schema/json-value.ts'
 import { emptyFieldSet, type FieldSet, fieldSetNode, isEmptyFieldSet, leafFieldSet, unionOf } from './field-set.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import { fieldTypeOrDeduced, isAtomic, itemElements, kindOf, type TypeRef } from './typed-schema.ts'
@@ -45,16 +45,11 @@ function compareMaps(type: TypeRef, before: JsonValue, after: JsonValue): Differ
     if (value === old) continue
     collected.add(fieldElement(name), fieldTypeOrDeduced(type, name), old, value)
   }
-  for (const name of removedNames(before, after)) {
+  for (const name in before) {
+    if (before[name] === undefined || ownField(after, name) !== undefined) continue
     collected.add(fieldElement(name), fieldTypeOrDeduced(type, name), before[name], undefined)
   }
   return collected.difference()
-}
-
-function* removedNames(before: JsonObject, after: JsonObject): Generator<string> {
-  for (const name in before) {
-    if (before[name] !== undefined && ownField(after, name) === undefined) yield name
-  }
 }
 
 function compareLists(type: TypeRef, before: JsonValue, after: JsonValue): Difference {

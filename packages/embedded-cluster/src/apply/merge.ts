@@ -1,6 +1,6 @@
 /** Lays a configuration over a live object, and takes fields out of one. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { isEmptyContainer, jsonEqual, ownField, setField } from '../schema/json-value.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
+import { isEmptyContainer, ownField, setField } from '../schema/json-value.ts'
 import type { FieldSet } from './field-set.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import { fieldTypeOrDeduced, isAtomic, itemElements, kindOf, type TypeRef } from './typed-schema.ts'

@@ -1,7 +1,6 @@
 /** Field ownership of writes other than apply: create, update and the patches. */
 import type { JsonObject, JsonValue } from '../json.ts'
-import { isJsonObject } from '../json.ts'
-import { jsonEqual } from '../schema/json-value.ts'
+import { isJsonObject, jsonEqual } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { emptyObject } from './empty-object.ts'
 import { emptyFieldSet, isEmptyFieldSet, unionOf } from './field-set.ts'

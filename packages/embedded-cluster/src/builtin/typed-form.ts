@@ -44,7 +44,7 @@ class TypedWalk {
   }
 
   fields(type: MessageType, object: JsonObject, up: Trail | undefined): void {
-    for (const name of Object.keys(object)) {
+    for (const name in object) {
       const field = type.byName.get(name)
       if (field === undefined) continue
       const value = object[name]

@@ -1,7 +1,7 @@
 /** Evaluates the compiled rules of a custom resource. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import { invalid } from '../schema/field-error.ts'
-import { jsonEqual, ownField } from '../schema/json-value.ts'
+import { ownField } from '../schema/json-value.ts'
 import type { FieldError } from '../status-error.ts'
 import { Budget, maxStepsPerObject, maxStepsPerRule } from './budget.ts'
 import { CelBudgetError, CelError } from './cel-error.ts'

@@ -1,6 +1,6 @@
 /** JSON patch (RFC 6902), without changing the document it is applied to. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { jsonEqual, ownField, setField } from '../schema/json-value.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
+import { ownField, setField } from '../schema/json-value.ts'
 import { StatusError } from '../status-error.ts'
 import { undecodable } from './undecodable.ts'
 

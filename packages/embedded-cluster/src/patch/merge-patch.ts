@@ -1,6 +1,6 @@
 /** JSON merge patch (RFC 7396). */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { jsonEqual, ownField, setField } from '../schema/json-value.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
+import { ownField, setField } from '../schema/json-value.ts'
 import { undecodable } from './undecodable.ts'
 
 /**

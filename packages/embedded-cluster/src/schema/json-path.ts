@@ -1,6 +1,6 @@
 /** JSONPath as printer columns, scale paths and selectable fields use it. */
-import { isJsonObject, type JsonValue } from '../json.ts'
-import { jsonEqual, ownField } from './json-value.ts'
+import { isJsonObject, type JsonValue, jsonEqual } from '../json.ts'
+import { ownField } from './json-value.ts'
 
 /** Thrown when an expression is not one; the message says where. */
 export class JsonPathError extends Error {

@@ -23,30 +23,6 @@ export function setField(object: JsonObject, name: string, value: JsonValue | un
   }
 }
 
-/** Whether two values are the same JSON; a field that is `undefined` counts as absent. */
-export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
-    for (let index = 0; index < a.length; index++) {
-      if (!jsonEqual(a[index], b[index])) return false
-    }
-    return true
-  }
-  let count = 0
-  for (const name in a) {
-    const value = a[name]
-    if (value === undefined) continue
-    count++
-    if (!jsonEqual(value, ownField(b, name))) return false
-  }
-  for (const name in b) {
-    if (b[name] !== undefined) count--
-  }
-  return count === 0
-}
-
 /** Whether there is nothing in it: null, an empty list or an empty object. */
 export function isEmptyContainer(value: JsonValue): boolean {
   if (value === null) return true

@@ -1,8 +1,7 @@
 /** Checks allOf, anyOf, oneOf and not of a schema in a definition: they may restrict values, but declare nothing. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { forbidden } from './field-error.ts'
-import { jsonEqual } from './json-value.ts'
 import { checkListType, checkMapType } from './structural-lists.ts'
 
 /** Keywords that declare something, and how they must be left. */

@@ -1,9 +1,8 @@
 /** Checks of single values: type, numbers, text, enumerations. */
-import { isJsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { formatFloat, invalid, notSupported, tooLong, typeInvalid } from './field-error.ts'
 import { matchesFormat } from './formats.ts'
-import { jsonEqual } from './json-value.ts'
 import { matchesPattern } from './patterns.ts'
 import type { Schema } from './schema.ts'
 

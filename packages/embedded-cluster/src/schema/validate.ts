@@ -1,8 +1,8 @@
 /** Validates objects against the schema of their custom resource, in the words of the API server. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { invalid, required, tooMany } from './field-error.ts'
-import { jsonEqual, ownEntry, ownField } from './json-value.ts'
+import { ownEntry, ownField } from './json-value.ts'
 import { duplicateErrors } from './list-uniqueness.ts'
 import type { Schema } from './schema.ts'
 import { enumError, numberErrors, textErrors, typeError } from './validate-scalar.ts'

@@ -217,6 +217,7 @@ function withResourceVersion(object: JsonObject, revision: number): JsonObject {
   const fields: JsonObject = { ...(isJsonObject(metadata) ? metadata : {}), resourceVersion: String(revision) }
   const ordered: JsonObject = {}
   for (const field of metadataOrder) if (fields[field] !== undefined) ordered[field] = fields[field]
-  for (const [field, value] of Object.entries(fields)) if (value !== undefined) ordered[field] = value
+  for (const field in fields)
+    if (!Object.hasOwn(ordered, field) && fields[field] !== undefined) ordered[field] = fields[field]
   return { kind, apiVersion, metadata: ordered, ...rest }
 }

@@ -38,6 +38,6 @@ export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)
   if (Array.isArray(value)) for (const item of value) deepFreeze(item)
-  else for (const field of Object.values(value)) deepFreeze(field)
+  else for (const field in value) deepFreeze(value[field])
   return value
 }
