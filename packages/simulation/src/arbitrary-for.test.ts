@@ -2,7 +2,7 @@ import { defineCrd, listMap, objectSchema, oneOf, openObject, quantity, validate
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { arbitraryFor, removablePaths, without } from './arbitrary-for.ts'
+import { arbitraryFor, changedValues, removablePaths, without } from './arbitrary-for.ts'
 
 const crd = defineCrd({
   group: 'example.com',
@@ -79,5 +79,18 @@ describe('removablePaths', () => {
     expect(without(full, ['limits', 'cpu'])).toEqual({ ...full, limits: { memory: '1Gi' } })
     expect(without(full, ['env', 0])).toEqual({ ...full, env: [] })
     expect(full.limits.cpu).toBe(1)
+  })
+})
+
+describe('changedValues', () => {
+  it('replaces one value at a time by another that the schema accepts', () => {
+    const full = { image: 'a', replicas: 2, tone: 'Quiet', env: [{ name: 'A' }] }
+    const changed = changedValues(schema, full, 1)
+    expect(changed.map(({ path }) => path)).toEqual([['image'], ['replicas'], ['tone'], ['env', 0, 'name']])
+    for (const { value } of changed) {
+      expect(validate(schema, value)).toEqual([])
+      expect(value).not.toEqual(full)
+    }
+    expect(changed[2]?.value).toEqual({ ...full, tone: 'Loud' })
   })
 })

@@ -62,7 +62,9 @@ function troubleMaker(world: World) {
   }
 }
 
-test('whatever goes wrong, what is desired is there, what is not is gone, what others wrote stays, and then it is quiet', { timeout: 120_000 }, async () => {
+test('whatever goes wrong, what is desired is there, what is not is gone, what others wrote stays, and then it is quiet', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15, size: 'max' }), spec, async (steps, last) => {
       const world = await createWorld({ seed: 1 })

@@ -60,7 +60,9 @@ function onlooker() {
   return { operator, told, contradictions, seen }
 }
 
-test('the cache equals the server after any interleaving of events, 410s, silence and reconnects', { timeout: 120_000 }, async () => {
+test('the cache equals the server after any interleaving of events, 410s, silence and reconnects', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), async (steps) => {
       const events: EventFate[] = []
