@@ -12,14 +12,16 @@ import {
   type ReconcileRecord,
   type ServerAddress,
 } from '@reeve/runtime'
-import type { DynaKube } from './api/latest.ts'
+import type { DynaKube, EdgeConnect } from './api/latest.ts'
 import { certificatesController } from './controllers/certificates/certificates-controller.ts'
 import { FIELD_MANAGER } from './controllers/dynakube/apply.ts'
 import { dynaKubeController } from './controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from './controllers/dynakube/reconcile.ts'
+import { edgeConnectController } from './controllers/edgeconnect/controller.ts'
+import type { EdgeConnectOptions } from './controllers/edgeconnect/reconcile.ts'
 
 /** Options of {@link createDynatraceOperator}. */
-export interface DynatraceOperatorOptions extends DynaKubeOptions {
+export interface DynatraceOperatorOptions extends DynaKubeOptions, EdgeConnectOptions {
   readonly client: KubeClient
   /** The operator's own namespace, and that of the resources it looks after. */
   readonly namespace: string
@@ -44,6 +46,7 @@ export interface DynatraceOperator {
   readonly manager: Manager<Cache>
   readonly cache: Cache
   readonly dynakubes: Controller<DynaKube>
+  readonly edgeConnects: Controller<EdgeConnect>
 }
 
 /**
@@ -78,12 +81,13 @@ export function createDynatraceOperator(options: DynatraceOperatorOptions): Dyna
   })
   const environment = { cache, client: manager.client, events, ...shared }
   const dynakubes = dynaKubeController(options, environment)
-  manager.add(events, dynakubes)
+  const edgeConnects = edgeConnectController(options, environment)
+  manager.add(events, dynakubes, edgeConnects)
   if (options.issuesCertificates ?? true) manager.add(certificatesController(namespace, environment))
   manager.readiness.add('cache', () => {
     if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
   })
-  return { manager, cache, dynakubes }
+  return { manager, cache, dynakubes, edgeConnects }
 }
 
 /**

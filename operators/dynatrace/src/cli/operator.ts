@@ -1,4 +1,4 @@
-/** `dynatrace-operator operator`: looks after DynaKubes until the process is told to stop. */
+/** `dynatrace-operator operator`: looks after DynaKubes and EdgeConnects until the process is told to stop. */
 import { hostname } from 'node:os'
 import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'

@@ -17,7 +17,14 @@ import type { Controller, ReconcileRecord } from '@reeve/runtime'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
-import { clusterIdOf, convertRoute, crdManifests, createDynatraceOperator, DynaKubes } from '../../../src/index.ts'
+import {
+  clusterIdOf,
+  convertRoute,
+  crdManifests,
+  createDynatraceOperator,
+  DynaKubes,
+  type DynatraceOperatorOptions,
+} from '../../../src/index.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -50,8 +57,12 @@ export interface Stage extends AsyncDisposable {
  * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller at work.
  *
  * @param tenants one for each DynaKube, which has the same name
+ * @param options what the operator is told differently
  */
-export async function setStage(tenants: readonly string[]): Promise<Stage> {
+export async function setStage(
+  tenants: readonly string[],
+  options: Partial<DynatraceOperatorOptions> = {},
+): Promise<Stage> {
   const environment = await startEnvironmentSimulator({ tenants: tenants.map((id) => ({ id })) })
   const route = convertRoute()
   let passedMs = 0
@@ -77,6 +88,7 @@ export async function setStage(tenants: readonly string[]): Promise<Stage> {
     detectsHostAvailability: true,
     issuesCertificates: false,
     onReconcile: (record) => records.push(record),
+    ...options,
   })
   const running = manager.run(stop.signal)
   // A failure is the test's business when the stage is struck; until then it must not be unhandled.

@@ -1,0 +1,59 @@
+/** The controller of EdgeConnects: what it watches, and whose reconcile a change means. */
+import { ConfigMaps, type KubeObject, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
+import {
+  type CacheReader,
+  type Controller,
+  type ControllerEnvironment,
+  type ControllerOptions,
+  controller,
+  keepOwnFields,
+} from '@reeve/runtime'
+import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
+import { FIELD_MANAGER } from '../dynakube/apply.ts'
+import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'
+
+/** Options of {@link edgeConnectController}. */
+export interface EdgeConnectControllerOptions extends EdgeConnectOptions {
+  /** The namespace of the operator; EdgeConnects elsewhere are left alone. */
+  readonly namespace: string
+  readonly onReconcile?: ControllerOptions<EdgeConnect>['onReconcile']
+}
+
+/**
+ * Makes the controller. Secrets and ConfigMaps of users that an EdgeConnect names are watched as well.
+ *
+ * @example
+ * manager.add(edgeConnectController({ namespace, clusterId }, { cache, client: manager.client, events }))
+ */
+export function edgeConnectController(
+  options: EdgeConnectControllerOptions,
+  environment: ControllerEnvironment,
+): Controller<EdgeConnect> {
+  const { namespace, onReconcile } = options
+  const transform = keepOwnFields(FIELD_MANAGER)
+  return controller(
+    {
+      name: 'edgeconnect-controller',
+      for: { resource: EdgeConnects, namespace },
+      owns: OWNED.map((resource) => ({ resource, namespace, transform })),
+      watches: [
+        { resource: Secrets, namespace, transform, map: referring },
+        { resource: ConfigMaps, namespace, transform, map: referring },
+      ],
+      reconcile: edgeConnectReconcile(options),
+      ...(onReconcile && { onReconcile }),
+    },
+    environment,
+  )
+}
+
+/** The EdgeConnects that name an object. */
+function referring({ kind, metadata }: Stored<KubeObject>, cache: CacheReader): readonly ObjectKey[] {
+  const { namespace = '', name } = metadata
+  const namesIn = ({ spec }: EdgeConnect) =>
+    kind === 'ConfigMap' ? [spec.caCertsRef] : [spec.oauth.clientSecret, spec.customPullSecret, spec.proxy?.authRef]
+  return cache
+    .list(EdgeConnects, { namespace })
+    .filter((edgeConnect) => namesIn(edgeConnect).includes(name))
+    .map((edgeConnect) => ({ namespace, name: edgeConnect.metadata.name }))
+}

@@ -1,0 +1,139 @@
+/** The EdgeConnect in the environment, which the operator makes and keeps in step. */
+import type { Logger } from '@reeve/runtime'
+import {
+  clientSecretName,
+  hasKubernetesAutomation,
+  hostMappings,
+  hostPatterns,
+} from '../../api/edgeconnect/edgeconnect-facts.ts'
+import type { EdgeConnect } from '../../api/latest.ts'
+import type { EdgeConnectRecord } from '../../environment/client/platform/edge-connects.ts'
+import type { PlatformClient } from '../../environment/client/platform/platform-client.ts'
+import type { NamespaceView } from '../dynakube/namespace-view.ts'
+
+/** Keys of the Secret with the client that the environment made. */
+export const CLIENT_KEYS = {
+  id: 'oauth-client-id',
+  secret: 'oauth-client-secret',
+  resource: 'oauth-client-resource',
+  edgeConnectId: 'id',
+} as const
+
+/** The client that the environment made for an EdgeConnect. */
+export interface ProvisionedClient {
+  /** Of the EdgeConnect in the environment. */
+  readonly edgeConnectId: string
+  readonly id: string
+  readonly secret: string
+  readonly resource: string
+}
+
+/** What provisioning works with. */
+export interface ProvisionContext {
+  readonly platform: PlatformClient
+  readonly view: NamespaceView
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+/** The name is taken by an EdgeConnect that somebody else made. */
+export class ForeignEdgeConnectError extends Error {
+  readonly code = 'EDGECONNECT_FOREIGN'
+  override readonly name = 'ForeignEdgeConnectError'
+
+  constructor(name: string) {
+    super(`the environment has an EdgeConnect ${name} that is not managed by an operator; rename one of them`)
+  }
+}
+
+/** The client in the Secret of an earlier pass; `undefined` when a part of it is missing. */
+export function storedClient(edgeConnect: EdgeConnect, view: NamespaceView): ProvisionedClient | undefined {
+  const data = view.secret(clientSecretName(edgeConnect)) ?? {}
+  const { [CLIENT_KEYS.id]: id, [CLIENT_KEYS.secret]: secret, [CLIENT_KEYS.resource]: resource } = data
+  const edgeConnectId = data[CLIENT_KEYS.edgeConnectId]
+  return id && secret && resource && edgeConnectId ? { edgeConnectId, id, secret, resource } : undefined
+}
+
+/**
+ * Makes sure that the environment knows the EdgeConnect, and answers with its client.
+ *
+ * The secret of a client is shown once, when it is made. Whoever lost it makes the EdgeConnect anew.
+ *
+ * *Errors*: {@link ForeignEdgeConnectError}, errors of the platform.
+ */
+export async function provision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient> {
+  const { platform, view, signal } = context
+  const name = edgeConnect.metadata.name ?? ''
+  const found = await platform.edgeConnects.findByName(name, { signal })
+  if (found !== undefined && !found.managedByOperator) throw new ForeignEdgeConnectError(name)
+  const stored = storedClient(edgeConnect, view)
+  if (found !== undefined && stored?.edgeConnectId === found.id) {
+    await keepInStep(edgeConnect, found, stored, context)
+    return stored
+  }
+  if (found !== undefined) await platform.edgeConnects.delete(found.id, { signal })
+  const created = await platform.edgeConnects.create(requestOf(edgeConnect), { signal })
+  return {
+    edgeConnectId: created.id,
+    id: created.oauthClientId,
+    secret: created.oauthClientSecret,
+    resource: created.oauthClientResource,
+  }
+}
+
+const requestOf = (edgeConnect: EdgeConnect) => ({
+  name: edgeConnect.metadata.name ?? '',
+  hostPatterns: hostPatterns(edgeConnect),
+  hostMappings: hostMappings(edgeConnect),
+})
+
+async function keepInStep(
+  edgeConnect: EdgeConnect,
+  { id }: EdgeConnectRecord,
+  client: ProvisionedClient,
+  { platform, signal }: ProvisionContext,
+): Promise<void> {
+  // The list shows names only.
+  const { hostPatterns: known } = await platform.edgeConnects.get(id, { signal })
+  if (known.join('\n') === hostPatterns(edgeConnect).join('\n')) return
+  await platform.edgeConnects.update(id, { ...requestOf(edgeConnect), oauthClientId: client.id }, { signal })
+}
+
+const connectionOf = ({ metadata, status }: EdgeConnect) => ({
+  name: metadata.name ?? '',
+  namespace: metadata.namespace ?? '',
+  uid: status?.kubeSystemUID ?? '',
+})
+
+/** Tells the environment with which token workflows reach the Kubernetes API through the EdgeConnect. */
+export async function connectAutomation(
+  edgeConnect: EdgeConnect,
+  token: string,
+  { platform, signal }: ProvisionContext,
+): Promise<void> {
+  const connection = { ...connectionOf(edgeConnect), token }
+  const found = await platform.connectionSettings.find(connection, { signal })
+  if (found === undefined) await platform.connectionSettings.create(connection, { signal })
+  else if (found.value.token !== token) {
+    await platform.connectionSettings.update({ objectId: found.objectId, value: connection }, { signal })
+  }
+}
+
+/**
+ * Removes what the operator made in the environment; what somebody else made stays.
+ *
+ * *Guarantees*: may be cut anywhere and run again. *Errors*: errors of the platform: it is tried again.
+ */
+export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<void> {
+  const { platform, view, logger, signal } = context
+  if (hasKubernetesAutomation(edgeConnect)) {
+    const setting = await platform.connectionSettings.find(connectionOf(edgeConnect), { signal })
+    if (setting !== undefined) await platform.connectionSettings.delete(setting.objectId, { signal })
+  }
+  const found = await platform.edgeConnects.findByName(edgeConnect.metadata.name ?? '', { signal })
+  if (found === undefined || !found.managedByOperator) return
+  if (storedClient(edgeConnect, view)?.edgeConnectId !== found.id) {
+    logger.warn({ id: found.id }, 'the EdgeConnect in the environment is not the one that was made last')
+  }
+  await platform.edgeConnects.delete(found.id, { signal })
+}

@@ -1,0 +1,196 @@
+/** EdgeConnects in a cluster in process, against a simulated environment and its registry. */
+import { ConfigMaps, Deployments, isNotFound, Secrets } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { type EdgeConnectSpec, EdgeConnects } from '../../src/api/latest.ts'
+import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
+import { createRegistryClient } from '../../src/oci/registry-client.ts'
+import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
+
+const TENANT = 'tenant'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage([TENANT], {
+    // What is public is found on the stage.
+    openRegistry: (options) =>
+      createRegistryClient({
+        ...options,
+        trustedCertificates: stage.environment.caCertificate,
+        mirrors: { 'index.docker.io': [stage.environment.registry.host] },
+      }),
+  })
+  const [client] = stage.environment.tenant(TENANT).oauth.list()
+  await stage.client.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: NAMESPACE, name: 'client' },
+    data: encodeSecret({ 'oauth-client-id': client?.id ?? '', 'oauth-client-secret': client?.secret ?? '' }),
+  })
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const key = (name: string) => ({ namespace: NAMESPACE, name })
+const known = () => stage.environment.tenant(TENANT).edgeConnects.list()
+const read = (name: string) => stage.client.get(EdgeConnects, key(name))
+const secret = async (name: string) => decodeSecret((await stage.client.get(Secrets, key(name))).data)
+const isDeployed = (name: string) => async () =>
+  stage.client.get(Deployments, key(name)).then(
+    () => true,
+    (error: unknown) => {
+      if (isNotFound(error)) return false
+      throw error
+    },
+  )
+const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation)
+
+function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partial<EdgeConnectSpec['oauth']> = {}) {
+  return stage.client.create(EdgeConnects, {
+    apiVersion: 'dynatrace.com/v1alpha2',
+    kind: 'EdgeConnect',
+    metadata: key(name),
+    spec: {
+      apiServer: stage.environment.authority,
+      oauth: {
+        clientSecret: 'client',
+        endpoint: stage.environment.tokenUrl,
+        resource: `urn:dtenvironment:${TENANT}`,
+        ...oauth,
+      },
+      caCertsRef: 'environment',
+      imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
+      ...spec,
+    },
+  })
+}
+
+describe('an EdgeConnect of the user', () => {
+  it('is deployed without a word to the environment (core 50)', async () => {
+    stage.environment.clearCalls()
+    await create('regular')
+    await stage.until('the Deployment', isDeployed('regular'))
+    const file = parse((await secret('regular-ec-yaml'))['edgeConnect.yaml'] ?? '')
+    expect(file).toMatchObject({ name: 'regular', oauth: { resource: `urn:dtenvironment:${TENANT}` } })
+    expect(file).not.toHaveProperty('secrets')
+    expect(stage.environment.calls()).toEqual([])
+    expect((await read('regular')).metadata.finalizers).toBeUndefined()
+    expect((await read('regular')).status?.version).toMatchObject({
+      imageID: 'registry.example.com/edgeconnect:1',
+      source: 'custom-image',
+    })
+  })
+
+  it('says what is missing, and goes on when it comes', async () => {
+    await create('waiting', {}, { clientSecret: 'later' })
+    await stage.until('an error', async () => (await read('waiting')).status?.phase === 'Error')
+    expect((await read('waiting')).status?.conditions?.[0]?.message).toBe(
+      'spec.oauth.clientSecret: the Secret dynatrace/later needs the keys oauth-client-id and oauth-client-secret',
+    )
+    await stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: key('later'),
+      data: encodeSecret({ 'oauth-client-id': 'a', 'oauth-client-secret': 'b' }),
+    })
+    await stage.until('the Deployment', isDeployed('waiting'))
+  })
+
+  it('is pinned to what the registry has for its tag (core 51)', async () => {
+    await create('tagged', { imageRef: { tag: 'latest' } })
+    await stage.until('the Deployment', isDeployed('tagged'))
+    expect((await read('tagged')).status?.version).toMatchObject({
+      imageID: expect.stringMatching(/^docker\.io\/dynatrace\/edgeconnect:latest@sha256:[0-9a-f]{64}$/),
+      source: 'public-registry',
+    })
+  })
+})
+
+describe('an EdgeConnect of the operator', () => {
+  it('is made in the environment and deployed (core 45, 49)', async () => {
+    await create(
+      'made',
+      { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } },
+      { provisioner: true },
+    )
+    await stage.until('a report', async () => (await read('made')).status?.phase !== undefined)
+    const { metadata, status } = await read('made')
+    expect(metadata.finalizers).toEqual(['server'])
+    const pattern = `made.${NAMESPACE}.${status?.kubeSystemUID}.kubernetes-automation`
+    expect(known()).toMatchObject([{ name: 'made', hostPatterns: ['*.internal.org', pattern] }])
+    const client = await secret('made-client')
+    expect(Object.keys(client).sort()).toEqual([
+      'id',
+      'oauth-client-id',
+      'oauth-client-resource',
+      'oauth-client-secret',
+    ])
+    const file = parse((await secret('made-ec-yaml'))['edgeConnect.yaml'] ?? '')
+    expect(file.oauth.client_id).toBe(client['oauth-client-id'])
+    await stage.until('the setting', () => stage.environment.tenant(TENANT).settings.list().length > 0)
+    const [setting] = stage.environment.tenant(TENANT).settings.list()
+    expect(setting?.value).toMatchObject({ name: 'made', namespace: NAMESPACE, token: file.secrets[0].token })
+  })
+
+  it('is changed in the environment only when its hosts change (core 48)', async () => {
+    stage.environment.clearCalls()
+    await stage.client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })
+    await stage.until(
+      'two replicas',
+      async () => (await stage.client.get(Deployments, key('made'))).spec?.replicas === 2,
+    )
+    expect(calls('edge-connect-update')).toEqual([])
+    const spec = { hostPatterns: ['*.other.org'] }
+    await stage.client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec } })
+    await stage.until('the change', () => known()[0]?.hostPatterns?.includes('*.other.org') ?? false)
+    expect(calls('edge-connect-update')).toHaveLength(1)
+  })
+
+  it('is made anew when its client was lost (core 46)', async () => {
+    const before = known()[0]?.id
+    await stage.client.delete(Secrets, key('made-client'))
+    await stage.until('another one', () => known()[0] !== undefined && known()[0]?.id !== before)
+    await stage.until(
+      'its client',
+      async () => (await secret('made-client').catch(() => undefined))?.id === known()[0]?.id,
+    )
+    expect(known()).toHaveLength(1)
+  })
+
+  it('goes from the environment before it goes from the cluster (core 49)', async () => {
+    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
+    await stage.client.delete(EdgeConnects, key('made'))
+    await stage.until('a failed try', () => calls('edge-connect-delete').length > 0)
+    expect((await read('made')).metadata.finalizers).toEqual(['server'])
+    trouble.remove()
+    await stage.until('nothing left', () => known().length === 0)
+    await stage.until('the resource gone', () =>
+      read('made').then(
+        () => false,
+        (error) => isNotFound(error),
+      ),
+    )
+    expect(stage.environment.tenant(TENANT).settings.list()).toEqual([])
+  })
+
+  it('leaves alone what somebody else made (core 47)', async () => {
+    const { edgeConnects } = stage.environment.tenant(TENANT)
+    edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
+    await create('theirs', {}, { provisioner: true })
+    await stage.until('an error', async () => (await read('theirs')).status?.phase === 'Error')
+    await stage.client.delete(EdgeConnects, key('theirs'))
+    await stage.until('the resource gone', () =>
+      read('theirs').then(
+        () => false,
+        (error) => isNotFound(error),
+      ),
+    )
+    expect(known().map(({ name }) => name)).toEqual(['theirs'])
+  })
+})
+
+it('trusts only certificates that are there', async () => {
+  await stage.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key('empty') })
+  await create('distrusting', { caCertsRef: 'empty' }, { provisioner: true })
+  await stage.until('an error', async () => (await read('distrusting')).status?.phase === 'Error')
+  expect((await read('distrusting')).status?.conditions?.[0]?.message).toContain('spec.caCertsRef')
+})
