@@ -1,0 +1,63 @@
+import type { DaemonSet, Deployment, KubeObject, StatefulSet, Stored } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../api/latest.ts'
+import { dynakube } from '../../api/testing/build.ts'
+import { phaseOf } from './phase.ts'
+
+/** Only what the phase looks at. */
+type Workload = Partial<Pick<DaemonSet & Deployment & StatefulSet, 'spec' | 'status'>> & {
+  readonly generation?: number
+}
+
+function phase(spec: Partial<DynaKubeSpec>, workloads: Readonly<Record<string, Workload>>) {
+  const get = (_resource: unknown, { name }: { readonly name: string }) => {
+    const workload = workloads[name]
+    if (workload === undefined) return undefined
+    const { generation = 1, ...rest } = workload
+    return { metadata: { name, generation }, ...rest } as unknown as Stored<KubeObject>
+  }
+  return phaseOf(dynakube(spec), { get } as unknown as CacheReader)
+}
+
+const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
+const agent: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
+const set = (replicas: number, readyReplicas: number) => ({ spec: { replicas }, status: { readyReplicas } }) as Workload
+const daemons = (currentNumberScheduled: number, numberReady: number) =>
+  ({ spec: {}, status: { currentNumberScheduled, numberReady } }) as Workload
+
+describe('the phase', () => {
+  it('follows the gateways (core 43, workloads 26)', () => {
+    expect(phase(gateway, {})).toBe('Deploying')
+    expect(phase(gateway, { 'dk-activegate': set(1, 0) })).toBe('Deploying')
+    expect(phase(gateway, { 'dk-activegate': set(1, 1) })).toBe('Running')
+    expect(phase({ ...gateway, ...agent }, { 'dk-activegate': set(1, 0), 'dk-oneagent': daemons(3, 3) })).toBe(
+      'Deploying',
+    )
+  })
+
+  it('follows the agents (api 48)', () => {
+    expect(phase({ ...gateway, ...agent }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
+    expect(phase(agent, { 'dk-oneagent': daemons(3, 2) })).toBe('Deploying')
+    expect(phase(agent, { 'dk-oneagent': daemons(3, 3) })).toBe('Running')
+  })
+
+  it('follows executors of databases once their change was seen (core 44)', () => {
+    const spec = { ...gateway, extensions: { databases: [{ id: 'oracle' }] } }
+    const gateways = { 'dk-activegate': set(1, 1) }
+    const executor = (observedGeneration: number) =>
+      ({ generation: 2, spec: { replicas: 1 }, status: { observedGeneration, readyReplicas: 1 } }) as Workload
+    expect(phase(spec, gateways)).toBe('Deploying')
+    expect(phase(spec, { ...gateways, 'dk-sql-ext-exec-oracle': executor(1) })).toBe('Deploying')
+    expect(phase(spec, { ...gateways, 'dk-sql-ext-exec-oracle': executor(2) })).toBe('Running')
+  })
+
+  it('does not wait for collectors of telemetry alone (workloads 27)', () => {
+    expect(phase({ telemetryIngest: {} }, {})).toBe('Running')
+    expect(phase({ extensions: { prometheus: {} } }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
+  })
+
+  it('is Running when there is nothing to run', () => {
+    expect(phase({}, {})).toBe('Running')
+  })
+})
