@@ -183,8 +183,8 @@ class Simulation implements SimulatedNodes {
       }
     } catch (error) {
       if (this.#stopping.signal.aborted) return
-      // Gone or changed meanwhile: the watch brings the news, if there are any.
-      if (error instanceof RequestFailedError && (error.status === 404 || error.status === 409)) return
+      // Gone, changed or, in a namespace on its way out, forbidden meanwhile: the watch brings the news, if there are any.
+      if (error instanceof RequestFailedError && [403, 404, 409].includes(error.status)) return
       this.#onFailure(error)
       this.#later(key, RETRY_MS)
     }
