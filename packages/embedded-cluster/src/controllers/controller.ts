@@ -28,6 +28,22 @@ export interface ControllerDefinition {
   readonly initialKeys?: readonly string[]
 }
 
+/** The loop of the controller `name`, in the time and with the manners of its cluster. */
+export function createLoop(
+  { clock, random, onError, breathe }: ControllerContext,
+  name: string,
+  reconcile: Reconcile,
+  concurrency?: number,
+): ControlLoop {
+  return new ControlLoop(reconcile, {
+    clock,
+    random,
+    onError: (key, error) => onError(name, key, error),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(breathe === undefined ? {} : { breathe }),
+  })
+}
+
 /** Runs a {@link ControllerDefinition} on the events of the cluster. */
 export class Controller implements SimulatorController {
   readonly name: string
@@ -38,17 +54,10 @@ export class Controller implements SimulatorController {
   #isStarted = false
 
   constructor(context: ControllerContext, definition: ControllerDefinition) {
-    const { clock, random, onError, breathe } = context
     this.name = definition.name
     this.#context = context
     this.#definition = definition
-    this.#loop = new ControlLoop(definition.reconcile, {
-      clock,
-      random,
-      onError: (key, error) => onError(definition.name, key, error),
-      ...(definition.concurrency === undefined ? {} : { concurrency: definition.concurrency }),
-      ...(breathe === undefined ? {} : { breathe }),
-    })
+    this.#loop = createLoop(context, definition.name, definition.reconcile, definition.concurrency)
   }
 
   get isIdle(): boolean {

@@ -4,9 +4,6 @@ import { imageSoundsMissing, type KubeletSettings } from './kubelet/pod-behaviou
 /** Enough to see spreading, few enough to read. */
 export const DEFAULT_NODES = 3
 
-/** As long as a real cluster keeps them. */
-export const DEFAULT_EVENT_TTL_MS = 3_600_000
-
 /** Quick, but visible: a pod is seen being created, and a Job's pod is seen running. */
 export const DEFAULT_KUBELET_SETTINGS: KubeletSettings = {
   podStartDelayMs: 100,

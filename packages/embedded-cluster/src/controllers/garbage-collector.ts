@@ -1,7 +1,8 @@
 /** Deletes what nobody owns any more, and carries out foreground and orphaning deletion. */
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
-import { ControlLoop } from './control-loop.ts'
+import type { ControlLoop } from './control-loop.ts'
+import { createLoop } from './controller.ts'
 import { type ClusterObject, isTerminating, namespaceOf, type OwnerReference } from './kinds/meta.ts'
 import { OwnerGraph, objectId, ResourceKinds, splitObjectId } from './owner-graph.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
@@ -39,15 +40,9 @@ export class GarbageCollector implements SimulatorController {
   #unsubscribe: (() => void) | undefined
 
   constructor(context: ControllerContext) {
-    const { clock, random, onError, breathe } = context
     this.#context = context
     this.#kinds = new ResourceKinds(context.api)
-    this.#loop = new ControlLoop((key, signal) => this.#reconcile(key, signal), {
-      clock,
-      random,
-      onError: (key, error) => onError(this.name, key, error),
-      ...(breathe === undefined ? {} : { breathe }),
-    })
+    this.#loop = createLoop(context, this.name, (key, signal) => this.#reconcile(key, signal))
   }
 
   get isIdle(): boolean {

@@ -6,10 +6,9 @@ import { createContext } from './context.ts'
 import type { OnError } from './control-loop.ts'
 import { createCronJobController } from './cron-jobs.ts'
 import { createDaemonSetController } from './daemon-sets.ts'
-import { DEFAULT_EVENT_TTL_MS, DEFAULT_KUBELET_SETTINGS, DEFAULT_NODES } from './defaults.ts'
+import { DEFAULT_KUBELET_SETTINGS, DEFAULT_NODES } from './defaults.ts'
 import { createDeploymentController } from './deployments.ts'
 import { createEndpointsController } from './endpoints.ts'
-import { createEventExpiryController } from './event-expiry.ts'
 import { GarbageCollector } from './garbage-collector.ts'
 import { createJobController } from './jobs.ts'
 import type { KubeletSettings } from './kubelet/pod-behaviour.ts'
@@ -41,8 +40,6 @@ export interface ControllersOptions extends Partial<KubeletSettings> {
   readonly rootCertificate?: string
   /** Whether to write Events about what happens. @default true */
   readonly recordEvents?: boolean
-  /** How long Events are kept after they were last seen, written by anybody. @default one hour, as elsewhere */
-  readonly eventTtlMs?: number
   /** How often nodes renew their Leases. @default never: nobody has to tell a dead node from a quiet one */
   readonly heartbeatIntervalMs?: number
   /** Told about work that failed and will be tried again. @default nobody */
@@ -60,7 +57,7 @@ export interface ControllersOptions extends Partial<KubeletSettings> {
 export function createControllers(api: ClusterApi, options: ControllersOptions = {}): SimulatorController[] {
   const { clock = systemClock, random = Math.random, nodes = DEFAULT_NODES } = options
   const { rootCertificate = '', recordEvents = true, onError = () => undefined } = options
-  const { eventTtlMs = DEFAULT_EVENT_TTL_MS, heartbeatIntervalMs } = options
+  const { heartbeatIntervalMs } = options
   // Simulated time stands still until everybody is done, so only real time needs room for the rest of the process.
   const breathe = clock === systemClock ? () => setImmediate() : undefined
   const context = createContext(api, { clock, random, onError, breathe, recordEvents })
@@ -85,7 +82,6 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
     createStorageClassController(context),
     createPersistentVolumeClaimController(context),
     createPodDisruptionBudgetController(context),
-    createEventExpiryController(context, eventTtlMs),
   ]
   if (heartbeatIntervalMs !== undefined) controllers.push(createNodeHeartbeatController(context, heartbeatIntervalMs))
   return [context.view, ...controllers]

@@ -2,7 +2,8 @@
 
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
-import { ControlLoop, isLostRace } from './control-loop.ts'
+import { type ControlLoop, isLostRace } from './control-loop.ts'
+import { createLoop } from './controller.ts'
 import type { Namespace } from './kinds/cluster.ts'
 import { type ClusterObject, type Condition, isTerminating, splitKey } from './kinds/meta.ts'
 import { failureMessage } from './pod-creation.ts'
@@ -34,15 +35,9 @@ export class NamespaceController implements SimulatorController {
   #unsubscribe: (() => void) | undefined
 
   constructor(context: ControllerContext) {
-    const { api, clock, random, onError, breathe } = context
     this.#context = context
-    this.#namespaces = new ResourceClient(api, 'namespaces')
-    this.#loop = new ControlLoop((key, signal) => this.#reconcile(key, signal), {
-      clock,
-      random,
-      onError: (key, error) => onError(this.name, key, error),
-      ...(breathe === undefined ? {} : { breathe }),
-    })
+    this.#namespaces = new ResourceClient(context.api, 'namespaces')
+    this.#loop = createLoop(context, this.name, (key, signal) => this.#reconcile(key, signal))
   }
 
   get isIdle(): boolean {

@@ -3,12 +3,11 @@ import { cloneJson, type JsonObject, stringAt } from '../json.ts'
 import { storageKey } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
 import { decodeObject } from './decode-object.ts'
 import { metadataOf } from './object-meta.ts'
-import { changeObject } from './update.ts'
+import { changeObject, requireSameObject } from './update.ts'
 
 /** Replaces the object, or creates it for the few kinds that allow PUT to do so. */
 export async function replaceObject(
@@ -19,17 +18,7 @@ export async function replaceObject(
   const draft = decodeObject(context, request, body)
   const { info, name = '' } = request
   const metadata = metadataOf(draft)
-  const givenName = stringAt(metadata, 'name') ?? ''
-  if (givenName === '') {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  }
-  if (givenName !== name) {
-    throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
-  }
-  const givenNamespace = stringAt(metadata, 'namespace') ?? ''
-  if (givenNamespace !== '' && givenNamespace !== (request.namespace ?? '')) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
+  requireSameObject(request, metadata)
   const strategy = context.strategyOf(info)
   const isMissing = context.store.get(storageKey(info), objectKey(request.namespace, name)) === undefined
   if (isMissing && strategy.createOnUpdate === true && request.subresource === undefined) {

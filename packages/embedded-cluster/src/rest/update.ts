@@ -157,11 +157,8 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
   if (given !== '0' && Number(given) !== live.revision) throw conflict(info, name)
 }
 
-/** Keeps what only the server may change, and refuses an object that is not the one of the URL. */
-function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject, isPatch: boolean): void {
-  const metadata = metadataOf(object)
-  const before = objectAt(old, 'metadata')
-  const { info, name = '' } = request
+/** 400 unless the metadata is that of the object which the URL names. */
+export function requireSameObject({ name = '', namespace = '' }: WriteRequest, metadata: JsonObject): void {
   const givenName = stringAt(metadata, 'name') ?? ''
   if (givenName === '') {
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
@@ -170,9 +167,17 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
     throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
   }
   const givenNamespace = stringAt(metadata, 'namespace') ?? ''
-  if (givenNamespace !== '' && givenNamespace !== (before.namespace ?? '')) {
+  if (givenNamespace !== '' && givenNamespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
+}
+
+/** Keeps what only the server may change, and refuses an object that is not the one of the URL. */
+function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject, isPatch: boolean): void {
+  const metadata = metadataOf(object)
+  const before = objectAt(old, 'metadata')
+  const { info, name = '' } = request
+  requireSameObject(request, metadata)
   const uid = stringAt(metadata, 'uid') ?? ''
   if (uid !== '' && uid !== before.uid) {
     throw isPatch ? invalid(info, name, immutableUid(uid)) : uidConflict(request, uid, before.uid)

@@ -12,6 +12,16 @@ export function validateLabels(problems: Problems, labels: JsonValue | undefined
   }
 }
 
+/** Checks how many values a requirement has for its operator. */
+export function validateOperator(problems: Problems, operator: string, values: readonly string[], at: string): void {
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) problems.required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+    if (values.length > 0) problems.forbidden(`${at}.values`, why)
+  } else problems.invalid(`${at}.operator`, operator, 'not a valid selector operator')
+}
+
 /** Checks a label selector. */
 export function validateSelector(problems: Problems, selector: JsonValue | undefined, path: string): void {
   if (!isJsonObject(selector)) return
@@ -19,12 +29,7 @@ export function validateSelector(problems: Problems, selector: JsonValue | undef
   for (const [requirement, at] of entriesOf(selector, 'matchExpressions', `${path}.matchExpressions`)) {
     const operator = textAt(requirement, 'operator')
     const values = textsAt(requirement, 'values')
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) problems.required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-      if (values.length > 0) problems.forbidden(`${at}.values`, why)
-    } else problems.invalid(`${at}.operator`, operator, 'not a valid selector operator')
+    validateOperator(problems, operator, values, at)
     const key = textAt(requirement, 'key')
     problems.invalidAll(`${at}.key`, key, qualifiedNameProblems(key))
     for (const [index, value] of values.entries()) {

@@ -1,7 +1,7 @@
 /** Where pods may run: selectors, affinities, tolerations, spreading. */
 import { isJsonObject, type JsonObject, type JsonValue, objectAt } from '../../json.ts'
 import { labelValueProblems, nameProblems, qualifiedNameProblems } from './formats.ts'
-import { validateLabels, validateSelector } from './label-selectors.ts'
+import { validateLabels, validateOperator, validateSelector } from './label-selectors.ts'
 import { entriesOf, type Problems, textAt, textsAt } from './problems.ts'
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
@@ -46,15 +46,10 @@ function validateNodeTerm(problems: Problems, term: JsonObject, path: string): v
   for (const [requirement, at] of entriesOf(term, 'matchExpressions', `${path}.matchExpressions`)) {
     const operator = textAt(requirement, 'operator')
     const values = textsAt(requirement, 'values')
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) problems.required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-      if (values.length > 0) problems.forbidden(`${at}.values`, why)
-    } else if (operator === 'Gt' || operator === 'Lt') {
+    if (operator === 'Gt' || operator === 'Lt') {
       const why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
       if (values.length !== 1) problems.required(`${at}.values`, why)
-    } else problems.invalid(`${at}.operator`, operator, 'not a valid selector operator')
+    } else validateOperator(problems, operator, values, at)
     const key = textAt(requirement, 'key')
     problems.invalidAll(`${at}.key`, key, qualifiedNameProblems(key))
     for (const [index, value] of values.entries()) {
