@@ -1,0 +1,55 @@
+/** Where the chart of a Collector comes from. */
+import { type ChartCredentials, type ChartSource, chartCredentials } from '@reeve/helm'
+import { type KubeClient, type ObjectKey, Secrets } from '@reeve/kube'
+import type { Collector } from './api/collector.ts'
+import type { CollectorSettings } from './settings.ts'
+
+/** What is needed to read the credentials of a source. */
+export interface SourceContext {
+  readonly client: KubeClient
+  readonly settings: CollectorSettings
+  readonly signal?: AbortSignal
+}
+
+/**
+ * The source of a valid Collector's chart: its own, or that of its cluster, with the credentials for it.
+ *
+ * *Errors*: what the client throws for a Secret that is not there; `InvalidHelmRequestError` for one that is no use.
+ *
+ * @example
+ * const chart = await charts.resolve(await chartSourceOf(collector, { client, settings }))
+ */
+export async function chartSourceOf(collector: Collector, context: SourceContext): Promise<ChartSource> {
+  const { name, version, chart } = collector.spec.collector
+  if (chart !== undefined) {
+    const { namespace } = collector.metadata
+    const secret = chart.credentialsSecretName
+    const key = secret === undefined || namespace === undefined ? undefined : { namespace, name: secret }
+    const access = {
+      ...(await credentialsIn(key, chart.url, context)),
+      ...(chart.digest !== undefined && { digest: chart.digest }),
+    }
+    // Validation has seen to it that a bare address has a digest.
+    if (chart.type === 'url') return { type: 'url', url: chart.url, digest: chart.digest ?? '', ...access }
+    if (chart.type === 'oci') return { type: 'oci', url: chart.url, version, ...access }
+    return { type: 'repository', url: chart.url, chart: chart.name ?? name, version, ...access }
+  }
+  const source = context.settings.clusters[collector.spec.cluster]
+  if (source === undefined) throw new Error(`cluster ${collector.spec.cluster} is not in the settings`)
+  const { type, location, plainHttp = false } = source
+  const base = location.replace(/\/+$/, '')
+  if (type === 'directory') return { type: 'directory', path: `${base}/${name}` }
+  const access = await credentialsIn(source.credentials, location, context)
+  if (type === 'oci') return { type: 'oci', url: `${base}/${name}`, version, plainHttp, ...access }
+  return { type: 'repository', url: base, chart: name, version, ...access }
+}
+
+async function credentialsIn(
+  key: ObjectKey | undefined,
+  url: string,
+  { client, signal }: SourceContext,
+): Promise<{ readonly credentials?: ChartCredentials }> {
+  if (key === undefined) return {}
+  const secret = await client.get(Secrets, key, signal === undefined ? {} : { signal })
+  return { credentials: chartCredentials(secret, url) }
+}

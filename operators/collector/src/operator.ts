@@ -1,0 +1,150 @@
+/** The Collector operator as one value: controller, events and election in a manager. */
+import type { ChartResolver, HelmDriver } from '@reeve/helm'
+import { releaseSelector } from '@reeve/helm'
+import { type Clock, type KubeClient, type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
+import {
+  ApiEventRecorder,
+  type BackoffOptions,
+  Cache,
+  type CacheOptions,
+  type Controller,
+  controller,
+  createManager,
+  generationChanged,
+  type LeaderElectionOptions,
+  type Logger,
+  type Manager,
+  type MetricsRegistry,
+  type ReconcileRecord,
+  type ServerAddress,
+} from '@reeve/runtime'
+import { type Collector, Collectors } from './api/collector.ts'
+import { collectorMetrics } from './metrics.ts'
+import { FIELD_MANAGER } from './reconcile/act.ts'
+import {
+  COLLECTOR_INDEXERS,
+  collectorsOfObject,
+  collectorsOfRecord,
+  RECORD_INDEXERS,
+  rivals,
+} from './reconcile/cached-collectors.ts'
+import { collectorReconcile } from './reconcile/reconcile.ts'
+import { MADE_BY_HELM, WATCHED } from './reconcile/workloads.ts'
+import type { CollectorSettings } from './settings.ts'
+
+/** Options of {@link createCollectorOperator}. */
+export interface CollectorOperatorOptions {
+  readonly client: KubeClient
+  readonly helm: HelmDriver
+  readonly charts: ChartResolver
+  readonly settings: CollectorSettings
+  /** How many Collectors are worked on at the same time. @default 10 */
+  readonly concurrency?: number
+  /** Deadline of one helm command. Workloads are not waited for, hooks are. @default 120_000 */
+  readonly helmTimeoutMs?: number
+  /**
+   * How long a pending revision is left alone: a helm outlives an operator that is killed, and goes on to its end.
+   * @default the deadline of a helm command and 10 s
+   */
+  readonly staleAfterMs?: number
+  /** Without it this process leads from the start. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  readonly healthAddress?: ServerAddress
+  readonly metricsAddress?: ServerAddress
+  /** Who reports events: the pod's name. */
+  readonly instance?: string
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Delays after failures of the API. @default 1 s, 2 s, 4 s … 5 min */
+  readonly backoff?: BackoffOptions
+  readonly cacheTiming?: CacheOptions['timing']
+  /** Told of every reconcile after its end. */
+  readonly onReconcile?: (record: ReconcileRecord) => void
+}
+
+/** The operator before it runs. */
+export interface CollectorOperator {
+  readonly manager: Manager<Cache>
+  readonly cache: Cache
+  readonly controller: Controller<Collector>
+}
+
+const DEFAULT_HELM_TIMEOUT_MS = 120_000
+
+/** From the end of a helm command to the certainty that it is over. */
+const STALE_MARGIN_MS = 10_000
+
+/**
+ * Puts the operator together; `manager.run(signal)` starts it. The helm driver stays the caller's to close.
+ *
+ * @example
+ * const { manager } = createCollectorOperator({ client, helm, charts, settings })
+ * await manager.run(signal)
+ */
+export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
+  const { client, clock, logger, metrics, random, helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS } = options
+  const shared = {
+    ...(clock && { clock }),
+    ...(logger && { logger }),
+    ...(metrics && { metrics }),
+    ...(random && { random }),
+  }
+  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
+  const manager = createManager<Cache>({ ...managerOptions(options), client, cache, ...shared })
+  // Not fenced: the last events of a leader are sent after it has given the lease back.
+  const events = new ApiEventRecorder(client, {
+    ...shared,
+    component: FIELD_MANAGER,
+    ...(options.instance !== undefined && { instance: options.instance }),
+  })
+  manager.add(events)
+  const reconcile = collectorReconcile({
+    helm: options.helm,
+    charts: options.charts,
+    settings: options.settings,
+    metrics: collectorMetrics(metrics, () => cache.list(Collectors)),
+    helmTimeoutMs,
+    staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
+  })
+  // One selection, so that the controller's own source and the one of rivals share an informer.
+  const collectors = { resource: Collectors, indexers: COLLECTOR_INDEXERS, predicate: generationChanged }
+  const collectorController = controller(
+    {
+      name: 'collector',
+      for: collectors,
+      watches: [
+        { ...collectors, map: rivals },
+        { resource: Secrets, labelSelector: releaseSelector(), indexers: RECORD_INDEXERS, map: collectorsOfRecord },
+        ...WATCHED.map((resource) => ({
+          // The mapper looks at metadata only, which every object has.
+          resource: resource as Resource<KubeObject>,
+          labelSelector: MADE_BY_HELM,
+          map: collectorsOfObject,
+        })),
+      ],
+      reads: [Namespaces],
+      reconcile,
+      concurrency: options.concurrency ?? 10,
+      // An uninstall and what follows it, or an install after a recovery.
+      timeoutMs: 2 * helmTimeoutMs + 60_000,
+      ...(options.backoff && { backoff: options.backoff }),
+      ...(options.onReconcile && { onReconcile: options.onReconcile }),
+    },
+    { cache, client: manager.client, events, ...shared },
+  )
+  manager.add(collectorController)
+  manager.readiness.add('cache', () => {
+    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
+  })
+  return { manager, cache, controller: collectorController }
+}
+
+function managerOptions({ leaderElection, healthAddress, metricsAddress }: CollectorOperatorOptions) {
+  return {
+    ...(leaderElection && { leaderElection }),
+    ...(healthAddress && { healthAddress }),
+    ...(metricsAddress && { metricsAddress }),
+  }
+}

@@ -1,0 +1,122 @@
+/** Carries decisions out. */
+import type { ReleaseKey } from '@reeve/helm'
+import { isAlreadyExists, Namespaces, objectKey, type Stored } from '@reeve/kube'
+import type { Collector } from '../api/collector.ts'
+import type { Decision } from '../decision/decide.ts'
+import { type Revision, revisionMarks } from '../decision/revision-marks.ts'
+import type { HelmAction } from '../metrics.ts'
+import { formatRelease } from '../release-key.ts'
+import type { CollectorContext } from './collector-context.ts'
+import type { DesiredRelease } from './desired-release.ts'
+
+/** Who reports events and owns fields. */
+export const FIELD_MANAGER = 'collector-operator'
+
+const TENANT_LABEL = 'example.com/tenant'
+const LABEL_VALUE = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
+
+/** What is done to a release of a Collector. */
+export interface Task {
+  readonly collector: Stored<Collector>
+  readonly release: ReleaseKey
+  readonly desired: DesiredRelease
+  readonly history: readonly Revision[]
+}
+
+/** Decisions that change a release. */
+export type ActiveDecision = Extract<Decision, { readonly action: 'install' | 'upgrade' | 'rollback' | 'recover' }>
+
+/** Whether a decision changes a release. */
+export function isActive(decision: Decision): decision is ActiveDecision {
+  return ['install', 'upgrade', 'rollback', 'recover'].includes(decision.action)
+}
+
+/**
+ * Does what was decided, and says so in an event.
+ *
+ * *Errors*: those of Helm.
+ */
+export async function act(decision: ActiveDecision, task: Task, context: CollectorContext): Promise<void> {
+  const { collector, release, desired, history } = task
+  const { helm, request, helmTimeoutMs: timeoutMs, staleAfterMs } = context
+  const limits = { signal: request.signal, timeoutMs }
+  const deploy = {
+    ...limits,
+    ...revisionMarks(objectKey(collector), desired.ingredients),
+    values: desired.values,
+    valuesAreSecret: desired.areValuesSecret,
+  }
+  const what = `${formatRelease(release)} with ${desired.chart.name} ${desired.chart.version}`
+  const say = (reason: string, message: string) => request.events.record(collector, { reason, message })
+  switch (decision.action) {
+    case 'install':
+      await ensureNamespace(task, context)
+      await timed('install', context, () => helm.install(release, desired.chart, deploy))
+      return say('Installed', `installed ${what}`)
+    case 'upgrade':
+      await timed('upgrade', context, () => helm.upgrade(release, desired.chart, deploy))
+      return say('Upgraded', `upgraded ${what}: ${REASONS[decision.why]}`)
+    case 'rollback':
+      await timed('rollback', context, () => helm.rollback(release, decision.revision, limits))
+      return say('RolledBack', `returned ${formatRelease(release)} to revision ${decision.revision}`)
+    case 'recover': {
+      // A record that an uninstall kept is removed like the traces of an interrupted one.
+      const isKept = history.at(-1)?.status === 'uninstalled'
+      await timed<unknown>('recover', context, () =>
+        isKept ? helm.uninstall(release, limits) : helm.recover(release, { ...limits, history, staleAfterMs }),
+      )
+      return say('Recovered', `freed ${formatRelease(release)} from an operation that nobody finished`)
+    }
+  }
+}
+
+/**
+ * Removes a release with everything in it, and waits until that is gone.
+ *
+ * *Errors*: those of Helm.
+ */
+export async function uninstall(
+  collector: Stored<Collector>,
+  release: ReleaseKey,
+  context: CollectorContext,
+): Promise<void> {
+  const { helm, request, helmTimeoutMs: timeoutMs } = context
+  await timed('uninstall', context, () => helm.uninstall(release, { signal: request.signal, timeoutMs, wait: true }))
+  request.events.record(collector, { reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+}
+
+const REASONS = {
+  changed: 'chart or values changed',
+  foreign: 'somebody had changed it by hand',
+  failed: 'the revision before had failed',
+  drifted: 'objects of it were missing',
+} as const
+
+async function timed<T>(action: HelmAction, { request, metrics }: CollectorContext, run: () => Promise<T>): Promise<T> {
+  const start = request.clock.now()
+  let outcome = 'failure'
+  try {
+    const result = await request.stage(action, run)
+    outcome = 'success'
+    return result
+  } finally {
+    metrics.actions.observe({ action, outcome }, (request.clock.now() - start) / 1_000)
+  }
+}
+
+/** Somebody else's namespace is used as it is. */
+async function ensureNamespace({ collector, release }: Task, { request }: CollectorContext): Promise<void> {
+  const { cache, client, signal } = request
+  if (cache.get(Namespaces, { name: release.namespace }) !== undefined) return
+  const { id } = collector.spec.tenant
+  const labels = {
+    'app.kubernetes.io/managed-by': FIELD_MANAGER,
+    ...(LABEL_VALUE.test(id) && { [TENANT_LABEL]: id }),
+  }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace, labels } }
+  try {
+    await client.create(Namespaces, namespace, { signal })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}

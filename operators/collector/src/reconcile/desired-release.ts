@@ -1,0 +1,80 @@
+/** Works out what the release of a Collector should be made from. */
+import { type ResolvedChart, valuesDigest } from '@reeve/helm'
+import { isNotFound, Secrets } from '@reeve/kube'
+import semver from 'semver'
+import type { Collector } from '../api/collector.ts'
+import { chartSourceOf } from '../chart-source.ts'
+import type { Ingredients } from '../decision/revision-marks.ts'
+import { decodeConfiguration, mergeValues, parseValues, type Values } from '../decode-configuration.ts'
+import { validateCollector } from '../validate-collector.ts'
+import type { CollectorContext } from './collector-context.ts'
+import { type Failure, failureOf } from './failure.ts'
+
+/** What a release should be made from. */
+export interface DesiredRelease {
+  readonly chart: ResolvedChart
+  readonly values: Values
+  /** The values hold those of a Secret. */
+  readonly areValuesSecret: boolean
+  readonly ingredients: Ingredients
+}
+
+/** Either the one or the other. */
+export type Resolution =
+  | { readonly desired: DesiredRelease; readonly failure?: undefined }
+  | { readonly desired?: undefined; readonly failure: Failure }
+
+/** Validates, decodes, and asks the chart source. Never throws for what is wrong with a Collector or its surroundings. */
+export async function resolveRelease(collector: Collector, context: CollectorContext): Promise<Resolution> {
+  const { settings, charts, request } = context
+  const { client, signal } = request
+  const problems = validateCollector(collector, {
+    clusters: Object.keys(settings.clusters),
+    areChartOverridesAllowed: settings.chartOverrides ?? false,
+  })
+  if (problems.length > 0) {
+    const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
+    return { failure: { reason: 'InvalidSpec', message } }
+  }
+  const { values = {} } = decodeConfiguration(collector.spec.collector.configuration)
+  const secret = await secretValues(collector, context)
+  if (secret.failure !== undefined) return { failure: secret.failure }
+  const merged = mergeValues(values, secret.values)
+  try {
+    const chart = await charts.resolve(await chartSourceOf(collector, { client, settings, signal }), { signal })
+    const wanted = collector.spec.collector.version
+    // A folder holds one version, whatever is asked of it.
+    if (wanted !== '' && !semver.satisfies(chart.version, wanted, { includePrerelease: true })) {
+      const message = `spec.collector.version: there is no ${wanted} of ${chart.name}, only ${chart.version}`
+      return { failure: { reason: 'HelmChartNotFound', message } }
+    }
+    const ingredients = { chartDigest: chart.digest, valuesDigest: valuesDigest(merged) }
+    const areValuesSecret = collector.spec.collector.configurationFrom !== undefined
+    return { desired: { chart, values: merged, areValuesSecret, ingredients } }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { failure: failureOf(error) }
+  }
+}
+
+type SecretValues =
+  | { readonly values: Values; readonly failure?: undefined }
+  | { readonly values?: undefined; readonly failure: Failure }
+
+async function secretValues({ metadata, spec }: Collector, { request }: CollectorContext): Promise<SecretValues> {
+  const from = spec.collector.configurationFrom
+  if (from === undefined || metadata.namespace === undefined) return { values: {} }
+  const field = 'spec.collector.configurationFrom'
+  const key = { namespace: metadata.namespace, name: from.secretName }
+  const refuse = (message: string) => ({ failure: { reason: 'InvalidConfiguration', message: `${field}: ${message}` } })
+  try {
+    const { data } = await request.client.get(Secrets, key, { signal: request.signal })
+    const packed = data?.[from.key]
+    if (packed === undefined) return refuse(`Secret ${from.secretName} has no key ${from.key}: add it`)
+    const { values, problem } = parseValues(Buffer.from(packed, 'base64').toString('utf8'), field)
+    return problem === undefined ? { values } : refuse(problem.message)
+  } catch (error) {
+    if (isNotFound(error)) return refuse(`there is no Secret ${from.secretName} in ${key.namespace}: create it`)
+    throw error
+  }
+}

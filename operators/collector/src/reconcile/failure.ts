@@ -1,0 +1,56 @@
+/** What keeps a Collector from being what it should be, as the status tells it. */
+import { HelmError } from '@reeve/helm'
+import { formatTime } from '@reeve/runtime'
+import type { LastFailure } from '../api/collector.ts'
+import { backoffMs } from '../decision/decide.ts'
+import type { Ingredients } from '../decision/revision-marks.ts'
+
+/** A failure without its history. */
+export interface Failure {
+  readonly reason: string
+  readonly message: string
+  /** What was tried, when it came to that. */
+  readonly tried?: Ingredients
+}
+
+/** The failure that an error means: its code in CamelCase, and its message, which names the remedy. */
+export function failureOf(error: unknown, tried?: Ingredients): Failure {
+  const message = error instanceof Error ? error.message : String(error)
+  const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string'
+  const code = error instanceof HelmError ? error.code : isCoded ? String(error.code) : 'RECONCILE_FAILED'
+  const reason = code
+    .toLowerCase()
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+  return { reason, message, ...(tried && { tried }) }
+}
+
+/**
+ * Adds a failure to what is known. The same one seen again before its delay is over is the same occurrence, so that
+ * looking twice writes nothing.
+ */
+export function noteFailure(
+  before: LastFailure | undefined,
+  { reason, message, tried }: Failure,
+  now: number,
+): LastFailure {
+  const isSame =
+    before?.reason === reason &&
+    before.chartDigest === tried?.chartDigest &&
+    before.valuesDigest === tried?.valuesDigest
+  if (isSame && before.message === message && remainingMs(before, now) > 0) return before
+  return {
+    reason,
+    message,
+    time: formatTime(now),
+    attempts: isSame ? before.attempts + 1 : 1,
+    ...tried,
+  }
+}
+
+/** How long until a failure may be looked into again. */
+export function remainingMs(failure: LastFailure, now: number): number {
+  const { chartDigest = '', valuesDigest = '' } = failure
+  return backoffMs({ ...failure, chartDigest, valuesDigest }, { chartDigest, valuesDigest }, now)
+}

@@ -1,0 +1,217 @@
+/** What happens to one Collector: resolve, look, decide, act, report. */
+import type { Release, ReleaseKey } from '@reeve/helm'
+import { formatKey, objectKey, type Stored } from '@reeve/kube'
+import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
+import { type Collector, Collectors, type LastFailure } from '../api/collector.ts'
+import { type Decision, decide } from '../decision/decide.ts'
+import { formatRelease, releaseKeyOf } from '../release-key.ts'
+import { act, isActive, uninstall } from './act.ts'
+import { claimants } from './cached-collectors.ts'
+import type { CollectorContext, CollectorParts } from './collector-context.ts'
+import { type DesiredRelease, resolveRelease } from './desired-release.ts'
+import { type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
+import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader } from './releases.ts'
+import { deriveStatus, type Findings } from './status.ts'
+import { inspectWorkloads, type WorkloadReport } from './workloads.ts'
+
+/** Keeps a Collector until its releases are gone. */
+export const FINALIZER = 'example.com/collector-release'
+
+/** Sources and Secrets are not watched: a settled Collector is looked at this often. */
+const RESYNC_MS = 300_000
+
+/** How soon to look again at what goes on outside. */
+const SOON_MS = 2_000
+
+const NO_WORKLOADS: WorkloadReport = { health: 'ready', notes: [], missing: [] }
+
+/**
+ * The reconcile function of Collectors.
+ *
+ * @example
+ * controller({ name: 'collector', for: Collectors, reconcile: collectorReconcile(parts) })
+ */
+export function collectorReconcile(parts: CollectorParts): Reconcile<Collector> {
+  const records = new RecordReader()
+  return async (request) => {
+    const { object, client, signal } = request
+    if (object === undefined) return undefined
+    const context: CollectorContext = { ...parts, request }
+    return withFinalizer<Collector, ReconcileResult>(object, {
+      client,
+      resource: Collectors,
+      finalizer: FINALIZER,
+      signal,
+      reconcile: (collector) => keepRelease(collector, records, context),
+      cleanup: (collector) => removeReleases(collector, context),
+    })
+  }
+}
+
+async function keepRelease(
+  collector: Stored<Collector>,
+  records: RecordReader,
+  context: CollectorContext,
+): Promise<ReconcileResult> {
+  const { request } = context
+  const release = releaseKeyOf(collector.spec)
+  const { desired, failure } = await request.stage('resolve', () => resolveRelease(collector, context))
+  if (desired === undefined) {
+    const history = records.history(request.cache, release)
+    return report(collector, { release, history, failure }, context)
+  }
+  const cached = await look(collector, release, desired, records.history(request.cache, release), context)
+  if (!isActive(cached.decision)) {
+    const isSettled = cached.decision.action === 'nothing' && cached.workloads.health === 'ready'
+    const leftovers = isSettled
+      ? await removeLeftovers(collector, release, context)
+      : leftoversOf(collector, release, context)
+    const stuck = cached.decision.action === 'note-stuck'
+    const noted: Failure | undefined = stuck
+      ? { reason: 'WorkloadsStuck', message: cached.workloads.notes.join('; '), tried: desired.ingredients }
+      : leftovers.failure
+    return report(collector, { ...cached, release, desired, failure: noted, leftovers: leftovers.releases }, context)
+  }
+  // Helm writes past the cache: what is about to be done is decided on what the server has.
+  const live = await look(collector, release, desired, await liveHistory(release, context), context)
+  if (!isActive(live.decision)) return report(collector, { ...live, release, desired }, context)
+  let problem: Failure | undefined
+  try {
+    await act(live.decision, { collector, release, desired, history: live.history }, context)
+  } catch (error) {
+    // A stop is not a failure of the release: the next start finds what is there.
+    request.signal.throwIfAborted()
+    problem = failureOf(error, desired.ingredients)
+  }
+  const after = await look(collector, release, desired, await liveHistory(release, context), context)
+  return report(collector, { ...after, release, desired, failure: problem, hasActed: true }, context)
+}
+
+interface Sight {
+  readonly history: readonly Release[]
+  readonly workloads: WorkloadReport
+  readonly decision: Decision
+}
+
+async function look(
+  collector: Stored<Collector>,
+  release: ReleaseKey,
+  { ingredients }: DesiredRelease,
+  history: readonly Release[],
+  { request, staleAfterMs }: CollectorContext,
+): Promise<Sight> {
+  const { cache, client, clock, signal } = request
+  const workloads = await inspect(history, { cache, client, signal, now: clock.now() })
+  const [holder] = claimants(cache, release)
+  const isHeldByOther = holder !== undefined && holder.metadata.uid !== collector.metadata.uid
+  const { suspend, rollback, drift } = collector.spec
+  const decision = decide({
+    history,
+    desired: ingredients,
+    health: workloads.health,
+    missing: workloads.missing,
+    ...(isHeldByOther && { claimedBy: formatKey(objectKey(holder)) }),
+    lastFailure: collector.status?.lastFailure,
+    policy: { isSuspended: suspend, rollsBack: rollback.onFailure, heals: drift === 'Heal' },
+    now: clock.now(),
+    staleAfterMs,
+  })
+  return { history, workloads, decision }
+}
+
+async function inspect(history: readonly Release[], context: Parameters<typeof inspectWorkloads>[1]) {
+  const deployed = history.findLast(({ status }) => status === 'deployed')
+  return deployed === undefined ? NO_WORKLOADS : inspectWorkloads(deployed, context)
+}
+
+interface Leftovers {
+  readonly releases: readonly ReleaseKey[]
+  readonly failure?: Failure
+}
+
+function leftoversOf(collector: Stored<Collector>, release: ReleaseKey, { request }: CollectorContext): Leftovers {
+  const owned = cachedReleasesOf(objectKey(collector), request.cache)
+  return { releases: owned.filter((other) => formatRelease(other) !== formatRelease(release)) }
+}
+
+/** After a move the old release goes when the new one is up. */
+async function removeLeftovers(
+  collector: Stored<Collector>,
+  release: ReleaseKey,
+  context: CollectorContext,
+): Promise<Leftovers> {
+  const { releases } = leftoversOf(collector, release, context)
+  const left: ReleaseKey[] = []
+  let failure: Failure | undefined
+  for (const old of releases) {
+    try {
+      await uninstall(collector, old, context)
+    } catch (error) {
+      context.request.signal.throwIfAborted()
+      failure = failureOf(error)
+      left.push(old)
+    }
+  }
+  return { releases: left, ...(failure && { failure }) }
+}
+
+/** Uninstalls everything that carries the mark of the Collector, from its records alone. */
+async function removeReleases(
+  collector: Stored<Collector>,
+  context: CollectorContext,
+): Promise<'done' | ReconcileResult> {
+  const { request } = context
+  const key = objectKey(collector)
+  for (const release of await liveReleasesOf(key, context)) {
+    try {
+      await uninstall(collector, release, context)
+    } catch (error) {
+      request.signal.throwIfAborted()
+      return report(collector, { release, history: [], failure: failureOf(error) }, context)
+    }
+  }
+  return (await liveReleasesOf(key, context)).length === 0 ? 'done' : { requeueAfterMs: SOON_MS }
+}
+
+/** What is to be reported; what is left out is as usual. */
+interface Account extends Partial<Omit<Findings, 'collector' | 'lastFailure'>> {
+  readonly release: ReleaseKey
+  readonly history: readonly Release[]
+  readonly failure?: Failure | undefined
+  readonly hasActed?: boolean
+}
+
+async function report(
+  collector: Stored<Collector>,
+  account: Account,
+  { request, metrics }: CollectorContext,
+): Promise<ReconcileResult> {
+  const { cache, client, clock, events, signal } = request
+  const { failure, history, hasActed = false, leftovers = [], decision } = account
+  const now = clock.now()
+  const workloads = account.workloads ?? (await inspect(history, { cache, client, signal, now }))
+  const before = collector.status?.lastFailure
+  const lastFailure = failure === undefined ? remembered(before, account) : noteFailure(before, failure, now)
+  if (lastFailure !== undefined && lastFailure !== before) metrics.failures.inc({ reason: lastFailure.reason })
+  const status = deriveStatus({ ...account, collector, workloads, leftovers, lastFailure }, clock)
+  const degraded = getCondition(status.conditions as Parameters<typeof getCondition>[0], 'Degraded')
+  const known = getCondition(collector.status?.conditions as Parameters<typeof getCondition>[0], 'Degraded')
+  const isNews = degraded?.reason !== known?.reason || degraded?.message !== known?.message
+  if (degraded?.status === 'True' && isNews) {
+    events.record(collector, { type: 'Warning', reason: degraded.reason, message: degraded.message })
+  }
+  await writeStatus(client, Collectors, collector, status, { signal })
+  if (decision?.action === 'wait') return { requeueAfterMs: decision.retryAfterMs }
+  if (failure !== undefined && lastFailure !== undefined) return { requeueAfterMs: remainingMs(lastFailure, now) }
+  const isUnsettled = hasActed || decision?.action === 'note-stuck' || workloads.health === 'progressing'
+  return { requeueAfterMs: isUnsettled || leftovers.length > 0 ? SOON_MS : RESYNC_MS }
+}
+
+/** A failure is remembered until what it kept from happening has happened. */
+function remembered(before: LastFailure | undefined, { decision, desired }: Account): LastFailure | undefined {
+  if (before === undefined || decision === undefined) return before
+  if (decision.action === 'nothing' && decision.state === 'current') return undefined
+  const isAboutThis =
+    before.chartDigest === desired?.ingredients.chartDigest && before.valuesDigest === desired?.ingredients.valuesDigest
+  return isAboutThis ? before : undefined
+}

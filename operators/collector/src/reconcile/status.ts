@@ -1,0 +1,161 @@
+/** The status of a Collector: phase, release and conditions. */
+import type { Release, ReleaseKey } from '@reeve/helm'
+import { type Condition, type ConditionState, setCondition } from '@reeve/runtime'
+import type { Collector, CollectorStatus, LastFailure, Phase } from '../api/collector.ts'
+import type { Decision } from '../decision/decide.ts'
+import { isForeign, isMadeFrom } from '../decision/revision-marks.ts'
+import { formatRelease } from '../release-key.ts'
+import type { DesiredRelease } from './desired-release.ts'
+import type { WorkloadReport } from './workloads.ts'
+
+/** What a status is derived from. */
+export interface Findings {
+  readonly collector: Collector
+  readonly release: ReleaseKey
+  /** Every revision, oldest first, after what was done. */
+  readonly history: readonly Release[]
+  readonly workloads: WorkloadReport
+  /** Absent when it never came to one. */
+  readonly decision?: Decision
+  readonly desired?: DesiredRelease
+  readonly lastFailure: LastFailure | undefined
+  /** Releases that wait to be removed because the Collector has moved. */
+  readonly leftovers: readonly ReleaseKey[]
+}
+
+interface Aspect {
+  readonly isTrue: boolean
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * Derives the status to report. Unchanged findings give an equal status, so that nothing is written.
+ *
+ * @example
+ * const status = deriveStatus(findings, clock)
+ */
+export function deriveStatus(findings: Findings, clock: { now(): number }): CollectorStatus {
+  const { collector, release, history, lastFailure, desired } = findings
+  const deployed = history.findLast(({ status }) => status === 'deployed')
+  const available = availability(findings, deployed)
+  const degraded = degradation(findings)
+  const progressing = progress(findings)
+  const observedGeneration = collector.metadata.generation
+  const generation = observedGeneration === undefined ? {} : { observedGeneration }
+  // The type of the schema leaves the message open; the operator always writes one.
+  let conditions = collector.status?.conditions as readonly Condition[] | undefined
+  for (const [type, { isTrue, reason, message }] of Object.entries({
+    Available: available,
+    Progressing: progressing,
+    Degraded: degraded,
+  })) {
+    const state: ConditionState = { type, status: isTrue ? 'True' : 'False', reason, message, ...generation }
+    conditions = setCondition(conditions, state, clock)
+  }
+  return {
+    phase: phaseOf(findings, available, progressing, degraded),
+    ...generation,
+    releaseName: release.name,
+    namespace: release.namespace,
+    ...(deployed && described(deployed, history, desired, collector.status)),
+    ...(lastFailure && { lastFailure }),
+    conditions: [...(conditions ?? [])],
+  }
+}
+
+function described(
+  deployed: Release,
+  history: readonly Release[],
+  desired: DesiredRelease | undefined,
+  before: CollectorStatus | undefined,
+): Partial<CollectorStatus> {
+  const { revision, chart } = deployed
+  const digests = digestsOf(deployed, history, desired, before)
+  return { revision, chart: `${chart.name}-${chart.version}`, chartVersion: chart.version, ...digests }
+}
+
+/** Labels hold the digests cut short; the whole ones are known of what is desired now, or was when it was reported. */
+function digestsOf(
+  deployed: Release,
+  history: readonly Release[],
+  desired: DesiredRelease | undefined,
+  before: CollectorStatus | undefined,
+): Partial<CollectorStatus> {
+  if (isForeign(deployed, history)) return {}
+  const { chartDigest, valuesDigest } = before ?? {}
+  const candidates = [desired?.ingredients, chartDigest && valuesDigest ? { chartDigest, valuesDigest } : undefined]
+  const found = candidates.find((candidate) => candidate !== undefined && isMadeFrom(deployed, candidate, history))
+  return found ?? {}
+}
+
+function availability({ release, workloads }: Findings, deployed: Release | undefined): Aspect {
+  if (deployed === undefined) {
+    return {
+      isTrue: false,
+      reason: 'NotInstalled',
+      message: `there is no release ${formatRelease(release)} that works`,
+    }
+  }
+  const { notes, missing } = workloads
+  if (missing.length > 0) return { isTrue: false, reason: 'ObjectsMissing', message: `missing: ${missing.join(', ')}` }
+  if (notes.length > 0) return { isTrue: false, reason: 'WorkloadsNotReady', message: notes.join('; ') }
+  return { isTrue: true, reason: 'ReleaseAvailable', message: `revision ${deployed.revision} is ready` }
+}
+
+function progress({ decision, workloads, leftovers, desired, lastFailure }: Findings): Aspect {
+  const { health, notes } = workloads
+  if (decision?.action === 'wait') {
+    return decision.why === 'busy'
+      ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is under way' }
+      : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure?.attempts ?? 1} failed` }
+  }
+  if (health === 'progressing') return { isTrue: true, reason: 'WaitingForWorkloads', message: notes.join('; ') }
+  if (leftovers.length > 0) {
+    return { isTrue: true, reason: 'Moving', message: `to be removed: ${leftovers.map(formatRelease).join(', ')}` }
+  }
+  const { sourceFailure } = desired?.chart ?? {}
+  return sourceFailure === undefined
+    ? { isTrue: false, reason: 'Settled', message: 'nothing is being changed' }
+    : { isTrue: false, reason: 'ChartFromCache', message: `the cached chart is used: ${sourceFailure.message}` }
+}
+
+function degradation({ decision, history, release, lastFailure, workloads }: Findings): Aspect {
+  if (decision?.action === 'blocked') {
+    return decision.by === undefined
+      ? {
+          isTrue: true,
+          reason: 'ReleaseNotOwned',
+          message: `release ${formatRelease(release)} was made without the operator: uninstall it, or change spec.tenant.instance`,
+        }
+      : {
+          isTrue: true,
+          reason: 'ReleaseClaimed',
+          message: `release ${formatRelease(release)} belongs to the older Collector ${decision.by}: change spec.tenant.instance`,
+        }
+  }
+  if (decision?.action === 'nothing' && decision.state === 'rolled-back') {
+    const cause = lastFailure?.message ?? 'what is asked for has failed before'
+    return {
+      isTrue: true,
+      reason: 'RolledBack',
+      message: `revision ${history.at(-1)?.revision} is as before: ${cause}`,
+    }
+  }
+  if (lastFailure !== undefined) return { isTrue: true, reason: lastFailure.reason, message: lastFailure.message }
+  if (workloads.health === 'stuck') {
+    return { isTrue: true, reason: 'WorkloadsStuck', message: workloads.notes.join('; ') }
+  }
+  if (workloads.missing.length > 0) {
+    const message = `missing: ${workloads.missing.join(', ')}; set spec.drift to Heal to have them made again`
+    return { isTrue: true, reason: 'Drifted', message }
+  }
+  return { isTrue: false, reason: 'AsExpected', message: '' }
+}
+
+function phaseOf({ collector }: Findings, available: Aspect, progressing: Aspect, degraded: Aspect): Phase {
+  if (collector.metadata.deletionTimestamp !== undefined) return 'Deleting'
+  if (collector.spec.suspend) return 'Suspended'
+  if (degraded.isTrue) return 'Degraded'
+  return available.isTrue && !progressing.isTrue ? 'Available' : 'Progressing'
+}

@@ -1,0 +1,67 @@
+/** The settings of the operator: where the charts of each cluster come from. */
+import { type Problem, toStructural, validate } from '@reeve/crd'
+import { type Static, Type } from 'typebox'
+import { parse } from 'yaml'
+
+const credentials = Type.Optional(
+  Type.Object(
+    { namespace: Type.String({ minLength: 1 }), name: Type.String({ minLength: 1 }) },
+    { description: 'A Secret with username and password, token, ca.crt, tls.crt, tls.key.' },
+  ),
+)
+
+const source = Type.Object({
+  type: Type.String({ pattern: '^(repository|oci|directory)$', description: 'repository, oci or directory' }),
+  location: Type.String({
+    minLength: 1,
+    description:
+      'A chart repository (https://…), a registry and folder (oci://…), or a folder that holds chart folders.',
+  }),
+  credentials,
+  plainHttp: Type.Optional(Type.Boolean({ description: 'For a registry on this machine that speaks no TLS.' })),
+})
+
+const settings = Type.Object({
+  clusters: Type.Record(Type.String(), source, { description: 'Chart sources by what spec.cluster calls them.' }),
+  chartOverrides: Type.Optional(
+    Type.Boolean({ description: 'Let Collectors bring their own chart source. @default false' }),
+  ),
+})
+
+const SCHEMA = toStructural(settings)
+
+/** Where the charts of a cluster come from; each collector is a chart of that name in it. */
+export type ClusterSource = Static<typeof source>
+/** See `docs/collector.md`. */
+export type CollectorSettings = Static<typeof settings>
+
+/** The settings cannot be used; the message lists every field and its remedy. Thrown at the start. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly code = 'COLLECTOR_SETTINGS'
+}
+
+/**
+ * Reads settings from YAML.
+ *
+ * *Errors*: {@link SettingsError}.
+ *
+ * @example
+ * parseSettings('clusters: {development: {type: repository, location: https://charts.example.com}}')
+ */
+export function parseSettings(text: string): CollectorSettings {
+  let value: unknown
+  try {
+    value = parse(text)
+  } catch (error) {
+    throw new SettingsError('the settings are not valid YAML', { cause: error })
+  }
+  const problems = validate(SCHEMA, value)
+  if (problems.length > 0) throw new SettingsError(`the settings cannot be used: ${problems.map(sentence).join('; ')}`)
+  // Just validated against the schema that the type comes from.
+  return value as CollectorSettings
+}
+
+function sentence({ field, message }: Problem): string {
+  return field === '' ? message : `${field}: ${message}`
+}

@@ -1,0 +1,136 @@
+/** A cluster with the CRD, the real helm, a folder of charts, and operators that can be started, stopped and killed. */
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findClientBinary } from '@reeve/client-binaries'
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { crdManifest } from '@reeve/crd'
+import { ChartStore, findHelm, type Helm, openHelm, type ProcessRequest, runProcess } from '@reeve/helm'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  createClient,
+  type DiscoveringClient,
+  loadConfig,
+  sleep,
+} from '@reeve/kube'
+import { type Collector, CollectorCrd, Collectors, createCollectorOperator, type Phase } from '../../src/index.ts'
+
+const PATIENCE_MS = 60_000
+
+/** The helm of the machine or the one that comes with the repository; suites skip without one. */
+export const helmPath = await findClientBinary('helm')
+
+const CHARTS = fileURLToPath(new URL('../../charts', import.meta.url))
+
+/** An operator that runs. */
+export interface RunningOperator {
+  /** Every helm command it started, as its arguments. */
+  readonly commands: readonly (readonly string[])[]
+  stop(): Promise<void>
+}
+
+/** What a suite works with. */
+export interface Stage {
+  readonly cluster: ClusterUnderTest
+  readonly client: DiscoveringClient
+  /** For the suite's own use, beside the operator. */
+  readonly helm: Helm
+  /** Where the cluster `development` has its charts; a copy that a test may change. */
+  readonly charts: string
+  /** Where Collectors are written. */
+  readonly namespace: string
+  /** `onProcess` is told of every helm process before it starts. */
+  startOperator(onProcess?: (request: ProcessRequest, stop: () => void) => void): Promise<RunningOperator>
+  untilPhase(name: string, phase: Phase, revision?: number): Promise<Collector>
+  until(condition: () => Promise<boolean>): Promise<void>
+  close(): Promise<void>
+}
+
+export async function setStage(): Promise<Stage> {
+  const cluster = await openCluster()
+  const config = await loadConfig({ kubeconfig: cluster.kubeconfigPath })
+  const client = createClient({ config })
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-collector-'))
+  const charts = join(folder, 'charts')
+  await cp(CHARTS, charts, { recursive: true })
+  const binary = await findHelm({ env: { HELM_BIN: helmPath } })
+  const helm = await openHelm(binary, config)
+  const namespace = await cluster.createNamespace()
+  // The manifest is what the server accepts; the built-in type spells its schema out.
+  const manifest = crdManifest(CollectorCrd) as unknown as CustomResourceDefinition
+  await client.apply(CustomResourceDefinitions, manifest, { force: true, fieldManager: 'test' })
+  cluster.removeAtClose(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CollectorCrd.name}`)
+  const until: Stage['until'] = async (condition) => {
+    const deadline = AbortSignal.timeout(PATIENCE_MS)
+    while (!(await condition())) await sleep(50, { signal: deadline })
+  }
+  await until(async () => {
+    const { status } = await client.get(CustomResourceDefinitions, { name: CollectorCrd.name })
+    return status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True') ?? false
+  })
+  const operators = new Set<RunningOperator>()
+  const stage: Stage = {
+    cluster,
+    client,
+    helm,
+    charts,
+    namespace,
+    until,
+    async startOperator(onProcess) {
+      const ending = new AbortController()
+      const stop = () => ending.abort()
+      const commands: (readonly string[])[] = []
+      const driver = await openHelm(binary, config, {
+        runProcess(request) {
+          commands.push(request.args)
+          onProcess?.(request, stop)
+          return runProcess(request)
+        },
+      })
+      const ownClient = createClient({ config })
+      const { manager } = createCollectorOperator({
+        client: ownClient,
+        helm: driver,
+        charts: new ChartStore(join(folder, 'cache')),
+        settings: { clusters: { development: { type: 'directory', location: charts } } },
+        staleAfterMs: 1_000,
+      })
+      const running = manager.run(ending.signal)
+      running.catch(() => undefined)
+      const handle: RunningOperator = {
+        commands,
+        async stop() {
+          operators.delete(handle)
+          ending.abort()
+          await running
+          await driver.close()
+          await ownClient.close()
+        },
+      }
+      operators.add(handle)
+      return handle
+    },
+    async untilPhase(name, phase, revision) {
+      let last: Collector | undefined
+      await until(async () => {
+        last = await client.get(Collectors, { namespace, name })
+        const { status, metadata } = last
+        const isCurrent = status?.observedGeneration === metadata.generation
+        return isCurrent && status?.phase === phase && (revision === undefined || status.revision === revision)
+      }).catch((error: unknown) => {
+        throw new Error(`Collector ${name} is ${JSON.stringify(last?.status)} instead of ${phase}`, { cause: error })
+      })
+      return client.get(Collectors, { namespace, name })
+    },
+    async close() {
+      for (const operator of operators) await operator.stop()
+      await helm.close()
+      await client.close()
+      await cluster.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return stage
+}
