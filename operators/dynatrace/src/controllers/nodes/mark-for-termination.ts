@@ -1,0 +1,75 @@
+/** Tells an environment that a host goes away on purpose, so that nobody is woken because of it. */
+import type { Clock } from '@reeve/kube'
+import type { Logger } from '@reeve/runtime'
+import { proxyUrl } from '../../api/dynakube/proxy.ts'
+import { featureFlags } from '../../api/feature-flags.ts'
+import type { DynaKube } from '../../api/latest.ts'
+import type { EnvironmentClient, EnvironmentClientOptions } from '../../environment/client/environment-client.ts'
+import type { NamespaceView } from '../dynakube/namespace-view.ts'
+import { resolveTrustedCertificates } from '../dynakube/resolve/referenced.ts'
+import { readTokens } from '../dynakube/resolve/tokens.ts'
+import type { NodeEntry } from './node-entry.ts'
+
+/** The event has to come before the host fell silent, and both clocks may differ. */
+const EVENT_LEAD_MS = 10 * 60_000
+
+/** What marking works with. */
+export interface MarkingContext {
+  readonly view: NamespaceView
+  readonly connect: (options: EnvironmentClientOptions) => EnvironmentClient
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends the event for a node. A host that the environment does not know, and an environment without these calls, are
+ * fine: there is nobody to tell.
+ *
+ * *Errors*: what is wrong with tokens, proxy or certificates of the DynaKube; those of the environment.
+ */
+export async function markForTermination(
+  dynakube: DynaKube,
+  { ip, seenMs }: Pick<NodeEntry, 'ip' | 'seenMs'>,
+  context: MarkingContext,
+): Promise<void> {
+  const { connect, logger, signal } = context
+  await using environment = connect(await connectionOf(dynakube, context))
+  const { networkZone } = dynakube.spec
+  const found = await environment.hosts.findByIp(ip, { signal, ...(networkZone && { networkZone }) })
+  if (found.outcome !== 'found') {
+    logger.info({ ip, outcome: found.outcome }, 'no host to mark for termination')
+    return
+  }
+  const timeMs = seenMs - EVENT_LEAD_MS
+  const event = {
+    eventType: 'MARKED_FOR_TERMINATION',
+    description: 'Kubernetes takes this node out of service; it may be drained and removed',
+    source: 'Dynatrace Operator',
+    entityIds: [found.entityId],
+    startMs: timeMs,
+    endMs: timeMs,
+  }
+  const isSent = await environment.hosts.sendEvent(event, { signal })
+  if (isSent) logger.info({ ip, host: found.entityId }, 'marked for termination')
+  else logger.info({ ip }, 'the environment takes no events')
+}
+
+async function connectionOf(
+  dynakube: DynaKube,
+  { view, clock, logger }: MarkingContext,
+): Promise<EnvironmentClientOptions> {
+  const { apiToken } = readTokens(dynakube, view)
+  const { trustedCertificates } = resolveTrustedCertificates(dynakube, view)
+  const url = await proxyUrl(dynakube, async (name) => view.secret(name))
+  const { apiUrl, skipCertCheck } = dynakube.spec
+  return {
+    apiUrl,
+    apiToken,
+    ...(url !== undefined && { proxy: { url, noProxy: featureFlags(dynakube).noProxy } }),
+    ...(trustedCertificates !== undefined && { trustedCertificates }),
+    ...(skipCertCheck !== undefined && { skipCertificateCheck: skipCertCheck }),
+    clock,
+    logger,
+  }
+}

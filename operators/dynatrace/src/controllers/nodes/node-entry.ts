@@ -1,0 +1,48 @@
+/** What is remembered of a node, and its form in the ConfigMap: one that other releases of the operator read, too. */
+import { formatTime } from '@reeve/runtime'
+import { isRecord } from '../../api/is-record.ts'
+
+/** What is needed about a node once it is gone. */
+export interface NodeEntry {
+  /** When it was last known to be there. */
+  readonly seenMs: number
+  /** When the environment was last told that it goes away. */
+  readonly markedMs?: number
+  /** By which the environment knows its host. */
+  readonly ip: string
+  /** The DynaKube whose agent runs there; only for people. */
+  readonly instance: string
+}
+
+/** How a time that never was is written. */
+const NEVER = '0001-01-01T00:00:00Z'
+
+/** Reads an entry; `undefined` for what is none. */
+export function parseEntry(text: string | undefined): NodeEntry | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text ?? '')
+  } catch {
+    // Edited by hand: it is written anew as soon as the node is seen.
+    return undefined
+  }
+  if (!isRecord(value)) return undefined
+  const markedMs = timeMs(value.marked)
+  return {
+    seenMs: timeMs(value.seen) ?? 0,
+    ...(markedMs !== undefined && { markedMs }),
+    ip: typeof value.ip === 'string' ? value.ip : '',
+    instance: typeof value.instance === 'string' ? value.instance : '',
+  }
+}
+
+/** Writes an entry. */
+export function formatEntry({ seenMs, markedMs, ip, instance }: NodeEntry): string {
+  const marked = markedMs === undefined ? NEVER : formatTime(markedMs)
+  return JSON.stringify({ seen: formatTime(seenMs), marked, ip, instance })
+}
+
+function timeMs(text: unknown): number | undefined {
+  const value = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  return value > 0 ? value : undefined
+}

@@ -1,0 +1,262 @@
+/** The controller of nodes on the embedded cluster, against the simulated environment. */
+import { Deployments, Nodes, Pods, ReplicaSets, ServiceAccounts } from '@reeve/kube'
+import { controllerReference } from '@reeve/runtime'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PRUNED_ANNOTATION } from '../../src/controllers/nodes/node-table.ts'
+import { NAMESPACE, type NodesStage, setNodesStage, TENANT } from './support/nodes-stage.ts'
+
+const MINUTE = 60_000
+
+let stage: NodesStage
+beforeEach(async () => {
+  stage = await setNodesStage()
+})
+afterEach(() => stage[Symbol.asyncDispose]())
+
+const tenant = () => stage.environment.tenant(TENANT)
+const events = () => tenant().hosts.events()
+const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation).length
+const entries = async () => Object.keys((await stage.cached())?.data ?? {}).sort()
+const entry = async (node: string) => JSON.parse((await stage.cached())?.data?.[node] ?? 'null')
+
+/** Two nodes with agents, both known to the environment and to the controller. */
+async function twoNodes() {
+  await stage.addNodes('a', 'b')
+  await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
+  const host = tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
+  stage.start()
+  await stage.until('both nodes to be remembered', async () => (await entries()).length === 2)
+  return host
+}
+
+describe('a node that is cordoned (check 52)', () => {
+  it('is looked up once and announced once, and not again within an hour', async () => {
+    const host = await twoNodes()
+    expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
+    expect(events()).toMatchObject([{ eventType: 'MARKED_FOR_TERMINATION', entityIds: [host.entityId] }])
+    expect([calls('hosts'), calls('events')]).toEqual([1, 1])
+    await stage.touch('a', { unschedulable: false })
+    stage.pass(59 * MINUTE)
+    await stage.touch('a', { unschedulable: true })
+    expect([calls('hosts'), calls('events')]).toEqual([1, 1])
+    stage.pass(2 * MINUTE)
+    await stage.touch('a')
+    expect([calls('hosts'), calls('events')]).toEqual([2, 2])
+  })
+
+  it('is announced for ten minutes before it was last seen', async () => {
+    await twoNodes()
+    const beforeMs = stage.nowMs()
+    await stage.touch('a', { unschedulable: true })
+    const [event] = events()
+    expect(event?.startMs).toBe(event?.endMs)
+    expect(event?.startMs).toBeGreaterThanOrEqual(beforeMs - 10 * MINUTE)
+    expect(event?.startMs).toBeLessThanOrEqual(stage.nowMs() - 10 * MINUTE)
+    expect(Date.parse((await entry('a')).marked)).toBeGreaterThan(beforeMs - 1_000)
+  })
+
+  it('counts as such when the autoscaler is about to delete it', async () => {
+    await twoNodes()
+    await stage.touch('a', { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] })
+    expect(events()).toHaveLength(1)
+  })
+
+  it('is nobody’s business without an agent', async () => {
+    await twoNodes()
+    await stage.addNodes('c')
+    await stage.touch('c', { unschedulable: true })
+    expect([events().length, await entries()]).toEqual([0, ['a', 'b']])
+  })
+
+  it('is announced after a restart that came between the event and the note of it', async () => {
+    await twoNodes()
+    const cached = await stage.cached()
+    await stage.touch('a', { unschedulable: true })
+    // As if the operator had crashed before it wrote.
+    await stage.tamper({ data: cached?.data })
+    await stage.touch('a')
+    expect(events()).toHaveLength(2)
+  })
+})
+
+describe('a node that is gone (check 53)', () => {
+  it('is announced and forgotten', async () => {
+    await twoNodes()
+    const { seen } = await entry('a')
+    expect((await stage.remove('a')).outcome).toBe('success')
+    expect(events()).toMatchObject([{ startMs: Date.parse(seen) - 10 * MINUTE }])
+    expect(await entries()).toEqual(['b'])
+  })
+
+  it('is not announced a second time when it was cordoned before', async () => {
+    await twoNodes()
+    await stage.touch('a', { unschedulable: true })
+    await stage.remove('a')
+    expect([events().length, await entries()]).toEqual([1, ['b']])
+  })
+
+  it('is forgotten without an event when the environment does not know the host', async () => {
+    await twoNodes()
+    expect((await stage.remove('b')).outcome).toBe('success')
+    expect([calls('hosts'), events().length, await entries()]).toEqual([1, 0, ['a']])
+  })
+
+  it('is forgotten without a call when its DynaKube lists it no more', async () => {
+    await twoNodes()
+    await stage.runAgents({ b: '10.0.0.2' })
+    await stage.remove('a')
+    expect([calls('hosts'), await entries()]).toEqual([0, ['b']])
+  })
+
+  it('is remembered as long as the environment fails, which fails the reconcile', async () => {
+    await twoNodes()
+    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'events' })
+    expect((await stage.remove('a')).outcome).toBe('error')
+    expect(await entries()).toEqual(['a', 'b'])
+    trouble.remove()
+    stage.pass(11 * MINUTE)
+    await stage.touch('b')
+    expect([events().length, await entries()]).toEqual([1, ['b']])
+  })
+
+  it('is noticed by the next operator when none was running', async () => {
+    await stage.addNodes('a', 'b')
+    await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
+    tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
+    const stop = stage.start()
+    await stage.until('both nodes to be remembered', async () => (await entries()).length === 2)
+    await stop()
+    await stage.client.delete(Nodes, { name: 'a' })
+    stage.pass(11 * MINUTE)
+    stage.start()
+    await stage.until('the lost node to be forgotten', async () => (await entries()).length === 1)
+    expect(events()).toHaveLength(1)
+  })
+})
+
+describe('an environment without these calls (check 54)', () => {
+  it.each(['hosts', 'events'])('fails nothing when it has no %s', async (operation) => {
+    await twoNodes()
+    stage.environment.trouble.add({ kind: 'status', status: 404, operation })
+    expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
+    expect((await stage.remove('a')).outcome).toBe('success')
+    expect([events().length, await entries()]).toEqual([0, ['b']])
+  })
+})
+
+describe('an environment that is busy', () => {
+  it('is tried again later', async () => {
+    await twoNodes()
+    const trouble = stage.environment.trouble.add({ kind: 'status', status: 503, operation: 'events' })
+    expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('error')
+    expect((await entry('a')).marked).toBe('0001-01-01T00:00:00Z')
+    trouble.remove()
+    expect((await stage.touch('a')).outcome).toBe('success')
+    expect(events()).toHaveLength(1)
+  })
+})
+
+describe('the ConfigMap', () => {
+  it('is made by the first node even without any agent', async () => {
+    await stage.addNodes('a')
+    stage.start()
+    await stage.until('the ConfigMap', async () => (await stage.cached()) !== undefined)
+    expect((await stage.cached())?.data ?? {}).toEqual({})
+    expect((await stage.cached())?.metadata.ownerReferences).toBeUndefined()
+  })
+
+  it('is not written by heartbeats', async () => {
+    await twoNodes()
+    const before = await stage.cached()
+    stage.pass(4 * MINUTE)
+    for (const node of ['a', 'b', 'a']) await stage.touch(node)
+    expect((await stage.cached())?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion)
+  })
+
+  it('is written once for all nodes when they were last seen some minutes ago', async () => {
+    await twoNodes()
+    const before = await entry('b')
+    stage.pass(6 * MINUTE)
+    await stage.touch('a')
+    const after = await stage.cached()
+    expect(Date.parse((await entry('b')).seen)).toBeGreaterThan(Date.parse(before.seen))
+    await stage.touch('b')
+    expect((await stage.cached())?.metadata.resourceVersion).toBe(after?.metadata.resourceVersion)
+  })
+
+  it('forgets nodes that have no agent for more than an hour', async () => {
+    await twoNodes()
+    await stage.runAgents({ b: '10.0.0.2' })
+    stage.pass(59 * MINUTE)
+    await stage.touch('b')
+    expect(await entries()).toEqual(['a', 'b'])
+    stage.pass(12 * MINUTE)
+    await stage.touch('b')
+    expect(await entries()).toEqual(['b'])
+  })
+
+  it.each(['not a time', ''])('is cleaned up although it was last cleaned up at %j', async (time) => {
+    await twoNodes()
+    const metadata = { annotations: { [PRUNED_ANNOTATION]: time } }
+    const data = { c: '{"seen":"2020-01-01T00:00:00Z","ip":"10.0.0.3"}', d: 'nonsense' }
+    await stage.tamper({ metadata, data })
+    await stage.touch('a')
+    expect(await entries()).toEqual(['a', 'b'])
+  })
+
+  it('belongs to the Deployment of the operator', async () => {
+    const meta = (name: string) => ({ namespace: NAMESPACE, name })
+    const selector = { matchLabels: { app: 'operator' } }
+    const template = {
+      metadata: { labels: { app: 'operator' } },
+      spec: { containers: [{ name: 'operator', image: 'operator' }] },
+    }
+    await stage.client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: meta('default') })
+    const deployment = await stage.client.create(Deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: meta('operator'),
+      spec: { selector, template },
+    })
+    const replicaSet = await stage.client.create(ReplicaSets, {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: { ...meta('operator-1'), ownerReferences: [controllerReference(deployment)] },
+      spec: { selector, template },
+    })
+    await stage.client.create(Pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...meta('operator-1-x'), ownerReferences: [controllerReference(replicaSet)] },
+      spec: template.spec,
+    })
+    await stage.addNodes('a')
+    stage.start({ podName: 'operator-1-x' })
+    await stage.until('the ConfigMap', async () => (await stage.cached()) !== undefined)
+    expect((await stage.cached())?.metadata.ownerReferences).toEqual([controllerReference(deployment)])
+  })
+
+  it('is not made when the Deployment of the operator cannot be told', async () => {
+    await stage.addNodes('a')
+    stage.start({ podName: 'gone' })
+    await stage.until('a look', () => stage.records.length > 0)
+    expect(stage.records).toMatchObject([{ outcome: 'error', error: expect.stringContaining('gone') }])
+    expect(await stage.cached()).toBeUndefined()
+  })
+
+  it('loses many nodes in several looks, and those of a silent environment not at all', async () => {
+    await twoNodes()
+    const lost = Array.from({ length: 45 }, (_, index) => `lost-${index}`)
+    const seen = new Date(stage.nowMs()).toISOString()
+    const data = Object.fromEntries(lost.map((name) => [name, JSON.stringify({ seen, ip: '10.0.0.9' })]))
+    await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2', 'lost-7': '10.0.0.9', 'lost-8': '10.0.0.9' })
+    const trouble = stage.environment.trouble.add({ kind: 'unauthorized', operation: 'hosts' })
+    await stage.tamper({ data, metadata: { annotations: { [PRUNED_ANNOTATION]: null } } })
+    for (const outcome of ['error', 'error', 'error']) expect((await stage.touch('b')).outcome).toBe(outcome)
+    expect(await entries()).toEqual(['a', 'b', 'lost-7', 'lost-8'])
+    expect(calls('hosts')).toBe(3)
+    trouble.remove()
+    expect((await stage.touch('b')).outcome).toBe('success')
+    expect(await entries()).toEqual(['a', 'b'])
+  })
+})

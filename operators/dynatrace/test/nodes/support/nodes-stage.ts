@@ -1,0 +1,195 @@
+/** A cluster with nodes, the controller of nodes, and an environment that it tells about them. */
+import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import {
+  type Clock,
+  type ConfigMap,
+  ConfigMaps,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  createClient,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  Namespaces,
+  Nodes,
+  type Resource,
+  Secrets,
+  type Stored,
+  sleep,
+  systemClock,
+  type TransportRequest,
+} from '@reeve/kube'
+import { Cache, createManager, type ReconcileRecord } from '@reeve/runtime'
+import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
+import { nodesController } from '../../../src/controllers/nodes/nodes-controller.ts'
+import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcile.ts'
+import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
+import { crdManifests, DynaKubes } from '../../../src/index.ts'
+
+/** The namespace of the operator. */
+export const NAMESPACE = 'dynatrace'
+
+/** The DynaKube, its tenant and the beginning of its Secret with tokens. */
+export const TENANT = 'abc12345'
+
+const PATIENCE_MS = 60_000
+
+/** What tests play on. */
+export interface NodesStage extends AsyncDisposable {
+  readonly cluster: EmbeddedCluster
+  readonly client: KubeClient
+  readonly environment: EnvironmentSimulator
+  readonly records: readonly ReconcileRecord[]
+  readonly nowMs: () => number
+  /** Starts the controller; answers with what stops it. */
+  start(options?: Partial<NodesOptions>): () => Promise<void>
+  /** Adds nodes to the cluster. */
+  addNodes(...names: readonly string[]): Promise<void>
+  /** Says in the status of the DynaKube on which nodes agents run. */
+  runAgents(addresses: Readonly<Record<string, string>>): Promise<void>
+  /** Sends a heartbeat of a node, or changes it, and waits for the look that follows. */
+  touch(name: string, spec?: Readonly<Record<string, unknown>>): Promise<ReconcileRecord>
+  remove(name: string): Promise<ReconcileRecord>
+  cached(): Promise<Stored<ConfigMap> | undefined>
+  /** Changes the ConfigMap behind the controller's back, and waits until it sees that. */
+  tamper(patch: Readonly<Record<string, unknown>>): Promise<void>
+  pass(durationMs: number): void
+  until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
+}
+
+/** Sets the stage: CRDs, tokens, trust and a DynaKube; nodes are added by the test. */
+export async function setNodesStage(): Promise<NodesStage> {
+  const environment = await startEnvironmentSimulator({ tenants: [{ id: TENANT }] })
+  let passedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  const cluster = await startEmbeddedCluster({ listen: false, clock, controllers: false })
+  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
+  const client = createClient({ transport, clock })
+  await prepare(client, environment)
+  const records: ReconcileRecord[] = []
+  const stops = new Set<() => Promise<void>>()
+  let cache: Cache | undefined
+
+  async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = systemClock.now() + PATIENCE_MS
+    while (!(await condition())) {
+      if (systemClock.now() > deadline) throw new Error(`waited in vain for ${what}`)
+      await sleep(10)
+    }
+  }
+  async function untilSeen<T extends KubeObject>(resource: Resource<T>, { metadata }: Stored<T>): Promise<void> {
+    const key = { namespace: NAMESPACE, name: metadata.name }
+    const isSeen = () => cache?.get(resource, key)?.metadata.resourceVersion === metadata.resourceVersion
+    await until(`${metadata.name} to be seen`, () => cache === undefined || isSeen())
+  }
+  async function look(name: string, cause: () => Promise<unknown>): Promise<ReconcileRecord> {
+    const before = records.length
+    await cause()
+    const next = () => records.slice(before).find(({ key }) => key.name === name)
+    await until(`a look at ${name}`, () => next() !== undefined)
+    const record = next()
+    if (record === undefined) throw new Error('the record is gone')
+    return record
+  }
+  return {
+    cluster,
+    client,
+    environment,
+    records,
+    until,
+    nowMs: () => clock.now(),
+    start(options = {}) {
+      const stop = new AbortController()
+      const own = new Cache(client, { clock })
+      cache = own
+      const manager = createManager<Cache>({ client, cache: own, clock })
+      const onReconcile = (record: ReconcileRecord) => records.push(record)
+      // A failure is looked at by the test, and tried again when the test wants it.
+      const backoff = { baseMs: 3_600_000, maxMs: 3_600_000 }
+      manager.add(
+        nodesController(
+          { namespace: NAMESPACE, onReconcile, backoff, ...options },
+          { cache: own, client: manager.client, clock },
+        ),
+      )
+      const running = manager.run(stop.signal)
+      // Awaited by whoever stops it; until then it must not be unhandled.
+      running.catch(() => undefined)
+      const end = async () => {
+        stops.delete(end)
+        cache = undefined
+        stop.abort()
+        await running
+      }
+      stops.add(end)
+      return end
+    },
+    async addNodes(...names) {
+      for (const name of names) {
+        await client.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
+      }
+    },
+    async runAgents(addresses) {
+      const instances = Object.fromEntries(
+        Object.entries(addresses).map(([node, ipAddress]) => [node, { podName: `agent-${node}`, ipAddress }]),
+      )
+      const dynakube = await client.get(DynaKubes, { namespace: NAMESPACE, name: TENANT })
+      const changed = { ...dynakube, status: { oneAgent: { instances } } }
+      await untilSeen(DynaKubes, await client.update(DynaKubes, changed, { subresource: 'status' }))
+    },
+    async tamper(patch) {
+      const key = { namespace: NAMESPACE, name: NODE_CACHE }
+      await untilSeen(ConfigMaps, await client.patch(ConfigMaps, key, { type: 'merge', patch }))
+    },
+    touch: (name, spec = {}) =>
+      look(name, () =>
+        client.patch(
+          Nodes,
+          { name },
+          { type: 'merge', patch: { metadata: { annotations: { heartbeat: `${records.length}` } }, spec } },
+        ),
+      ),
+    remove: (name) => look(name, () => client.delete(Nodes, { name })),
+    async cached() {
+      try {
+        return await client.get(ConfigMaps, { namespace: NAMESPACE, name: NODE_CACHE })
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+    pass(durationMs) {
+      passedMs += durationMs
+    },
+    async [Symbol.asyncDispose]() {
+      for (const stop of [...stops]) await stop()
+      await cluster.stop()
+      await environment.close()
+    },
+  }
+}
+
+async function prepare(client: KubeClient, environment: EnvironmentSimulator): Promise<void> {
+  const metadata = (name: string) => ({ namespace: NAMESPACE, name })
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
+  for (const manifest of crdManifests()) {
+    // The manifest keeps its spec open; the cluster checks it.
+    await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
+  }
+  const apiToken = environment.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
+  const data = encodeSecret({ apiToken })
+  await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: metadata('tokens'), data })
+  await client.create(ConfigMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: metadata('environment'),
+    data: { certs: environment.caCertificate },
+  })
+  await client.create(DynaKubes, {
+    apiVersion: 'dynatrace.com/v1beta6',
+    kind: 'DynaKube',
+    metadata: metadata(TENANT),
+    spec: { apiUrl: environment.url(TENANT), tokens: 'tokens', trustedCAs: 'environment' },
+  })
+}
