@@ -2,6 +2,7 @@
 import { Deployments, type ObjectKey } from '@reeve/kube'
 import type { Exploration } from '@reeve/simulation'
 import { type WebApp, WebAppCrd, WebApps } from './api/webapp.ts'
+import { parseImageReference } from './image-reference.ts'
 import { createWebAppOperator } from './operator.ts'
 
 const shop: ObjectKey = { namespace: 'default', name: 'shop' }
@@ -43,7 +44,9 @@ export const exploration: Exploration = {
     ],
     // Without a tag nobody knows which version to run: the WebApp is degraded until that is said.
     errorSpecs: [{ image: 'nginx' }],
-    complete: (spec) => ({ ...spec, image: `nginx:${spec.image}` }),
+    // No cluster accepts resources and sources of variables that are made up; the example has real ones.
+    complete: ({ resources: _, env: __, ...spec }) => ({ ...spec, image: `nginx:${spec.image}` }),
+    accepts: (spec) => parseImageReference(String(spec.image))?.tag !== undefined,
     exampleSpecs: [
       {
         image: 'nginx:1.29',
@@ -53,7 +56,8 @@ export const exploration: Exploration = {
           { name: 'COLOUR', value: 'green' },
           { name: 'SIZE', value: 'large' },
         ],
-        resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+        // Different resources, so that no change makes a limit smaller than its request.
+        resources: { requests: { cpu: '100m' }, limits: { memory: '128Mi' } },
         healthCheckPath: '/healthz',
         imagePullSecrets: [{ name: 'registry' }],
         service: { type: 'NodePort', port: 81 },

@@ -72,11 +72,11 @@ function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
     what: 'taken away',
     next: without(full, path) as PlainObject,
   }))
-  const changes = changedValues(schema, full, context.seed).map(({ path, value }) => ({
-    path,
-    what: 'changed',
-    next: value as PlainObject,
-  }))
+  const { complete = (spec: PlainObject) => spec } = context.operator
+  const changes = changedValues(schema, full, context.seed).map(({ path, value }) => {
+    const next = value as PlainObject
+    return { path, what: 'changed', next: accepted(parts, next) ? next : complete(next) }
+  })
   return [...removals, ...changes]
     .filter(({ next }) => accepted(parts, next))
     .map(({ path, what, next }) => point(what, path, next))

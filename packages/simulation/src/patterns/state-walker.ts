@@ -39,7 +39,12 @@ export class StateWalker {
     const around = await this.#run(
       { name: 'around', steps },
       {
-        expected: { ...baseline, snapshots: states.map(() => end), durationsMs: [] },
+        expected: {
+          ...baseline,
+          snapshots: states.map(() => end),
+          durationsMs: [],
+          managedWrites: states.length * baseline.managedWrites,
+        },
         onlyLastStep: true,
         extraCreates: states.length,
         extraDeletes: states.length,
