@@ -26,7 +26,7 @@ spec:
       {{- if .Values.stuck }}
       nodeSelector: {nowhere: "true"}
       {{- end }}
-      containers: [{name: web, image: nginx}]
+      containers: [{name: {{ .Values.container | default "web" }}, image: nginx}]
 `
 
 const EXTRAS = `
