@@ -1,7 +1,13 @@
 /** @module The Collector operator. */
 export * from './api/collector.ts'
 export * from './decode-configuration.ts'
-export { type CollectorOperator, type CollectorOperatorOptions, createCollectorOperator } from './operator.ts'
+export {
+  type CollectorOperator,
+  type CollectorOperatorOptions,
+  createCollectorOperator,
+  type WebhookOptions,
+} from './operator.ts'
 export * from './release-key.ts'
 export { type ClusterSource, type CollectorSettings, parseSettings, SettingsError } from './settings.ts'
 export { type ValidationRules, validateCollector } from './validate-collector.ts'
+export { collectorWebhook, completeCollector, WEBHOOK_PATH } from './webhook.ts'

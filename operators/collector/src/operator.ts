@@ -7,6 +7,7 @@ import {
   type BackoffOptions,
   Cache,
   type CacheOptions,
+  CertificateManager,
   type Controller,
   controller,
   createManager,
@@ -17,6 +18,8 @@ import {
   type MetricsRegistry,
   type ReconcileRecord,
   type ServerAddress,
+  WebhookRouter,
+  WebhookServer,
 } from '@reeve/runtime'
 import { type Collector, Collectors } from './api/collector.ts'
 import { collectorMetrics } from './metrics.ts'
@@ -31,6 +34,20 @@ import {
 import { collectorReconcile } from './reconcile/reconcile.ts'
 import { MADE_BY_HELM, WATCHED } from './reconcile/workloads.ts'
 import type { CollectorSettings } from './settings.ts'
+import { collectorWebhook } from './webhook.ts'
+
+/** Where the webhook server listens and how it proves who it is: with a certificate that the operator issues itself. */
+export interface WebhookOptions {
+  readonly address: ServerAddress
+  /** Where the certificate is kept. */
+  readonly secret: { readonly namespace: string; readonly name: string }
+  /** The names under which the API server reaches it. */
+  readonly hosts: readonly string[]
+  /** The ValidatingWebhookConfiguration that must trust the certificate. */
+  readonly configurationName: string
+  /** How long to go on serving after the stop signal, while the cluster takes note of it. @default 0 */
+  readonly lameDuckMs?: number
+}
 
 /** Options of {@link createCollectorOperator}. */
 export interface CollectorOperatorOptions {
@@ -49,6 +66,7 @@ export interface CollectorOperatorOptions {
   readonly staleAfterMs?: number
   /** Without it this process leads from the start. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  readonly webhook?: WebhookOptions
   readonly healthAddress?: ServerAddress
   readonly metricsAddress?: ServerAddress
   /** Who reports events: the pod's name. */
@@ -69,6 +87,9 @@ export interface CollectorOperator {
   readonly manager: Manager<Cache>
   readonly cache: Cache
   readonly controller: Controller<Collector>
+  readonly webhook: WebhookServer | undefined
+  /** What issues the certificate of the webhook. */
+  readonly certificates: CertificateManager | undefined
 }
 
 const DEFAULT_HELM_TIMEOUT_MS = 120_000
@@ -100,6 +121,11 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     ...(options.instance !== undefined && { instance: options.instance }),
   })
   manager.add(events)
+  const webhook = options.webhook && webhookParts(options, options.webhook, shared)
+  if (webhook !== undefined) {
+    manager.add(webhook.certificates, webhook.server)
+    manager.readiness.add('certificates', () => webhook.certificates.checkHealth())
+  }
   const reconcile = collectorReconcile({
     helm: options.helm,
     charts: options.charts,
@@ -138,7 +164,23 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   manager.readiness.add('cache', () => {
     if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
   })
-  return { manager, cache, controller: collectorController }
+  const { server, certificates } = webhook ?? {}
+  return { manager, cache, controller: collectorController, webhook: server, certificates }
+}
+
+function webhookParts(
+  { client, settings }: CollectorOperatorOptions,
+  { address, secret, hosts, configurationName, lameDuckMs = 0 }: WebhookOptions,
+  shared: { readonly clock?: Clock; readonly logger?: Logger; readonly metrics?: MetricsRegistry },
+) {
+  const rules = {
+    clusters: Object.keys(settings.clusters),
+    areChartOverridesAllowed: settings.chartOverrides ?? false,
+  }
+  const inject = { mutating: [], validating: [configurationName] }
+  const certificates = new CertificateManager(client, { secret, hosts, inject, ...shared })
+  const router = new WebhookRouter([collectorWebhook(rules)], shared)
+  return { certificates, server: new WebhookServer(router, { ...address, ...shared, certificates, lameDuckMs }) }
 }
 
 function managerOptions({ leaderElection, healthAddress, metricsAddress }: CollectorOperatorOptions) {
