@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { parseSettings } from './settings.ts'
+
+it('reads the sample settings', async () => {
+  const text = await readFile(new URL('../samples/settings.yaml', import.meta.url), 'utf8')
+  expect(Object.keys(parseSettings(text).clusters)).toEqual(['development', 'production'])
+})
+
+it.each([
+  ['clusters: [', /not valid YAML/],
+  ['clusters: {a: {type: carrier-pigeon, location: x}}', /clusters\.a\.type/],
+  ['chartOverrides: true', /clusters/],
+])('refuses %j with a message that names the field', (text, message) => {
+  expect(() => parseSettings(text)).toThrow(message)
+})
