@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { Agent, type RequestOptions, request } from 'node:https'
+import { connect as connectPlain } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { CertificateHolder, type ServingCertificate } from '../certificates/certificate-source.ts'
@@ -260,6 +262,15 @@ test('a stop does not wait for ever for a handler that hangs', async () => {
   stop.abort()
   await done
   await expect(underWay).rejects.toThrow(/socket hang up|ECONNRESET/)
+})
+
+test('a stop does not wait for a client that never finishes its handshake', async () => {
+  const { port, stop, done } = await start({ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 })
+  const silent = connectPlain({ port, host: '127.0.0.1' })
+  await once(silent, 'connect')
+  stop.abort()
+  await done
+  silent.destroy()
 })
 
 test('it listens only once there is a certificate, and stops while it waits for one', async () => {

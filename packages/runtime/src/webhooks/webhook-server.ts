@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type Clock, sleep, systemClock } from '@reeve/kube'
 import {
   type CertificateSource,
@@ -64,6 +65,7 @@ export class WebhookServer implements Runnable {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #requests = new InFlight()
+  readonly #sockets = new Set<Duplex>()
   readonly #listening = Promise.withResolvers<AddressInfo>()
   #isDraining = false
 
@@ -127,6 +129,10 @@ export class WebhookServer implements Runnable {
       (request, response) => void this.#serve(request, response),
     )
     server.maxConnections = WEBHOOK_DEFAULTS.maxConnections
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
     server.on('error', (error) => this.#logger.warn({ error }, 'the webhook server reports an error'))
     server.on('tlsClientError', (error) => this.#logger.debug({ error }, 'a TLS handshake failed'))
     return server
@@ -165,6 +171,8 @@ export class WebhookServer implements Runnable {
       this.#logger.warn({ count: this.#requests.count }, 'cut off requests that took too long')
     })
     server.closeAllConnections()
+    // One that is still shaking hands is not a connection yet, and would stay open for as long as its client likes.
+    for (const socket of this.#sockets) socket.destroy()
     await closed
   }
 
