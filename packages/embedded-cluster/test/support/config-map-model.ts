@@ -38,10 +38,14 @@ export interface ModelObject {
   readonly label: string | undefined
   /** The keys of `data` that each manager owns; a manager is its name and how it writes. */
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>
+  readonly isLabelOwned: boolean
 }
 
 /** Writes that are no applies are made under this name. */
 export const UPDATER = 'test Update'
+
+/** Gets what nobody owns when the first apply comes. */
+const BEFORE_FIRST_APPLY = 'before-first-apply Update'
 
 const REFUSED = { isChanged: false }
 
@@ -85,19 +89,32 @@ export class ConfigMapModel {
   }
 }
 
+/** Once nothing of an object is owned any more, ownership is not recorded until somebody applies. */
+const isTracked = ({ owners, isLabelOwned }: ModelObject): boolean => owners.size > 0 || isLabelOwned
+
 /** Whoever changes a value owns it alone from then on; what is gone belongs to nobody. */
 function updated(live: ModelObject | undefined, data: Data, label: string | undefined): ModelObject {
+  if (live !== undefined && !isTracked(live)) return { data, label, owners: new Map(), isLabelOwned: false }
   const changed = new Set(Object.keys(data).filter((key) => live?.data[key] !== data[key]))
   const owners = new Map<string, ReadonlySet<string>>()
   for (const [manager, keys] of live?.owners ?? []) {
     owners.set(manager, new Set([...keys].filter((key) => key in data && (manager === UPDATER || !changed.has(key)))))
   }
   owners.set(UPDATER, new Set([...(owners.get(UPDATER) ?? []), ...changed]))
-  return { data, label, owners: withoutIdle(owners) }
+  const isLabelOwned = label !== undefined && (live === undefined || label !== live.label || live.isLabelOwned)
+  return { data, label, owners: withoutIdle(owners), isLabelOwned }
+}
+
+/** The object as the first apply finds it. */
+function beforeApply(live: ModelObject): ModelObject {
+  if (isTracked(live)) return live
+  const owners = new Map([[BEFORE_FIRST_APPLY, new Set(Object.keys(live.data))]])
+  return { ...live, owners: withoutIdle(owners), isLabelOwned: live.label !== undefined }
 }
 
 /** `undefined` on a conflict: somebody else owns a key with another value. */
-function applied(live: ModelObject | undefined, stated: Data, self: string, force: boolean): ModelObject | undefined {
+function applied(found: ModelObject | undefined, stated: Data, self: string, force: boolean): ModelObject | undefined {
+  const live = found && beforeApply(found)
   const others = [...(live?.owners ?? [])].filter(([manager]) => manager !== self)
   const isTaken = (key: string) => live?.data[key] !== stated[key] && others.some(([, keys]) => keys.has(key))
   const taken = new Set(Object.keys(stated).filter(isTaken))
@@ -107,14 +124,15 @@ function applied(live: ModelObject | undefined, stated: Data, self: string, forc
   )
   owners.set(self, new Set(Object.keys(stated)))
   const kept = Object.entries(live?.data ?? {}).filter(([key]) => [...owners.values()].some((keys) => keys.has(key)))
-  return { data: { ...Object.fromEntries(kept), ...stated }, label: live?.label, owners: withoutIdle(owners) }
+  const data = { ...Object.fromEntries(kept), ...stated }
+  return { data, label: live?.label, owners: withoutIdle(owners), isLabelOwned: live?.isLabelOwned ?? false }
 }
 
 function withoutIdle(owners: ReadonlyMap<string, ReadonlySet<string>>): Map<string, ReadonlySet<string>> {
   return new Map([...owners].filter(([, keys]) => keys.size > 0))
 }
 
-function describe({ data, label, owners }: ModelObject): string {
+function describe({ data, label, owners, isLabelOwned }: ModelObject): string {
   const sorted = [...owners].map(([manager, keys]) => [manager, [...keys].sort()]).sort()
-  return JSON.stringify([Object.entries(data).sort(), label, sorted])
+  return JSON.stringify([Object.entries(data).sort(), label, sorted, isLabelOwned])
 }
