@@ -219,8 +219,10 @@ describe('the process', () => {
 
   it('fails at once, and says why, when it cannot know where its certificate is', async () => {
     await start({ POD_NAMESPACE: '' })
-    await until(async () => log.includes('POD_NAMESPACE is not set'))
-    expect(await ended('SIGTERM')).toBe(1)
+    const failed = child
+    await until(async () => failed !== undefined && failed.exitCode !== null)
+    expect(failed?.exitCode).toBe(1)
+    expect(log).toContain('POD_NAMESPACE is not set')
   })
 
   it('takes a certificate that somebody else mounted, and leaves the Secret alone', async () => {
