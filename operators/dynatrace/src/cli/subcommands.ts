@@ -35,4 +35,9 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'write attributes of a node into a file for agents',
     load: () => import('./generate-metadata.ts'),
   },
+  {
+    name: 'crd-storage-migration',
+    summary: 'rewrite stored DynaKubes in the version that is stored now',
+    load: () => import('./crd-storage-migration.ts'),
+  },
 ]

@@ -1,0 +1,105 @@
+/** Whether the installed CRDs are those of this operator: Helm leaves CRDs alone when it upgrades a release. */
+import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
+import type { EventRecorder } from '@reeve/runtime'
+
+/** The label of CRDs that says which release they came with. */
+export const CRD_VERSION_LABEL = 'app.kubernetes.io/version'
+
+/** The reason of the event about CRDs of another release. */
+export const CRD_VERSION_MISMATCH = 'CRDVersionMismatch'
+
+/** How long a version that was read is believed: CRDs rarely change without the operator. */
+const BELIEVED_MS = 5 * 60_000
+
+/** The version of the CRD, or that of the operator, cannot be told. */
+export class CrdVersionError extends Error {
+  readonly code = 'CRD_VERSION_UNKNOWN'
+  override readonly name = 'CrdVersionError'
+}
+
+/**
+ * What to tell people about the version of a CRD; `undefined` when it is as expected.
+ *
+ * *Errors*: {@link CrdVersionError} when one of both is not known.
+ *
+ * @example
+ * compareCrdVersions('dynakubes.dynatrace.com', '1.8.0', '1.8.1') // 'CustomResourceDefinition … is of 1.8.0, …'
+ */
+export function compareCrdVersions(
+  name: string,
+  installed: string | undefined,
+  expected: string | undefined,
+): string | undefined {
+  if (!expected) throw new CrdVersionError('APP_VERSION is not set: say of which release this operator is')
+  if (!installed) {
+    throw new CrdVersionError(
+      `CustomResourceDefinition ${name} has no label ${CRD_VERSION_LABEL}; install the CRDs of ${expected}`,
+    )
+  }
+  if (installed === expected) return undefined
+  return `CustomResourceDefinition ${name} is of ${installed}, this operator of ${expected}; install the CRDs of ${expected}`
+}
+
+/** What a check works with. */
+export interface CrdVersionCheckOptions {
+  /** Such as `dynakubes.dynatrace.com`. */
+  readonly crd: string
+  /** The release of this operator: APP_VERSION. */
+  readonly version: string | undefined
+}
+
+/** Checks before each reconcile, at the cost of a request every few minutes. */
+export class CrdVersionCheck {
+  readonly #options: CrdVersionCheckOptions
+  #read: { readonly version: string | undefined; readonly atMs: number } | undefined
+
+  constructor(options: CrdVersionCheckOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Reports CRDs of another release as an event on `object`, and lets the reconcile go on.
+   *
+   * *Errors*: {@link CrdVersionError} when versions cannot be compared; the reconcile has to end with it.
+   *
+   * @example
+   * const check = new CrdVersionCheck({ crd: DynaKubeCrd.name, version: env.APP_VERSION })
+   * await check.run(request.object, request)
+   */
+  async run(
+    object: KubeObject,
+    request: {
+      readonly client: KubeClient
+      readonly clock: Clock
+      readonly events: EventRecorder
+      readonly signal: AbortSignal
+    },
+  ): Promise<void> {
+    const { crd, version } = this.#options
+    const message = compareCrdVersions(crd, await this.#installed(request), version)
+    if (message !== undefined) request.events.record(object, { type: 'Warning', reason: CRD_VERSION_MISMATCH, message })
+  }
+
+  async #installed({
+    client,
+    clock,
+    signal,
+  }: {
+    readonly client: KubeClient
+    readonly clock: Clock
+    readonly signal: AbortSignal
+  }): Promise<string | undefined> {
+    if (this.#read !== undefined && clock.now() - this.#read.atMs < BELIEVED_MS) return this.#read.version
+    const name = this.#options.crd
+    try {
+      const { metadata } = await client.get(CustomResourceDefinitions, { name }, { signal, metadataOnly: true })
+      const version = metadata.labels?.[CRD_VERSION_LABEL]
+      // A missing label is looked for again at once: somebody is told to add it.
+      if (version) this.#read = { version, atMs: clock.now() }
+      return version
+    } catch (cause) {
+      signal.throwIfAborted()
+      throw new CrdVersionError(`CustomResourceDefinition ${name} cannot be read; install it, or grant get`, { cause })
+    }
+  }
+}

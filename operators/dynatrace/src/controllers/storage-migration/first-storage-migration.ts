@@ -1,0 +1,45 @@
+/** The migration as a step of the operator's start: as soon as DynaKubes can be converted. */
+import { type Clock, Deployments, isNotFound, sleep } from '@reeve/kube'
+import { WEBHOOK_NAME } from '../../webhooks/names.ts'
+import { type MigrationEnvironment, migrateStorage, pendingMigration } from './migrate-storage.ts'
+
+/** Between two attempts. */
+export const MIGRATION_RETRY_MS = 10_000
+
+/**
+ * Resolves when nothing is left to migrate. Reading former versions needs the conversion webhook, and so this waits
+ * until all pods of the webhook's Deployment are ready; but only if there is something to migrate. Rejects with the
+ * signal's reason only.
+ *
+ * @example
+ * if (settings.migratesStorage) await firstStorageMigration(namespace, { client, clock, logger, signal })
+ */
+export async function firstStorageMigration(
+  namespace: string,
+  environment: MigrationEnvironment & { readonly clock: Clock },
+): Promise<void> {
+  const { clock, logger, signal } = environment
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      if ((await pendingMigration(environment)) === undefined) return
+      if (await isWebhookReady(namespace, environment)) return await migrateStorage(namespace, environment)
+      logger.info({ deployment: WEBHOOK_NAME }, 'waiting for the webhook to convert stored objects')
+    } catch (error) {
+      signal.throwIfAborted()
+      logger.warn({ error }, 'could not migrate stored objects')
+    }
+    await sleep(MIGRATION_RETRY_MS, { clock, signal })
+  }
+}
+
+async function isWebhookReady(namespace: string, { client, signal }: MigrationEnvironment): Promise<boolean> {
+  try {
+    const { spec, status } = await client.get(Deployments, { namespace, name: WEBHOOK_NAME }, { signal })
+    const wanted = spec?.replicas ?? 0
+    return wanted > 0 && (status?.readyReplicas ?? 0) >= wanted
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
