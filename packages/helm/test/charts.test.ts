@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { type ChartSource, ChartStore, type ChartStoreOptions, type ResolvedChart } from '@reeve/helm'
 import { packChart } from '@reeve/helm/testing'
@@ -255,6 +255,8 @@ describe('a chart on this machine', () => {
   test('is a folder, whose digest changes with any of its files', async () => {
     const path = await writeChart(join(folder, 'web'), webChart())
     const first = await store().resolve({ type: 'directory', path })
+    const fromHere = await store().resolve({ type: 'directory', path: relative(process.cwd(), path) })
+    expect(fromHere).toMatchObject({ path, digest: first.digest })
     expect(first).toMatchObject({ path, name: 'web', version: '1.0.0', fromCache: false })
     expect((await store().resolve({ type: 'directory', path })).digest).toBe(first.digest)
     await writeFile(join(path, 'templates', 'more.yaml'), '')

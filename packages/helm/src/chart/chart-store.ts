@@ -1,5 +1,6 @@
 /** Turns chart sources into charts on this machine. */
 import { access, readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { type Clock, systemClock } from '@reeve/kube'
 import * as defaults from '../defaults.ts'
 import { ChartInvalidError, ChartNotFoundError, ChartUnreachableError, DigestMismatchError } from '../errors.ts'
@@ -141,7 +142,8 @@ export class ChartStore implements ChartResolver {
 
   async #fromDirectory(path: string): Promise<ResolvedChart> {
     const { metadata, digest } = await inspectDirectory(path)
-    return { path, ...metadata, digest, fromCache: false, source: path }
+    // Helm runs in a folder of its own: a path from here would lead nowhere there.
+    return { path: resolve(path), ...metadata, digest, fromCache: false, source: path }
   }
 
   /** The archive is copied: what Helm reads later is what was looked at. */
