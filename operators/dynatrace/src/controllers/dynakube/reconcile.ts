@@ -11,7 +11,6 @@ import {
   writeStatus,
 } from '@reeve/runtime'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
-import { featureFlags } from '../../api/feature-flags.ts'
 import { type DynaKube, type DynaKubeStatus, DynaKubes } from '../../api/latest.ts'
 import {
   createEnvironmentClient,
@@ -22,6 +21,7 @@ import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
 import { injection } from './components/injection/source-secrets.ts'
+import { environmentConnection } from './environment-connection.ts'
 import { reportInjection } from './injection/injection-conditions.ts'
 import { labelNamespaces, releaseNamespaces, replicate } from './injection/namespaces.ts'
 import { reportInstances } from './instances.ts'
@@ -160,25 +160,8 @@ class DynaKubePass {
         ...(await resolveProxy(this.#pass)),
         ...resolveTrustedCertificates(dynakube, view),
       }
-      return { tokens, material, connection: this.#connection(tokens, material) }
+      return { tokens, material, connection: environmentConnection(dynakube, tokens, material, this.#request) }
     })
-  }
-
-  #connection(tokens: Tokens, { proxyUrl, trustedCertificates }: Material): EnvironmentClientOptions {
-    const { dynakube } = this.#pass.draft
-    const { apiUrl, skipCertCheck } = dynakube.spec
-    const { clock, logger } = this.#request
-    return {
-      apiUrl,
-      apiToken: tokens.apiToken,
-      // An empty one stands for the API token.
-      ...(tokens.paasToken && { paasToken: tokens.paasToken }),
-      ...(proxyUrl !== undefined && { proxy: { url: proxyUrl, noProxy: featureFlags(dynakube).noProxy } }),
-      ...(trustedCertificates !== undefined && { trustedCertificates }),
-      ...(skipCertCheck !== undefined && { skipCertificateCheck: skipCertCheck }),
-      clock,
-      logger,
-    }
   }
 
   /** Whatever is wrong before the environment can be asked is told in the condition of the tokens. */

@@ -31,7 +31,8 @@ export async function resolveImage(edgeConnect: EdgeConnect, context: ImageConte
   const stored = edgeConnect.status?.version ?? {}
   const { clock } = context
   const isOther = !stored.imageID?.startsWith(wanted)
-  const isOld = Date.parse(stored.lastProbeTimestamp ?? '') + PROBE_INTERVAL_MS > clock.now() === false
+  const probedMs = Date.parse(stored.lastProbeTimestamp ?? '')
+  const isOld = Number.isNaN(probedMs) || probedMs + PROBE_INTERVAL_MS <= clock.now()
   if (!isOther && !(isAutoUpdated(edgeConnect) && isOld)) return stored
   const lastProbeTimestamp = formatTime(clock.now())
   if (isCustomImage(edgeConnect)) {

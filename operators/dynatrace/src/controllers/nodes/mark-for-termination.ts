@@ -2,9 +2,9 @@
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'
-import { featureFlags } from '../../api/feature-flags.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { EnvironmentClient, EnvironmentClientOptions } from '../../environment/client/environment-client.ts'
+import { environmentConnection } from '../dynakube/environment-connection.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 import { resolveTrustedCertificates } from '../dynakube/resolve/referenced.ts'
 import { readTokens } from '../dynakube/resolve/tokens.ts'
@@ -62,14 +62,9 @@ async function connectionOf(
   const { apiToken } = readTokens(dynakube, view)
   const { trustedCertificates } = resolveTrustedCertificates(dynakube, view)
   const url = await proxyUrl(dynakube, async (name) => view.secret(name))
-  const { apiUrl, skipCertCheck } = dynakube.spec
-  return {
-    apiUrl,
-    apiToken,
-    ...(url !== undefined && { proxy: { url, noProxy: featureFlags(dynakube).noProxy } }),
+  const material = {
+    ...(url !== undefined && { proxyUrl: url }),
     ...(trustedCertificates !== undefined && { trustedCertificates }),
-    ...(skipCertCheck !== undefined && { skipCertificateCheck: skipCertCheck }),
-    clock,
-    logger,
   }
+  return environmentConnection(dynakube, { apiToken }, material, { clock, logger })
 }
