@@ -10,7 +10,7 @@ import { parseSettings } from '../src/index.ts'
 const CHART = fileURLToPath(new URL('../chart', import.meta.url))
 const helmPath = await findClientBinary('helm')
 
-describe.skipIf(helmPath === undefined)('the chart', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
   let cluster: ClusterUnderTest
 
   beforeAll(async () => {

@@ -13,7 +13,7 @@ const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.u
 /** The sample settings name folders from the root of the repository. */
 const ROOT = here('../..')
 
-describe.skipIf(helmPath === undefined)('the command line', () => {
+describe.skipIf(helmPath === undefined)('the command line (skipped where there is no helm)', () => {
   let stage: Stage
 
   beforeAll(async () => {

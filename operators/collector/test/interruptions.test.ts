@@ -24,7 +24,7 @@ metadata:
 const INGREDIENTS = { chartDigest: `sha256:${'0'.repeat(64)}`, valuesDigest: `sha256:${'0'.repeat(64)}` }
 const LONG_AGO = '2020-01-01T00:00:00Z'
 
-describe.skipIf(helmPath === undefined)('a release', () => {
+describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', () => {
   let stage: Stage
   let operator: RunningOperator
   const run = randomBytes(3).toString('hex')

@@ -8,7 +8,7 @@ import { type Collector, Collectors } from '../src/index.ts'
 import { type CollectorParts, collectorOf, configuration } from '../src/testing/collector.ts'
 import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 
-describe.skipIf(helmPath === undefined)('the operator', () => {
+describe.skipIf(helmPath === undefined)('the operator (skipped where there is no helm)', () => {
   let stage: Stage
   let operator: RunningOperator
   // Other suites may use the same cluster.

@@ -9,7 +9,7 @@ import { webChart } from './support/chart-files.ts'
 import { ChartServer } from './support/chart-server.ts'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('a chart of a registry', () => {
+describe.skipIf(helmPath === undefined)('a chart of a registry (skipped where there is no helm)', () => {
   let session: HelmSession
   let registry: ChartServer
   let folder: string

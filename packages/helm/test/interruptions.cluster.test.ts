@@ -9,7 +9,7 @@ import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('an interruption', () => {
+describe.skipIf(helmPath === undefined)('an interruption (skipped where there is no helm)', () => {
   let session: HelmSession
 
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('a release', () => {
+describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', () => {
   let session: HelmSession
 
   beforeAll(async () => {
