@@ -1,11 +1,14 @@
-/** The course of the demo. */
-import { connect, type KubeClient } from '@reeve/kube'
+/** The course of the demo: scene after scene on one cluster, each operator at work until the end. */
+import { connect, isNotFound } from '@reeve/kube'
 import { createLogger, type Logger, type LogLevel, runUntilSignal, silentLogger } from '@reeve/runtime'
-import type { WebApp } from '@reeve/webapp'
+import { FIELD_MANAGER } from './apply-crd.ts'
+import { Backstage } from './backstage.ts'
 import { type ClusterChoice, type DemoCluster, openDemoCluster } from './demo-cluster.ts'
-import { narrate } from './narrator.ts'
+import { narrate, type Told } from './narrator.ts'
+import type { OpenScene, Scene, SceneStage } from './scene.ts'
+import { SCENES } from './scenes.ts'
 import { paint, type Screen, standardScreen } from './terminal.ts'
-import { applySample, explain, installWebAppCrd, registerWebhooks, untilReady, webAppOperator } from './webapp-scene.ts'
+import { COMMON_KINDS } from './told-kinds.ts'
 
 /** The command line. */
 export interface DemoFlags {
@@ -15,9 +18,6 @@ export interface DemoFlags {
   readonly port: number
   readonly logLevel?: LogLevel
 }
-
-/** Ends the demo on purpose: everything is as it should be. */
-class Done extends Error {}
 
 /** Runs the demo; answers with the exit code of the process. */
 export async function demo(flags: DemoFlags): Promise<number> {
@@ -45,60 +45,76 @@ async function play(
   logger: Logger,
   stopped: AbortSignal,
 ): Promise<string | undefined> {
-  const end = new AbortController()
-  const signal = AbortSignal.any([stopped, end.signal])
-  const client = await connect({
-    fieldManager: 'reeve-demo',
-    ...(cluster.kubeconfigPath && { kubeconfig: cluster.kubeconfigPath }),
-  })
-  greet(screen, cluster)
-  await installWebAppCrd(client, signal)
-  const operator = webAppOperator(client, logger)
-  const running = operator.manager.run(signal)
-  const telling = narrate(client, screen, { signal })
-  let failure: string | undefined
+  const { kubeconfigPath } = cluster
+  const client = await connect({ fieldManager: FIELD_MANAGER, ...(kubeconfigPath && { kubeconfig: kubeconfigPath }) })
+  const backstage = new Backstage(stopped)
+  const opened = new AsyncDisposableStack()
   try {
-    const acts = act(flags, client, operator, screen, signal)
-    await Promise.race([acts, running, telling])
+    greet(screen, cluster)
+    const shown = await show(flags, { client, logger, kubeconfigPath }, screen, backstage, opened)
+    if (!flags.once) await linger(screen, shown, backstage.signal)
   } catch (error) {
-    if (!(error instanceof Done) && !stopped.aborted) failure = error instanceof Error ? error.message : String(error)
-  } finally {
-    end.abort(new Done())
-    const ends = await Promise.allSettled([running, telling])
-    for (const { status, ...rest } of ends) {
-      if (status === 'rejected' && 'reason' in rest && !(rest.reason instanceof Done) && !stopped.aborted) {
-        failure ??= String(rest.reason)
-      }
-    }
-    await client.close()
+    backstage.fail(error)
   }
-  return failure
+  await backstage.close()
+  await opened.disposeAsync()
+  await client.close()
+  return backstage.failure?.message
 }
 
-async function act(
+/** Plays all scenes that this machine can play; answers with these. Operators of earlier scenes go on working. */
+async function show(
   flags: DemoFlags,
-  client: KubeClient,
-  operator: ReturnType<typeof webAppOperator>,
+  stage: SceneStage,
   screen: Screen,
-  signal: AbortSignal,
-): Promise<void> {
-  await registerWebhooks(client, operator, signal)
+  backstage: Backstage,
+  opened: AsyncDisposableStack,
+): Promise<readonly Scene[]> {
+  const start = performance.now()
+  const tell = (kinds: readonly Told[]) =>
+    backstage.start((signal) => narrate(stage.client, screen, kinds, () => performance.now() - start, signal))
   const deadline = flags.once ? AbortSignal.timeout(flags.timeout * 1_000) : new AbortController().signal
-  const limited = AbortSignal.any([signal, deadline])
-  let webapp: WebApp | undefined
-  try {
-    webapp = await applySample(client, limited)
-    await untilReady(client, webapp, limited)
-  } catch (error) {
-    if (!deadline.aborted) throw error
-    const state = webapp === undefined ? 'the sample could not be applied' : await explain(client, webapp)
-    throw new Error(`not ready within ${flags.timeout} s: ${state}`, { cause: error })
+  const shown: Scene[] = []
+  tell(COMMON_KINDS)
+  for (const scene of SCENES) {
+    screen.write(paint(screen, 'bold', scene.title))
+    const obstacle = await scene.obstacle?.()
+    if (obstacle !== undefined) {
+      screen.write(paint(screen, 'yellow', `left out: ${obstacle}`))
+      continue
+    }
+    const open = opened.use(await scene.open(stage, backstage.signal))
+    tell(scene.told)
+    backstage.start((signal) => open.run(signal))
+    await playUntil(deadline, open, flags.timeout, backstage.signal)
+    shown.push(scene)
   }
   screen.write(paint(screen, 'green', 'the samples are ready'))
-  if (flags.once) throw new Done()
-  screen.write(
-    paint(screen, 'dim', 'try: kubectl scale webapp shop --replicas=5, or delete its Deployment; Ctrl-C ends the demo'),
-  )
+  return shown
+}
+
+async function playUntil(deadline: AbortSignal, scene: OpenScene, seconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await scene.play(AbortSignal.any([signal, deadline]))
+  } catch (error) {
+    if (!deadline.aborted || signal.aborted) throw error
+    throw new Error(`not ready within ${seconds} s: ${await stateOf(scene)}`, { cause: error })
+  }
+}
+
+async function stateOf(scene: OpenScene): Promise<string> {
+  try {
+    return await scene.explain()
+  } catch (error) {
+    if (isNotFound(error)) return 'the sample could not be applied'
+    throw error
+  }
+}
+
+/** Until somebody ends the demo. */
+async function linger(screen: Screen, shown: readonly Scene[], signal: AbortSignal): Promise<void> {
+  for (const { hint } of shown) screen.write(paint(screen, 'dim', `try: ${hint}`))
+  screen.write(paint(screen, 'dim', 'Ctrl-C ends the demo'))
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }
 
@@ -107,6 +123,6 @@ function greet(screen: Screen, cluster: DemoCluster): void {
   if (cluster.kubeconfigPath !== undefined) {
     screen.write(`  export KUBECONFIG=${cluster.kubeconfigPath}`)
   }
-  screen.write('  kubectl get webapps -A -w')
+  screen.write(`  kubectl get ${SCENES.map(({ kubectlNames }) => kubectlNames).join(',')} -A -w`)
   screen.write('')
 }

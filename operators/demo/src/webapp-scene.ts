@@ -2,15 +2,13 @@
 import { readFile } from 'node:fs/promises'
 import { crdManifest } from '@reeve/crd'
 import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
   isApiError,
   type KubeClient,
   MutatingWebhookConfigurations,
+  resource,
   sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
-import type { Logger } from '@reeve/runtime'
 import {
   createWebAppOperator,
   type WebApp,
@@ -20,26 +18,44 @@ import {
   webhookConfigurations,
 } from '@reeve/webapp'
 import { parse } from 'yaml'
+import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
+import { colourOf, type Narrated, type Told } from './narrator.ts'
+import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
-const FIELD_MANAGER = 'reeve-demo'
 const CONFIGURATION = 'webapp-operator'
 const NAMESPACE = 'default'
+const SAMPLE = new URL('../../webapp/samples/shop.yaml', import.meta.url)
 
-/** Installs the CRD and waits until it is served. */
-export async function installWebAppCrd(client: KubeClient, signal: AbortSignal): Promise<void> {
-  // The manifest is what the server accepts; the built-in type spells its schema out.
-  const manifest = crdManifest(WebAppCrd) as unknown as CustomResourceDefinition
-  await client.apply(CustomResourceDefinitions, manifest, { fieldManager: FIELD_MANAGER, force: true, signal })
-  for (;;) {
-    const { status } = await client.get(CustomResourceDefinitions, { name: WebAppCrd.name }, { signal })
-    if (status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True')) return
-    await sleep(100, { signal })
-  }
+const WEBAPP: Told = {
+  resource: resource<Narrated>({
+    group: 'example.com',
+    version: 'v1',
+    kind: 'WebApp',
+    plural: 'webapps',
+    namespaced: true,
+  }),
+  tell({ spec, status }) {
+    const word = status?.phase ?? 'Created'
+    const message = status?.conditions?.find(
+      ({ type, status: value }) => type !== 'Available' && value === 'True',
+    )?.message
+    const numbers = `${status?.availableReplicas ?? 0} of ${spec?.replicas ?? 1} available`
+    return { word, colour: colourOf(word), detail: message ?? numbers }
+  },
 }
 
-/** The operator with webhooks on a free port of this machine. */
-export function webAppOperator(client: KubeClient, logger: Logger): WebAppOperator {
-  return createWebAppOperator({
+/** A web application as a Deployment and a Service. */
+export const webAppScene: Scene = {
+  title: 'WebApp: a web application as a Deployment and a Service',
+  kubectlNames: 'webapps',
+  hint: 'kubectl scale webapp shop --replicas=5, or delete its Deployment',
+  told: [WEBAPP],
+  open: openWebAppScene,
+}
+
+async function openWebAppScene({ client, logger }: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+  await applyCrd(client, crdManifest(WebAppCrd), signal)
+  const operator = createWebAppOperator({
     client,
     logger,
     webhook: {
@@ -48,14 +64,30 @@ export function webAppOperator(client: KubeClient, logger: Logger): WebAppOperat
       configurationName: CONFIGURATION,
     },
   })
+  const sample = parse(await readFile(SAMPLE, 'utf8')) as WebApp
+  const key = { namespace: sample.metadata.namespace ?? NAMESPACE, name: sample.metadata.name ?? '' }
+  return {
+    run: (until) => operator.manager.run(until),
+    async play(limit) {
+      await registerWebhooks(client, operator, limit)
+      await applySample(client, sample, limit)
+      while ((await client.get(WebApps, key, { signal: limit })).status?.phase !== 'Ready') {
+        await sleep(200, { signal: limit })
+      }
+    },
+    async explain() {
+      const { status } = await client.get(WebApps, key)
+      const messages = (status?.conditions ?? []).map(({ type, status: value, message }) =>
+        `${type}=${value} ${message ?? ''}`.trim(),
+      )
+      return `WebApp ${key.name} is ${status?.phase ?? 'unknown'}: ${messages.join('; ')}`
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  }
 }
 
 /** Tells the API server about the webhooks. The operator itself adds the certificate authority to trust. */
-export async function registerWebhooks(
-  client: KubeClient,
-  operator: WebAppOperator,
-  signal: AbortSignal,
-): Promise<void> {
+async function registerWebhooks(client: KubeClient, operator: WebAppOperator, signal: AbortSignal): Promise<void> {
   const address = await operator.webhooks?.address()
   if (address === undefined) return
   const { mutating, validating } = webhookConfigurations(CONFIGURATION, `https://127.0.0.1:${address.port}`)
@@ -66,34 +98,14 @@ export async function registerWebhooks(
 }
 
 /** Applies the sample. Tried again while the API server has not taken note of the webhooks' certificate. */
-export async function applySample(client: KubeClient, signal: AbortSignal): Promise<WebApp> {
-  const sample = parse(await readFile(new URL('../../webapp/samples/shop.yaml', import.meta.url), 'utf8')) as WebApp
+async function applySample(client: KubeClient, sample: WebApp, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
-      return await client.apply(WebApps, sample, { fieldManager: FIELD_MANAGER, force: true, signal })
+      await client.apply(WebApps, sample, { fieldManager: FIELD_MANAGER, force: true, signal })
+      return
     } catch (error) {
       if (!isApiError(error) || error.status !== 500) throw error
       await sleep(200, { signal })
     }
   }
-}
-
-/** Resolves when the WebApp is Ready. */
-export async function untilReady(client: KubeClient, webapp: WebApp, signal: AbortSignal): Promise<void> {
-  const { namespace = NAMESPACE, name = '' } = webapp.metadata
-  for (;;) {
-    const { status } = await client.get(WebApps, { namespace, name }, { signal })
-    if (status?.phase === 'Ready') return
-    await sleep(200, { signal })
-  }
-}
-
-/** What to say when it did not become Ready in time. */
-export async function explain(client: KubeClient, webapp: WebApp): Promise<string> {
-  const { namespace = NAMESPACE, name = '' } = webapp.metadata
-  const { status } = await client.get(WebApps, { namespace, name })
-  const messages = (status?.conditions ?? []).map(({ type, status: value, message }) =>
-    `${type}=${value} ${message ?? ''}`.trim(),
-  )
-  return `WebApp ${name} is ${status?.phase ?? 'unknown'}: ${messages.join('; ')}`
 }

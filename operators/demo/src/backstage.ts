@@ -1,0 +1,47 @@
+/** What goes on behind the scenes, operators and narrators: it ends together, and the first failure ends it. */
+
+/** The reason with which everything ends when all is well. */
+class Curtain extends Error {}
+
+/**
+ * Supervises work that goes on in the background.
+ *
+ * *Guarantees*: after {@link Backstage.close} nothing of it runs any more, and `failure` says what went wrong first.
+ * What fails because the user stopped the demo is no failure.
+ */
+export class Backstage {
+  /** Aborts when the user stops the demo, when it is over and when something fails. */
+  readonly signal: AbortSignal
+  readonly #stopped: AbortSignal
+  readonly #end = new AbortController()
+  readonly #work: Promise<void>[] = []
+  #failure: Error | undefined
+
+  constructor(stopped: AbortSignal) {
+    this.#stopped = stopped
+    this.signal = AbortSignal.any([stopped, this.#end.signal])
+  }
+
+  /** What went wrong first. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  /** Starts something that ends with `signal`. */
+  start(work: (signal: AbortSignal) => Promise<void>): void {
+    this.#work.push(work(this.signal).catch((error: unknown) => this.fail(error)))
+  }
+
+  /** Notes a failure and ends everything. */
+  fail(error: unknown): void {
+    if (this.#stopped.aborted || error instanceof Curtain) return
+    this.#failure ??= error instanceof Error ? error : new Error(String(error))
+    this.#end.abort(this.#failure)
+  }
+
+  /** Ends everything and resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#end.abort(new Curtain('the demo is over'))
+    await Promise.all(this.#work)
+  }
+}

@@ -1,0 +1,6 @@
+/** The scenes of the demo, in the order in which they are shown. */
+import type { Scene } from './scene.ts'
+import { webAppScene } from './webapp-scene.ts'
+
+/** One line each. */
+export const SCENES: readonly Scene[] = [webAppScene]

@@ -1,0 +1,55 @@
+/** How the kinds are told that every operator makes: workloads, their pods, services. */
+import { resource, type Stored } from '@reeve/kube'
+import type { Narrated, Sentence, Told } from './narrator.ts'
+
+const kind = (group: string, name: string, plural: string) =>
+  resource<Narrated>({ group, version: 'v1', kind: name, plural, namespaced: true })
+
+/** Objects that every cluster has, and that are nobody's news. */
+const KUBERNETES_SERVICE = 'kubernetes'
+
+function replicas({ spec, status }: Stored<Narrated>): Sentence {
+  return availability(status?.availableReplicas ?? 0, spec?.replicas ?? 1)
+}
+
+/** Until its controller has looked, a DaemonSet does not know its nodes. */
+function onNodes({ status }: Stored<Narrated>): Sentence | undefined {
+  const { desiredNumberScheduled: desired, numberAvailable: available = 0 } = status ?? {}
+  return desired ? availability(available, desired) : undefined
+}
+
+function availability(available: number, desired: number): Sentence {
+  const isThere = available === desired
+  return {
+    word: isThere ? 'available' : 'waiting',
+    colour: isThere ? 'green' : 'yellow',
+    detail: `${available} of ${desired} pods available`,
+  }
+}
+
+/** Pods of stateful sets and daemon sets are counted by these; telling each would drown the rest. */
+function pod({ metadata, status }: Stored<Narrated>): Sentence | undefined {
+  const isCounted = metadata.ownerReferences?.some(
+    (owner) => owner.kind === 'DaemonSet' || owner.kind === 'StatefulSet',
+  )
+  if (isCounted) return undefined
+  const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
+  return {
+    word: isReady ? 'ready' : (status?.phase ?? 'Pending').toLowerCase(),
+    colour: isReady ? 'green' : 'yellow',
+    detail: '',
+  }
+}
+
+/** Told in every scene. */
+export const COMMON_KINDS: readonly Told[] = [
+  { resource: kind('apps', 'Deployment', 'deployments'), tell: replicas },
+  { resource: kind('apps', 'StatefulSet', 'statefulsets'), tell: replicas },
+  { resource: kind('apps', 'DaemonSet', 'daemonsets'), tell: onNodes },
+  {
+    resource: kind('', 'Service', 'services'),
+    tell: ({ metadata }) =>
+      metadata.name === KUBERNETES_SERVICE ? undefined : { word: 'created', colour: 'green', detail: '' },
+  },
+  { resource: kind('', 'Pod', 'pods'), tell: pod },
+]
