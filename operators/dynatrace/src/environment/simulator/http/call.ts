@@ -1,7 +1,17 @@
 /** A call under way: what was asked, and what becomes known about it. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { TenantState } from '../tenant/tenant-state.ts'
 import { Refusal, violation } from './refusal.ts'
+
+/** What a call is made from: the request of a server, or one that never left the process. */
+export interface IncomingCall {
+  readonly method?: string | undefined
+  /** The path with its query. */
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** The body. */
+  [Symbol.asyncIterator](): AsyncIterator<Buffer>
+}
 
 /** One request, from routing to the log. */
 export class Call {
@@ -24,10 +34,10 @@ export class Call {
   bodyText: string | undefined
   /** Kinds of trouble that were made. */
   readonly trouble: string[] = []
-  readonly #request: IncomingMessage
+  readonly #request: IncomingCall
   readonly #maxBodyBytes: number
 
-  constructor(request: IncomingMessage, maxBodyBytes: number) {
+  constructor(request: IncomingCall, maxBodyBytes: number) {
     const url = new URL(request.url ?? '/', 'https://simulator')
     this.#request = request
     this.#maxBodyBytes = maxBodyBytes
@@ -57,7 +67,7 @@ export class Call {
     const chunks: Buffer[] = []
     let sizeBytes = 0
     try {
-      for await (const chunk of this.#request as AsyncIterable<Buffer>) {
+      for await (const chunk of this.#request) {
         sizeBytes += chunk.length
         if (sizeBytes > this.#maxBodyBytes) throw tooLarge()
         chunks.push(chunk)

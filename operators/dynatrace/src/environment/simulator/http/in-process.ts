@@ -1,0 +1,52 @@
+/** Answers the requests of clients in the same process, without a socket in between. */
+import type { Clock } from '@reeve/kube'
+import { HttpConnectionError } from '../../../http/http-error.ts'
+import type { OutboundRequest, OutboundResponse } from '../../../http/outbound.ts'
+import { SERVER_LIMITS } from '../defaults.ts'
+import { type Answer, isStreamed } from './answer.ts'
+import { Call } from './call.ts'
+import type { CallHandler } from './server.ts'
+
+/** Has a request answered and written down, and breaks the answer off where trouble wants that. */
+export async function answerInProcess(
+  handler: CallHandler,
+  request: OutboundRequest,
+  clock: Clock,
+): Promise<OutboundResponse> {
+  const { method, url, headers, body, signal = new AbortController().signal } = request
+  signal.throwIfAborted()
+  const receivedMs = clock.now()
+  const call = new Call(
+    {
+      method,
+      url: `${url.pathname}${url.search}`,
+      headers: { ...headers, host: url.host },
+      [Symbol.asyncIterator]: () => once(Buffer.from(body ?? '')),
+    },
+    SERVER_LIMITS.maxBodyBytes,
+  )
+  const { answer, cutAfterBytes } = await handler.answer(call, signal)
+  const isCutAtOnce = cutAfterBytes !== undefined && cutAfterBytes < 0
+  const status = isCutAtOnce ? 0 : answer.status
+  handler.record(call, { receivedMs, durationMs: clock.now() - receivedMs, status, sentBytes: 0 })
+  if (isCutAtOnce) throw brokenOff(url, 'request')
+  return { status, headers: answer.headers, url, body: bodyOf(answer, url, cutAfterBytes) }
+}
+
+async function* bodyOf({ body }: Answer, url: URL, cutAfterBytes = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+  const chunks = isStreamed(body) ? body.chunks() : [Buffer.from(body)]
+  let sent = 0
+  for await (const chunk of chunks) {
+    const part = chunk.subarray(0, cutAfterBytes - sent)
+    sent += part.length
+    if (part.length > 0) yield part
+    if (part.length < chunk.length) throw brokenOff(url, 'response')
+  }
+}
+
+const brokenOff = (url: URL, phase: 'request' | 'response') =>
+  new HttpConnectionError(`${url.host}: the connection was closed`, phase)
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
