@@ -12,6 +12,7 @@ import type { RequestLog } from './faults/request-log.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { Front } from './http/front.ts'
 import { kubeconfig } from './http/kubeconfig.ts'
+import type { JsonObject } from './json.ts'
 import type { ClusterApi } from './rest/cluster-api.ts'
 import { createServerParts, type ServerParts } from './server-parts.ts'
 
@@ -29,6 +30,12 @@ export interface EmbeddedCluster extends AsyncDisposable {
   handle(request: ServerRequest): Promise<ServerResponse>
   /** Direct access, as the controllers use it. */
   readonly api: ClusterApi
+  /**
+   * Stores objects as another cluster had them, over what is there: uids, times, managedFields and status stay, only
+   * resourceVersions are new. Nothing is defaulted, validated or admitted. Kinds must be served, so definitions of custom
+   * resources come first.
+   */
+  adopt(objects: Iterable<JsonObject>): Promise<void>
   /** Makes the server misbehave on purpose. */
   readonly faults: FaultInjector
   /** Counts requests. */
@@ -197,6 +204,10 @@ class RunningCluster implements EmbeddedCluster {
 
   handle(request: ServerRequest): Promise<ServerResponse> {
     return this.#parts.server.handle(request)
+  }
+
+  async adopt(objects: Iterable<JsonObject>): Promise<void> {
+    for (const object of objects) await this.#parts.adopt(object)
   }
 
   compact(): void {

@@ -30,11 +30,13 @@ import { ApiServer } from './http/api-server.ts'
 import { Paths } from './http/paths.ts'
 import { Renderer } from './http/render.ts'
 import { ResourceHandler } from './http/resource-handler.ts'
+import type { JsonObject } from './json.ts'
 import { createTablePrinter } from './printing/table.ts'
 import { loadProtobufDecoder } from './protobuf/decoder.ts'
 import { builtinKinds } from './registry/builtin-kinds.ts'
 import { apiVersionOf } from './registry/resource-info.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
+import { adoptObject } from './rest/adopt.ts'
 import type { ClusterController } from './rest/cluster-api.ts'
 import type { Converter as VersionConverter } from './rest/context.ts'
 import { toVersion } from './rest/context.ts'
@@ -60,6 +62,8 @@ export interface ServerParts {
   /** What runs inside the API server itself, in the order to start it. */
   readonly controllers: readonly ClusterController[]
   readonly journal: Journal | undefined
+  /** Stores an object as another cluster had it. */
+  readonly adopt: (object: JsonObject) => Promise<void>
   /** Closes connections to webhooks and the files of the data directory. */
   readonly close: () => Promise<void>
 }
@@ -173,6 +177,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
       ...(rbac === undefined ? [] : [new ClusterRoleAggregation({ api, clock })]),
     ],
     journal,
+    adopt: (object) => adoptObject(context, object),
     close: async () => {
       webhooks.close()
       await client.close()

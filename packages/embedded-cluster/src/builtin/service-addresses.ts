@@ -47,11 +47,13 @@ export class ServiceAddresses {
 
   /** Takes a chosen address; returns why it cannot be had, nothing when it can. */
   takeAddress(address: string, owner: string): string | undefined {
+    const holder = this.#addresses.get(address)
+    // What was adopted from another cluster may be out of the range of this one.
+    if (holder === owner) return undefined
     if (!address.startsWith(PREFIX)) {
       return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE}`
     }
-    const holder = this.#addresses.get(address)
-    if (holder !== undefined && holder !== owner) return 'provided IP is already allocated'
+    if (holder !== undefined) return 'provided IP is already allocated'
     this.#hold(owner, address)
     return undefined
   }
@@ -71,12 +73,13 @@ export class ServiceAddresses {
 
   /** Takes a chosen port; returns why it cannot be had, nothing when it can. */
   takePort(port: number, owner: string): string | undefined {
+    const holder = this.#ports.get(port)
+    if (holder === owner) return undefined
     if (port < NODE_PORT_MIN || port > NODE_PORT_MAX) {
       const range = `${NODE_PORT_MIN}-${NODE_PORT_MAX}`
       return `provided port is not in the valid range. The range of valid ports is ${range}`
     }
-    const holder = this.#ports.get(port)
-    if (holder !== undefined && holder !== owner) return 'provided port is already allocated'
+    if (holder !== undefined) return 'provided port is already allocated'
     this.#hold(owner, port)
     return undefined
   }
@@ -108,11 +111,11 @@ export class ServiceAddresses {
     this.#byOwner.set(owner, holdings)
   }
 
-  /** Takes what a stored Service has, when a cluster starts with it. */
+  /** Takes what a stored Service has, when a cluster starts with it or takes it over, from whatever range. */
   adopt(service: JsonObject): void {
     const owner = String(objectAt(service, 'metadata').uid)
-    for (const address of addressesOf(service)) this.takeAddress(address, owner)
-    for (const port of portsOf(service)) this.takePort(port, owner)
+    for (const address of addressesOf(service)) if (!this.#addresses.has(address)) this.#hold(owner, address)
+    for (const port of portsOf(service)) if (!this.#ports.has(port)) this.#hold(owner, port)
   }
 }
 

@@ -1,0 +1,25 @@
+/** Takes objects over from another cluster as they are. */
+import { cloneJson, type JsonObject, stringAt } from '../json.ts'
+import { storageApiVersion, storageKey } from '../registry/resource-info.ts'
+import { objectKey } from '../store/stored-object.ts'
+import { resourceNotFound } from './api-errors.ts'
+import { type RestContext, toVersion } from './context.ts'
+import { metadataOf, nameOf, namespaceOf } from './object-meta.ts'
+
+/**
+ * Stores an object as another cluster had it, over whatever is there: its uid, times, managedFields and status stay,
+ * only its resourceVersion is new. Nothing is defaulted, validated or admitted, because another server did that.
+ *
+ * *Errors*: a `StatusError` 404 for a kind that is not served here.
+ */
+export async function adoptObject(context: RestContext, given: JsonObject): Promise<void> {
+  const [version = '', group = ''] = (stringAt(given, 'apiVersion') ?? '').split('/').reverse()
+  const info = context.registry.byKind(group, version, stringAt(given, 'kind') ?? '')
+  if (info === undefined) throw resourceNotFound()
+  const object = await toVersion(context, cloneJson(given), storageApiVersion(info), new AbortController().signal)
+  const collection = storageKey(info)
+  const key = objectKey(info.namespaced ? namespaceOf(object) : undefined, nameOf(object))
+  delete metadataOf(object).resourceVersion
+  context.store.commit({ collection, key, expected: context.store.get(collection, key)?.revision ?? 0, object })
+  if (collection === 'services') context.serviceAddresses.adopt(object)
+}

@@ -1,0 +1,85 @@
+/** Objects that are taken over from another cluster. */
+import { createClient, Services, type TransportRequest } from '@reeve/kube'
+import { afterEach, expect, it } from 'vitest'
+import { type EmbeddedCluster, type JsonObject, startEmbeddedCluster } from '../src/index.ts'
+
+const clusters: EmbeddedCluster[] = []
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) await cluster.stop()
+})
+
+async function start(): Promise<EmbeddedCluster> {
+  const cluster = await startEmbeddedCluster({ listen: false, controllers: false })
+  clusters.push(cluster)
+  return cluster
+}
+
+const clientOf = (cluster: EmbeddedCluster) =>
+  createClient({
+    transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+  })
+
+const service: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'web',
+    namespace: 'default',
+    uid: '6f0e7a5c-0000-4000-8000-000000000001',
+    resourceVersion: '987654321',
+    creationTimestamp: '2024-01-02T03:04:05Z',
+    managedFields: [
+      {
+        manager: 'elsewhere',
+        operation: 'Apply',
+        apiVersion: 'v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } } },
+      },
+    ],
+  },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: '172.20.7.7',
+    clusterIPs: ['172.20.7.7'],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    internalTrafficPolicy: 'Cluster',
+    sessionAffinity: 'None',
+    ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }],
+  },
+  status: { loadBalancer: {} },
+}
+
+it('keeps everything of an adopted object but its resourceVersion', async () => {
+  const cluster = await start()
+  await cluster.adopt([service])
+  const found = cluster.api.get('services', 'default', 'web') as JsonObject
+  const { resourceVersion, ...metadata } = found.metadata as JsonObject
+  const { resourceVersion: _foreign, ...expected } = service.metadata as JsonObject
+  expect({ ...found, metadata }).toEqual({ ...service, metadata: expected })
+  expect(resourceVersion).not.toBe('987654321')
+})
+
+it('lets an adopted object be changed, although its address is none of this cluster', async () => {
+  const cluster = await start()
+  await cluster.adopt([service])
+  const client = clientOf(cluster)
+  const patch = { type: 'merge', patch: { metadata: { labels: { colour: 'blue' } } } } as const
+  const changed = await client.patch(Services, { namespace: 'default', name: 'web' }, patch)
+  expect(changed.spec?.clusterIP).toBe('172.20.7.7')
+  expect(changed.metadata.uid).toBe('6f0e7a5c-0000-4000-8000-000000000001')
+})
+
+it('puts an adopted object in the place of what is there', async () => {
+  const cluster = await start()
+  const uid = 'b1f7a1de-0000-4000-8000-000000000002'
+  await cluster.adopt([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } }])
+  expect(cluster.api.get('namespaces', undefined, 'kube-system')).toMatchObject({ metadata: { uid } })
+})
+
+it('refuses kinds that it does not serve', async () => {
+  const cluster = await start()
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } }
+  await expect(cluster.adopt([widget])).rejects.toMatchObject({ code: 404 })
+})
