@@ -10,6 +10,8 @@ describe('the settings of the operator', () => {
       namespace: 'dynatrace',
       podName: undefined,
       image: '',
+      release: { version: undefined },
+      migratesStorage: true,
       detectsHostAvailability: true,
       instancesIntervalMs: 300_000,
       election: { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 6_000 },
@@ -29,5 +31,7 @@ describe('the settings of the operator', () => {
     expect(operatorSettings(env).instancesIntervalMs).toBe(300_000)
     expect(operatorSettings({ ...POD, DT_HOST_AVAILABILITY_DETECTION: 'false' }).detectsHostAvailability).toBe(false)
     expect(operatorSettings({ ...POD, DT_HOST_AVAILABILITY_DETECTION: 'maybe' }).detectsHostAvailability).toBe(true)
+    expect(operatorSettings({ ...POD, DT_CRD_STORAGE_MIGRATION: 'false' }).migratesStorage).toBe(false)
+    expect(operatorSettings({ ...POD, DT_CRD_STORAGE_MIGRATION: 'job' }).migratesStorage).toBe(true)
   })
 })

@@ -12,6 +12,10 @@ export interface OperatorSettings {
   readonly modules: Modules
   /** Its own image, which also serves as an init container. */
   readonly image: string
+  /** The release that the CRDs have to come with. */
+  readonly release: { readonly version: string | undefined }
+  /** Whether stored DynaKubes are rewritten at the start. */
+  readonly migratesStorage: boolean
   /** Whether nodes that go away are reported to the environment. */
   readonly detectsHostAvailability: boolean
   readonly instancesIntervalMs: number
@@ -56,6 +60,8 @@ export function operatorSettings(env: Environment): OperatorSettings {
     podName: env.POD_NAME,
     modules: parseModules(env[MODULES_VARIABLE]),
     image: env.DT_OPERATOR_IMAGE ?? '',
+    release: { version: env.APP_VERSION },
+    migratesStorage: parseBoolean(env.DT_CRD_STORAGE_MIGRATION ?? '') ?? true,
     detectsHostAvailability: parseBoolean(env.DT_HOST_AVAILABILITY_DETECTION ?? '') ?? true,
     instancesIntervalMs: count('ONEAGENT_OPERATOR_UPDATE_INTERVAL', 5) * MINUTE,
     election: {

@@ -12,13 +12,17 @@ import {
   type ReconcileRecord,
   type ServerAddress,
 } from '@reeve/runtime'
+import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
+import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
 import type { DynaKube, EdgeConnect } from './api/latest.ts'
 import { certificatesController } from './controllers/certificates/certificates-controller.ts'
+import { CrdVersionCheck } from './controllers/crd-version/crd-version.ts'
 import { FIELD_MANAGER } from './controllers/dynakube/apply.ts'
 import { dynaKubeController } from './controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from './controllers/dynakube/reconcile.ts'
 import { edgeConnectController } from './controllers/edgeconnect/controller.ts'
 import type { EdgeConnectOptions } from './controllers/edgeconnect/reconcile.ts'
+import { nodesController } from './controllers/nodes/nodes-controller.ts'
 
 /** Options of {@link createDynatraceOperator}. */
 export interface DynatraceOperatorOptions extends DynaKubeOptions, EdgeConnectOptions {
@@ -27,6 +31,12 @@ export interface DynatraceOperatorOptions extends DynaKubeOptions, EdgeConnectOp
   readonly namespace: string
   /** Whether the operator makes the certificates of its webhooks. @default true */
   readonly issuesCertificates?: boolean
+  /** Whether EdgeConnects are served and looked after. @default true */
+  readonly looksAfterEdgeConnects?: boolean
+  /** The release that the CRDs have to come with. Without it CRDs of any release will do. */
+  readonly release?: { readonly version: string | undefined }
+  /** The operator's own pod; outside a cluster there is none. */
+  readonly podName?: string | undefined
   /** Without it this process leads from the start. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
   readonly healthAddress?: ServerAddress
@@ -46,7 +56,8 @@ export interface DynatraceOperator {
   readonly manager: Manager<Cache>
   readonly cache: Cache
   readonly dynakubes: Controller<DynaKube>
-  readonly edgeConnects: Controller<EdgeConnect>
+  /** Not there when EdgeConnects are not looked after. */
+  readonly edgeConnects: Controller<EdgeConnect> | undefined
 }
 
 /**
@@ -80,9 +91,15 @@ export function createDynatraceOperator(options: DynatraceOperatorOptions): Dyna
     ...(options.instance !== undefined && { instance: options.instance }),
   })
   const environment = { cache, client: manager.client, events, ...shared }
-  const dynakubes = dynaKubeController(options, environment)
-  const edgeConnects = edgeConnectController(options, environment)
-  manager.add(events, dynakubes, edgeConnects)
+  const checked = (crd: string) => options.release && { crdVersion: new CrdVersionCheck({ crd, ...options.release }) }
+  const dynakubes = dynaKubeController({ ...options, ...checked(DynaKubeCrd.name) }, environment)
+  const edgeConnects =
+    (options.looksAfterEdgeConnects ?? true)
+      ? edgeConnectController({ ...options, ...checked(EdgeConnectCrd.name) }, environment)
+      : undefined
+  manager.add(events, dynakubes)
+  if (edgeConnects) manager.add(edgeConnects)
+  if (options.detectsHostAvailability) manager.add(nodesController(options, environment))
   if (options.issuesCertificates ?? true) manager.add(certificatesController(namespace, environment))
   manager.readiness.add('cache', () => {
     if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')

@@ -18,11 +18,15 @@ const EXAMPLES = `
 Environment:
   POD_NAMESPACE, POD_NAME         where this process runs
   DT_OPERATOR_IMAGE               its own image, which also runs as an init container of agents
+  APP_VERSION                     the release that the CRDs must be labelled with
   DT_HOST_AVAILABILITY_DETECTION  whether nodes that go away are reported (true)
+  DT_CRD_STORAGE_MIGRATION        whether stored DynaKubes are rewritten at the start (true)
   LEADER_ELECTION_LEASE_DURATION, LEADER_ELECTION_RENEW_DEADLINE, LEADER_ELECTION_RETRY_PERIOD
                                   the election of a leader, in seconds (30, 20, 6)
   ONEAGENT_OPERATOR_UPDATE_INTERVAL
                                   how often agents are listed in the status, in minutes (5)
+  METRICS_BIND_ADDRESS            address of /metrics (:${PORTS.metrics})
+  HEALTH_PROBE_BIND_ADDRESS       address of /livez and /readyz (:${PORTS.health})
   RUN_LOCAL                       true outside a cluster
   modules.json                    which parts of the operator were installed
 
@@ -50,12 +54,14 @@ export async function runOperator(
   env: Readonly<Record<string, string | undefined>>,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
-  const [{ connect, systemClock }, { clientMetrics, createMetricsRegistry }, operator, certificates] =
+  const [{ connect }, { clientMetrics, createMetricsRegistry }, operator, versions, { startUp }, { bindAddress }] =
     await Promise.all([
       import('@reeve/kube'),
       import('@reeve/runtime'),
       import('../operator.ts'),
-      import('../controllers/certificates/certificates-controller.ts'),
+      import('../served-versions.ts'),
+      import('../start-up.ts'),
+      import('../webhooks/bind-address.ts'),
     ])
   const { namespace, modules, podName, isLocal } = settings
   logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
@@ -67,28 +73,32 @@ export async function runOperator(
     logger,
     onRequest: clientMetrics(metrics, 'kubernetes'),
   })
+  const healthAddress = bindAddress(env.HEALTH_PROBE_BIND_ADDRESS, PORTS.health)
   try {
-    const issuesCertificates = isLocal || !(await isManagedByOlm(client, settings, signal))
-    // Listing DynaKubes may need the conversion webhook, and that its certificate.
-    if (issuesCertificates && !isLocal) {
-      await certificates.firstCertificates(namespace, { client, clock: systemClock, logger, signal })
-    }
+    await versions.requireServedVersions(client, modules, { signal })
+    // On the machine of a developer there may be no webhook, and no way for the cluster to reach one.
+    const issuesCertificates = !isLocal && !(await isManagedByOlm(client, settings, signal))
+    const migratesStorage = !isLocal && settings.migratesStorage
+    await startUp({ client, namespace, issuesCertificates, migratesStorage, healthAddress, logger, signal })
     const { manager } = operator.createDynatraceOperator({
       client,
       namespace,
       clusterId: await operator.clusterIdOf(client, { signal }),
       operator: { version: manifest.version, image: settings.image, hasCsiDriver: modules.csiDriver },
+      release: settings.release,
       detectsHostAvailability: settings.detectsHostAvailability,
+      looksAfterEdgeConnects: modules.edgeConnect,
       instancesIntervalMs: settings.instancesIntervalMs,
-      issuesCertificates: issuesCertificates && !isLocal,
+      issuesCertificates,
+      podName,
       instance: podName ?? hostname(),
       leaderElection: {
         lease: { namespace, name: LEASE_NAME },
         identity: podName ?? hostname(),
         ...settings.election,
       },
-      healthAddress: { port: PORTS.health },
-      metricsAddress: { port: PORTS.metrics },
+      healthAddress,
+      metricsAddress: bindAddress(env.METRICS_BIND_ADDRESS, PORTS.metrics),
       metrics,
       logger,
     })

@@ -1,92 +1,49 @@
 /** `dynatrace-operator webhook-server` as a process of its own, started as the chart starts it. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
-import { fileURLToPath } from 'node:url'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
-import { connect, type KubeClient, Pods, type Secret, Secrets, sleep } from '@reeve/kube'
+import { connect, type KubeClient, Pods, type Secret, Secrets } from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dynakube } from '../../src/api/testing/build.ts'
 import { renewCertificates } from '../../src/controllers/certificates/certificate-data.ts'
 import { CERTIFICATES_SECRET, validationPath, webhookHost } from '../../src/index.ts'
-
-const BIN = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
+import { freePorts, httpStatus, OperatorProcess } from '../support/operator-process.ts'
 
 let cluster: ClusterUnderTest
 let client: KubeClient
 let namespace: string
 let folder: string
-let child: ChildProcess | undefined
-let log = ''
+let child: OperatorProcess | undefined
 
 beforeEach(async () => {
   cluster = await openCluster()
   client = await connect({ kubeconfig: cluster.kubeconfigPath })
   namespace = await cluster.createNamespace()
   folder = await mkdtemp(join(tmpdir(), 'reeve-process-'))
-  log = ''
 })
 afterEach(async () => {
-  await ended('SIGKILL')
+  await child?.end('SIGKILL')
+  child = undefined
   await client.close()
   await cluster.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Ports that were free a moment ago. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) =>
-          server.listen(0, () => {
-            const address = server.address()
-            resolve(typeof address === 'object' && address !== null ? address.port : 0)
-          }),
-        ),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
-}
-
 async function start(env: Record<string, string> = {}) {
   const [webhook = 0, health = 0, metrics = 0] = await freePorts(3)
-  child = spawn(process.execPath, [BIN, 'webhook-server', `--certs-dir=${folder}/certs/`], {
-    env: {
-      PATH: process.env.PATH,
-      KUBECONFIG: cluster.kubeconfigPath,
-      POD_NAMESPACE: namespace,
-      WEBHOOK_PORT: String(webhook),
-      HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
-      METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
-      LOG_LEVEL: 'debug',
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  child = new OperatorProcess(['webhook-server', `--certs-dir=${folder}/certs/`], {
+    KUBECONFIG: cluster.kubeconfigPath,
+    POD_NAMESPACE: namespace,
+    WEBHOOK_PORT: String(webhook),
+    HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
+    METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
+    ...env,
   })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (chunk: string) => {
-      log += chunk
-    })
-  }
-  return { webhook, health, metrics }
-}
-
-async function ended(signal: NodeJS.Signals): Promise<number | null> {
-  const current = child
-  if (current === undefined) return null
-  child = undefined
-  if (current.exitCode !== null) return current.exitCode
-  const exit = new Promise<number | null>((resolve) => current.once('exit', resolve))
-  current.kill(signal)
-  return exit
+  return { child, webhook, health, metrics }
 }
 
 const certificates = async () => (await renewCertificates({}, webhookHost(namespace), Date.now())).data
@@ -105,17 +62,6 @@ async function storeCertificates(): Promise<string> {
   await client.create(Secrets, secret)
   return data['ca.crt']
 }
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(50_000)
-  while (!(await condition().catch(() => false))) {
-    await sleep(50, { signal: deadline }).catch((error: unknown) => {
-      throw new Error(`it did not come about:\n${log}`, { cause: error })
-    })
-  }
-}
-
-const status = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
 
 function send(port: number, ca: string, path: string, body?: object) {
   return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
@@ -157,11 +103,11 @@ const PATH = validationPath('v1beta6', 'DynaKube')
 
 describe('the process', () => {
   it('is alive but not ready until its certificate comes, then serves, and stops when told to (39, 40, 57)', async () => {
-    const { webhook, health, metrics } = await start()
-    await until(async () => (await status(health, '/livez')) === 200)
-    expect(await status(health, '/readyz')).toBe(503)
+    const { child, webhook, health, metrics } = await start()
+    await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
+    expect(await httpStatus(health, '/readyz')).toBe(503)
     const ca = await storeCertificates()
-    await until(async () => (await status(health, '/readyz')) === 200)
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
 
     expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toContain('BEGIN CERTIFICATE')
     expect(await send(webhook, ca, '/livez')).toEqual({ status: 200, text: '' })
@@ -183,12 +129,12 @@ describe('the process', () => {
     expect(exposed).toContain(`controller_runtime_webhook_requests_total{webhook="${PATH}",code="200"} 1`)
     expect(exposed).toContain('rest_client_requests_total')
 
-    expect(await ended('SIGTERM')).toBe(0)
-    expect(log).toContain('dynatrace-operator')
+    expect(await child.end('SIGTERM')).toBe(0)
+    expect(child.log).toContain('dynatrace-operator')
   })
 
   it('keeps secrets out of its log and its answers', async () => {
-    const { webhook, health } = await start()
+    const { child, webhook, health } = await start()
     const ca = await storeCertificates()
     const proxy = Buffer.from("http://user:hunter'2@host:3128").toString('base64')
     await client.create(Secrets, {
@@ -197,7 +143,7 @@ describe('the process', () => {
       metadata: { namespace, name: 'proxy' },
       data: { proxy },
     })
-    await until(async () => (await status(health, '/readyz')) === 200)
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
     const answers = [
       await send(webhook, ca, PATH, review(dynakube({ proxy: { valueFrom: 'proxy' } }))),
       await send(webhook, ca, PATH, review(dynakube({ proxy: { value: "http://user:hunter'2@host:3128" } }))),
@@ -210,19 +156,18 @@ describe('the process', () => {
       true,
       true,
     ])
-    expect(await ended('SIGTERM')).toBe(0)
-    const said = [log, ...answers.map(({ text: answer }) => answer)].join('\n')
+    expect(await child.end('SIGTERM')).toBe(0)
+    const said = [child.log, ...answers.map(({ text: answer }) => answer)].join('\n')
     expect(said).not.toMatch(/hunter|PRIVATE KEY/)
     // The log has been looked at, not an empty text.
-    expect(log).toContain('denied a resource')
+    expect(child.log).toContain('denied a resource')
   })
 
   it('fails at once, and says why, when it cannot know where its certificate is', async () => {
-    await start({ POD_NAMESPACE: '' })
-    const failed = child
-    await until(async () => failed !== undefined && failed.exitCode !== null)
-    expect(failed?.exitCode).toBe(1)
-    expect(log).toContain('POD_NAMESPACE is not set')
+    const { child } = await start({ POD_NAMESPACE: '' })
+    await child.until('its end', () => child.exitCode !== null)
+    expect(child.exitCode).toBe(1)
+    expect(child.log).toContain('POD_NAMESPACE is not set')
   })
 
   it('takes a certificate that somebody else mounted, and leaves the Secret alone', async () => {
@@ -230,12 +175,12 @@ describe('the process', () => {
     const data = await certificates()
     await mkdir(join(folder, 'certs'))
     for (const name of ['tls.crt', 'tls.key'] as const) await writeFile(join(folder, 'certs', name), data[name])
-    const { webhook, health } = await start({ WEBHOOK_CERTIFICATES: 'provided' })
-    await until(async () => (await status(health, '/readyz')) === 200)
+    const { child, webhook, health } = await start({ WEBHOOK_CERTIFICATES: 'provided' })
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
     await storeCertificates()
     expect(await send(webhook, data['ca.crt'], '/livez')).toMatchObject({ status: 200 })
     expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toBe(data['tls.crt'])
-    expect(log).not.toContain('wrote the certificate files')
+    expect(child.log).not.toContain('wrote the certificate files')
   })
 
   it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
@@ -247,11 +192,11 @@ describe('the process', () => {
       spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] },
     })
     await storeCertificates()
-    const { health } = await start({ POD_NAME: 'webhook-1' })
-    await until(async () => (await status(health, '/livez')) === 200)
-    await until(async () => log.includes('could not read the certificate files'))
-    expect(await status(health, '/readyz')).toBe(503)
-    expect(log).not.toContain('wrote the certificate files')
+    const { child, health } = await start({ POD_NAME: 'webhook-1' })
+    await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
+    await child.until('its complaint', () => child.log.includes('could not read the certificate files'))
+    expect(await httpStatus(health, '/readyz')).toBe(503)
+    expect(child.log).not.toContain('wrote the certificate files')
   })
 })
 

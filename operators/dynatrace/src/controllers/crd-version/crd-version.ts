@@ -1,6 +1,6 @@
 /** Whether the installed CRDs are those of this operator: Helm leaves CRDs alone when it upgrades a release. */
 import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
-import type { EventRecorder } from '@reeve/runtime'
+import type { EventRecorder, Reconcile } from '@reeve/runtime'
 
 /** The label of CRDs that says which release they came with. */
 export const CRD_VERSION_LABEL = 'app.kubernetes.io/version'
@@ -101,5 +101,24 @@ export class CrdVersionCheck {
       signal.throwIfAborted()
       throw new CrdVersionError(`CustomResourceDefinition ${name} cannot be read; install it, or grant get`, { cause })
     }
+  }
+}
+
+/**
+ * A reconcile that looks at the version of the CRD first. Objects that are gone need no look: nothing new is made of
+ * them.
+ *
+ * @example
+ * reconcile: afterCrdVersion(new CrdVersionCheck({ crd: DynaKubeCrd.name, version }), dynaKubeReconcile(options))
+ */
+export function afterCrdVersion<T extends KubeObject>(
+  check: CrdVersionCheck | undefined,
+  reconcile: Reconcile<T>,
+): Reconcile<T> {
+  if (check === undefined) return reconcile
+  return async (request) => {
+    const { object } = request
+    if (object !== undefined && object.metadata.deletionTimestamp === undefined) await check.run(object, request)
+    return reconcile(request)
   }
 }

@@ -11,22 +11,33 @@ import {
 } from '@reeve/kube'
 import {
   AcceptedDifferences,
+  type Action,
   applyPlan,
-  type CacheReader,
   type Change,
+  type DesiredObject,
   FieldTreePool,
+  keepOwnFields,
+  type LiveView,
   planDesired,
   planPruning,
   StaleViewError,
 } from '@reeve/runtime'
 import type { DynaKube } from '../../api/latest.ts'
 import type { Component, ObjectId } from './component.ts'
+import { ISTIO_KINDS } from './components/istio/resources.ts'
+import type { Mesh } from './mesh.ts'
 import type { Rendered } from './render.ts'
 
 /** Who writes the fields of what the operator makes. */
 export const FIELD_MANAGER = 'dynatrace-operator'
 
-/** The kinds that a DynaKube owns. */
+/**
+ * What the cache keeps: which fields are the operator's own, as drift is told from other people's fields by it. All
+ * controllers name this very function, and so share their informers.
+ */
+export const OWN_FIELDS = keepOwnFields(FIELD_MANAGER)
+
+/** The kinds that a DynaKube owns in every cluster. In a mesh there are those of Istio as well. */
 export const OWNED = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets] as const
 
 /** What became of the components. */
@@ -39,7 +50,9 @@ export interface Applied {
 /** What writing needs of a pass. */
 export interface ApplyContext {
   readonly client: KubeClient
-  readonly cache: CacheReader
+  readonly cache: LiveView
+  /** Without it, objects of Istio are neither written nor removed. */
+  readonly mesh?: Mesh | undefined
   readonly signal: AbortSignal
 }
 
@@ -53,47 +66,58 @@ export class DynaKubeApplier {
    *
    * *Errors*: `StaleViewError` when the view was old. Everything else is told per component.
    */
-  async apply(
-    owner: Stored<DynaKube>,
-    rendered: readonly Rendered[],
-    { client, cache, signal }: ApplyContext,
-  ): Promise<Applied> {
-    const shared = {
-      owner,
-      view: cache,
-      fieldManager: FIELD_MANAGER,
-      trees: this.#trees,
-      accepted: this.#accepted,
-    }
-    const write = async (actions: Parameters<typeof applyPlan>[0]['actions']) =>
-      (await applyPlan({ ...shared, client, actions, conflicts: 'force', signal })).changes
+  async apply(owner: Stored<DynaKube>, rendered: readonly Rendered[], context: ApplyContext): Promise<Applied> {
     const changes: Change[] = []
     const failures = new Map<Component, Error>()
     for (const { component, objects } of rendered) {
       try {
-        changes.push(...(await write(planDesired({ ...shared, desired: objects, kinds: [] }))))
+        changes.push(...(await this.bring(owner, objects, context)))
       } catch (error) {
-        signal.throwIfAborted()
+        context.signal.throwIfAborted()
         if (error instanceof StaleViewError || !(error instanceof Error)) throw error
         failures.set(component, error)
       }
     }
-    changes.push(...(await write(deletions(rendered, shared))))
+    changes.push(...(await this.#write(owner, deletions(owner, rendered, context), context)))
     return { changes, failures }
+  }
+
+  /** Brings some objects about and leaves all others as they are. *Errors*: those of the engine and of the cluster. */
+  async bring(
+    owner: Stored<DynaKube>,
+    objects: readonly DesiredObject[],
+    context: ApplyContext,
+  ): Promise<readonly Change[]> {
+    const input = { owner, view: viewOf(context), desired: objects, kinds: [], ...this.#shared }
+    return this.#write(owner, planDesired(input), context)
+  }
+
+  get #shared() {
+    return { fieldManager: FIELD_MANAGER, trees: this.#trees, accepted: this.#accepted }
+  }
+
+  async #write(
+    owner: Stored<DynaKube>,
+    actions: readonly Action[],
+    { client, mesh, signal }: ApplyContext,
+  ): Promise<readonly Change[]> {
+    const { changes } = await applyPlan({ ...this.#shared, owner, client, actions, conflicts: 'force', signal })
+    mesh?.record(changes)
+    return changes
   }
 }
 
-function deletions(
-  rendered: readonly Rendered[],
-  shared: { readonly owner: Stored<DynaKube>; readonly view: CacheReader },
-) {
+const viewOf = ({ cache, mesh }: ApplyContext): LiveView => mesh?.over(cache) ?? cache
+
+function deletions(owner: Stored<DynaKube>, rendered: readonly Rendered[], context: ApplyContext): readonly Action[] {
   const retained = new Set(
     rendered
       .filter(({ failure }) => failure !== undefined)
-      .flatMap(({ component }) => component.mayOwn(shared.owner).map(textOf)),
+      .flatMap(({ component }) => component.mayOwn(owner).map(textOf)),
   )
   const desired = rendered.flatMap(({ objects }) => objects)
-  return planPruning({ ...shared, desired, kinds: OWNED }).filter(
+  const kinds = context.mesh === undefined ? OWNED : [...OWNED, ...ISTIO_KINDS]
+  return planPruning({ owner, desired, kinds, view: viewOf(context) }).filter(
     ({ resource, live }) => !retained.has(textOf({ resource, name: live.metadata.name })),
   )
 }

@@ -6,12 +6,12 @@ import {
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
-  keepOwnFields,
 } from '@reeve/runtime'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import { FIELD_MANAGER, OWNED } from './apply.ts'
+import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
+import { OWN_FIELDS, OWNED } from './apply.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
 
@@ -19,6 +19,8 @@ import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
 export interface DynaKubeControllerOptions extends DynaKubeOptions {
   /** The namespace of the operator; DynaKubes elsewhere are left alone. */
   readonly namespace: string
+  /** Looked at before each reconcile. Without it CRDs of any release will do. */
+  readonly crdVersion?: CrdVersionCheck
   readonly backoff?: ControllerOptions<DynaKube>['backoff']
   readonly onReconcile?: ControllerOptions<DynaKube>['onReconcile']
 }
@@ -38,8 +40,7 @@ export function dynaKubeController(
   environment: ControllerEnvironment,
 ): Controller<DynaKube> {
   const { namespace, backoff, onReconcile } = options
-  // The cache keeps which fields are the operator's own: that is how drift is told from other people's fields.
-  const transform = keepOwnFields(FIELD_MANAGER)
+  const transform = OWN_FIELDS
   return controller(
     {
       name: 'dynakube-controller',
@@ -54,7 +55,7 @@ export function dynaKubeController(
         ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
         { resource: Pods, namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' },
       ],
-      reconcile: dynaKubeReconcile(options),
+      reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile(options)),
       concurrency: CONCURRENCY,
       ...(backoff && { backoff }),
       ...(onReconcile && { onReconcile }),

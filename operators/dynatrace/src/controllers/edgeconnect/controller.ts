@@ -6,16 +6,18 @@ import {
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
-  keepOwnFields,
 } from '@reeve/runtime'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
-import { FIELD_MANAGER } from '../dynakube/apply.ts'
+import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
+import { OWN_FIELDS } from '../dynakube/apply.ts'
 import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'
 
 /** Options of {@link edgeConnectController}. */
 export interface EdgeConnectControllerOptions extends EdgeConnectOptions {
   /** The namespace of the operator; EdgeConnects elsewhere are left alone. */
   readonly namespace: string
+  /** Looked at before each reconcile. Without it CRDs of any release will do. */
+  readonly crdVersion?: CrdVersionCheck
   readonly onReconcile?: ControllerOptions<EdgeConnect>['onReconcile']
 }
 
@@ -30,7 +32,7 @@ export function edgeConnectController(
   environment: ControllerEnvironment,
 ): Controller<EdgeConnect> {
   const { namespace, onReconcile } = options
-  const transform = keepOwnFields(FIELD_MANAGER)
+  const transform = OWN_FIELDS
   return controller(
     {
       name: 'edgeconnect-controller',
@@ -40,7 +42,7 @@ export function edgeConnectController(
         { resource: Secrets, namespace, transform, map: referring },
         { resource: ConfigMaps, namespace, transform, map: referring },
       ],
-      reconcile: edgeConnectReconcile(options),
+      reconcile: afterCrdVersion(options.crdVersion, edgeConnectReconcile(options)),
       ...(onReconcile && { onReconcile }),
     },
     environment,

@@ -8,6 +8,7 @@ import {
   type Transform,
 } from '@reeve/runtime'
 import { DynaKubes } from '../../api/latest.ts'
+import { OWN_FIELDS } from '../dynakube/apply.ts'
 import { type NodesOptions, nodesReconcile } from './nodes-reconcile.ts'
 
 /** Options of {@link nodesController}. */
@@ -31,8 +32,8 @@ export function nodesController(options: NodesControllerOptions, environment: Co
       for: { resource: Nodes, transform: keepScheduling },
       reads: [
         { resource: DynaKubes, namespace },
-        { resource: Secrets, namespace },
-        { resource: ConfigMaps, namespace },
+        { resource: Secrets, namespace, transform: OWN_FIELDS },
+        { resource: ConfigMaps, namespace, transform: OWN_FIELDS },
       ],
       reconcile: nodesReconcile(options),
       // All nodes share one ConfigMap.

@@ -1,0 +1,155 @@
+/** `dynatrace-operator operator` as a process of its own, started as the chart starts it. */
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import {
+  ConfigMaps,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  connect,
+  Deployments,
+  type KubeClient,
+  Leases,
+  Pods,
+  Secrets,
+} from '@reeve/kube'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CRD_VERSION_LABEL } from '../src/controllers/crd-version/crd-version.ts'
+import { encodeSecret } from '../src/controllers/secret-data.ts'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '../src/environment/simulator/index.ts'
+import { CERTIFICATES_SECRET, crdManifests, DynaKubes, WEBHOOK_NAME } from '../src/index.ts'
+import { freePorts, httpStatus, OperatorProcess } from './support/operator-process.ts'
+
+const POD = 'dynatrace-operator-1'
+const RELEASE = '1.8.1'
+
+let cluster: ClusterUnderTest
+let client: KubeClient
+let namespace: string
+let environment: EnvironmentSimulator | undefined
+let child: OperatorProcess | undefined
+
+beforeEach(async () => {
+  cluster = await openCluster({ embedded: { nodes: 1 } })
+  client = await connect({ kubeconfig: cluster.kubeconfigPath })
+  namespace = await cluster.createNamespace()
+})
+afterEach(async () => {
+  await child?.end('SIGKILL')
+  child = undefined
+  await environment?.close()
+  environment = undefined
+  await client.close()
+  await cluster.close()
+})
+
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const [health = 0, metrics = 0] = await freePorts(2)
+  child = new OperatorProcess(['operator'], {
+    KUBECONFIG: cluster.kubeconfigPath,
+    POD_NAMESPACE: namespace,
+    APP_VERSION: RELEASE,
+    HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
+    METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
+    ...env,
+  })
+  return { child, health, metrics }
+}
+
+async function installCrds(): Promise<void> {
+  for (const manifest of crdManifests(namespace)) {
+    // The manifest keeps its spec open; the cluster checks it.
+    const crd = manifest as unknown as CustomResourceDefinition
+    const labels = { [CRD_VERSION_LABEL]: RELEASE }
+    await client.create(CustomResourceDefinitions, { ...crd, metadata: { ...crd.metadata, labels } })
+  }
+}
+
+async function createPod(): Promise<void> {
+  const labels = { app: 'operator' }
+  const spec = { containers: [{ name: 'operator', image: 'operator:1' }] }
+  const metadata = { namespace, name: POD, labels }
+  await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec })
+}
+
+async function createWebhookDeployment(): Promise<void> {
+  const labels = { app: 'webhook' }
+  await client.create(Deployments, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name: WEBHOOK_NAME },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
+    },
+  })
+}
+
+async function createDynaKube(): Promise<void> {
+  environment = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }] })
+  const [tenant] = environment.tenants()
+  await client.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'dynakube' },
+    data: encodeSecret({ apiToken: tenant?.tokens.get('apiToken')?.value ?? '' }),
+  })
+  await client.create(ConfigMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name: 'trust' },
+    data: { certs: environment.caCertificate },
+  })
+  await client.create(DynaKubes, {
+    apiVersion: 'dynatrace.com/v1beta6',
+    kind: 'DynaKube',
+    metadata: { namespace, name: 'dynakube' },
+    spec: { apiUrl: environment.url('abc12345'), trustedCAs: 'trust', oneAgent: { hostMonitoring: {} } },
+  })
+}
+
+describe('the process', () => {
+  it('is alive while it waits for the webhook, then looks after DynaKubes and nodes, and stops when told to', async () => {
+    await installCrds()
+    await createPod()
+    const { child, health, metrics } = await start({ POD_NAME: POD })
+    await child.until('waiting', () => child.log.includes('waiting for the webhook to be installed'))
+    expect(await httpStatus(health, '/livez')).toBe(200)
+
+    await createWebhookDeployment()
+    await child.until('certificates', async () => {
+      const { data } = await client.get(Secrets, { namespace, name: CERTIFICATES_SECRET })
+      return data?.['tls.crt'] !== undefined
+    })
+    await createDynaKube()
+    await child.until('a status', async () => {
+      const { status } = await client.get(DynaKubes, { namespace, name: 'dynakube' })
+      return status?.kubeSystemUUID !== undefined
+    })
+    expect(await httpStatus(health, '/readyz')).toBe(200)
+    const exposed = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+    for (const controller of ['dynakube-controller', 'nodes-controller', 'webhook-certificates']) {
+      expect(exposed).toMatch(new RegExp(`reconcile_total\\{.*${controller}.*\\} [1-9]`))
+    }
+    const { spec } = await client.get(Leases, { namespace, name: 'dynatrace-operator-lock' })
+    expect(spec?.holderIdentity).toContain(POD)
+    expect(await child.end('SIGTERM')).toBe(0)
+    expect(child.log).not.toContain(environment?.tenants()[0]?.tokens.get('apiToken')?.value)
+  })
+
+  it('ends at once in a cluster without the resources, and names the version that is missing', async () => {
+    const { child } = await start({ RUN_LOCAL: 'true' })
+    await child.until('its end', () => child.exitCode !== null)
+    expect(child.exitCode).toBe(1)
+    expect(child.log).toContain('the cluster serves no DynaKube of dynatrace.com/v1beta6')
+  })
+
+  it('does without EdgeConnects when they are not installed', async () => {
+    const [dynakubes] = crdManifests(namespace)
+    // The manifest keeps its spec open; the cluster checks it.
+    await client.create(CustomResourceDefinitions, dynakubes as unknown as CustomResourceDefinition)
+    const { child, health } = await start({ RUN_LOCAL: 'true', 'modules.json': '{"oneAgent":true}' })
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
+    await child.until('leadership', () => child.log.includes('dynakube-controller'))
+    expect(await child.end('SIGTERM')).toBe(0)
+  })
+})

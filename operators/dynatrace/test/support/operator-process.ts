@@ -1,0 +1,81 @@
+/** A subcommand of the operator as a process of its own, started as the chart starts it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { sleep } from '@reeve/kube'
+
+const BIN = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
+
+const PATIENCE_MS = 50_000
+
+/** What a process is started with besides the path of its programs. */
+export type ProcessEnvironment = Readonly<Record<string, string>>
+
+/** A process that runs, or has ended; what it said is kept. */
+export class OperatorProcess {
+  readonly #child: ChildProcess
+  #log = ''
+
+  constructor(args: readonly string[], env: ProcessEnvironment) {
+    this.#child = spawn(process.execPath, [BIN, ...args], {
+      env: { PATH: process.env.PATH, LOG_LEVEL: 'debug', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (chunk: string) => {
+        this.#log += chunk
+      })
+    }
+  }
+
+  /** Everything it printed. */
+  get log(): string {
+    return this.#log
+  }
+
+  /** `null` while it runs. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
+  }
+
+  /** Sends a signal unless it has ended, and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode
+    const exit = new Promise<number | null>((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill(signal)
+    return exit
+  }
+
+  /** Waits for a condition; one that throws does not hold yet. Fails with the log. */
+  async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = AbortSignal.timeout(PATIENCE_MS)
+    const holds = async () => condition()
+    while (!(await holds().catch(() => false))) {
+      await sleep(50, { signal: deadline }).catch((error: unknown) => {
+        throw new Error(`waited in vain for ${what}:\n${this.#log}`, { cause: error })
+      })
+    }
+  }
+}
+
+/** Ports that were free a moment ago. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, () => {
+            const address = server.address()
+            resolve(typeof address === 'object' && address !== null ? address.port : 0)
+          }),
+        ),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** What a server on this machine answers a GET with. */
+export const httpStatus = async (port: number, path: string): Promise<number> =>
+  (await fetch(`http://127.0.0.1:${port}${path}`)).status
