@@ -66,6 +66,7 @@ async function apply(
   return applyPlan({
     client,
     owner,
+    ownerResource: ConfigMaps,
     actions,
     fieldManager: MANAGER,
     conflicts: options.conflicts ?? 'force',
@@ -153,6 +154,19 @@ describe('applying a desired state', () => {
     await expect(apply([settings({ a: '2' })], { view: seen })).rejects.toThrow(StaleViewError)
     await expect(apply([], { view: seen })).rejects.toThrow(StaleViewError)
     expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1', theirs: 'x' })
+  })
+
+  it('creates nothing for an owner that is gone, is going, or has been followed by another of its name', async () => {
+    const before = writes()
+    await client.delete(ConfigMaps, inDefault('owner'))
+    await expect(apply([settings({ a: '1' })])).rejects.toThrow(StaleViewError)
+    const metadata = { ...inDefault('owner'), finalizers: ['test/hold'] }
+    const next = await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+    await expect(apply([settings({ a: '1' })])).rejects.toThrow(StaleViewError)
+    owner = next
+    await client.delete(ConfigMaps, inDefault('owner'))
+    await expect(apply([settings({ a: '1' })])).rejects.toThrow(StaleViewError)
+    expect(writes() - before).toBe(3)
   })
 
   it('says so when an object that the view does not show belongs to somebody else', async () => {

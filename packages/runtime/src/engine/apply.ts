@@ -39,6 +39,8 @@ export interface ApplyInput {
   readonly client: KubeClient
   /** Whose objects these are. */
   readonly owner: Stored<KubeObject>
+  /** The owner's resource: with it the owner is looked at on the server before anything is created for it. */
+  readonly ownerResource?: Resource
   readonly actions: readonly Action[]
   readonly fieldManager: string
   /** `force` takes fields over from other managers, `fail` throws a FieldConflictError. */
@@ -53,7 +55,8 @@ export interface ApplyInput {
  *
  * *Guarantees*: no write is made on an old view. A creation fails when the object exists, an update when the object
  * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
- * resourceVersion). May be cut after any write and run again. An action of type `keep` costs no request.
+ * resourceVersion); nothing is created for an owner that is gone (with `ownerResource`). May be cut after any write and
+ * run again. An action of type `keep` costs no request.
  *
  * *Errors*: `StaleViewError` when the view was old (look again), `NotControlledError` and `AlreadyControlledError` when
  * an object that the view does not show belongs to somebody else, `FieldConflictError`, and the client's `ApiError`.
@@ -73,6 +76,7 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
     }
     const { wave } = action.desired
     if (waiting.some((earlier) => earlier.wave < wave)) continue
+    if (action.type === 'create' && !changes.some(({ type }) => type === 'created')) await requireLiveOwner(input)
     const live = await perform(input, action, changes)
     if (live === undefined || !(action.desired.isReady?.(live) ?? true))
       waiting.push({ wave, object: action.desired.object })
@@ -110,6 +114,21 @@ async function perform(
       return object
     }
   }
+}
+
+/**
+ * What is created for an owner that is gone goes at once to the garbage collector; that is seen, and the object is
+ * created again: round and round for as long as the view of the owner is old.
+ */
+async function requireLiveOwner({ client, owner, ownerResource, signal }: ApplyInput): Promise<void> {
+  if (ownerResource === undefined) return
+  try {
+    const { metadata } = await client.get(ownerResource, keyOf(owner), { signal, metadataOnly: true })
+    if (metadata.uid === owner.metadata.uid && metadata.deletionTimestamp === undefined) return
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  throw new StaleViewError(owner)
 }
 
 async function create(input: ApplyInput, { resource }: DesiredObject, object: KubeObject): Promise<Stored<KubeObject>> {

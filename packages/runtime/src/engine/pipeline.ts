@@ -155,11 +155,11 @@ class Run<Primary extends Reportable, Observed, Resolved> {
   }
 
   #apply(context: PipelineContext, owner: Stored<Primary>, desired: readonly DesiredObject[]): Promise<ApplyResult> {
-    const { owned, fieldManager, conflicts = 'force' } = this.#options
+    const { owned, fieldManager, conflicts = 'force', resource } = this.#options
     const { client, cache, signal } = context
     const shared = { fieldManager, trees: this.#trees, accepted: this.#accepted }
     const actions = planDesired({ owner, desired, kinds: owned, view: cache, ...shared })
-    return applyPlan({ client, owner, actions, conflicts, signal, ...shared })
+    return applyPlan({ client, owner, ownerResource: resource, actions, conflicts, signal, ...shared })
   }
 
   #report(
