@@ -9,14 +9,18 @@ import { extensionController } from './components/extensions/controller.ts'
 import { databaseExecutors } from './components/extensions/database-executors.ts'
 import { extensions } from './components/extensions/shared.ts'
 import { injection } from './components/injection/source-secrets.ts'
+import { istioForActiveGate, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
 import { kspm } from './components/kspm/kspm.ts'
 import { logMonitoring } from './components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from './components/one-agent/one-agent.ts'
 import { otelCollector } from './components/otel-collector/otel-collector.ts'
 import { telemetryIngest } from './components/otel-collector/telemetry-ingest.ts'
 
-/** What pods mount comes before the pods. */
+/** What pods mount, and the way out of a mesh that they take, comes before the pods. */
 export const COMPONENTS = [
+  istioForApi,
+  istioForCodeModules,
+  istioForActiveGate,
   deploymentMetadata,
   proxySecret,
   activeGateTenantSecret,

@@ -15,6 +15,8 @@ export const CONDITIONS = {
   monitoredEntity: 'MonitoredEntity',
   enrichmentRules: 'MetadataEnrichmentRules',
   logMonitoringSettings: 'LogMonitoringSettings',
+  istioForCodeModules: 'IstioForCodeModule',
+  istioForActiveGate: 'IstioForActiveGate',
 } as const
 
 /** Types that earlier releases wrote; they go when they are met. */

@@ -4,8 +4,9 @@ import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dyna
 import type { DynaKube } from '../../api/latest.ts'
 import type { Applied } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
+import { istioForActiveGate, istioForCodeModules } from './components/istio/istio.ts'
 import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
-import { kubeApiMessage, REASONS } from './condition-types.ts'
+import { CONDITIONS, kubeApiMessage, REASONS } from './condition-types.ts'
 import type { Rendered } from './render.ts'
 import type { StatusDraft } from './status-draft.ts'
 
@@ -15,6 +16,8 @@ interface ObjectCondition {
   /** The object; `undefined` stands for all of the component. */
   readonly name: string | undefined
   readonly reason: string
+  /** When it could not be written. @default KubeApiError */
+  readonly failureReason?: string
   /** What the message says after the name. */
   readonly verb: string
 }
@@ -37,8 +40,18 @@ const configMap = (type: string, name: string): ObjectCondition => ({
   verb: 'created/updated',
 })
 
+const istio = (type: string): ObjectCondition => ({
+  type,
+  name: undefined,
+  reason: `${type}Changed`,
+  failureReason: `${type}Failed`,
+  verb: 'applied',
+})
+
 /** By the name of the component. */
 const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly ObjectCondition[]>> = {
+  [istioForCodeModules.name]: () => [istio(CONDITIONS.istioForCodeModules)],
+  [istioForActiveGate.name]: () => [istio(CONDITIONS.istioForActiveGate)],
   'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
   ActiveGate: (dynakube) => [
     created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
@@ -88,15 +101,16 @@ export function reportObjects(
 }
 
 function reportOne(draft: StatusDraft, condition: ObjectCondition, one: Rendered, failure: Error | undefined): void {
-  const { type, reason, verb } = condition
+  const { type, reason, failureReason = REASONS.kubeApiError, verb } = condition
   if (one.failure !== undefined) {
     reportUnrendered(draft, type, one.failure)
     return
   }
-  const all = one.objects.map(({ object }) => object.metadata.name ?? '')
+  // Objects of different kinds may share a name.
+  const all = [...new Set(one.objects.map(({ object }) => object.metadata.name ?? ''))]
   const names = condition.name === undefined ? all : all.filter((name) => name === condition.name)
   if (names.length === 0) draft.remove(type)
-  else if (failure !== undefined) draft.set(type, 'False', REASONS.kubeApiError, kubeApiMessage(failure))
+  else if (failure !== undefined) draft.set(type, 'False', failureReason, kubeApiMessage(failure))
   else draft.set(type, 'True', reason, `${shown(names)} ${verb}`)
 }
 

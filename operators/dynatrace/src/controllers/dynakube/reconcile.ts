@@ -18,13 +18,16 @@ import {
   type EnvironmentClientOptions,
 } from '../../environment/client/environment-client.ts'
 import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
+import { withTemplateHash } from '../template-hash.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
 import { injection } from './components/injection/source-secrets.ts'
+import { hasIstio, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
 import { environmentConnection } from './environment-connection.ts'
 import { reportInjection } from './injection/injection-conditions.ts'
 import { labelNamespaces, releaseNamespaces, replicate } from './injection/namespaces.ts'
 import { reportInstances } from './instances.ts'
+import { type Mesh, MeshReader } from './mesh.ts'
 import { NamespaceView } from './namespace-view.ts'
 import { reportObjects } from './object-conditions.ts'
 import { phaseOf } from './phase.ts'
@@ -61,42 +64,50 @@ export interface DynaKubeOptions extends ScopeSettings {
  * The reconcile function of DynaKubes.
  *
  * *Guarantees*: may be cut after any write and run again; an unchanged DynaKube in an unchanged environment costs no
- * request to the cluster, and none to the environment within the request threshold.
+ * request to the cluster, but for two lists when it asks for Istio, and none to the environment within the request
+ * threshold.
  *
  * @example
  * controller({ name: 'dynakube', for: DynaKubes, owns: OWNED, reconcile: dynaKubeReconcile({ operator, clusterId }) })
  */
 export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube> {
-  const applier = new DynaKubeApplier()
+  const writers = { applier: new DynaKubeApplier(), meshes: new MeshReader() }
   return async (request) => {
     const { object } = request
     if (object === undefined) {
+      writers.meshes.forget(request.key)
       // What it owned goes by itself; what it left in other namespaces does not.
       await releaseNamespaces(request.key.name, request)
       return {}
     }
     if (object.metadata.deletionTimestamp !== undefined) return {}
-    return new DynaKubePass(options, applier, request, object).run()
+    return new DynaKubePass(options, writers, request, object).run()
   }
+}
+
+/** What outlives a pass. */
+interface Writers {
+  readonly applier: DynaKubeApplier
+  readonly meshes: MeshReader
 }
 
 /** One look at one DynaKube. */
 class DynaKubePass {
   readonly #options: DynaKubeOptions
-  readonly #applier: DynaKubeApplier
+  readonly #writers: Writers
   readonly #request: ReconcileRequest<DynaKube>
   readonly #object: Stored<DynaKube>
   readonly #pass: ClusterPass
 
   constructor(
     options: DynaKubeOptions,
-    applier: DynaKubeApplier,
+    writers: Writers,
     request: ReconcileRequest<DynaKube>,
     object: Stored<DynaKube>,
   ) {
     const { cache, clock, logger, signal } = request
     this.#options = options
-    this.#applier = applier
+    this.#writers = writers
     this.#request = request
     this.#object = object
     this.#pass = {
@@ -129,13 +140,14 @@ class DynaKubePass {
 
   async #work(): Promise<{ readonly failures: readonly Error[]; readonly isWaiting: boolean }> {
     const { draft } = this.#pass
+    const mesh = await this.#request.stage('mesh', () => this.#openMesh())
     const known = await this.#request.stage('observe', () => this.#observe())
     await using environment = (this.#options.connect ?? createEnvironmentClient)(known.connection)
     const pass: Pass = { ...this.#pass, environment }
     await this.#checked(() => verifyTokens(pass, known.tokens, this.#options))
     draft.update({ kubeSystemUUID: this.#options.clusterId })
     const resolved = await this.#request.stage('resolve', () => resolveAll(pass, known.material))
-    const { rendered, applied } = await this.#settle(pass, resolved)
+    const { rendered, applied } = await this.#settle(pass, resolved, mesh)
     reportObjects(draft, rendered, applied)
     const injected = await this.#request.stage('inject', () => this.#inject(rendered))
     reportInstances(pass, this.#request.cache, this.#options.instancesIntervalMs ?? 5 * 60_000)
@@ -144,9 +156,29 @@ class DynaKubePass {
       failure === undefined || heldBack.has(failure) || failure instanceof NotYetKnownError ? [] : [failure],
     )
     return {
-      failures: [...resolved.failures, ...unrendered, ...applied.failures.values(), ...injected],
+      failures: [...resolved.failures, ...unrendered, ...this.#grave(applied), ...injected],
       isWaiting: [...heldBack].some((reason) => reason instanceof NoCommunicationHostsError),
     }
+  }
+
+  /** Opens the way to the API: in a mesh that lets nothing out, the first call would fail without it. */
+  async #openMesh(): Promise<Mesh | undefined> {
+    const { applier, meshes } = this.#writers
+    const { client, cache, signal } = this.#request
+    const mesh = await meshes.read(this.#object, this.#request)
+    if (mesh !== undefined) {
+      const { draft, operator } = this.#pass
+      const objects = istioForApi.render({ dynakube: draft.dynakube, operator, material: {} }).map(withTemplateHash)
+      await applier.bring(this.#object, objects, { client, cache, mesh, signal })
+    }
+    return mesh
+  }
+
+  /** Failures of writing that make the whole pass one. Code modules may find a way out that others made. */
+  #grave({ failures }: Applied): readonly Error[] {
+    const minor = failures.get(istioForCodeModules)
+    if (minor !== undefined) this.#request.logger.warn({ err: minor }, 'code modules have no way out of the mesh')
+    return [...failures.values()].filter((failure) => failure !== minor)
   }
 
   /** Reads what the DynaKube refers to; without it nothing else makes sense. */
@@ -179,6 +211,7 @@ class DynaKubePass {
   async #settle(
     pass: Pass,
     { material, held }: Resolved,
+    mesh: Mesh | undefined,
   ): Promise<{ rendered: readonly Rendered[]; applied: Applied }> {
     const changes: Change[] = []
     for (let round = 1; ; round += 1) {
@@ -187,11 +220,13 @@ class DynaKubePass {
       const rendered = renderDynaKube(input, (component) => held.get(component))
       const { client, cache, signal } = this.#request
       const applied = await this.#request.stage('apply', () =>
-        this.#applier.apply(this.#object, rendered, { client, cache, signal }),
+        this.#writers.applier.apply(this.#object, rendered, { client, cache, mesh, signal }),
       )
       changes.push(...applied.changes)
       const isWaiting = rendered.some(({ failure }) => failure instanceof NotYetKnownError)
       if (!isWaiting || applied.changes.length === 0 || round === MAX_ROUNDS) {
+        // Pruned by now.
+        if (mesh !== undefined && !hasIstio(this.#object)) this.#writers.meshes.finish(this.#object)
         return { rendered, applied: { ...applied, changes } }
       }
     }

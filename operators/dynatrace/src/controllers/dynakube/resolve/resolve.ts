@@ -6,6 +6,7 @@ import { activeGate } from '../components/active-gate/active-gate.ts'
 import { pullSecret } from '../components/connection/pull-secret.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from '../components/connection/tenant-secrets.ts'
 import { injection } from '../components/injection/source-secrets.ts'
+import { istioForActiveGate, istioForCodeModules } from '../components/istio/istio.ts'
 import { kspm } from '../components/kspm/kspm.ts'
 import { logMonitoring } from '../components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from '../components/one-agent/one-agent.ts'
@@ -35,8 +36,8 @@ interface Step {
   run(pass: Pass): Promise<Material | undefined> | Material | undefined
 }
 
-const GATEWAY = [activeGateTenantSecret, activeGate]
-const AGENT = [oneAgentTenantSecret, logMonitoring, injection, oneAgent]
+const GATEWAY = [activeGateTenantSecret, activeGate, istioForActiveGate]
+const AGENT = [oneAgentTenantSecret, logMonitoring, injection, oneAgent, istioForCodeModules]
 
 /** In this order: the entity of the cluster, for instance, appears when the cluster has been announced. */
 const STEPS: readonly Step[] = [

@@ -1,0 +1,48 @@
+/** Istio's kinds, as far as the operator knows them. */
+import { type CustomResourceDefinition, CustomResourceDefinitions, isNotFound, type KubeClient } from '@reeve/kube'
+import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
+
+const nameOf = ({ plural, group }: (typeof ISTIO_KINDS)[number]): string => `${plural}.${group}`
+
+/** A CRD that keeps everything in its spec, and checks what goes wrong first. */
+function definition(kind: (typeof ISTIO_KINDS)[number]): CustomResourceDefinition {
+  const hosts = { type: 'array', items: { type: 'string' } }
+  const spec = {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    required: ['hosts'],
+    properties: { hosts },
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: nameOf(kind) },
+    spec: {
+      group: kind.group,
+      scope: 'Namespaced',
+      names: { kind: kind.kind, plural: kind.plural, singular: kind.kind.toLowerCase(), listKind: `${kind.kind}List` },
+      versions: [
+        {
+          name: kind.version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+        },
+      ],
+    },
+  }
+}
+
+/** Installs Istio's kinds. */
+export async function installIstio(client: KubeClient): Promise<void> {
+  for (const kind of ISTIO_KINDS) await client.create(CustomResourceDefinitions, definition(kind))
+}
+
+/** Takes Istio's kinds away, with everything of them. */
+export async function uninstallIstio(client: KubeClient): Promise<void> {
+  for (const kind of ISTIO_KINDS) {
+    await client.delete(CustomResourceDefinitions, { name: nameOf(kind) }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+}
