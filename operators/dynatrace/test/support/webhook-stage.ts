@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import {
   type Clock,
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
   connect,
   type Deployment,
   Deployments,
@@ -17,22 +15,15 @@ import {
   type Resource,
   Services,
   type Stored,
-  sleep,
   systemClock,
+  type ValidatingWebhookConfiguration,
   ValidatingWebhookConfigurations,
-  type WebhookClientConfig,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { ALL_MODULES } from '../../src/api/validation/modules.ts'
-import {
-  CONVERT_PATH,
-  CRDS,
-  crdManifests,
-  createWebhookServer,
-  ensureCertificates,
-  validatingConfiguration,
-  WEBHOOK_NAME,
-} from '../../src/index.ts'
+import { createWebhookServer, ensureCertificates, validatingConfiguration, WEBHOOK_NAME } from '../../src/index.ts'
+import { installConvertedCrds } from './install-crds.ts'
+import { until } from './until.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -107,12 +98,12 @@ export async function setWebhookStage(): Promise<WebhookStage> {
   const renew = (offsetMs = 0) => pass(client, deployment, { ...systemClock, now: () => Date.now() + offsetMs })
 
   // The CRD has to exist, and the conversion webhook's port is known once the server listens, which needs a certificate.
-  await applyDefinitions(client, (path) => ({ service: { namespace, name: WEBHOOK_NAME, path, port: 443 } }))
+  await installConvertedCrds(client, (path) => ({ service: { namespace, name: WEBHOOK_NAME, path, port: 443 } }))
   await renew(-(365 * DAY_MS - 2 * HOUR_MS))
   await renew(-11 * HOUR_MS)
   await startWebhooks()
   const clientConfig = (path: string) => ({ service: { namespace, name: WEBHOOK_NAME, path, port } })
-  await applyDefinitions(client, clientConfig)
+  await installConvertedCrds(client, clientConfig)
   await renew(-11 * HOUR_MS)
 
   const stage: WebhookStage = {
@@ -126,16 +117,15 @@ export async function setWebhookStage(): Promise<WebhookStage> {
     renew,
     stopWebhooks,
     startWebhooks,
-    until,
+    until: (condition) => until('what the test expects', condition),
     async register() {
-      await client.apply(ValidatingWebhookConfigurations, validatingConfiguration(clientConfig), { force: true })
+      await client.apply(ValidatingWebhookConfigurations, ownNamespaceOnly(clientConfig, namespace), { force: true })
       await renew(-11 * HOUR_MS)
     },
     unregister: () => remove(client, ValidatingWebhookConfigurations, WEBHOOK_NAME),
     async close() {
       await stage.unregister()
       await remove(client, MutatingWebhookConfigurations, WEBHOOK_NAME)
-      for (const { name } of CRDS) await remove(client, CustomResourceDefinitions, name)
       await stopWebhooks()
       await client.close()
       await cluster.close()
@@ -150,29 +140,17 @@ async function pass(client: KubeClient, deployment: Stored<Deployment>, clock: C
   await ensureCertificates(deployment, { client, clock, logger: silentLogger, signal })
 }
 
-async function applyDefinitions(
-  client: KubeClient,
-  clientConfigFor: (path: string) => WebhookClientConfig,
-): Promise<void> {
-  for (const manifest of crdManifests()) {
-    // The manifest of `@reeve/crd` keeps its spec open; the cluster checks it.
-    const definition = manifest as unknown as CustomResourceDefinition
-    const conversion = {
-      strategy: 'Webhook' as const,
-      webhook: { conversionReviewVersions: ['v1', 'v1beta1'], clientConfig: clientConfigFor(CONVERT_PATH) },
-    }
-    const applied = { ...definition, spec: { ...definition.spec, conversion } }
-    await client.apply(CustomResourceDefinitions, applied, { force: true })
-    await until(async () => {
-      const { status } = await client.get(CustomResourceDefinitions, { name: definition.metadata.name ?? '' })
-      return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false
-    })
+/** The webhooks for DynaKubes and EdgeConnects of one namespace: in others, other suites are at work. */
+function ownNamespaceOnly(
+  clientConfigFor: Parameters<typeof validatingConfiguration>[0],
+  namespace: string,
+): ValidatingWebhookConfiguration {
+  const configuration = validatingConfiguration(clientConfigFor)
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } }
+  return {
+    ...configuration,
+    webhooks: (configuration.webhooks ?? []).map((webhook) => ({ ...webhook, namespaceSelector })),
   }
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(PATIENCE_MS)
-  while (!(await condition())) await sleep(50, { signal: deadline })
 }
 
 async function remove<T extends KubeObject>(client: KubeClient, resource: Resource<T>, name: string): Promise<void> {

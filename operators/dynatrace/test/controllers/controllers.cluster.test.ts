@@ -1,0 +1,21 @@
+/** The operator on whichever cluster the run is for: one stage for all, because one operator looks after all. */
+import { afterAll, beforeAll } from 'vitest'
+import { type ControllersStage, setControllersStage } from '../support/controllers-stage.ts'
+import { edgeConnectSuite } from './suites/edge-connect.ts'
+import { everythingSuite } from './suites/everything.ts'
+import { leavingSuite } from './suites/leaving.ts'
+import { modesSuite } from './suites/modes.ts'
+import { nodesSuite } from './suites/nodes.ts'
+
+let stage: ControllersStage
+beforeAll(async () => {
+  stage = await setControllersStage(['full', 'classic', 'hosts', 'pods', 'logs'])
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+everythingSuite(() => stage)
+modesSuite(() => stage)
+edgeConnectSuite(() => stage)
+nodesSuite(() => stage)
+// Last: it deletes what the others made.
+leavingSuite(() => stage)

@@ -1,0 +1,149 @@
+/** A DynaKube that asks for everything, from its creation through changes to the quiet after them. */
+import { ConfigMaps, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { FIXED_NAMES } from '../../../src/index.ts'
+import type { ControllersStage } from '../../support/controllers-stage.ts'
+import { until } from '../../support/until.ts'
+
+const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
+
+/** The team whose namespaces get code modules and metadata. */
+const TEAM = 'shop'
+
+const EVERYTHING = [
+  'ConfigMap/dynatrace-otlp-api-endpoint',
+  'ConfigMap/full-activegate-connection-info',
+  'ConfigMap/full-deployment-metadata',
+  'ConfigMap/full-oneagent-connection-info',
+  'ConfigMap/full-telemetry-collector-config',
+  'DaemonSet/full-node-config-collector',
+  'DaemonSet/full-oneagent',
+  'Deployment/full-sql-ext-exec-oracle',
+  'Secret/full-activegate-authtoken-secret',
+  'Secret/full-activegate-tenant-secret',
+  'Secret/full-activegate-tls-secret',
+  'Secret/full-bootstrapper-certs',
+  'Secret/full-bootstrapper-config',
+  'Secret/full-extension-controller-tls',
+  'Secret/full-extensions-token',
+  'Secret/full-kspm-token',
+  'Secret/full-oneagent-tenant-secret',
+  'Secret/full-pull-secret',
+  'Service/full-activegate',
+  'Service/full-extension-controller',
+  'Service/full-telemetry-ingest',
+  'StatefulSet/full-activegate',
+  'StatefulSet/full-extension-controller',
+  'StatefulSet/full-otel-collector',
+]
+
+/** The suite; `at` gives the stage once it is set. */
+export function everythingSuite(at: () => ControllersStage): void {
+  let uid: string
+  let team: string
+
+  const names = async () => [...(await at().owned(uid)).keys()].sort()
+
+  /** Which objects are others than before, or new, or gone. */
+  async function changedBy(action: () => Promise<unknown>): Promise<readonly string[]> {
+    const before = await at().owned(uid)
+    await action()
+    const after = await at().owned(uid)
+    return [...new Set([...before.keys(), ...after.keys()])]
+      .filter((name) => before.get(name) !== after.get(name))
+      .sort()
+  }
+
+  describe('a DynaKube with everything', () => {
+    it('gets all its objects and runs once all its pods do', async () => {
+      const { client, namespace, placement } = at()
+      team = await at().addTeam(TEAM)
+      await at().addNode('a')
+      await at().addNode('b')
+      const namespaceSelector = { matchLabels: { team: TEAM } }
+      const created = await at().create('full', {
+        oneAgent: { cloudNativeFullStack: { ...placement, namespaceSelector } },
+        metadataEnrichment: { enabled: true, namespaceSelector },
+        activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
+        extensions: { prometheus: {}, databases: [{ id: 'oracle' }] },
+        telemetryIngest: {},
+        kspm: { mappedHostPaths: ['/etc'] },
+        logMonitoring: {},
+        templates: {
+          otelCollector: { imageRef: image('otelc') },
+          extensionExecutionController: { imageRef: image('eec') },
+          sqlExtensionExecutor: { imageRef: image('sql') },
+          kspmNodeConfigurationCollector: { imageRef: image('ncc'), ...placement },
+        },
+      })
+      uid = created.metadata.uid
+      await until('the phase Running', at().hasPhase('full', 'Running'))
+      expect(await names()).toEqual(EVERYTHING)
+      const { status } = await at().read('full')
+      expect(status?.conditions?.filter((one) => one.status !== 'True')).toEqual([])
+      const { items: pods } = await client.list(Pods, { namespace })
+      const agents = pods.filter(({ metadata }) => metadata.name.startsWith('full-oneagent-'))
+      expect(agents.map(({ spec }) => spec?.nodeName).sort()).toEqual([`${namespace}-a`, `${namespace}-b`])
+    })
+
+    it('gives the namespaces it selects what their pods will read', async () => {
+      const { client, exists } = at()
+      expect((await client.get(Namespaces, { name: team })).metadata.labels).toMatchObject({ [INSTANCE_LABEL]: 'full' })
+      expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(true)
+      const late = await at().addTeam(TEAM)
+      await until('a namespace that came later', () => exists(Secrets, late, FIXED_NAMES.bootstrapperConfig))
+    })
+
+    it('costs no write once it runs', async () => {
+      await at().settle('full')
+      expect(await at().look('full')).toEqual([])
+    })
+
+    it('changes only what an edit concerns', async () => {
+      const { client, namespace } = at()
+      const replicas = async () =>
+        (await client.get(StatefulSets, { namespace, name: 'full-activegate' })).spec?.replicas
+      const scaled = await changedBy(async () => {
+        await at().edit('full', { activeGate: { replicas: 2 } })
+        await until('two gateways', async () => (await replicas()) === 2)
+        await until('both to run', at().hasPhase('full', 'Running'))
+        await at().settle('full')
+      })
+      expect(scaled).toEqual(['StatefulSet/full-activegate'])
+      const config = 'full-telemetry-collector-config'
+      const before = (await client.get(ConfigMaps, { namespace, name: config })).data
+      const narrowed = await changedBy(async () => {
+        await at().edit('full', { telemetryIngest: { protocols: ['otlp'] } })
+        await until('another configuration', async () => {
+          const { data } = await client.get(ConfigMaps, { namespace, name: config })
+          return JSON.stringify(data) !== JSON.stringify(before)
+        })
+        await at().settle('full')
+      })
+      expect(narrowed).toEqual([
+        'ConfigMap/full-telemetry-collector-config',
+        'Service/full-telemetry-ingest',
+        'StatefulSet/full-otel-collector',
+      ])
+    })
+
+    it('puts back what somebody changed or deleted', async () => {
+      const { client, namespace, exists } = at()
+      const gateway = { namespace, name: 'full-activegate' }
+      await client.patch(StatefulSets, gateway, { type: 'merge', patch: { spec: { replicas: 7 } } })
+      await until('two gateways', async () => (await client.get(StatefulSets, gateway)).spec?.replicas === 2)
+      await client.delete(ConfigMaps, { namespace, name: 'full-deployment-metadata' })
+      await until('the ConfigMap', () => exists(ConfigMaps, namespace, 'full-deployment-metadata'))
+    })
+
+    it('loses what is switched off and nothing else', async () => {
+      const gone = ['extension', 'sql-ext', 'telemetry', 'otel', 'otlp', 'kspm', 'node-config']
+      const kept = EVERYTHING.filter((name) => !gone.some((part) => name.includes(part)))
+      await at().edit('full', { extensions: null, telemetryIngest: null, kspm: null })
+      await until('what is left', async () => (await names()).length <= kept.length)
+      expect(await names()).toEqual(kept)
+      await until('the phase Running', at().hasPhase('full', 'Running'))
+    })
+  })
+}

@@ -1,0 +1,72 @@
+/** One DynaKube per mode of the OneAgent, and one that only reads logs, side by side. */
+import { DaemonSets, Namespaces, Secrets } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { FIXED_NAMES } from '../../../src/index.ts'
+import type { ControllersStage } from '../../support/controllers-stage.ts'
+import { until } from '../../support/until.ts'
+
+/** The suite; `at` gives the stage once it is set. */
+export function modesSuite(at: () => ControllersStage): void {
+  const agents = async (name: string) => {
+    const { client, namespace } = at()
+    return client.get(DaemonSets, { namespace, name: `${name}-oneagent` })
+  }
+
+  describe('each mode', () => {
+    let team: string
+
+    it('runs what it stands for', async () => {
+      const { placement } = at()
+      team = await at().addTeam('pods')
+      await at().create('classic', { oneAgent: { classicFullStack: placement } })
+      await at().create('hosts', { oneAgent: { hostMonitoring: placement } })
+      await at().create('pods', {
+        oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team: 'pods' } } } },
+      })
+      await at().create('logs', {
+        logMonitoring: {},
+        templates: {
+          logMonitoring: { imageRef: { repository: 'registry.example.com/logs', tag: '1' }, ...placement },
+        },
+      })
+      for (const name of ['classic', 'hosts', 'pods', 'logs']) {
+        await until(`${name} to run`, at().hasPhase(name, 'Running'))
+      }
+    })
+
+    it('has agents on its nodes where hosts are observed', async () => {
+      expect((await agents('classic')).status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
+      expect((await agents('hosts')).status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
+      const { client, namespace } = at()
+      const logs = await client.get(DaemonSets, { namespace, name: 'logs-logmonitoring' })
+      expect(logs.status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
+    })
+
+    it('mounts the file system of the host in classic mode, and storage of its own in the others', async () => {
+      const volumes = async (name: string) => (await agents(name)).spec?.template.spec?.volumes ?? []
+      const hasCsi = (all: Awaited<ReturnType<typeof volumes>>) => all.some(({ csi }) => csi != null)
+      expect(hasCsi(await volumes('classic'))).toBe(false)
+      expect(hasCsi(await volumes('hosts'))).toBe(true)
+    })
+
+    it('has no agents on nodes where only pods are observed, but gives namespaces their Secrets', async () => {
+      const { exists, namespace, client } = at()
+      expect(await exists(DaemonSets, namespace, 'pods-oneagent')).toBe(false)
+      expect((await client.get(Namespaces, { name: team })).metadata.labels).toMatchObject({ [INSTANCE_LABEL]: 'pods' })
+      expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(true)
+    })
+
+    it('gives way to another one without a trace', async () => {
+      const { exists, namespace, client, placement } = at()
+      await at().edit('pods', { oneAgent: { applicationMonitoring: null, hostMonitoring: placement } })
+      await until('agents on nodes', () => exists(DaemonSets, namespace, 'pods-oneagent'))
+      await until('the namespace to be released', async () => {
+        const { metadata } = await client.get(Namespaces, { name: team })
+        return metadata.labels?.[INSTANCE_LABEL] === undefined
+      })
+      expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(false)
+      await until('the phase Running', at().hasPhase('pods', 'Running'))
+    })
+  })
+}

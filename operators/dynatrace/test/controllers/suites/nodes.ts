@@ -1,0 +1,52 @@
+/** Nodes that go away, seen from the environment. */
+import { ConfigMaps, Nodes } from '@reeve/kube'
+import { describe, expect, it } from 'vitest'
+import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
+import type { ControllersStage } from '../../support/controllers-stage.ts'
+import { until } from '../../support/until.ts'
+
+/** Agents are listed in the status at most this often. */
+const INSTANCES_MS = 5 * 60_000
+
+/** The suite; `at` gives the stage once it is set. */
+export function nodesSuite(at: () => ControllersStage): void {
+  describe('a node with an agent', () => {
+    let node: string
+
+    it('is remembered', async () => {
+      const { client, namespace } = at()
+      node = `${namespace}-b`
+      at().pass(INSTANCES_MS)
+      await at().look('full')
+      await until('its agent in the status', async () => {
+        const { status } = await at().read('full')
+        return status?.oneAgent?.instances?.[node] !== undefined
+      })
+      // A node says something every now and then; here it is told to.
+      await client.patch(
+        Nodes,
+        { name: node },
+        { type: 'merge', patch: { metadata: { annotations: { alive: 'yes' } } } },
+      )
+      await until('its entry', async () => {
+        const { items } = await client.list(ConfigMaps, { namespace })
+        return items.some(({ metadata, data }) => metadata.name === NODE_CACHE && data?.[node] !== undefined)
+      })
+    })
+
+    it('is marked for termination when it is deleted, and forgotten', async () => {
+      const { client, namespace, environment } = at()
+      const { status } = await at().read('full')
+      const address = status?.oneAgent?.instances?.[node]?.ipAddress ?? ''
+      const { hosts } = environment.tenant('full')
+      const host = hosts.add({ ipAddresses: [address] })
+      await client.delete(Nodes, { name: node })
+      await until('the event', () => hosts.events().length > 0)
+      expect(hosts.events()).toMatchObject([{ eventType: 'MARKED_FOR_TERMINATION', entityIds: [host.entityId] }])
+      await until('the entry to go', async () => {
+        const { data } = await client.get(ConfigMaps, { namespace, name: NODE_CACHE })
+        return data?.[node] === undefined
+      })
+    })
+  })
+}

@@ -1,0 +1,266 @@
+/** A cluster with the whole operator at work in one namespace, and an environment for it to talk to. */
+import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import {
+  type Clock,
+  ConfigMaps,
+  connect,
+  DaemonSets,
+  Deployments,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  Namespaces,
+  Nodes,
+  type Resource,
+  Secrets,
+  ServiceAccounts,
+  Services,
+  StatefulSets,
+  type Stored,
+  systemClock,
+} from '@reeve/kube'
+import type { ReconcileRecord } from '@reeve/runtime'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+import {
+  clusterIdOf,
+  createDynatraceOperator,
+  type DynaKube,
+  type DynaKubeSpec,
+  DynaKubes,
+  EdgeConnects,
+} from '../../src/index.ts'
+import { installCrds } from './install-crds.ts'
+import { until } from './until.ts'
+
+/** What a DynaKube or an EdgeConnect may own. */
+const KINDS: readonly Resource[] = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets]
+
+/** The accounts of all pods; the chart has them. Without them a real cluster makes no pod. */
+const ACCOUNTS = [
+  'dynatrace-activegate',
+  'dynatrace-dynakube-oneagent',
+  'dynatrace-edgeconnect',
+  'dynatrace-extension-controller',
+  'dynatrace-logmonitoring',
+  'dynatrace-node-config-collector',
+  'dynatrace-otel-collector',
+  'dynatrace-sql-ext-exec',
+]
+
+/** The ConfigMap with the authority of the environment. */
+export const TRUST = 'environment'
+
+/** The Secret with the OAuth client of EdgeConnects. */
+export const OAUTH_CLIENT = 'oauth-client'
+
+/** The tenant of all EdgeConnects; no DynaKube points to it. */
+export const EDGE_TENANT = 'edge'
+
+/** Marks what belongs to one stage, on a cluster that others use as well. */
+const STAGE_KEY = 'dynatrace-stage'
+
+type HostAgents = NonNullable<NonNullable<DynaKubeSpec['oneAgent']>['hostMonitoring']>
+
+/** What tests play on. */
+export interface ControllersStage extends AsyncDisposable {
+  readonly client: KubeClient
+  /** The operator's namespace. */
+  readonly namespace: string
+  readonly environment: EnvironmentSimulator
+  /** Of all controllers, oldest first. */
+  readonly records: readonly ReconcileRecord[]
+  /** Has the pods of a DaemonSet on the nodes of this stage, and on no others. */
+  readonly placement: Pick<HostAgents, 'nodeSelector' | 'tolerations'>
+  /** Adds a node that only takes pods with the placement of this stage. */
+  addNode(suffix: string): Promise<string>
+  /** Creates a namespace with this label. */
+  addTeam(team: string): Promise<string>
+  /** Creates a DynaKube that points to the tenant of its name. */
+  create(name: string, spec: Partial<DynaKubeSpec>): Promise<Stored<DynaKube>>
+  edit(name: string, spec: Readonly<Record<string, unknown>>): Promise<void>
+  read(name: string): Promise<Stored<DynaKube>>
+  hasPhase(name: string, phase: string): () => Promise<boolean>
+  /** Makes the controller look at a DynaKube; answers with the writes of that look, such as `patch Secret/x`. */
+  look(name: string): Promise<readonly string[]>
+  /** Makes the controller look until it has nothing to write. */
+  settle(name: string): Promise<void>
+  /** The objects of an owner, by kind and name, each with what changes when somebody changes it. */
+  owned(uid: string): Promise<ReadonlyMap<string, string>>
+  exists<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<boolean>
+  /** Lets time pass for the operator; timers go on as before, and the cluster knows nothing of it. */
+  pass(durationMs: number): void
+}
+
+/**
+ * Sets the stage: CRDs, accounts, tokens and trust, and the operator at work.
+ *
+ * @param tenants one for each DynaKube, which has the same name
+ */
+export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
+  // Gateways say that they are to be asked only after a minute and a half.
+  const cluster = await openCluster({ embedded: { controllers: { honourProbeDelays: false } } })
+  const environment = await startEnvironmentSimulator({ tenants: [...tenants, EDGE_TENANT].map((id) => ({ id })) })
+  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
+  const namespace = await cluster.createNamespace()
+  await installCrds(client)
+  await prepare(client, namespace, environment)
+  let passedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  const records: ReconcileRecord[] = []
+  const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
+  const { manager } = createDynatraceOperator({
+    client: operatorClient,
+    clock,
+    namespace,
+    clusterId: await clusterIdOf(client),
+    operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
+    detectsHostAvailability: true,
+    issuesCertificates: false,
+    onReconcile: (record) => records.push(record),
+  })
+  const stop = new AbortController()
+  const running = manager.run(stop.signal)
+  // A failure shows when the stage is struck; until then it must not be unhandled.
+  running.catch(() => undefined)
+  const stage = playedOn({ cluster, client, namespace, environment, records }, (durationMs) => {
+    passedMs += durationMs
+  })
+  return {
+    ...stage,
+    async [Symbol.asyncDispose]() {
+      await removeAll(client, namespace)
+      stop.abort()
+      await running
+      await operatorClient.close()
+      await client.close()
+      await cluster.close()
+      await environment.close()
+    },
+  }
+}
+
+interface Props {
+  readonly cluster: ClusterUnderTest
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly environment: EnvironmentSimulator
+  readonly records: readonly ReconcileRecord[]
+}
+
+function playedOn(props: Props, pass: ControllersStage['pass']): Omit<ControllersStage, keyof AsyncDisposable> {
+  const { cluster, client, namespace, environment, records } = props
+  const key = (name: string) => ({ namespace, name })
+  const patch = (name: string, changes: object) =>
+    client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
+  let looks = 0
+
+  async function look(name: string): Promise<readonly string[]> {
+    const before = records.length
+    looks += 1
+    await patch(name, { metadata: { annotations: { look: `${looks}` } } })
+    const next = () =>
+      records.slice(before).find((one) => one.controller === 'dynakube-controller' && one.key.name === name)
+    await until(`a look at ${name}`, () => next() !== undefined)
+    return (next()?.writes ?? []).map((write) => `${write.verb} ${write.kind}/${write.name}`)
+  }
+
+  return {
+    client,
+    namespace,
+    environment,
+    records,
+    pass,
+    look,
+    placement: {
+      nodeSelector: { [STAGE_KEY]: namespace },
+      tolerations: [{ key: STAGE_KEY, operator: 'Exists' }],
+    },
+    async addNode(suffix) {
+      const name = `${namespace}-${suffix}`
+      const labels = { [STAGE_KEY]: namespace, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
+      const taints = [{ key: STAGE_KEY, effect: 'NoSchedule' as const }]
+      await client.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: { taints } })
+      cluster.removeAtClose(`/api/v1/nodes/${name}`)
+      return name
+    },
+    async addTeam(team) {
+      const name = await cluster.createNamespace()
+      await client.patch(Namespaces, { name }, { type: 'merge', patch: { metadata: { labels: { team } } } })
+      return name
+    },
+    create: (name, spec) =>
+      client.create(DynaKubes, {
+        apiVersion: 'dynatrace.com/v1beta6',
+        kind: 'DynaKube',
+        metadata: key(name),
+        spec: { apiUrl: environment.url(name), tokens: tokensOf(name), trustedCAs: TRUST, ...spec },
+      }),
+    async edit(name, spec) {
+      await patch(name, { spec })
+    },
+    read: (name) => client.get(DynaKubes, key(name)),
+    hasPhase: (name, phase) => async () => (await client.get(DynaKubes, key(name))).status?.phase === phase,
+    settle: (name) => until(`nothing to write for ${name}`, async () => (await look(name)).length === 0),
+    async owned(uid) {
+      const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace })))
+      return new Map(
+        lists
+          .flatMap(({ items }) => items)
+          .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+          // The generation of a workload does not change with its status.
+          .map(({ kind, metadata }) => [
+            `${kind}/${metadata.name}`,
+            `${metadata.uid}:${metadata.generation ?? metadata.resourceVersion}`,
+          ]),
+      )
+    },
+    async exists(resource, where, name) {
+      try {
+        await client.get(resource, { namespace: where, name })
+        return true
+      } catch (error) {
+        if (isNotFound(error)) return false
+        throw error
+      }
+    },
+  }
+}
+
+const tokensOf = (tenant: string): string => `${tenant}-tokens`
+
+async function prepare(client: KubeClient, namespace: string, environment: EnvironmentSimulator): Promise<void> {
+  const secret = (name: string, data: Readonly<Record<string, string>>) =>
+    client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name },
+      data: encodeSecret(data),
+    })
+  for (const name of ACCOUNTS) {
+    await client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+  }
+  for (const { id, tokens } of environment.tenants()) {
+    const token = (name: string) => tokens.get(name)?.value ?? ''
+    await secret(tokensOf(id), { apiToken: token('apiToken'), dataIngestToken: token('dataIngestToken') })
+  }
+  const [oauth] = environment.tenant(EDGE_TENANT).oauth.list()
+  await secret(OAUTH_CLIENT, { 'oauth-client-id': oauth?.id ?? '', 'oauth-client-secret': oauth?.secret ?? '' })
+  await client.create(ConfigMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name: TRUST },
+    data: { certs: environment.caCertificate },
+  })
+}
+
+/** While the operator runs: a finalizer that nobody removes would keep the namespace for ever. */
+async function removeAll(client: KubeClient, namespace: string): Promise<void> {
+  await client.deleteCollection(DynaKubes, { namespace })
+  await client.deleteCollection(EdgeConnects, { namespace })
+  await until('nothing left of the test', async () => {
+    const dynakubes = await client.list(DynaKubes, { namespace })
+    const edgeConnects = await client.list(EdgeConnects, { namespace })
+    return dynakubes.items.length + edgeConnects.items.length === 0
+  })
+}

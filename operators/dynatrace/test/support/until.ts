@@ -1,0 +1,14 @@
+/** Waits for what a cluster does in its own time. */
+import { sleep } from '@reeve/kube'
+
+/** Longer than a loaded machine needs. */
+const PATIENCE_MS = 120_000
+
+/** Looks until the condition holds; fails by saying what it waited for. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(PATIENCE_MS)
+  while (!(await condition())) {
+    if (deadline.aborted) throw new Error(`waited in vain for ${what}`)
+    await sleep(50)
+  }
+}
