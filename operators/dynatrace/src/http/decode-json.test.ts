@@ -16,6 +16,14 @@ it('reads null as absent', () => {
   expect(decode('{"token":null,"items":[{"size":1,"other":null}]}')).toEqual({ value: { items: [{ size: 1 }] } })
 })
 
+it('gives numbers of some keys as they are written', () => {
+  const Numbers = Type.Object({ large: Type.String(), small: Type.Integer() })
+  const text = '{"large":18446744073709551615,"small":7}'
+  expect(decodeJson(Numbers, Buffer.from(text), { numbersAsText: ['large'] })).toEqual({
+    value: { large: '18446744073709551615', small: 7 },
+  })
+})
+
 it.each([
   ['{"token":5}', /^token must be string$/],
   ['{"items":[{"size":1},{"size":"2"}]}', /^items\[1\]\.size must be integer$/],

@@ -8,6 +8,21 @@ export type Decoded<T> = { readonly value: T } | { readonly problem: string }
 /** Problems named at most; a wrong answer is usually wrong in one way, many times. */
 const MAX_PROBLEMS = 3
 
+/** Options of {@link decodeJson}. */
+export interface DecodeOptions {
+  /**
+   * Keys whose numbers are given as text, as they are written: those beyond 2^53 would not survive as numbers.
+   * @default none
+   */
+  readonly numbersAsText?: readonly string[]
+}
+
+/** What the parser tells about the place of a value; the types of the platform do not know it yet. */
+interface ParseContext {
+  /** As it is written; only for what is neither an object nor an array. */
+  readonly source?: string
+}
+
 /**
  * Parses and checks. `null` counts as absent, as servers write either. Values are never quoted: they may be secrets.
  *
@@ -15,10 +30,18 @@ const MAX_PROBLEMS = 3
  * const decoded = decodeJson(Type.Object({ token: Type.String() }), bytes)
  * if ('problem' in decoded) throw new Error(decoded.problem) // 'token must be string'
  */
-export function decodeJson<S extends TSchema>(schema: S, bytes: Uint8Array): Decoded<Static<S>> {
+export function decodeJson<S extends TSchema>(
+  schema: S,
+  bytes: Uint8Array,
+  { numbersAsText = [] }: DecodeOptions = {},
+): Decoded<Static<S>> {
+  const revive = (key: string, value: unknown, context?: ParseContext) => {
+    if (value === null) return undefined
+    return typeof value === 'number' && numbersAsText.includes(key) ? context?.source : value
+  }
   let parsed: unknown
   try {
-    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'), (_key, value) => (value === null ? undefined : value))
+    parsed = JSON.parse(Buffer.from(bytes).toString('utf8'), revive)
   } catch {
     // The parser's own message quotes the text.
     return { problem: bytes.byteLength === 0 ? 'the answer is empty' : 'the answer is not JSON' }

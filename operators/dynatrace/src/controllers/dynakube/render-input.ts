@@ -60,7 +60,8 @@ export interface Material {
 
 /** The configuration of code modules. */
 export interface ProcessModuleConfig {
-  readonly revision: number
+  /** A whole number, as text: beyond 2^53 a number would not keep it. */
+  readonly revision: string
   readonly properties: readonly { readonly section: string; readonly key: string; readonly value: string }[]
 }
 

@@ -2,7 +2,7 @@
 import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { Static, TSchema } from 'typebox'
-import { decodeJson } from '../../http/decode-json.ts'
+import { type DecodeOptions, decodeJson } from '../../http/decode-json.ts'
 import type { RetryPolicy } from '../../http/defaults.ts'
 import { followRedirects } from '../../http/follow-redirects.ts'
 import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
@@ -80,10 +80,10 @@ export class CallExecutor {
   }
 
   /** The answer in the shape of `schema`. */
-  json<S extends TSchema>(schema: S, call: Call, options: CallOptions = {}): Promise<Static<S>> {
+  json<S extends TSchema>(schema: S, call: Call, options: CallOptions & DecodeOptions = {}): Promise<Static<S>> {
     return this.repeat(call, options, ENVIRONMENT_DEFAULTS.callTimeoutMs, async (signal, attempt) => {
       const response = await this.open(call, signal, attempt)
-      const decoded = decodeJson(schema, await readAnswer(response))
+      const decoded = decodeJson(schema, await readAnswer(response), options)
       if ('value' in decoded) return decoded.value
       const type = headerValue(response.headers, 'content-type') ?? 'without type'
       throw new EnvironmentResponseError(call.name, `${decoded.problem} (${response.status}, ${type})`)

@@ -228,7 +228,7 @@ describe('versions and images', () => {
 describe('process module config', () => {
   it.each([304, 404])('is empty on %s (check 18)', async (status) => {
     const { client } = scripted([{ status }])
-    expect(await client.processModules.config()).toEqual({ revision: 0, properties: [] })
+    expect(await client.processModules.config()).toEqual({ revision: '0', properties: [] })
   })
 
   it.each([{}, { properties: [] }])('without properties is an error (check 18)', async (body) => {
@@ -239,9 +239,21 @@ describe('process module config', () => {
   it('asks for a host group and revision 0 (check 19)', async () => {
     const { client, sent } = scripted([json({ revision: 17, properties: [{ section: 's', key: 'k', value: 'v' }] })])
     const config = await client.processModules.config({ hostGroup: 'hg' })
-    expect(config).toEqual({ revision: 17, properties: [{ section: 's', key: 'k', value: 'v' }] })
+    expect(config).toEqual({ revision: '17', properties: [{ section: 's', key: 'k', value: 'v' }] })
     expect(sent()[0]?.path).toMatch(/\?hostgroup=hg&revision=0&sections=general%2CagentType$/)
     expect(sent()[0]?.headers['content-type']).toBe('application/json')
+  })
+
+  it('keeps a revision that a number would not', async () => {
+    const properties = [{ section: 's', key: 'k', value: 'v' }]
+    const body = `{"revision":18446744073709551615,"properties":${JSON.stringify(properties)}}`
+    const { client } = scripted([{ ...json({}), body }])
+    expect(await client.processModules.config()).toEqual({ revision: '18446744073709551615', properties })
+  })
+
+  it.each(['-1', '1.5', '"x"'])('refuses the revision %s', async (revision) => {
+    const { client } = scripted([{ ...json({}), body: `{"revision":${revision}}` }])
+    await expect(client.processModules.config()).rejects.toThrow(/revision must match pattern/)
   })
 
   it('is empty when nobody answers, but not when the answer breaks off (check 20)', async () => {

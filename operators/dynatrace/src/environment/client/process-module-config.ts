@@ -14,7 +14,8 @@ export interface ProcessModuleProperty {
 
 /** All settings at one revision; empty when the environment has none. */
 export interface ProcessModuleConfig {
-  readonly revision: number
+  /** A whole number of up to 64 bits, as text: beyond 2^53 a number would not keep it. */
+  readonly revision: string
   readonly properties: readonly ProcessModuleProperty[]
 }
 
@@ -22,17 +23,17 @@ export interface ProcessModuleConfig {
 export interface ProcessModuleOptions extends CallOptions {
   /** @default none */
   readonly hostGroup?: string
-  /** The revision already known; the environment answers with nothing when it is still the newest. @default 0 */
-  readonly revision?: number
+  /** The revision already known; the environment answers with nothing when it is still the newest. @default '0' */
+  readonly revision?: string
 }
 
 const Text = Type.Optional(Type.String())
 const Answer = Type.Object({
-  revision: Type.Optional(Type.Integer({ minimum: 0 })),
+  revision: Type.Optional(Type.String({ pattern: '^[0-9]+$' })),
   properties: Type.Optional(Type.Array(Type.Object({ section: Text, key: Text, value: Text }))),
 })
 
-const EMPTY: ProcessModuleConfig = Object.freeze({ revision: 0, properties: [] })
+const EMPTY: ProcessModuleConfig = Object.freeze({ revision: '0', properties: [] })
 
 /** Calls about process modules. */
 export class ProcessModuleCalls {
@@ -50,9 +51,9 @@ export class ProcessModuleCalls {
    */
   async config(options: ProcessModuleOptions = {}): Promise<ProcessModuleConfig> {
     const name = 'process module config'
-    const { hostGroup, revision = 0 } = options
+    const { hostGroup, revision = '0' } = options
     const query = {
-      revision: String(revision),
+      revision,
       sections: 'general,agentType',
       ...(hostGroup && { hostgroup: hostGroup }),
     }
@@ -63,14 +64,14 @@ export class ProcessModuleCalls {
       declaresJson: true,
     })
     try {
-      const answer = await this.#executor.json(Answer, call, options)
+      const answer = await this.#executor.json(Answer, call, { ...options, numbersAsText: ['revision'] })
       const properties = (answer.properties ?? []).map(({ section = '', key = '', value = '' }) => ({
         section,
         key,
         value,
       }))
       if (properties.length === 0) throw new EnvironmentResponseError(name, 'properties is empty')
-      return { revision: answer.revision ?? 0, properties }
+      return { revision: answer.revision ?? '0', properties }
     } catch (error) {
       if ([304, 404].includes(refusalOf(error)?.status ?? 0)) return EMPTY
       if (!isSilence(error)) throw error

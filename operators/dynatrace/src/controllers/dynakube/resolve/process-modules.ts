@@ -1,7 +1,8 @@
 /** The configuration of code modules: asked for when the last answer is old, read from its Secret otherwise. */
-
+import { Type } from 'typebox'
 import { namesOf } from '../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
+import { decodeJson } from '../../../http/decode-json.ts'
 import { PROCESS_MODULE_KEY } from '../components/injection/source-secrets.ts'
 import { REASONS } from '../condition-types.ts'
 import type { Material, ProcessModuleConfig } from '../render-input.ts'
@@ -28,13 +29,19 @@ export async function resolveProcessModules(pass: Pass): Promise<Material> {
   return { processModuleConfig }
 }
 
-/** What was written before; `undefined` when it is gone or somebody spoilt it. */
-function storedConfig(text: string | undefined): ProcessModuleConfig | undefined {
-  try {
-    const { properties, revision } = JSON.parse(text ?? '') as Partial<ProcessModuleConfig>
-    if (!Array.isArray(properties) || properties.length === 0 || typeof revision !== 'number') return undefined
-    return { properties, revision }
-  } catch {
-    return undefined
-  }
+const Text = Type.String()
+const Stored = Type.Object({
+  revision: Type.String({ pattern: '^[0-9]+$' }),
+  properties: Type.Array(Type.Object({ section: Text, key: Text, value: Text }), { minItems: 1 }),
+})
+
+/**
+ * What was written before; `undefined` when it is gone or somebody spoilt it.
+ *
+ * @example
+ * storedConfig('{"properties":[{"section":"general","key":"tenant","value":"abc"}],"revision":7}')?.revision // '7'
+ */
+export function storedConfig(text = ''): ProcessModuleConfig | undefined {
+  const decoded = decodeJson(Stored, Buffer.from(text), { numbersAsText: ['revision'] })
+  return 'value' in decoded ? decoded.value : undefined
 }

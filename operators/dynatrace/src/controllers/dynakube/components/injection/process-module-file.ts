@@ -5,7 +5,7 @@ import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { known } from '../../component.ts'
 import { activeGateHosts } from '../../no-proxy.ts'
-import type { ProcessModuleConfig, RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../render-input.ts'
 
 /** The file, with one setting per key in the order of the keys. */
 export function processModuleFile(input: RenderInput): string {
@@ -18,7 +18,8 @@ export function processModuleFile(input: RenderInput): string {
     else byKey.set(key, { section: 'general', key, value })
   }
   const properties = [...byKey.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
-  return JSON.stringify({ properties, revision: config.revision } satisfies ProcessModuleConfig)
+  // The revision is a number that only text can carry.
+  return `{"properties":${JSON.stringify(properties)},"revision":${config.revision}}`
 }
 
 /** An empty value takes a setting of the environment away. */

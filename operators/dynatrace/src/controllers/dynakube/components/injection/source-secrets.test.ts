@@ -6,7 +6,7 @@ import { type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { injection } from './source-secrets.ts'
 
 const processModuleConfig = {
-  revision: 7,
+  revision: '7',
   properties: [
     { section: 'general', key: 'tenant', value: 'stale' },
     { section: 'agentType', key: 'php', value: 'on' },
@@ -63,6 +63,11 @@ describe('what pods are injected with', () => {
       ],
       revision: 7,
     })
+  })
+
+  it('keeps a revision that a number would not', () => {
+    const material = { processModuleConfig: { ...processModuleConfig, revision: '18446744073709551615' } }
+    expect(config(cloudNative, { material })['ruxitagentproc.json']).toMatch(/,"revision":18446744073709551615\}$/)
   })
 
   it('names hosts without the proxy next to it', () => {
