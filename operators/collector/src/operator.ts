@@ -1,5 +1,5 @@
 /** The Collector operator as one value: controller, events and election in a manager. */
-import type { ChartResolver, HelmDriver } from '@reeve/helm'
+import type { ChartResolver } from '@reeve/helm'
 import { releaseSelector } from '@reeve/helm'
 import { type Clock, type KubeClient, type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
 import {
@@ -22,6 +22,7 @@ import {
   WebhookServer,
 } from '@reeve/runtime'
 import { type Collector, Collectors } from './api/collector.ts'
+import { keepDriftFields } from './drift/field-drift.ts'
 import { collectorMetrics } from './metrics.ts'
 import { FIELD_MANAGER } from './reconcile/act.ts'
 import {
@@ -31,8 +32,9 @@ import {
   RECORD_INDEXERS,
   rivals,
 } from './reconcile/cached-collectors.ts'
+import type { ReleaseCommands } from './reconcile/collector-context.ts'
+import { MADE_BY_HELM, ReleaseInspector, WATCHED } from './reconcile/inspect-release.ts'
 import { collectorReconcile } from './reconcile/reconcile.ts'
-import { MADE_BY_HELM, WATCHED } from './reconcile/workloads.ts'
 import type { CollectorSettings } from './settings.ts'
 import { collectorWebhook } from './webhook.ts'
 
@@ -52,7 +54,7 @@ export interface WebhookOptions {
 /** Options of {@link createCollectorOperator}. */
 export interface CollectorOperatorOptions {
   readonly client: KubeClient
-  readonly helm: HelmDriver
+  readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
   /** How many Collectors are worked on at the same time. @default 10 */
@@ -64,6 +66,13 @@ export interface CollectorOperatorOptions {
    * @default the deadline of a helm command and 10 s
    */
   readonly staleAfterMs?: number
+  /**
+   * How often a settled Collector is looked at: chart sources, Secrets, and objects other than workloads and Services are
+   * not watched. @default 300_000
+   */
+  readonly resyncMs?: number
+  /** Under which name helm writes objects: that of its executable. @default helm */
+  readonly helmFieldManager?: string
   /** Without it this process leads from the start. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
   readonly webhook?: WebhookOptions
@@ -93,6 +102,7 @@ export interface CollectorOperator {
 }
 
 const DEFAULT_HELM_TIMEOUT_MS = 120_000
+const DEFAULT_RESYNC_MS = 300_000
 
 /** From the end of a helm command to the certainty that it is over. */
 const STALE_MARGIN_MS = 10_000
@@ -105,7 +115,8 @@ const STALE_MARGIN_MS = 10_000
  * await manager.run(signal)
  */
 export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
-  const { client, clock, logger, metrics, random, helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS } = options
+  const { client, clock, logger, metrics, random } = options
+  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS, helmFieldManager = 'helm' } = options
   const shared = {
     ...(clock && { clock }),
     ...(logger && { logger }),
@@ -131,6 +142,8 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     charts: options.charts,
     settings: options.settings,
     metrics: collectorMetrics(metrics, () => cache.list(Collectors)),
+    inspector: new ReleaseInspector({ fieldManager: helmFieldManager, resyncMs }),
+    resyncMs,
     helmTimeoutMs,
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
   })
@@ -147,6 +160,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
           // The mapper looks at metadata only, which every object has.
           resource: resource as Resource<KubeObject>,
           labelSelector: MADE_BY_HELM,
+          transform: keepDriftFields(helmFieldManager),
           map: collectorsOfObject,
         })),
       ],

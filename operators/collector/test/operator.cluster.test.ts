@@ -1,7 +1,7 @@
 /** The life of Collectors with the real helm, on whichever cluster the run is for. */
 import { randomBytes } from 'node:crypto'
 import { readReleases } from '@reeve/helm'
-import { Deployments, isNotFound, Namespaces, Services } from '@reeve/kube'
+import { Deployments, isNotFound, Namespaces, Secrets, Services } from '@reeve/kube'
 import { getCondition } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Collector, Collectors } from '../src/index.ts'
@@ -153,12 +153,52 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
     expect(status?.releaseName).toBe('log-collector-us1')
   })
 
-  test('makes a missing object again when it should heal', async () => {
+  /** Writes into an object of the release, as `kubectl edit` would. */
+  async function edit(name: string, replicas: number): Promise<void> {
+    const patch = { spec: { replicas } }
+    await stage.client.patch(Deployments, releaseOf(name), { type: 'merge', patch }, { fieldManager: 'kubectl-edit' })
+  }
+
+  test('puts right what is missing or was changed when it should heal', async () => {
     await create('drift', 'replicas: 0', { spec: { drift: 'Heal' } })
     await stage.untilPhase('drift', 'Available', 1)
     await stage.client.delete(Services, releaseOf('drift'))
     await stage.untilPhase('drift', 'Available', 2)
     expect((await stage.client.get(Services, releaseOf('drift'))).metadata.name).toBe('log-collector-eu1')
+    await edit('drift', 2)
+    await stage.untilPhase('drift', 'Available', 3)
+    expect((await stage.client.get(Deployments, releaseOf('drift'))).spec?.replicas).toBe(0)
+  })
+
+  test('only says what is missing or was changed when it should not heal, and leaves autoscalers alone', async () => {
+    await create('told', 'replicas: 1')
+    await stage.untilPhase('told', 'Available', 1)
+    const scale = { type: 'merge', patch: { spec: { replicas: 2 } } } as const
+    const autoscaler = { subresource: 'scale', fieldManager: 'kube-controller-manager' }
+    await stage.client.patch(Deployments, releaseOf('told'), scale, autoscaler)
+    await stage.until(
+      async () => (await stage.client.get(Deployments, releaseOf('told'))).status?.availableReplicas === 2,
+    )
+    await stage.untilPhase('told', 'Available', 1)
+    const image = { spec: { template: { spec: { containers: [{ name: 'collector', image: 'mine:1' }] } } } }
+    await stage.client.patch(Deployments, releaseOf('told'), { type: 'strategic', patch: image })
+    expect(degraded(await stage.untilPhase('told', 'Degraded', 1))).toMatchObject({
+      reason: 'Drifted',
+      message: expect.stringMatching(/Deployment .*\(spec\.template\.spec\.containers\[name=collector\]\.image\)/),
+    })
+    expect(await statuses('told')).toEqual(['deployed'])
+  })
+
+  test('notices changes of objects that it does not watch', async () => {
+    await create('secret', 'replicas: 0', { spec: { drift: 'Heal' } })
+    await stage.untilPhase('secret', 'Available', 1)
+    const patch = { stringData: { 'config.yaml': 'mine' } }
+    await stage.client.patch(Secrets, releaseOf('secret'), { type: 'merge', patch })
+    await operator.stop()
+    operator = await stage.startOperator()
+    await stage.untilPhase('secret', 'Available', 2)
+    const { data } = await stage.client.get(Secrets, releaseOf('secret'))
+    expect(Buffer.from(data?.['config.yaml'] ?? '', 'base64').toString()).toContain('{}')
   })
 
   test('cleans up what was deleted while it was down, and finishes what it was stopped in', async () => {

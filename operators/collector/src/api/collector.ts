@@ -110,7 +110,8 @@ const spec = Type.Object(
     ),
     drift: oneOf(['Heal', 'Report'], {
       default: 'Report',
-      description: 'What to do when objects of the release are missing: make them again, or only say so.',
+      description:
+        'What to do when objects of the release are missing or were changed: put them right, or only say so.',
     }),
   },
   { description: 'The release that should be there.' },

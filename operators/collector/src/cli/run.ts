@@ -1,7 +1,7 @@
 /** `collector-operator run`: the operator in a process of its own. */
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ChartStore, findHelm, openHelm } from '@reeve/helm'
 import { createClient, loadConfig } from '@reeve/kube'
 import {
@@ -48,8 +48,9 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
   const namespace = flags.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
   const config = await loadConfig(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig })
+  await using chartCache = await openChartCache(flags.chartCache)
   await using helm = await openHelm(await findHelm({ env }), config, { maxConcurrent: flags.helmConcurrency, logger })
-  const charts = new ChartStore(flags.chartCache ?? (await mkdtemp(join(tmpdir(), 'collector-charts-'))), { env })
+  const charts = new ChartStore(chartCache.path, { env })
   const client = createClient({
     config,
     userAgent: FIELD_MANAGER,
@@ -67,6 +68,7 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
     metrics,
     concurrency: flags.concurrency,
     helmTimeoutMs: flags.helmTimeout * 1_000,
+    helmFieldManager: basename(helm.binary.path),
     instance: identity,
     healthAddress: address,
     metricsAddress: address,
@@ -86,6 +88,13 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
   } finally {
     await client.close()
   }
+}
+
+/** The folder that was asked for, or a temporary one that goes when the process ends in order. */
+async function openChartCache(path: string | undefined): Promise<AsyncDisposable & { readonly path: string }> {
+  if (path !== undefined) return { path, [Symbol.asyncDispose]: async () => undefined }
+  const made = await mkdtemp(join(tmpdir(), 'collector-charts-'))
+  return { path: made, [Symbol.asyncDispose]: () => rm(made, { recursive: true, force: true }) }
 }
 
 function logLevel(text: string): LogLevel {

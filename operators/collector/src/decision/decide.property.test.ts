@@ -35,7 +35,7 @@ class World {
     const isStuck =
       newest !== undefined && isMadeFrom(newest, desired, history) && this.#stuck.has(desired.valuesDigest)
     const health = isStuck ? 'stuck' : 'ready'
-    return decide({ history, desired, health, missing: [], lastFailure, policy, now, staleAfterMs: STALE_AFTER_MS })
+    return decide({ history, desired, health, drift: 'none', lastFailure, policy, now, staleAfterMs: STALE_AFTER_MS })
   }
 
   act(decision: Decision, desired: Ingredients, outcome: Outcome): void {

@@ -30,7 +30,7 @@ const observe = (parts: Partial<Observation>): Observation => ({
   history: [],
   desired: A,
   health: 'ready',
-  missing: [],
+  drift: 'none',
   lastFailure: undefined,
   policy: { isSuspended: false, rollsBack: true, heals: false },
   now: NOW,
@@ -125,10 +125,15 @@ describe('the decision', () => {
       { history: [GOOD], health: 'stuck' },
       { action: 'nothing', state: 'current' },
     ],
-    ['only reports missing objects', { history: [GOOD], missing: ['Service x'] }, { action: 'nothing' }],
+    ['only reports drift', { history: [GOOD], drift: 'found' }, { action: 'nothing', state: 'drifted' }],
     [
-      'makes missing objects again when it should heal',
-      { history: [GOOD], missing: ['Service x'], policy: policy({ heals: true }) },
+      'does not heal again what an upgrade has not healed',
+      { history: [GOOD], drift: 'in-vain', policy: policy({ heals: true }) },
+      { action: 'nothing', state: 'drifted' },
+    ],
+    [
+      'upgrades to the same when it should heal drift',
+      { history: [GOOD], drift: 'found', policy: policy({ heals: true }) },
       { action: 'upgrade', why: 'drifted' },
     ],
   ])('%s', (_, parts, decision) => {

@@ -13,8 +13,11 @@ export interface Observation {
   /** What the release should be made from. */
   readonly desired: Ingredients
   readonly health: Health
-  /** Objects of the release that are not there, such as `Service web`. */
-  readonly missing: readonly string[]
+  /**
+   * Whether objects of the release are missing or were changed. `in-vain`: an upgrade has been made because of exactly
+   * this, and has not put it right.
+   */
+  readonly drift: 'none' | 'found' | 'in-vain'
   /** The older Collector that asks for the same release, if there is one. */
   readonly claimedBy?: string
   readonly lastFailure: LastFailure | undefined
@@ -41,7 +44,7 @@ export type Decision =
   | { readonly action: 'note-stuck' }
   /** `busy`: somebody works on the release. `backoff`: the same has just failed. */
   | { readonly action: 'wait'; readonly why: 'busy' | 'backoff'; readonly retryAfterMs: number }
-  | { readonly action: 'nothing'; readonly state: 'current' | 'rolled-back' | 'suspended' }
+  | { readonly action: 'nothing'; readonly state: 'current' | 'drifted' | 'rolled-back' | 'suspended' }
   /** The release is somebody else's: another Collector's, or made without the operator. */
   | { readonly action: 'blocked'; readonly by: string | undefined }
 
@@ -59,7 +62,7 @@ export const RETRY_MAX_MS = 600_000
  * alone.
  *
  * @example
- * decide({ history: [], desired, health: 'ready', missing: [], … }) // { action: 'install' }
+ * decide({ history: [], desired, health: 'ready', drift: 'none', … }) // { action: 'install' }
  */
 export function decide(observation: Observation): Decision {
   const { history, policy, claimedBy, now, staleAfterMs } = observation
@@ -85,15 +88,15 @@ export function backoffMs(lastFailure: LastFailure | undefined, desired: Ingredi
 }
 
 function afterSuccess(observation: Observation, newest: Revision): Decision {
-  const { history, desired, health, missing, policy } = observation
+  const { history, desired, health, drift, policy } = observation
   if (isMadeFrom(newest, desired, history)) {
     if (health === 'stuck' && policy.rollsBack && lastGood(history, desired, newest) !== undefined) {
       return isKnownFailure(observation) ? rollBack(observation, newest) : { action: 'note-stuck' }
     }
-    const hasDrifted = missing.length > 0 && policy.heals
-    return hasDrifted
-      ? unlessJustFailed(observation, { action: 'upgrade', why: 'drifted' })
-      : { action: 'nothing', state: 'current' }
+    if (drift === 'found' && policy.heals) {
+      return unlessJustFailed(observation, { action: 'upgrade', why: 'drifted' })
+    }
+    return { action: 'nothing', state: drift === 'none' ? 'current' : 'drifted' }
   }
   if (policy.rollsBack && rollbackTarget(newest) !== undefined && hasFailedBefore(observation)) {
     return { action: 'nothing', state: 'rolled-back' }

@@ -46,6 +46,8 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
     values: desired.values,
     valuesAreSecret: desired.areValuesSecret,
   }
+  // What others have written into the objects is taken back where the user wants drift to be healed, and only there.
+  const conflicts = { forceConflicts: collector.spec.drift === 'Heal' }
   const what = `${formatRelease(release)} with ${desired.chart.name} ${desired.chart.version}`
   const say = (reason: string, message: string) => request.events.record(collector, { reason, message })
   switch (decision.action) {
@@ -54,16 +56,18 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
       await timed('install', context, () => helm.install(release, desired.chart, deploy))
       return say('Installed', `installed ${what}`)
     case 'upgrade':
-      await timed('upgrade', context, () => helm.upgrade(release, desired.chart, deploy))
+      await timed('upgrade', context, () => helm.upgrade(release, desired.chart, { ...deploy, ...conflicts }))
       return say('Upgraded', `upgraded ${what}: ${REASONS[decision.why]}`)
     case 'rollback':
-      await timed('rollback', context, () => helm.rollback(release, decision.revision, limits))
+      await timed('rollback', context, () => helm.rollback(release, decision.revision, { ...limits, ...conflicts }))
       return say('RolledBack', `returned ${formatRelease(release)} to revision ${decision.revision}`)
     case 'recover': {
       // A record that an uninstall kept is removed like the traces of an interrupted one.
       const isKept = history.at(-1)?.status === 'uninstalled'
       await timed<unknown>('recover', context, () =>
-        isKept ? helm.uninstall(release, limits) : helm.recover(release, { ...limits, history, staleAfterMs }),
+        isKept
+          ? helm.uninstall(release, limits)
+          : helm.recover(release, { ...limits, ...conflicts, history, staleAfterMs }),
       )
       return say('Recovered', `freed ${formatRelease(release)} from an operation that nobody finished`)
     }
@@ -89,7 +93,7 @@ const REASONS = {
   changed: 'chart or values changed',
   foreign: 'somebody had changed it by hand',
   failed: 'the revision before had failed',
-  drifted: 'objects of it were missing',
+  drifted: 'objects of it were missing or changed',
 } as const
 
 async function timed<T>(action: HelmAction, { request, metrics }: CollectorContext, run: () => Promise<T>): Promise<T> {

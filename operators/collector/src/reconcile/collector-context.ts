@@ -4,17 +4,24 @@ import type { ReconcileRequest } from '@reeve/runtime'
 import type { Collector } from '../api/collector.ts'
 import type { CollectorMetrics } from '../metrics.ts'
 import type { CollectorSettings } from '../settings.ts'
+import type { ReleaseInspector } from './inspect-release.ts'
+
+/** What the operator uses of Helm: the commands that change releases. It reads their records itself. */
+export type ReleaseCommands = Pick<HelmDriver, 'binary' | 'install' | 'upgrade' | 'rollback' | 'uninstall' | 'recover'>
 
 /** What the operator brings along. */
 export interface CollectorParts {
-  readonly helm: HelmDriver
+  readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
   readonly metrics: CollectorMetrics
+  readonly inspector: ReleaseInspector
   /** Deadline of one helm command. */
   readonly helmTimeoutMs: number
   /** How long a pending revision is left alone. */
   readonly staleAfterMs: number
+  /** How often a settled Collector is looked at: sources, Secrets and most kinds of objects are not watched. */
+  readonly resyncMs: number
 }
 
 /** The request for one Collector, and the parts. */

@@ -4,6 +4,7 @@ import { formatTime } from '@reeve/runtime'
 import type { LastFailure } from '../api/collector.ts'
 import { backoffMs } from '../decision/decide.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
+import type { Drift } from './inspect-release.ts'
 
 /** A failure without its history. */
 export interface Failure {
@@ -24,6 +25,25 @@ export function failureOf(error: unknown, tried?: Ingredients): Failure {
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
   return { reason, message, ...(tried && { tried }) }
+}
+
+/** The reason for drift that is still there after an upgrade was to heal it. */
+export const DRIFT_PERSISTS = 'DriftPersists'
+
+/** The failure that drift means when it is found right after it should have been healed. */
+export function driftFailure(drift: Drift, tried: Ingredients): Failure | undefined {
+  const found = describeDrift(drift)
+  if (found === undefined) return undefined
+  return { reason: DRIFT_PERSISTS, message: `${found}; an upgrade has not put it right: look who writes there`, tried }
+}
+
+/** Drift in words; nothing when there is none. */
+export function describeDrift({ missing, changed }: Drift): string | undefined {
+  const parts = [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(changed.length > 0 ? [`changed: ${changed.join(', ')}`] : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join('; ')
 }
 
 /**

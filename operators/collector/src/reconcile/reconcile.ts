@@ -4,26 +4,22 @@ import { formatKey, objectKey, type Stored } from '@reeve/kube'
 import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
 import { type Collector, Collectors, type LastFailure } from '../api/collector.ts'
 import { type Decision, decide } from '../decision/decide.ts'
+import type { Ingredients } from '../decision/revision-marks.ts'
 import { formatRelease, releaseKeyOf } from '../release-key.ts'
 import { act, isActive, uninstall } from './act.ts'
 import { claimants } from './cached-collectors.ts'
 import type { CollectorContext, CollectorParts } from './collector-context.ts'
 import { type DesiredRelease, resolveRelease } from './desired-release.ts'
-import { type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
+import { DRIFT_PERSISTS, driftFailure, type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
+import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
 import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader } from './releases.ts'
 import { deriveStatus, type Findings } from './status.ts'
-import { inspectWorkloads, type WorkloadReport } from './workloads.ts'
 
 /** Keeps a Collector until its releases are gone. */
 export const FINALIZER = 'example.com/collector-release'
 
-/** Sources and Secrets are not watched: a settled Collector is looked at this often. */
-const RESYNC_MS = 300_000
-
 /** How soon to look again at what goes on outside. */
 const SOON_MS = 2_000
-
-const NO_WORKLOADS: WorkloadReport = { health: 'ready', notes: [], missing: [] }
 
 /**
  * The reconcile function of Collectors.
@@ -84,12 +80,14 @@ async function keepRelease(
     problem = failureOf(error, desired.ingredients)
   }
   const after = await look(collector, release, desired, await liveHistory(release, context), context)
+  const isHealing = live.decision.action === 'upgrade' && live.decision.why === 'drifted'
+  if (isHealing) problem ??= driftFailure(after.workloads, desired.ingredients)
   return report(collector, { ...after, release, desired, failure: problem, hasActed: true }, context)
 }
 
 interface Sight {
   readonly history: readonly Release[]
-  readonly workloads: WorkloadReport
+  readonly workloads: ReleaseReport
   readonly decision: Decision
 }
 
@@ -98,10 +96,11 @@ async function look(
   release: ReleaseKey,
   { ingredients }: DesiredRelease,
   history: readonly Release[],
-  { request, staleAfterMs }: CollectorContext,
+  context: CollectorContext,
 ): Promise<Sight> {
-  const { cache, client, clock, signal } = request
-  const workloads = await inspect(history, { cache, client, signal, now: clock.now() })
+  const { request, staleAfterMs } = context
+  const { cache, clock } = request
+  const workloads = await inspect(history, context)
   const [holder] = claimants(cache, release)
   const isHeldByOther = holder !== undefined && holder.metadata.uid !== collector.metadata.uid
   const { suspend, rollback, drift } = collector.spec
@@ -109,7 +108,7 @@ async function look(
     history,
     desired: ingredients,
     health: workloads.health,
-    missing: workloads.missing,
+    drift: driftOf(collector, workloads, ingredients),
     ...(isHeldByOther && { claimedBy: formatKey(objectKey(holder)) }),
     lastFailure: collector.status?.lastFailure,
     policy: { isSuspended: suspend, rollsBack: rollback.onFailure, heals: drift === 'Heal' },
@@ -119,9 +118,20 @@ async function look(
   return { history, workloads, decision }
 }
 
-async function inspect(history: readonly Release[], context: Parameters<typeof inspectWorkloads>[1]) {
+async function inspect(history: readonly Release[], { inspector, request }: CollectorContext): Promise<ReleaseReport> {
+  const { cache, client, clock, signal } = request
   const deployed = history.findLast(({ status }) => status === 'deployed')
-  return deployed === undefined ? NO_WORKLOADS : inspectWorkloads(deployed, context)
+  return deployed === undefined
+    ? NOTHING_TO_REPORT
+    : inspector.inspect(deployed, { cache, client, signal, now: clock.now() })
+}
+
+/** Drift that outlived an upgrade is known from the status, and a second upgrade would not help either. */
+function driftOf({ status }: Collector, workloads: ReleaseReport, ingredients: Ingredients) {
+  const failure = driftFailure(workloads, ingredients)
+  if (failure === undefined) return 'none'
+  const { reason, message } = status?.lastFailure ?? {}
+  return reason === failure.reason && message === failure.message ? 'in-vain' : 'found'
 }
 
 interface Leftovers {
@@ -184,12 +194,13 @@ interface Account extends Partial<Omit<Findings, 'collector' | 'lastFailure'>> {
 async function report(
   collector: Stored<Collector>,
   account: Account,
-  { request, metrics }: CollectorContext,
+  context: CollectorContext,
 ): Promise<ReconcileResult> {
-  const { cache, client, clock, events, signal } = request
+  const { request, metrics, resyncMs } = context
+  const { client, clock, events, signal } = request
   const { failure, history, hasActed = false, leftovers = [], decision } = account
   const now = clock.now()
-  const workloads = account.workloads ?? (await inspect(history, { cache, client, signal, now }))
+  const workloads = account.workloads ?? (await inspect(history, context))
   const before = collector.status?.lastFailure
   const lastFailure = failure === undefined ? remembered(before, account) : noteFailure(before, failure, now)
   if (lastFailure !== undefined && lastFailure !== before) metrics.failures.inc({ reason: lastFailure.reason })
@@ -204,13 +215,15 @@ async function report(
   if (decision?.action === 'wait') return { requeueAfterMs: decision.retryAfterMs }
   if (failure !== undefined && lastFailure !== undefined) return { requeueAfterMs: remainingMs(lastFailure, now) }
   const isUnsettled = hasActed || decision?.action === 'note-stuck' || workloads.health === 'progressing'
-  return { requeueAfterMs: isUnsettled || leftovers.length > 0 ? SOON_MS : RESYNC_MS }
+  return { requeueAfterMs: isUnsettled || leftovers.length > 0 ? SOON_MS : resyncMs }
 }
 
 /** A failure is remembered until what it kept from happening has happened. */
 function remembered(before: LastFailure | undefined, { decision, desired }: Account): LastFailure | undefined {
   if (before === undefined || decision === undefined) return before
   if (decision.action === 'nothing' && decision.state === 'current') return undefined
+  if (decision.action === 'nothing' && decision.state === 'drifted' && before.reason !== DRIFT_PERSISTS)
+    return undefined
   const isAboutThis =
     before.chartDigest === desired?.ingredients.chartDigest && before.valuesDigest === desired?.ingredients.valuesDigest
   return isAboutThis ? before : undefined

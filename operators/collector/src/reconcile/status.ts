@@ -6,7 +6,8 @@ import type { Decision } from '../decision/decide.ts'
 import { isForeign, isMadeFrom } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
 import type { DesiredRelease } from './desired-release.ts'
-import type { WorkloadReport } from './workloads.ts'
+import { describeDrift } from './failure.ts'
+import type { ReleaseReport } from './inspect-release.ts'
 
 /** What a status is derived from. */
 export interface Findings {
@@ -14,7 +15,7 @@ export interface Findings {
   readonly release: ReleaseKey
   /** Every revision, oldest first, after what was done. */
   readonly history: readonly Release[]
-  readonly workloads: WorkloadReport
+  readonly workloads: ReleaseReport
   /** Absent when it never came to one. */
   readonly decision?: Decision
   readonly desired?: DesiredRelease
@@ -146,9 +147,9 @@ function degradation({ decision, history, release, lastFailure, workloads }: Fin
   if (workloads.health === 'stuck') {
     return { isTrue: true, reason: 'WorkloadsStuck', message: workloads.notes.join('; ') }
   }
-  if (workloads.missing.length > 0) {
-    const message = `missing: ${workloads.missing.join(', ')}; set spec.drift to Heal to have them made again`
-    return { isTrue: true, reason: 'Drifted', message }
+  const drift = describeDrift(workloads)
+  if (drift !== undefined) {
+    return { isTrue: true, reason: 'Drifted', message: `${drift}; set spec.drift to Heal to have it put right` }
   }
   return { isTrue: false, reason: 'AsExpected', message: '' }
 }
