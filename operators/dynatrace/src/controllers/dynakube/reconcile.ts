@@ -37,6 +37,7 @@ import { NoCommunicationHostsError } from './resolve/connection-info.ts'
 import type { ClusterPass, Pass } from './resolve/pass.ts'
 import { resolveProxy, resolveTrustedCertificates } from './resolve/referenced.ts'
 import { type Resolved, resolveAddresses, resolveAll } from './resolve/resolve.ts'
+import { selfSigned } from './resolve/self-signed.ts'
 import type { ScopeSettings } from './resolve/token-scopes.ts'
 import { readTokens, reportTokenError, type Tokens, verifyTokens } from './resolve/tokens.ts'
 import { StatusDraft } from './status-draft.ts'
@@ -58,6 +59,8 @@ export interface DynaKubeOptions extends ScopeSettings {
   readonly connect?: (options: EnvironmentClientOptions) => EnvironmentClient
   /** @default the machine's */
   readonly randomBytes?: ClusterPass['randomBytes']
+  /** Makes certificates; a plan has no use for a key that takes a second. @default `selfSigned` */
+  readonly selfSigned?: ClusterPass['selfSigned']
 }
 
 /**
@@ -118,6 +121,7 @@ class DynaKubePass {
       logger,
       signal,
       randomBytes: options.randomBytes ?? randomBytes,
+      selfSigned: options.selfSigned ?? selfSigned,
     }
   }
 

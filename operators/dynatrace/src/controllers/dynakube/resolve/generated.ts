@@ -14,7 +14,6 @@ import { EXTENSION_TOKEN_KEYS } from '../components/extensions/names.ts'
 import { KSPM_TOKEN_KEY, kspmTokenData } from '../components/kspm/kspm.ts'
 import type { KeyPair, Material, SecretData } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
-import { selfSigned } from './self-signed.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const PUBLIC_LENGTH = 24
@@ -90,7 +89,11 @@ function isReadable(certificate: string): boolean {
   }
 }
 
-function certificateFor({ view, clock }: ClusterPass, service: string, addresses: readonly string[]): Promise<KeyPair> {
+function certificateFor(pass: ClusterPass, service: string, addresses: readonly string[]): Promise<KeyPair> {
+  const { view, clock } = pass
   const host = `${service}.${view.namespace}`
-  return selfSigned({ commonName: host, hosts: [host, `${host}.svc`, `${host}.svc.cluster.local`], addresses }, clock)
+  return pass.selfSigned(
+    { commonName: host, hosts: [host, `${host}.svc`, `${host}.svc.cluster.local`], addresses },
+    clock,
+  )
 }

@@ -5,6 +5,7 @@ import type { EnvironmentClient } from '../../../environment/client/environment-
 import type { NamespaceView } from '../namespace-view.ts'
 import type { OperatorFacts } from '../render-input.ts'
 import type { StatusDraft } from '../status-draft.ts'
+import type { MakeCertificate } from './self-signed.ts'
 
 /** Everything that a step before the environment is known needs. */
 export interface ClusterPass {
@@ -14,6 +15,8 @@ export interface ClusterPass {
   readonly clock: Clock
   /** Bytes that nobody can guess. */
   readonly randomBytes: (count: number) => Uint8Array
+  /** Makes the certificates of servers inside the cluster. */
+  readonly selfSigned: MakeCertificate
   readonly logger: Logger
   readonly signal: AbortSignal
 }

@@ -21,6 +21,9 @@ export interface SelfSignedSubject {
   readonly addresses: readonly string[]
 }
 
+/** Makes a certificate for a subject, or takes one from somewhere. */
+export type MakeCertificate = (subject: SelfSignedSubject, clock: Pick<Clock, 'now'>) => Promise<KeyPair>
+
 /**
  * Makes a key and a certificate. Clients trust this one certificate, so it is made to last and is no authority.
  *
