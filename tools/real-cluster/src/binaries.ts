@@ -42,17 +42,21 @@ export async function pinnedKubernetesVersion(): Promise<string> {
   return version
 }
 
+/** Where everything that is built lives. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const { REEVE_REAL_CLUSTER_CACHE: given, XDG_CACHE_HOME: caches } = env
+  return given || join(caches || join(homedir(), '.cache'), 'reeve', 'real-cluster')
+}
+
 /**
  * Where the built executables live: outside the repository, one folder per Kubernetes version, platform and content of
  * `go.mod` and `go.sum`, so that a changed pin never runs an old binary.
  */
 export async function binariesFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const cache =
-    env.REEVE_REAL_CLUSTER_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve', 'real-cluster')
   const hash = createHash('sha256').update(BUILD_RECIPE)
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleFolder, file)))
   const key = hash.digest('hex').slice(0, 12)
-  return join(cache, `${await pinnedKubernetesVersion()}-${process.platform}-${process.arch}-${key}`)
+  return join(cacheFolder(env), `${await pinnedKubernetesVersion()}-${process.platform}-${process.arch}-${key}`)
 }
 
 /**

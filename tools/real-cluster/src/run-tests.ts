@@ -1,8 +1,8 @@
 /**
  * What `npm run test:real` runs: the suites marked for a real cluster, against one that lives as long as the run.
  *
- * Arguments go to vitest. `REEVE_REAL_CLUSTER_LOGS` names a folder that keeps the components' logs. The exit code is
- * vitest's, or 69 when the control plane cannot be had on this machine (no Go, no ready binaries), 70 when it could not
+ * Arguments go to vitest. `REEVE_REAL_CLUSTER_LOGS` names a folder that keeps the components' logs; `REEVE_OTEL=1` has
+ * the OpenTelemetry collector built where it is missing. The exit code is vitest's, or 69 when the control plane cannot be had on this machine (no Go, no ready binaries), 70 when it could not
  * be built or broke down, 130 when the run was interrupted.
  */
 import { spawn } from 'node:child_process'
@@ -14,6 +14,7 @@ import { ensureBinaries } from './binaries.ts'
 import { showBuildProgress } from './build-progress-line.ts'
 import { GoMissingError, RealClusterError } from './errors.ts'
 import { startSimulatedNodes } from './nodes/simulated-nodes.ts'
+import { ensureOtelCollector, findOtelCollector } from './otel-collector.ts'
 import { type RealCluster, startRealCluster } from './real-cluster.ts'
 
 const EXIT_UNAVAILABLE = 69
@@ -42,14 +43,27 @@ function exitCodeFor(error: unknown): number {
 async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const { signal } = interrupted
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
+  const collector = await otelCollector(signal)
   const logFolder = process.env.REEVE_REAL_CLUSTER_LOGS
   await using cluster = await startRealCluster({ binaries, signal, ...(logFolder && { logFolder }) })
   const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
   await using _nodes = await startSimulatedNodes(cluster, { nodes })
-  return await runVitest(cluster, vitestArguments)
+  return await runVitest(cluster, collector, vitestArguments)
 }
 
-async function runVitest(cluster: RealCluster, args: readonly string[]): Promise<number> {
+/** Minutes of building are worth it only to those who ask for it. */
+async function otelCollector(signal: AbortSignal): Promise<string | undefined> {
+  const found = await findOtelCollector()
+  if (found !== undefined || process.env.REEVE_OTEL !== '1') return found
+  console.error('real cluster: building the OpenTelemetry collector, which takes minutes')
+  return ensureOtelCollector({ signal })
+}
+
+async function runVitest(
+  cluster: RealCluster,
+  collector: string | undefined,
+  args: readonly string[],
+): Promise<number> {
   const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
   const vitest = spawn(process.execPath, [join(vitestFolder, 'vitest.mjs'), 'run', '--project', 'real', ...args], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -59,6 +73,7 @@ async function runVitest(cluster: RealCluster, args: readonly string[]): Promise
       REEVE_TEST_CLUSTER: 'real',
       REEVE_KUBECONFIG: cluster.kubeconfigPath,
       REEVE_ETCD_KUBECONFIG: cluster.etcdKubeconfigPath,
+      ...(collector !== undefined && { REEVE_OTEL_COLLECTOR: collector }),
     },
   })
   const stopVitest = () => vitest.kill('SIGTERM')
