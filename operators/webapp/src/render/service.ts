@@ -8,12 +8,16 @@ import { objectLabels, selectorLabels } from './labels.ts'
 export function renderService(webapp: WebApp): DesiredObject<Service> {
   const { name, namespace } = webapp.metadata
   const { type, port } = webapp.spec.service
-  return desired(Services, {
-    metadata: { name, namespace, labels: objectLabels(webapp) },
-    spec: {
-      type,
-      selector: selectorLabels(webapp),
-      ports: [{ name: 'http', port, targetPort: 'http', protocol: 'TCP' }],
+  return desired(
+    Services,
+    {
+      metadata: { name, namespace, labels: objectLabels(webapp) },
+      spec: {
+        type,
+        selector: selectorLabels(webapp),
+        ports: [{ name: 'http', port, targetPort: 'http', protocol: 'TCP' }],
+      },
     },
-  })
+    { sole: ['spec.ports', 'spec.selector'] },
+  )
 }

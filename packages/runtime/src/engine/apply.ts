@@ -172,6 +172,16 @@ async function update(
     if (action.own?.operation === 'Update') {
       resourceVersion = await migrateToApply(client, resource, action.live, fieldManager, signal)
     }
+    if (action.removal !== undefined) {
+      const patch = { ...action.removal, metadata: { uid, resourceVersion } }
+      const cleared = await client.patch(
+        resource,
+        keyOf(action.live),
+        { type: 'merge', patch },
+        { fieldManager, signal },
+      )
+      resourceVersion = cleared.metadata.resourceVersion
+    }
     const guarded = { ...action.object, metadata: { ...action.object.metadata, uid, resourceVersion } }
     const applied = await client.apply(resource, guarded, { fieldManager, force: conflicts === 'force', signal })
     learn(input, applied, action.object)

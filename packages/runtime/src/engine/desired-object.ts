@@ -19,10 +19,17 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    * @default 'fail'
    */
   readonly onImmutable: 'fail' | 'recreate'
+  /**
+   * Paths of lists and maps in which nobody else may have entries, such as `spec.ports` of a Service.
+   * @default none: entries of others are left alone
+   */
+  readonly sole?: readonly string[]
 }
 
 /** Options of {@link desired}. */
-export type DesiredOptions<T extends KubeObject> = Partial<Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable'>>
+export type DesiredOptions<T extends KubeObject> = Partial<
+  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole'>
+>
 
 /**
  * Declares an object that should exist; `apiVersion` and `kind` come from the resource.

@@ -9,6 +9,7 @@ import type { FieldTreePool } from './field-tree.ts'
 import { digest } from './json-equal.ts'
 import type { LiveView } from './live-view.ts'
 import { type OwnFields, ownFields } from './own-fields.ts'
+import { withoutForeignEntries } from './sole-fields.ts'
 
 /** On objects as they were created: a digest of what was desired then. The first apply removes it. */
 export const CREATED_FROM = 'reeve.dev/created-from'
@@ -23,6 +24,8 @@ export type Action =
       readonly live: Stored<KubeObject>
       readonly own: OwnFields | undefined
       readonly differences: readonly FieldDifference[]
+      /** A merge patch that removes what others added to fields that are the operator's alone. */
+      readonly removal?: Readonly<Record<string, unknown>>
     }
   | { readonly type: 'keep'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
   /** The old incarnation is on its way out; its end wakes the controller again. */
@@ -68,10 +71,10 @@ function planOne(input: PlanInput, wanted: DesiredObject): Exclude<Action, { typ
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'await-deletion', desired: wanted, live }
   const own = ownFields(live, input.fieldManager, input.trees)
   const differences = differencesOf(object, live, own)
-  if (differences.length === 0 || input.accepted.covers(live, object, differences)) {
-    return { type: 'keep', desired: wanted, live }
-  }
-  return { type: 'update', desired: wanted, object, live, own, differences }
+  const removal = withoutForeignEntries(object, live, wanted.sole ?? [])
+  const isSame = differences.length === 0 || input.accepted.covers(live, object, differences)
+  if (isSame && removal === undefined) return { type: 'keep', desired: wanted, live }
+  return { type: 'update', desired: wanted, object, live, own, differences, ...(removal && { removal }) }
 }
 
 /**

@@ -14,21 +14,25 @@ export const activeGateService: Component = {
     const { dynakube } = input
     if (!hasActiveGate(dynakube)) return []
     return [
-      desired(Services, {
-        metadata: {
-          namespace: dynakube.metadata.namespace,
-          name: namesOf(dynakube).activeGate,
-          labels: gatewayPartLabels(input).all,
+      desired(
+        Services,
+        {
+          metadata: {
+            namespace: dynakube.metadata.namespace,
+            name: namesOf(dynakube).activeGate,
+            labels: gatewayPartLabels(input).all,
+          },
+          spec: {
+            type: 'ClusterIP',
+            selector: gatewayLabels(input).match,
+            ports: [
+              { name: 'https', port: 443, targetPort: 'https', protocol: 'TCP' },
+              { name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' },
+            ],
+          },
         },
-        spec: {
-          type: 'ClusterIP',
-          selector: gatewayLabels(input).match,
-          ports: [
-            { name: 'https', port: 443, targetPort: 'https', protocol: 'TCP' },
-            { name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' },
-          ],
-        },
-      }),
+        { sole: ['spec.ports', 'spec.selector'] },
+      ),
     ]
   },
 }

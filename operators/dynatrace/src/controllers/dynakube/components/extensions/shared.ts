@@ -45,18 +45,22 @@ function renderTokens({ dynakube, material }: RenderInput): DesiredObject {
 function renderService(input: RenderInput): DesiredObject {
   const { dynakube } = input
   const { name, port } = EXTENSION_CONTROLLER_PORT
-  return desired(Services, {
-    metadata: {
-      namespace: dynakube.metadata.namespace,
-      name: namesOf(dynakube).extensionController,
-      labels: controllerPartLabels(input).all,
+  return desired(
+    Services,
+    {
+      metadata: {
+        namespace: dynakube.metadata.namespace,
+        name: namesOf(dynakube).extensionController,
+        labels: controllerPartLabels(input).all,
+      },
+      spec: {
+        type: 'ClusterIP',
+        selector: controllerLabels(dynakube).match,
+        ports: [{ name, port, targetPort: 'collector-com', protocol: 'TCP' }],
+      },
     },
-    spec: {
-      type: 'ClusterIP',
-      selector: controllerLabels(dynakube).match,
-      ports: [{ name, port, targetPort: 'collector-com', protocol: 'TCP' }],
-    },
-  })
+    { sole: ['spec.ports', 'spec.selector'] },
+  )
 }
 
 /** The certificate that the operator made, unless the user has one. */

@@ -45,18 +45,22 @@ function configMap(input: RenderInput, name: string, data: Readonly<Record<strin
 function renderService(input: RenderInput): DesiredObject {
   const { dynakube } = input
   const ports = ingestProtocols(dynakube).flatMap((name) => PROTOCOLS[name]?.ports ?? [])
-  return desired(Services, {
-    metadata: {
-      namespace: dynakube.metadata.namespace,
-      name: telemetryIngestServiceName(dynakube),
-      labels: collectorPartLabels(input).all,
+  return desired(
+    Services,
+    {
+      metadata: {
+        namespace: dynakube.metadata.namespace,
+        name: telemetryIngestServiceName(dynakube),
+        labels: collectorPartLabels(input).all,
+      },
+      spec: {
+        type: 'ClusterIP',
+        selector: collectorLabels(input).match,
+        ports: ports.map(({ name, port, transport }) => ({ name, port, targetPort: port, protocol: transport })),
+      },
     },
-    spec: {
-      type: 'ClusterIP',
-      selector: collectorLabels(input).match,
-      ports: ports.map(({ name, port, transport }) => ({ name, port, targetPort: port, protocol: transport })),
-    },
-  })
+    { sole: ['spec.ports', 'spec.selector'] },
+  )
 }
 
 /** The gateway of the cluster where there is one, the environment otherwise. */
