@@ -96,7 +96,7 @@ describe('tokens', () => {
     expect(message).toContain('Automatic ActiveGate Token Creation')
   })
 
-  it('without optional scopes do (core 12, 13)', async () => {
+  it('without optional scopes do (core 12, 13; gateway 54)', async () => {
     const scopes = ['InstallerDownload', 'DataExport', 'activeGateTokenManagement.create']
     stage.environment.tenant('unscoped').tokens.setScopes('apiToken', scopes)
     await stage.create('unscoped', { activeGate: { capabilities: ['kubernetes-monitoring'] } })

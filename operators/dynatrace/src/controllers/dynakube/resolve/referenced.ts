@@ -9,7 +9,12 @@ import type { ClusterPass } from './pass.ts'
 /** What a DynaKube refers to is not there. */
 export class ReferenceNotFoundError extends Error {
   readonly code = 'REFERENCE_NOT_FOUND'
-  override readonly name = 'ReferenceNotFoundError'
+  override readonly name: string = 'ReferenceNotFoundError'
+}
+
+/** The object is there, but not what is looked for in it. */
+export class KeyNotFoundError extends ReferenceNotFoundError {
+  override readonly name = 'KeyNotFoundError'
 }
 
 /** The address of the proxy. *Errors*: `ProxyNotFoundError`. */
@@ -36,10 +41,14 @@ export function resolveCustomProperties({ spec }: DynaKube, view: NamespaceView)
   const { value, valueFrom } = spec.activeGate?.customProperties ?? {}
   if (value) return { activeGateCustomProperties: value }
   if (!valueFrom) return {}
-  const text = view.secret(valueFrom)?.[CUSTOM_PROPERTIES_KEY]
-  if (text !== undefined) return { activeGateCustomProperties: text }
   const where = `spec.activeGate.customProperties.valueFrom: the Secret ${view.namespace}/${valueFrom}`
-  throw new ReferenceNotFoundError(`${where} has no key ${CUSTOM_PROPERTIES_KEY}; add it`)
+  const data = view.secret(valueFrom)
+  if (data === undefined) {
+    throw new ReferenceNotFoundError(`${where} does not exist; create it with the key ${CUSTOM_PROPERTIES_KEY}`)
+  }
+  const text = data[CUSTOM_PROPERTIES_KEY]
+  if (text === undefined) throw new KeyNotFoundError(`${where} has no key ${CUSTOM_PROPERTIES_KEY}; add it`)
+  return { activeGateCustomProperties: text }
 }
 
 /** The user's certificate for the reception of telemetry, if there is one. */

@@ -279,3 +279,11 @@ it('runs where there is an image for it (workloads 21)', () => {
   expect(architectures('public-registry')).toEqual(['amd64', 'arm64', 'ppc64le', 's390x'])
   expect(architectures('custom-image')).toHaveLength(4)
 })
+
+describe('an upgrade of the operator', () => {
+  it('rolls the agents out anew, whose init container is of its image (agents 30)', () => {
+    const [init] =
+      podOf(daemonSet(cloudNative, { operator: { image: 'registry.example.com/operator:2' } }))?.initContainers ?? []
+    expect(init?.image).toBe('registry.example.com/operator:2')
+  })
+})
