@@ -25,6 +25,11 @@ describe('the settings of the operator', () => {
     expect(() => operatorSettings({})).toThrow(/POD_NAMESPACE/)
   })
 
+  it('ask for the release of the CRDs, except of a developer who does not say it', () => {
+    expect(operatorSettings({ ...POD, RUN_LOCAL: 'true' }).release).toBeUndefined()
+    expect(operatorSettings({ ...POD, RUN_LOCAL: 'true', APP_VERSION: '1.8.1' }).release).toEqual({ version: '1.8.1' })
+  })
+
   it('fall back for what cannot be read (core 59, 60)', () => {
     const env = { ...POD, LEADER_ELECTION_LEASE_DURATION: 'abc', ONEAGENT_OPERATOR_UPDATE_INTERVAL: '-1' }
     expect(operatorSettings(env).election.leaseDurationMs).toBe(30_000)

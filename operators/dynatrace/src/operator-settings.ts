@@ -12,8 +12,8 @@ export interface OperatorSettings {
   readonly modules: Modules
   /** Its own image, which also serves as an init container. */
   readonly image: string
-  /** The release that the CRDs have to come with. */
-  readonly release: { readonly version: string | undefined }
+  /** The release that the CRDs have to come with; a developer need not say. */
+  readonly release: { readonly version: string | undefined } | undefined
   /** Whether stored DynaKubes are rewritten at the start. */
   readonly migratesStorage: boolean
   /** Whether nodes that go away are reported to the environment. */
@@ -55,12 +55,13 @@ export function operatorSettings(env: Environment): OperatorSettings {
     const given = parseInteger(env[name] ?? '')
     return given === undefined || given <= 0 ? byDefault : given
   }
+  const isLocal = env.RUN_LOCAL === 'true'
   return {
     namespace,
     podName: env.POD_NAME,
     modules: parseModules(env[MODULES_VARIABLE]),
     image: env.DT_OPERATOR_IMAGE ?? '',
-    release: { version: env.APP_VERSION },
+    release: isLocal && !env.APP_VERSION ? undefined : { version: env.APP_VERSION },
     migratesStorage: parseBoolean(env.DT_CRD_STORAGE_MIGRATION ?? '') ?? true,
     detectsHostAvailability: parseBoolean(env.DT_HOST_AVAILABILITY_DETECTION ?? '') ?? true,
     instancesIntervalMs: count('ONEAGENT_OPERATOR_UPDATE_INTERVAL', 5) * MINUTE,
@@ -69,6 +70,6 @@ export function operatorSettings(env: Environment): OperatorSettings {
       renewDeadlineMs: count('LEADER_ELECTION_RENEW_DEADLINE', 20) * SECOND,
       retryPeriodMs: count('LEADER_ELECTION_RETRY_PERIOD', 6) * SECOND,
     },
-    isLocal: env.RUN_LOCAL === 'true',
+    isLocal,
   }
 }

@@ -85,7 +85,7 @@ export async function runOperator(
       namespace,
       clusterId: await operator.clusterIdOf(client, { signal }),
       operator: { version: manifest.version, image: settings.image, hasCsiDriver: modules.csiDriver },
-      release: settings.release,
+      ...(settings.release && { release: settings.release }),
       detectsHostAvailability: settings.detectsHostAvailability,
       looksAfterEdgeConnects: modules.edgeConnect,
       instancesIntervalMs: settings.instancesIntervalMs,
