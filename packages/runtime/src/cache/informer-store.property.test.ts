@@ -3,12 +3,12 @@ import type { Stored } from '@reeve/kube'
 import fc from 'fast-check'
 import { test } from 'vitest'
 import { type Widget, widget } from '../testing/fake-objects.ts'
-import { InformerStore } from './informer-store.ts'
+import { type Change, InformerStore } from './informer-store.ts'
 
 /**
  * A server with a history, a watch that lags behind it, lists that take time, and own requests whose answers arrive
- * late and in any order. Two laws: an answered own write is never un-seen, and once everything has arrived the store
- * equals the server.
+ * late and in any order. Three laws: an answered own write is never un-seen; what readers see changes by no event and no
+ * list without a word to the handlers; and once everything has arrived the store equals the server.
  */
 const NAMES = ['a', 'b']
 
@@ -110,11 +110,26 @@ class World {
     if (this.list !== undefined || this.delivered >= this.version) return
     this.delivered++
     const event = this.events[this.delivered]
-    if (event !== undefined) this.store.applyEvent(event.type, event.object)
+    if (event !== undefined) this.telling(() => this.store.applyEvent(event.type, event.object))
   }
 
   bookmark(): void {
-    if (this.list === undefined) this.store.bookmark(String(this.delivered))
+    if (this.list !== undefined) return
+    this.telling(() => {
+      this.store.bookmark(String(this.delivered))
+      return []
+    })
+  }
+
+  /** Whoever reads something else afterwards was told to look. */
+  telling(act: () => readonly Change<Widget>[]): void {
+    const look = () => NAMES.map((name) => this.store.view.get(`ns/${name}`))
+    const before = look()
+    const told = new Set(act().map(({ object }) => object.metadata.name))
+    for (const [index, after] of look().entries()) {
+      const name = NAMES[index] ?? ''
+      if (!isDeepStrictEqual(before[index], after) && !told.has(name)) throw new Error(`${name} changed without a word`)
+    }
   }
 
   beginList(): void {
@@ -127,7 +142,7 @@ class World {
     const { version, begunAt } = this.list
     this.list = undefined
     const objects = new Map([...(this.states[version] ?? [])].map(([name, object]) => [`ns/${name}`, object]))
-    this.store.replace(objects, String(version), begunAt)
+    this.telling(() => this.store.replace(objects, String(version), begunAt))
     this.delivered = version
   }
 
@@ -159,7 +174,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('beginList', 'finishList') }) },
 )
 
-test('no read is older than an answered own write, and in the end the store equals the server', () => {
+test('no read is older than an answered own write, no change goes untold, and in the end the store equals the server', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const world = new World()

@@ -98,9 +98,24 @@ describe('own writes', () => {
     write(store, stored('a', 15))
     store.replace(new Map([['ns/a', stored('a', 5)]]), '12', begunBefore)
     expect(sizeOf(store)).toBe(15)
-    store.replace(new Map([['ns/a', stored('a', 5)]]), '13', store.sequence)
+    const changes = store.replace(new Map([['ns/a', stored('a', 5)]]), '13', store.sequence)
     expect(sizeOf(store)).toBe(5)
     expect(store.ownWrites).toBe(0)
+    expect(changes).toMatchObject([
+      { type: 'updated', object: { spec: { size: 15 } } },
+      { type: 'updated', object: { spec: { size: 5 } } },
+    ])
+  })
+
+  test('of an object that is gone before the watch ever showed it are told of all the same', () => {
+    const store = storeWith()
+    write(store, stored('a', 11))
+    const changes = store.replace(new Map(), '15', store.sequence)
+    expect(sizeOf(store)).toBeUndefined()
+    expect(changes).toMatchObject([
+      { type: 'added', object: { spec: { size: 11 } } },
+      { type: 'deleted', object: { spec: { size: 11 } }, isFinalStateUnknown: true },
+    ])
   })
 })
 

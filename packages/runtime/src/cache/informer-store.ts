@@ -17,7 +17,7 @@ import { isNewer, isOrdered, newestOf } from './resource-version.ts'
 /** How many dead uids are remembered; far more than deletions of our own can be on their way at once. */
 const MAX_DEAD_UIDS = 10_000
 
-/** What a watch event or a new list changed, compared with what the watch showed before. */
+/** What a watch event or a new list changed, compared with what the watch, or an own write, showed before. */
 export type Change<T extends KubeObject> =
   | { readonly type: 'added'; readonly object: Stored<T> }
   | { readonly type: 'updated'; readonly previous: Stored<T>; readonly object: Stored<T> }
@@ -113,6 +113,7 @@ export class InformerStore<T extends KubeObject> {
    */
   replace(objects: ReadonlyMap<string, Stored<T>>, resourceVersion: string, begunAt: number): readonly Change<T>[] {
     const changes: Change<T>[] = []
+    const shownBefore = new Map([...this.#ownByVersion.values()].map(({ key }) => [key, this.view.get(key)]))
     for (const [key, previous] of [...this.watchedEntries()]) {
       if (objects.has(key)) continue
       this.#setWatched(key, undefined)
@@ -134,7 +135,20 @@ export class InformerStore<T extends KubeObject> {
     this.#seen = resourceVersion
     this.#advance(resourceVersion)
     for (const key of [...this.#shadows.keys()]) this.#refresh(key)
-    return changes
+    return [...changes, ...this.#untold(shownBefore, changes)]
+  }
+
+  /**
+   * Own writes that readers saw and no longer see, although the watch has nothing to say: an object that was made here
+   * and gone before the watch could show it. Handlers hear of it as if the watch had shown it, or nobody looks again.
+   */
+  #untold(shownBefore: ReadonlyMap<string, Stored<T> | undefined>, told: readonly Change<T>[]): readonly Change<T>[] {
+    if (shownBefore.size === 0) return []
+    const toldOf = new Set(told.map(({ object }) => formatKey(object.metadata)))
+    return [...shownBefore].flatMap(([key, before]) => {
+      const now = this.view.get(key)
+      return toldOf.has(key) || now === before ? [] : [...changesBetween(now, before), ...changesBetween(before, now)]
+    })
   }
 
   /**
@@ -271,9 +285,10 @@ export class InformerStore<T extends KubeObject> {
 
 function changesBetween<T extends KubeObject>(
   previous: Stored<T> | undefined,
-  object: Stored<T>,
+  object: Stored<T> | undefined,
 ): readonly Change<T>[] {
-  if (previous === undefined) return [{ type: 'added', object }]
+  if (previous === undefined) return object === undefined ? [] : [{ type: 'added', object }]
+  if (object === undefined) return [{ type: 'deleted', object: previous, isFinalStateUnknown: true }]
   if (previous.metadata.uid !== object.metadata.uid) {
     return [
       { type: 'deleted', object: previous, isFinalStateUnknown: true },
