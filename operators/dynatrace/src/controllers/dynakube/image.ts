@@ -1,4 +1,4 @@
-/** Images of workloads that the user names in templates. */
+/** Images of workloads that users name. */
 
 /** An image in two halves, as templates give it. */
 export interface ImageReference {
@@ -10,3 +10,10 @@ export interface ImageReference {
 export function imageOf(given: ImageReference | undefined, fallback: ImageReference = {}): string {
   return `${given?.repository || (fallback.repository ?? '')}:${given?.tag || (fallback.tag ?? '')}`
 }
+
+/**
+ * Whether an image is the wanted one, pinned by a digest or not. Its beginning alone does not tell: `agent:1.20` is
+ * not `agent:1.2`.
+ */
+export const isImage = (image: string | undefined, wanted: string): boolean =>
+  image === wanted || image?.startsWith(`${wanted}@`) === true

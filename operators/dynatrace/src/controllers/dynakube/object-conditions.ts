@@ -4,10 +4,12 @@ import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dyna
 import type { DynaKube } from '../../api/latest.ts'
 import type { Applied } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
+import { activeGateTenantSecret, oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
 import { istioForActiveGate, istioForCodeModules } from './components/istio/istio.ts'
 import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
 import { CONDITIONS, kubeApiMessage, REASONS } from './condition-types.ts'
 import type { Rendered } from './render.ts'
+import { KeyNotFoundError } from './resolve/referenced.ts'
 import type { StatusDraft } from './status-draft.ts'
 
 /** A condition for one object. */
@@ -18,8 +20,8 @@ interface ObjectCondition {
   readonly reason: string
   /** When it could not be written. @default KubeApiError */
   readonly failureReason?: string
-  /** What the message says after the name. */
-  readonly verb: string
+  /** What the message says after the name; absent when somebody else says that all is well. */
+  readonly verb?: string
 }
 
 const created = (
@@ -48,10 +50,19 @@ const istio = (type: string): ObjectCondition => ({
   verb: 'applied',
 })
 
+/** The environment was asked for what the Secret holds, which set the condition. */
+const kept = (type: string, name: string): ObjectCondition => ({ type, name, reason: REASONS.secretCreated })
+
 /** By the name of the component. */
 const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly ObjectCondition[]>> = {
   [istioForCodeModules.name]: () => [istio(CONDITIONS.istioForCodeModules)],
   [istioForActiveGate.name]: () => [istio(CONDITIONS.istioForActiveGate)],
+  [oneAgentTenantSecret.name]: (dynakube) => [
+    kept(CONDITIONS.oneAgentConnection, namesOf(dynakube).oneAgentTenantSecret),
+  ],
+  [activeGateTenantSecret.name]: (dynakube) => [
+    kept(CONDITIONS.activeGateConnection, namesOf(dynakube).activeGateTenantSecret),
+  ],
   'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
   ActiveGate: (dynakube) => [
     created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
@@ -109,8 +120,9 @@ function reportOne(draft: StatusDraft, condition: ObjectCondition, one: Rendered
   // Objects of different kinds may share a name.
   const all = [...new Set(one.objects.map(({ object }) => object.metadata.name ?? ''))]
   const names = condition.name === undefined ? all : all.filter((name) => name === condition.name)
-  if (names.length === 0) draft.remove(type)
-  else if (failure !== undefined) draft.set(type, 'False', failureReason, kubeApiMessage(failure))
+  if (failure !== undefined && names.length > 0) draft.set(type, 'False', failureReason, kubeApiMessage(failure))
+  else if (verb === undefined) return
+  else if (names.length === 0) draft.remove(type)
   else draft.set(type, 'True', reason, `${shown(names)} ${verb}`)
 }
 
@@ -123,7 +135,9 @@ function shown(names: readonly string[]): string {
 function reportUnrendered(draft: StatusDraft, type: string, failure: Error): void {
   if (failure instanceof InvalidAgentVersionError)
     draft.set(type, 'False', 'DaemonSetGenerationFailed', failure.message)
-  else if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') {
+  else if (failure instanceof KeyNotFoundError && type === 'ActiveGateStatefulSet') {
+    draft.set(type, 'False', REASONS.kubeApiError, failure.message)
+  } else if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') {
     draft.set(type, 'False', 'StatefulSetOutdated', failure.message)
   }
 }

@@ -153,7 +153,7 @@ class DynaKubePass {
     const resolved = await this.#request.stage('resolve', () => resolveAll(pass, known.material))
     const { rendered, applied } = await this.#settle(pass, resolved, mesh)
     reportObjects(draft, rendered, applied)
-    const injected = await this.#request.stage('inject', () => this.#inject(rendered))
+    const injected = await this.#request.stage('inject', () => this.#inject(rendered, applied))
     reportInstances(pass, this.#request.cache, this.#options.instancesIntervalMs ?? 5 * 60_000)
     const heldBack = new Set<Error>(resolved.held.values())
     const unrendered = rendered.flatMap(({ failure }) =>
@@ -237,7 +237,7 @@ class DynaKubePass {
   }
 
   /** Labels namespaces and fills them; answers with what went wrong. */
-  async #inject(rendered: readonly Rendered[]): Promise<readonly Error[]> {
+  async #inject(rendered: readonly Rendered[], applied: Applied): Promise<readonly Error[]> {
     const { draft } = this.#pass
     const one = rendered.find(({ component }) => component === injection)
     if (one === undefined) return []
@@ -250,7 +250,8 @@ class DynaKubePass {
         failures.push(...(await replicate(draft.dynakube, one.objects, this.#request)))
       }
     } else await releaseNamespaces(this.#request.key.name, this.#request)
-    reportInjection(draft, one, failures, this.#request.cache)
+    const writeFailure = applied.failures.get(injection)
+    reportInjection(draft, { ...one, writeFailure, failures }, this.#request.cache)
     return failures
   }
 

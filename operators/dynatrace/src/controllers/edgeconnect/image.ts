@@ -5,6 +5,7 @@ import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../api/edgeco
 import type { EdgeConnect, EdgeConnectStatus } from '../../api/latest.ts'
 import { DOCKER_CONFIG_KEY, parseDockerConfig } from '../../oci/docker-config.ts'
 import type { RegistryClient, RegistryClientOptions } from '../../oci/registry-client.ts'
+import { isImage } from '../dynakube/image.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 
 /** How often a registry is asked for a newer image. */
@@ -30,7 +31,7 @@ export async function resolveImage(edgeConnect: EdgeConnect, context: ImageConte
   const wanted = edgeConnectImage(edgeConnect)
   const stored = edgeConnect.status?.version ?? {}
   const { clock } = context
-  const isOther = !stored.imageID?.startsWith(wanted)
+  const isOther = !isImage(stored.imageID, wanted)
   const probedMs = Date.parse(stored.lastProbeTimestamp ?? '')
   const isOld = Number.isNaN(probedMs) || probedMs + PROBE_INTERVAL_MS <= clock.now()
   if (!isOther && !(isAutoUpdated(edgeConnect) && isOld)) return stored

@@ -7,26 +7,43 @@ import { needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
 import { kubeApiMessage, REASONS } from '../condition-types.ts'
 import type { Rendered } from '../render.ts'
 import { BOOTSTRAPPER_CONDITION } from '../resolve/process-modules.ts'
+import { TokenError } from '../resolve/tokens.ts'
 import type { StatusDraft } from '../status-draft.ts'
 import { namespacesOf } from './namespaces.ts'
 
 const SHOWN = 10
 
+const EXPORTER_CONDITION = 'OTLPExporterConfigSecret'
+
+/** What became of injection. */
+export interface Injected extends Pick<Rendered, 'objects' | 'failure'> {
+  /** Why the Secrets that are copied could not be written. */
+  readonly writeFailure: Error | undefined
+  /** What went wrong in namespaces. */
+  readonly failures: readonly Error[]
+}
+
 /** Tells what became of injection. */
 export function reportInjection(
   draft: StatusDraft,
-  { objects, failure }: Pick<Rendered, 'objects' | 'failure'>,
-  failures: readonly Error[],
+  { objects, failure, writeFailure, failures }: Injected,
   cache: CacheReader,
 ): void {
   const { dynakube } = draft
   const names = namesOf(dynakube)
   const has = (name: string) => objects.some(({ object }) => object.metadata.name === name)
+  const secret = (type: string, source: string, shown = source) => {
+    if (!has(source)) draft.remove(type)
+    else if (writeFailure) draft.set(type, 'False', REASONS.kubeApiError, kubeApiMessage(writeFailure))
+    else draft.set(type, 'True', 'SecretCreatedOrUpdated', `${shown} created/updated`)
+  }
   if (failure === undefined) {
-    secret(draft, BOOTSTRAPPER_CONDITION, has(names.bootstrapperConfig), names.bootstrapperConfig)
-    secret(draft, 'BootstrapperCertsConfig', has(names.bootstrapperCerts), names.bootstrapperCerts)
-    secret(draft, 'OTLPExporterConfigSecret', has(names.otlpExporterConfig), FIXED_NAMES.otlpExporterConfig)
-    secret(draft, 'OTLPExporterCertsConfig', has(names.otlpExporterCerts), FIXED_NAMES.otlpExporterCerts)
+    secret(BOOTSTRAPPER_CONDITION, names.bootstrapperConfig)
+    secret('BootstrapperCertsConfig', names.bootstrapperCerts)
+    secret(EXPORTER_CONDITION, names.otlpExporterConfig, FIXED_NAMES.otlpExporterConfig)
+    secret('OTLPExporterCertsConfig', names.otlpExporterCerts, FIXED_NAMES.otlpExporterCerts)
+  } else if (failure instanceof TokenError) {
+    draft.set(EXPORTER_CONDITION, 'False', 'SecretGenerationFailed', failure.message)
   }
   const [first] = failures
   feature(draft, 'CodeModulesInjection', claimsNamespaces(dynakube) && needsAppInjection(dynakube), first)
@@ -35,11 +52,6 @@ export function reportInjection(
   const namespaces = namespacesOf(dynakube.metadata.name ?? '', cache)
   monitored(draft, 'OneAgentNamespacesMonitored', needsAppInjection(dynakube), namespaces)
   monitored(draft, 'MetadataEnrichmentNamespacesMonitored', hasMetadataEnrichment(dynakube), namespaces)
-}
-
-function secret(draft: StatusDraft, type: string, isThere: boolean, name: string): void {
-  if (isThere) draft.set(type, 'True', 'SecretCreatedOrUpdated', `${name} created/updated`)
-  else draft.remove(type)
 }
 
 function feature(draft: StatusDraft, type: string, isOn: boolean, failure: Error | undefined): void {

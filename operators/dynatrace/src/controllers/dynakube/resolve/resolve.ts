@@ -33,6 +33,8 @@ export interface Resolved {
 /** A step of its own: its failure concerns the components that it names. */
 interface Step {
   readonly concerns: readonly Component[]
+  /** Left out when this component is held. */
+  readonly after?: Component
   run(pass: Pass): Promise<Material | undefined> | Material | undefined
 }
 
@@ -45,7 +47,7 @@ const STEPS: readonly Step[] = [
   { concerns: [activeGate], run: (pass) => noMaterial(resolveVersion(pass, 'activeGate')) },
   { concerns: [activeGate], run: resolveAuthToken },
   { concerns: [activeGate], run: ({ draft, view }) => resolveCustomProperties(draft.dynakube, view) },
-  { concerns: [], run: (pass) => noMaterial(announced(pass)) },
+  { concerns: [], after: activeGate, run: (pass) => noMaterial(announced(pass)) },
   { concerns: [], run: (pass) => noMaterial(findClusterEntity(pass)) },
   { concerns: [], run: resolveExtensions },
   { concerns: [], run: ({ draft, view }) => resolveTelemetryCertificate(draft.dynakube, view) },
@@ -69,6 +71,7 @@ export async function resolveAll(pass: Pass, known: Material): Promise<Resolved>
   const failures: Error[] = []
   const held = new Map<Component, Error>()
   for (const step of STEPS) {
+    if (step.after !== undefined && held.has(step.after)) continue
     try {
       material = { ...material, ...(await step.run(pass)) }
     } catch (error) {

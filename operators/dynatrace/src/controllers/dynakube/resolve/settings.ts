@@ -43,6 +43,8 @@ export async function createLogRule(pass: Pass): Promise<void> {
     return
   }
   if (!draft.isOutdated(type)) return
+  // Restarts the clock of the condition: the environment is asked once per request threshold, not from then on.
+  draft.set(type, 'False', REASONS.statusOutdated, 'The rule is looked up')
   const missing = missingOptionalScopes(pass, 'settings.read', 'settings.write')
   if (missing.length > 0) {
     draft.set(type, 'False', REASONS.scopeMissing, `apiToken lacks ${missing.join(', ')}; no rule is made`)

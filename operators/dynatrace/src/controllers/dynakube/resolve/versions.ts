@@ -26,6 +26,7 @@ import { imageUri, type PublicImage } from '../../../environment/client/images.t
 import { codeModules, hostInstaller } from '../../../environment/client/installer-target.ts'
 import { compareAgentVersions, isOlderThan, parseAgentVersion } from '../agent-version.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
+import { isImage } from '../image.ts'
 import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
 
@@ -121,7 +122,7 @@ function isDue({ draft, operator, clock }: Pass, target: Target, source: Version
   const { dynakube } = draft
   const stored = dynakube.status[target.component] ?? {}
   if (stored.source !== source) return true
-  if (source === 'custom-image' && !stored.imageID?.startsWith(target.customImage(dynakube, operator.hasCsiDriver))) {
+  if (source === 'custom-image' && !isImage(stored.imageID, target.customImage(dynakube, operator.hasCsiDriver))) {
     return true
   }
   if (source === 'custom-version' && stored.version !== customVersion(dynakube)) return true

@@ -120,6 +120,6 @@ describe('what pods are injected with', () => {
     expect(secrets(exporters)).toEqual({ 'dk-otlp-exporter-config': { dataIngestToken: 'ingest-token' } })
     const input = renderInput(exporters)
     const { dataIngestToken: _none, ...material } = input.material
-    expect(() => injection.render({ ...input, material })).toThrow(/dataIngestToken in the Secret dk/)
+    expect(() => injection.render({ ...input, material })).toThrow(/the Secret dynatrace\/dk has no dataIngestToken/)
   })
 })

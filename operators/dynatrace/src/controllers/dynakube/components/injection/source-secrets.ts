@@ -15,6 +15,7 @@ import { coreLabels } from '../../../labels.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
+import { TokenError } from '../../resolve/tokens.ts'
 import { clientConfig, endpointProperties } from './client-files.ts'
 import { processModuleFile } from './process-module-file.ts'
 
@@ -79,8 +80,10 @@ function bootstrapperCerts({ dynakube, material }: RenderInput): SecretData {
 
 function exporterConfig({ dynakube, material }: RenderInput): SecretData {
   if (!hasOtlpExporter(dynakube)) return {}
-  const what = `dataIngestToken in the Secret ${tokensSecretName(dynakube)}`
-  return { dataIngestToken: known(material.dataIngestToken, 'the configuration of exporters', what) }
+  const { dataIngestToken } = material
+  if (dataIngestToken) return { dataIngestToken }
+  const where = `the Secret ${dynakube.metadata.namespace}/${tokensSecretName(dynakube)}`
+  throw new TokenError(`${where} has no dataIngestToken, which spec.otlpExporterConfiguration needs; add one`)
 }
 
 /** Exporters talk to the gateway where it has a certificate of its own, and to the environment otherwise. */

@@ -1,0 +1,180 @@
+/** What goes wrong is told, keeps nothing else from being done, and is tried again. */
+import { type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
+import { DynaKubes } from '../../src/index.ts'
+import { find, inError, key, operations, settled } from './support/questions.ts'
+import { type Stage, setStage } from './support/stage.ts'
+
+const MINUTE = 60_000
+
+const TENANTS = ['broken', 'busy', 'limited', 'first', 'later', 'refused', 'retried', 'proxied']
+const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(TENANTS, {
+    // What fails fails at once: patience within a call has tests of its own.
+    connect: (options) => createEnvironmentClient({ ...options, retries: NO_RETRIES }),
+  })
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const hosts = { oneAgent: { hostMonitoring: {} } }
+const gateway = { activeGate: { capabilities: ['routing'] } }
+/** Making a key takes seconds. */
+const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
+const image = (name: string) => ({ imageRef: { repository: `registry.example.com/${name}`, tag: '1' } })
+
+/** An object that belongs to nobody, and so is not taken over. */
+const occupy = <T extends KubeObject>(resource: Resource<T>, kind: string, name: string, rest: object = {}) =>
+  // The fields that a kind needs are given by the caller.
+  stage.client.create(resource, { apiVersion: 'v1', kind, metadata: key(name), ...rest } as unknown as T)
+
+describe('when everything fails', () => {
+  it('everything is attempted and told (core 2)', async () => {
+    const calls = ['gateway-latest-version', 'agent-connection-info', 'settings-list']
+    for (const operation of calls) {
+      stage.environment.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
+    }
+    const service = { spec: { ports: [{ port: 80 }] } }
+    await occupy(Secrets, 'Secret', 'broken-kspm-token')
+    await occupy(Services, 'Service', 'broken-extension-controller', service)
+    await occupy(Services, 'Service', 'broken-telemetry-ingest', service)
+    stage.environment.clearCalls()
+    const spec = {
+      oneAgent: { cloudNativeFullStack: {} },
+      activeGate: { capabilities: ['kubernetes-monitoring'] },
+      extensions: { prometheus: {} },
+      telemetryIngest: {},
+      logMonitoring: {},
+      kspm: { mappedHostPaths: ['/etc'] },
+      templates: {
+        otelCollector: image('otelc'),
+        extensionExecutionController: image('eec'),
+        kspmNodeConfigurationCollector: image('ncc'),
+      },
+    }
+    await stage.create('broken', spec, WITHOUT_KEY)
+    await inError(stage, 'broken')
+    const record = stage.records.find(({ key: { name }, error }) => name === 'broken' && error !== undefined)
+    for (const part of [...calls, 'broken-kspm-token', 'broken-extension-controller', 'broken-telemetry-ingest']) {
+      expect(record?.error).toContain(part)
+    }
+    for (const type of ['OneAgentConnectionInfo', 'ActiveGateVersion']) {
+      expect(await stage.condition('broken', type)).toMatchObject({ status: 'False', reason: 'DynatraceApiError' })
+    }
+    for (const type of ['KSPMTokenSecret', 'ExtensionsService', 'OTELCService']) {
+      expect(await stage.condition('broken', type)).toMatchObject({ status: 'False', reason: 'KubeApiError' })
+    }
+    // Gateways do not run: the cluster is not announced for them.
+    expect(operations(stage, 'broken')).not.toContain('settings-create')
+    // It would go on trying while the others are looked at.
+    await stage.client.delete(DynaKubes, key('broken'))
+  })
+})
+
+describe('an environment that asks for patience', () => {
+  it.each([
+    ['busy', { kind: 'status', status: 503 }],
+    ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
+  ] as const)('is asked again in a minute, and nothing is told (core 4): %s', async (name, fault) => {
+    await stage.create(name, hosts)
+    await settled(stage, name)
+    const before = (await stage.read(name)).status
+    stage.pass(16 * MINUTE)
+    const trouble = stage.environment.trouble.add({ ...fault, tenant: name, operation: 'agent-connection-info' })
+    const record = await stage.look(name)
+    trouble.remove()
+    expect(record.outcome).toBe('requeue_after')
+    expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
+    expect((await stage.read(name)).status).toEqual(before)
+  })
+})
+
+describe('a version that cannot be asked for', () => {
+  it('is an error when there is none yet (core 22)', async () => {
+    const trouble = stage.environment.trouble.add({
+      kind: 'status',
+      status: 500,
+      tenant: 'first',
+      operation: 'agent-latest-version',
+    })
+    await stage.create('first', hosts)
+    await inError(stage, 'first')
+    expect(await stage.condition('first', 'OneAgentVersion')).toMatchObject({ reason: 'DynatraceApiError' })
+    trouble.remove()
+    await settled(stage, 'first')
+  })
+
+  it('leaves gateways with the image they have (workloads 22)', async () => {
+    await stage.create('later', gateway, WITHOUT_KEY)
+    await settled(stage, 'later')
+    const imageOf = async () =>
+      (await find(stage, StatefulSets, 'later-activegate'))?.spec?.template?.spec?.containers[0]?.image
+    const before = await imageOf()
+    const operation = 'gateway-latest-version'
+    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, tenant: 'later', operation })
+    stage.pass(16 * MINUTE)
+    const record = await stage.look('later')
+    trouble.remove()
+    expect(record.outcome).toBe('requeue_after')
+    expect(before).toMatch(/\/linux\/activegate:/)
+    expect(await imageOf()).toBe(before)
+    expect((await stage.read('later')).status?.phase).not.toBe('Error')
+  })
+})
+
+describe('a cluster that refuses', () => {
+  it('is told in the condition of what it refuses (workloads 25)', async () => {
+    const labels = { app: 'theirs' }
+    await stage.client.create(StatefulSets, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: key('refused-activegate'),
+      spec: {
+        serviceName: '',
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+      },
+    })
+    await occupy(Secrets, 'Secret', 'refused-activegate-tenant-secret')
+    await stage.create('refused', gateway, WITHOUT_KEY)
+    await inError(stage, 'refused')
+    expect(await stage.condition('refused', 'ActiveGateStatefulSet')).toMatchObject({
+      status: 'False',
+      reason: 'KubeApiError',
+      message: expect.stringContaining('StatefulSet dynatrace/refused-activegate'),
+    })
+    expect(await stage.condition('refused', 'ActiveGateConnectionInfo')).toMatchObject({
+      status: 'False',
+      reason: 'KubeApiError',
+    })
+  })
+})
+
+describe('an error', () => {
+  it('is tried again soon, and ever more rarely (core 6, workloads 33)', async () => {
+    const { tokens } = stage.environment.tenant('retried')
+    tokens.setScopes('apiToken', [])
+    await stage.create('retried', hosts)
+    const failed = () => stage.records.filter(({ key: { name }, error }) => name === 'retried' && error !== undefined)
+    await stage.until('two failures', () => failed().length >= 2)
+    const delays = failed().map(({ nextRunMs = 0, startedMs, durationMs }) => nextRunMs - startedMs - durationMs)
+    expect(delays[0]).toBeLessThan(2_000)
+    expect(delays[1]).toBeGreaterThan(delays[0] ?? 0)
+    expect(failed().map(({ outcome }) => outcome)).toEqual(failed().map(() => 'error'))
+  })
+
+  it('in the proxy keeps everything else from being done (workloads 16)', async () => {
+    await stage.create('proxied', { ...hosts, proxy: { valueFrom: 'no-such-secret' } })
+    await inError(stage, 'proxied')
+    expect(await find(stage, Secrets, 'proxied-oneagent-tenant-secret')).toBeUndefined()
+    expect(operations(stage, 'proxied')).toEqual([])
+    expect(await stage.condition('proxied', 'Tokens')).toMatchObject({
+      reason: 'TokenError',
+      message: expect.stringContaining('no-such-secret'),
+    })
+  })
+})

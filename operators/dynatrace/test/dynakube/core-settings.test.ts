@@ -1,0 +1,134 @@
+/** Settings of the environment: the cluster and its entity, rules for metadata and for logs. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
+import { callsOf, operations, settled } from './support/questions.ts'
+import { type Stage, setStage } from './support/stage.ts'
+
+const MINUTE = 60_000
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(['fresh', 'known', 'app', 'appless', 'enriched', 'logs', 'logged'])
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const monitoring: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['kubernetes-monitoring'] } }
+/** Making a key takes seconds. */
+const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
+const WITH_APP = { ...WITHOUT_KEY, 'feature.dynatrace.com/k8s-app-enabled': 'true' }
+const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT } = SCHEMA_IDS
+
+const settingsOf = (tenant: string, schema: string) =>
+  stage.environment
+    .tenant(tenant)
+    .settings.list()
+    .filter(({ schemaId }) => schemaId === schema)
+const creations = (tenant: string) => callsOf(stage, tenant).filter(({ operation }) => operation === 'settings-create')
+
+describe('the cluster', () => {
+  it('is announced without a scope, and found in the same look (core 33)', async () => {
+    await stage.create('fresh', monitoring, WITHOUT_KEY)
+    await settled(stage, 'fresh')
+    const [setting] = settingsOf('fresh', CLUSTER)
+    const { status } = await stage.read('fresh')
+    expect(setting?.value).toMatchObject({ label: 'fresh', clusterId: status?.kubeSystemUUID })
+    expect(creations('fresh').map(({ body }) => JSON.stringify(body))).toEqual([expect.not.stringContaining('"scope"')])
+    expect(status).toMatchObject({ kubernetesClusterMEID: setting?.scope, kubernetesClusterName: 'fresh' })
+    expect(await stage.condition('fresh', 'MonitoredEntity')).toMatchObject({ status: 'True', reason: 'StatusUpdated' })
+    const found = operations(stage, 'fresh')
+    expect(found.indexOf('settings-list')).toBeGreaterThan(found.indexOf('settings-create'))
+  })
+
+  it('that is known is not announced again (core 34)', async () => {
+    await stage.create('known', monitoring, WITHOUT_KEY)
+    await settled(stage, 'known')
+    stage.environment.clearCalls()
+    stage.pass(16 * MINUTE)
+    await stage.look('known')
+    expect(operations(stage, 'known')).toContain('settings-list')
+    expect(creations('known')).toEqual([])
+    expect(settingsOf('known', CLUSTER)).toHaveLength(1)
+  })
+
+  it('gets the app where it is asked for, once (core 34)', async () => {
+    await stage.create('app', monitoring, WITH_APP)
+    await settled(stage, 'app')
+    stage.pass(16 * MINUTE)
+    await stage.look('app')
+    expect(settingsOf('app', APP)).toHaveLength(1)
+    stage.pass(16 * MINUTE)
+    await stage.look('app')
+    expect(settingsOf('app', APP)).toHaveLength(1)
+  })
+
+  it('does without the app in an environment that has none (core 34)', async () => {
+    stage.environment.tenant('appless').settings.removeSchema(APP)
+    await stage.create('appless', monitoring, WITH_APP)
+    await settled(stage, 'appless')
+    stage.pass(16 * MINUTE)
+    expect((await stage.look('appless')).outcome).toBe('requeue_after')
+    expect((await stage.read('appless')).status?.phase).not.toBe('Error')
+  })
+})
+
+describe('rules about metadata', () => {
+  it('are those of the whole environment as long as the cluster has no entity (core 35)', async () => {
+    const rules = [{ type: 'LABEL', source: 'team', target: 'dt.owner', enabled: true }]
+    stage.environment
+      .tenant('enriched')
+      .settings.create({ schemaId: ENRICHMENT, scope: 'environment', value: { rules } })
+    await stage.create('enriched', { metadataEnrichment: { enabled: true } })
+    await settled(stage, 'enriched')
+    expect((await stage.read('enriched')).status?.metadataEnrichment?.rules).toEqual([
+      { type: 'LABEL', source: 'team', target: 'dt.owner' },
+    ])
+    const asked = callsOf(stage, 'enriched').filter(({ operation }) => operation === 'settings-effective-values')
+    expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['environment'])
+    expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toMatchObject({ reason: 'StatusUpdated' })
+    await stage.edit('enriched', { spec: { metadataEnrichment: null } })
+    await stage.until('no rules', async () => (await stage.read('enriched')).status?.metadataEnrichment === undefined)
+    expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toBeUndefined()
+  })
+})
+
+describe('the rule about logs', () => {
+  const matchers = [{ attribute: 'k8s.namespace.name', values: ['shop'] }]
+  const logs: Partial<DynaKubeSpec> = {
+    ...monitoring,
+    logMonitoring: { ingestRuleMatchers: matchers },
+    templates: { logMonitoring: { imageRef: { repository: 'registry.example.com/logs', tag: '1' } } },
+  }
+
+  it('is made when there is none (core 36)', async () => {
+    await stage.create('logs', logs, WITHOUT_KEY)
+    await settled(stage, 'logs')
+    expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ status: 'True', reason: 'Created' })
+    const [setting] = settingsOf('logs', LOGS)
+    expect(setting?.scope).toBe((await stage.read('logs')).status?.kubernetesClusterMEID)
+    expect(setting?.value).toMatchObject({ matchers: [{ ...matchers[0], operator: 'MATCHES' }] })
+  })
+
+  it('is asked for once per request threshold, and left alone (core 36)', async () => {
+    stage.pass(16 * MINUTE)
+    await stage.look('logs')
+    expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ reason: 'AlreadyExist' })
+    stage.environment.clearCalls()
+    await stage.look('logs')
+    expect(callsOf(stage, 'logs').filter(({ path }) => path.includes('logmonitoring'))).toEqual([])
+    expect(settingsOf('logs', LOGS)).toHaveLength(1)
+  })
+
+  it('of the user is left alone (core 36)', async () => {
+    await stage.create('logged', monitoring, WITHOUT_KEY)
+    await settled(stage, 'logged')
+    const scope = (await stage.read('logged')).status?.kubernetesClusterMEID
+    const value = { enabled: false, 'config-item-title': 'mine', 'send-to-storage': false, matchers: [] }
+    const mine = stage.environment.tenant('logged').settings.create({ schemaId: LOGS, scope, value })
+    await stage.edit('logged', { spec: logs })
+    await stage.until('the condition', async () => {
+      return (await stage.condition('logged', 'LogMonitoringSettings'))?.reason === 'AlreadyExist'
+    })
+    expect(settingsOf('logged', LOGS)).toEqual([mine])
+  })
+})

@@ -1,0 +1,90 @@
+/** Tokens that are missing, too few, too many or of an earlier release. */
+import { Secrets } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { DynaKubes } from '../../src/index.ts'
+import { inError, key, operations, settled } from './support/questions.ts'
+import { type Stage, setStage, tokensOf } from './support/stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(['keyless', 'paas', 'former', 'exporting'])
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const hosts = { oneAgent: { hostMonitoring: {} } }
+const tokenOf = (tenant: string, name: string) => stage.environment.tenant(tenant).tokens.get(name)?.value ?? ''
+const replaceTokens = (tenant: string, data: Readonly<Record<string, string>>) =>
+  stage.client.patch(Secrets, key(tokensOf(tenant)), {
+    type: 'json',
+    patch: [{ op: 'replace', path: '/data', value: encodeSecret(data) }],
+  })
+
+describe('the Secret of the tokens', () => {
+  it('without apiToken is an error, and nobody is called (core 8)', async () => {
+    await replaceTokens('keyless', { dataIngestToken: 'x' })
+    await stage.create('keyless', hosts)
+    await inError(stage, 'keyless')
+    expect(await stage.condition('keyless', 'Tokens')).toMatchObject({
+      status: 'False',
+      reason: 'TokenError',
+      message: 'the Secret dynatrace/keyless-tokens has no apiToken; add one',
+    })
+    expect(operations(stage, 'keyless')).toEqual([])
+  })
+
+  it('with a paasToken need not let the apiToken download (core 11)', async () => {
+    const { tokens } = stage.environment.tenant('paas')
+    tokens.setScopes('apiToken', ['DataExport'])
+    tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
+    await replaceTokens('paas', { apiToken: tokenOf('paas', 'apiToken'), paasToken: tokenOf('paas', 'paasToken') })
+    await stage.create('paas', hosts)
+    await settled(stage, 'paas')
+    expect(await stage.condition('paas', 'Tokens')).toMatchObject({
+      status: 'True',
+      reason: 'TokenReady',
+      message: 'The tokens are ready; there is no dataIngestToken',
+    })
+    // Each token that a feature asks something of was looked up.
+    expect(operations(stage, 'paas').filter((operation) => operation === 'token-lookup')).toHaveLength(2)
+  })
+
+  it('needs a dataIngestToken where exporters are configured', async () => {
+    await replaceTokens('exporting', { apiToken: tokenOf('exporting', 'apiToken') })
+    await stage.create('exporting', { otlpExporterConfiguration: { signals: { metrics: {} } } })
+    await inError(stage, 'exporting')
+    expect(await stage.condition('exporting', 'OTLPExporterConfigSecret')).toMatchObject({
+      status: 'False',
+      reason: 'SecretGenerationFailed',
+      message: expect.stringContaining('has no dataIngestToken'),
+    })
+    await replaceTokens('exporting', {
+      apiToken: tokenOf('exporting', 'apiToken'),
+      dataIngestToken: tokenOf('exporting', 'dataIngestToken'),
+    })
+    await settled(stage, 'exporting')
+    expect(await stage.condition('exporting', 'OTLPExporterConfigSecret')).toMatchObject({ status: 'True' })
+  })
+})
+
+describe('conditions of earlier releases', () => {
+  it('about single tokens go (core 16)', async () => {
+    await stage.create('former', hosts)
+    await settled(stage, 'former')
+    const former = ['APIToken', 'PaaSToken', 'DataIngestToken'].map((type) => ({
+      type,
+      status: 'True',
+      reason: 'TokenReady',
+      message: '',
+      lastTransitionTime: '2024-01-01T00:00:00Z',
+    }))
+    const { status } = await stage.read('former')
+    const patch = { status: { conditions: [...(status?.conditions ?? []), ...former] } }
+    await stage.client.patch(DynaKubes, key('former'), { type: 'merge', patch }, { subresource: 'status' })
+    await stage.until('they are gone', async () => {
+      const { conditions = [] } = (await stage.read('former')).status ?? {}
+      return conditions.some(({ type }) => type === 'Tokens') && !conditions.some(({ type }) => type === 'APIToken')
+    })
+    for (const { type } of former) expect(await stage.condition('former', type)).toBeUndefined()
+  })
+})
