@@ -10,11 +10,13 @@ const START = Date.parse('2030-01-01T00:00:00Z')
 const STALE_AFTER_MS = 60_000
 const MAX_STEPS = 60
 
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`
+
 type Outcome = 'succeeds' | 'fails' | 'crashes' | 'gets stuck'
 
 const ingredients = fc
   .constantFrom('a', 'b', 'd')
-  .map((letter): Ingredients => ({ chartDigest: 'sha256:c', valuesDigest: `sha256:${letter}` }))
+  .map((letter): Ingredients => ({ chartDigest: digest('c'), valuesDigest: digest(letter) }))
 
 /** What is there, and time that passes. */
 class World {

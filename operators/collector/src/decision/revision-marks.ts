@@ -11,8 +11,11 @@ export const OWNER_LABEL = 'example.com/collector'
 const CHART_LABEL = 'example.com/chart-digest'
 const VALUES_LABEL = 'example.com/values-digest'
 
-/** So many digits of a digest go into a label, which holds 63 characters: chance makes no two of them equal. */
-const MARK_LENGTH = 40
+/** So many digits of a digest go into the label of the owner: chance makes no two of them equal. */
+const OWNER_MARK_LENGTH = 40
+
+const DIGEST = /^sha256:([0-9a-f]{64})$/
+const DIGEST_MARK = /^sha256-([-_A-Za-z0-9]{43})$/
 
 /** Helm carries labels over to revisions that somebody makes by hand, but not the description: that is how they differ. */
 const OWN_DESCRIPTION = 'Collector '
@@ -35,7 +38,7 @@ export type Revision = Pick<Release, 'revision' | 'status' | 'description' | 'la
  * ownerMark({ namespace: 'default', name: 'metrics' })
  */
 export function ownerMark(collector: ObjectKey): string {
-  return createHash('sha256').update(formatKey(collector)).digest('hex').slice(0, MARK_LENGTH)
+  return createHash('sha256').update(formatKey(collector)).digest('hex').slice(0, OWNER_MARK_LENGTH)
 }
 
 /**
@@ -91,6 +94,28 @@ export function rollbackTarget({ description }: Revision): number | undefined {
   return target === undefined ? undefined : Number(target)
 }
 
+/**
+ * What a revision was made from, as its labels tell; `undefined` for one that no Collector made.
+ *
+ * @example
+ * const { chartDigest, valuesDigest } = ingredientsOf(revision) ?? {}
+ */
+export function ingredientsOf({ labels }: Revision): Ingredients | undefined {
+  const chartDigest = digestOf(labels[CHART_LABEL])
+  const valuesDigest = digestOf(labels[VALUES_LABEL])
+  return chartDigest === undefined || valuesDigest === undefined ? undefined : { chartDigest, valuesDigest }
+}
+
+/**
+ * A digest as the value of a label, which holds 63 characters of which the last is no dash: 64 hexadecimal digits are one
+ * too many. In Base64, the last character of 32 bytes is never a dash.
+ */
 function markOf(digest: string): string {
-  return digest.replace(/^sha256:/, '').slice(0, MARK_LENGTH)
+  const [, hex = ''] = DIGEST.exec(digest) ?? []
+  return `sha256-${Buffer.from(hex, 'hex').toString('base64url')}`
+}
+
+function digestOf(mark: string | undefined): string | undefined {
+  const [, packed] = DIGEST_MARK.exec(mark ?? '') ?? []
+  return packed === undefined ? undefined : `sha256:${Buffer.from(packed, 'base64url').toString('hex')}`
 }

@@ -88,7 +88,7 @@ export class ReleaseInspector {
     const [notes, missing, changed]: [string[], string[], string[]] = [[], [], []]
     let isStuck = false
     for (const [object, resource] of this.#watched(release)) {
-      const found = await findWatched(object, resource, release, isFresh, context)
+      const found = await this.#findWatched(object, resource, release, isFresh, context)
       this.#compare(object, found, missing, changed)
       if (typeof found === 'string') continue
       const { note, isStuck: isThisStuck } = readinessOf(found.live)
@@ -102,6 +102,27 @@ export class ReleaseInspector {
       missing: [...missing, ...others.missing],
       changed: [...changed, ...others.changed],
     }
+  }
+
+  /**
+   * From the cache, unless that may be behind: what looks new, missing or not as it should be is asked for. A connection
+   * that died without a word shows old objects for a minute, and they must not cause an alarm or an upgrade.
+   */
+  async #findWatched(
+    object: UnknownObject,
+    resource: Resource<KubeObject>,
+    release: Release,
+    isFresh: boolean,
+    { cache, client, signal }: InspectionContext,
+  ): Promise<Sighting> {
+    const key = keyOf(object, resource, release)
+    const cached = cache.get(resource, key)
+    if (cached !== undefined && !isFresh && this.#isAsExpected(object, cached)) return { live: cached }
+    return sighting(client.get(resource, key, { signal }))
+  }
+
+  #isAsExpected(object: UnknownObject, live: KubeObject): boolean {
+    return readinessOf(live).note === undefined && driftedFields(object, live, this.#fieldManager).length === 0
   }
 
   async #inspectUnwatched(release: Release, context: InspectionContext): Promise<Drift> {
@@ -144,20 +165,6 @@ function watchedResource({ kind, apiVersion }: KubeObject): Resource<KubeObject>
   const resource = WATCHED.find((known) => known.kind === kind && known.group === group)
   // The union of resources is read as one of plain objects; whoever needs more looks at the kind.
   return resource as Resource<KubeObject> | undefined
-}
-
-/** From the cache, unless that may be behind: what looks new or missing is asked for. */
-async function findWatched(
-  object: KubeObject,
-  resource: Resource<KubeObject>,
-  release: Release,
-  isFresh: boolean,
-  context: InspectionContext,
-): Promise<Sighting> {
-  const key = keyOf(object, resource, release)
-  const cached = context.cache.get(resource, key)
-  if (cached !== undefined && !isFresh) return { live: cached }
-  return sighting(context.client.get(resource, key, { signal: context.signal }))
 }
 
 async function findUnwatched(

@@ -3,7 +3,7 @@ import type { Release, ReleaseKey } from '@reeve/helm'
 import { type Condition, type ConditionState, setCondition } from '@reeve/runtime'
 import type { Collector, CollectorStatus, LastFailure, Phase } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
-import { isForeign, isMadeFrom } from '../decision/revision-marks.ts'
+import { ingredientsOf, isForeign } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { describeDrift } from './failure.ts'
@@ -37,7 +37,7 @@ interface Aspect {
  * const status = deriveStatus(findings, clock)
  */
 export function deriveStatus(findings: Findings, clock: { now(): number }): CollectorStatus {
-  const { collector, release, history, lastFailure, desired } = findings
+  const { collector, release, history, lastFailure } = findings
   const deployed = history.findLast(({ status }) => status === 'deployed')
   const available = availability(findings, deployed)
   const degraded = degradation(findings)
@@ -59,35 +59,16 @@ export function deriveStatus(findings: Findings, clock: { now(): number }): Coll
     ...generation,
     releaseName: release.name,
     namespace: release.namespace,
-    ...(deployed && described(deployed, history, desired, collector.status)),
+    ...(deployed && described(deployed, history)),
     ...(lastFailure && { lastFailure }),
     conditions: [...(conditions ?? [])],
   }
 }
 
-function described(
-  deployed: Release,
-  history: readonly Release[],
-  desired: DesiredRelease | undefined,
-  before: CollectorStatus | undefined,
-): Partial<CollectorStatus> {
+function described(deployed: Release, history: readonly Release[]): Partial<CollectorStatus> {
   const { revision, chart } = deployed
-  const digests = digestsOf(deployed, history, desired, before)
+  const digests = isForeign(deployed, history) ? undefined : ingredientsOf(deployed)
   return { revision, chart: `${chart.name}-${chart.version}`, chartVersion: chart.version, ...digests }
-}
-
-/** Labels hold the digests cut short; the whole ones are known of what is desired now, or was when it was reported. */
-function digestsOf(
-  deployed: Release,
-  history: readonly Release[],
-  desired: DesiredRelease | undefined,
-  before: CollectorStatus | undefined,
-): Partial<CollectorStatus> {
-  if (isForeign(deployed, history)) return {}
-  const { chartDigest, valuesDigest } = before ?? {}
-  const candidates = [desired?.ingredients, chartDigest && valuesDigest ? { chartDigest, valuesDigest } : undefined]
-  const found = candidates.find((candidate) => candidate !== undefined && isMadeFrom(deployed, candidate, history))
-  return found ?? {}
 }
 
 function availability({ release, workloads }: Findings, deployed: Release | undefined): Aspect {
