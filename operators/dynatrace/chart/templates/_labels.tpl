@@ -10,12 +10,38 @@ azure-extensions-usage-release-identifier: {{ .Release.Name }}
 {{- end }}
 {{- end }}
 
+{{- /* Takes a list: the chart's root and the component. */}}
+{{- define "dynatrace.labels" -}}
+{{ include "dynatrace.commonLabels" (index . 0) }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "dynatrace.operatorLabels" -}}
+{{ include "dynatrace.labels" (list . "operator") }}
+{{- end }}
+
+{{- define "dynatrace.operatorSelectorLabels" -}}
+name: {{ .Release.Name }}
+{{- end }}
+
 {{- define "dynatrace.webhookLabels" -}}
-{{ include "dynatrace.commonLabels" . }}
-app.kubernetes.io/component: webhook
+{{ include "dynatrace.labels" (list . "webhook") }}
 {{- end }}
 
 {{- define "dynatrace.webhookSelectorLabels" -}}
 internal.dynatrace.com/component: webhook
 internal.dynatrace.com/app: webhook
+{{- end }}
+
+{{- /* How the operator came into the cluster. */}}
+{{- define "dynatrace.installSource" -}}
+{{- if .Values.olm -}}
+operatorhub
+{{- else if .Values.manifests -}}
+manifest
+{{- else if and .Values.platform (not (has .Values.platform (list "kubernetes" "openshift"))) -}}
+{{ .Values.platform }}
+{{- else -}}
+helm
+{{- end -}}
 {{- end }}

@@ -1,3 +1,7 @@
+{{- define "dynatrace.operator" -}}
+dynatrace-operator
+{{- end }}
+
 {{- define "dynatrace.webhook" -}}
 dynatrace-webhook
 {{- end }}
@@ -10,8 +14,4 @@ openshift
 {{- else -}}
 kubernetes
 {{- end }}
-{{- end }}
-
-{{- define "dynatrace.needsSecurityContextConstraints" -}}
-{{- if or (eq (include "dynatrace.platform" .) "openshift") .Values.olm }}true{{ end }}
 {{- end }}

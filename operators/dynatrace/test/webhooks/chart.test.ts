@@ -1,26 +1,23 @@
 /** What the chart renders for the webhook, without a cluster. */
-import type { Deployment, UnknownObject, ValidatingWebhookConfiguration } from '@reeve/kube'
+import type { UnknownObject } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { crdManifests, validatingConfiguration, WEBHOOK_NAME } from '../../src/index.ts'
+import { deploymentOf, find, namesOf, rulesOf } from '../chart/support/find.ts'
+import { NAMESPACE, renderWithoutCrds } from '../chart/support/render.ts'
 import { helmPath, renderChart } from '../support/render-chart.ts'
 
-const render = (...values: string[]) => renderChart('observability', values)
+const render = (...values: string[]) => renderWithoutCrds(values)
+const renderWithCrds = (...values: string[]) => renderChart(NAMESPACE, values)
 
-// The tests say themselves what they expect of the rendered objects.
-const find = <T extends UnknownObject>(objects: readonly UnknownObject[], kind: string) =>
-  objects.find((object) => object.kind === kind) as T | undefined
-const deploymentOf = (objects: readonly UnknownObject[]) => {
-  const deployment = objects.find(({ kind }) => kind === 'Deployment') as (UnknownObject & Deployment) | undefined
-  const pod = deployment?.spec?.template.spec
-  const container = pod?.containers[0]
-  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]))
-  return { deployment, pod, container, env }
-}
+/** What the chart renders for the webhook, CRDs apart. */
+const ofWebhook = (objects: readonly UnknownObject[]) =>
+  objects.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'webhook')
+const webhookOf = (objects: readonly UnknownObject[]) => deploymentOf(objects, WEBHOOK_NAME)
 
 describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neither carried by npm nor on PATH)', () => {
   it('names everything of the webhook alike, in the namespace of the release', async () => {
-    const objects = await render('installCRD=false')
-    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual(
+    const objects = ofWebhook(await render())
+    expect(namesOf(objects)).toEqual(
       [
         'ClusterRole',
         'ClusterRoleBinding',
@@ -34,41 +31,38 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
       ].map((kind) => `${kind} ${WEBHOOK_NAME}`),
     )
     const namespaces = new Set(objects.map(({ metadata }) => metadata.namespace))
-    expect(namespaces).toEqual(new Set([undefined, 'observability']))
+    expect(namespaces).toEqual(new Set([undefined, NAMESPACE]))
   })
 
   it('registers the webhooks as the code means them, and leaves the failure policy to the API (42)', async () => {
-    const rendered = find<UnknownObject & ValidatingWebhookConfiguration>(
-      await render(),
-      'ValidatingWebhookConfiguration',
-    )
-    const service = (path: string) => ({ service: { namespace: 'observability', name: WEBHOOK_NAME, path } })
+    const rendered = find(await render(), 'ValidatingWebhookConfiguration', WEBHOOK_NAME)
+    const service = (path: string) => ({ service: { namespace: NAMESPACE, name: WEBHOOK_NAME, path } })
     expect(rendered?.webhooks).toEqual(validatingConfiguration(service).webhooks)
     expect(JSON.stringify(rendered)).not.toContain('failurePolicy')
   })
 
   it('carries the CRDs, converted in the namespace of the release and labelled with the version', async () => {
-    const crds = (await render()).filter(({ kind }) => kind === 'CustomResourceDefinition')
+    const crds = (await renderWithCrds()).filter(({ kind }) => kind === 'CustomResourceDefinition')
     expect(crds).toHaveLength(2)
     for (const [index, crd] of crds.entries()) {
-      expect(crd.spec).toEqual(crdManifests('observability')[index]?.spec)
+      expect(crd.spec).toEqual(crdManifests(NAMESPACE)[index]?.spec)
       expect(crd.metadata.labels).toMatchObject({ 'app.kubernetes.io/version': '0.1.0' })
     }
   })
 
   it('runs two replicas apart from each other, or one (41)', async () => {
     const two = await render()
-    expect(deploymentOf(two).deployment?.spec?.replicas).toBe(2)
-    expect(deploymentOf(two).pod?.topologySpreadConstraints).toHaveLength(2)
-    expect(find(two, 'PodDisruptionBudget')?.spec).toMatchObject({ minAvailable: 1 })
+    expect(webhookOf(two).deployment?.spec?.replicas).toBe(2)
+    expect(webhookOf(two).pod?.topologySpreadConstraints).toHaveLength(2)
+    expect(find(two, 'PodDisruptionBudget', WEBHOOK_NAME)?.spec).toMatchObject({ minAvailable: 1 })
     const one = await render('webhook.highAvailability=false')
-    expect(deploymentOf(one).deployment?.spec?.replicas).toBe(1)
-    expect(deploymentOf(one).pod?.topologySpreadConstraints).toBeUndefined()
-    expect(find(one, 'PodDisruptionBudget')).toBeUndefined()
+    expect(webhookOf(one).deployment?.spec?.replicas).toBe(1)
+    expect(webhookOf(one).pod?.topologySpreadConstraints).toBeUndefined()
+    expect(find(one, 'PodDisruptionBudget', WEBHOOK_NAME)).toBeUndefined()
   })
 
   it('runs it without any privilege', async () => {
-    const { container, pod } = deploymentOf(await render())
+    const { container, pod } = webhookOf(await render())
     expect(container?.securityContext).toEqual({
       privileged: false,
       allowPrivilegeEscalation: false,
@@ -83,7 +77,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
   })
 
   it('tells the server its ports and what was installed (3)', async () => {
-    const { container, env } = deploymentOf(
+    const { container, env } = webhookOf(
       await render('webhook.ports.server=9443', 'webhook.ports.metrics=9383', 'csidriver.enabled=false'),
     )
     expect(env).toMatchObject({
@@ -136,30 +130,31 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
       'registry.connect.redhat.com/dynatrace/dynatrace-operator:v0.1.0',
     ],
   ])('takes the image from %s (4, 6)', async (_, values, flags, image) => {
-    expect(deploymentOf(await renderChart('observability', values, flags)).container?.image).toBe(image)
+    expect(webhookOf(await renderWithoutCrds(values, flags)).container?.image).toBe(image)
   })
 
   it('allows the use of security context constraints on OpenShift only (4)', async () => {
-    const rules = async (...values: string[]) => JSON.stringify(find(await render(...values), 'ClusterRole'))
+    const rules = async (...values: string[]) =>
+      JSON.stringify(rulesOf(await render(...values), 'ClusterRole', WEBHOOK_NAME))
     expect(await rules()).not.toContain('securitycontextconstraints')
     expect(await rules('platform=openshift')).toContain('securitycontextconstraints')
     expect(await rules('olm=true')).toContain('securitycontextconstraints')
   })
 
   it('passes on debug logs and the pull secret (48, 53)', async () => {
-    const { env, pod } = deploymentOf(await render('debugLogs=true', 'customPullSecret=s'))
+    const { env, pod } = webhookOf(await render('debugLogs=true', 'customPullSecret=s'))
     expect(env.LOG_LEVEL).toBe('debug')
     expect(pod?.imagePullSecrets).toEqual([{ name: 's' }])
-    expect(deploymentOf(await render()).env).not.toHaveProperty('LOG_LEVEL')
+    expect(webhookOf(await render()).env).not.toHaveProperty('LOG_LEVEL')
   })
 
   it('mounts a certificate of cert-manager instead, and asks it to be trusted', async () => {
-    const objects = await render('webhook.certificateSecretName=tls')
-    const { env, pod } = deploymentOf(objects)
+    const objects = await renderWithCrds('webhook.certificateSecretName=tls')
+    const { env, pod } = webhookOf(objects)
     expect(env.WEBHOOK_CERTIFICATES).toBe('provided')
     expect(pod?.volumes).toEqual([{ name: 'certs-dir', secret: { secretName: 'tls' } }])
     const trusting = objects.filter(
-      ({ metadata }) => metadata.annotations?.['cert-manager.io/inject-ca-from-secret'] === 'observability/tls',
+      ({ metadata }) => metadata.annotations?.['cert-manager.io/inject-ca-from-secret'] === `${NAMESPACE}/tls`,
     )
     expect(trusting.map(({ kind }) => kind).sort()).toEqual([
       'CustomResourceDefinition',

@@ -1,0 +1,209 @@
+/** What the chart renders for the process of the operator, and for the Job of the same image. */
+import type { UnknownObject } from '@reeve/kube'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parseModules } from '../../src/api/validation/modules.ts'
+import { operatorSettings } from '../../src/operator-settings.ts'
+import { helmPath } from '../support/render-chart.ts'
+import { deploymentOf, find } from './support/find.ts'
+import { NAMESPACE, renderWithoutCrds } from './support/render.ts'
+
+const OPERATOR = 'dynatrace-operator'
+const render = (...values: string[]) => renderWithoutCrds(values)
+const operatorOf = async (...values: string[]) => deploymentOf(await render(...values), OPERATOR)
+
+interface JobPod {
+  readonly spec: {
+    readonly restartPolicy: string
+    readonly imagePullSecrets?: unknown
+    readonly tolerations?: unknown
+    readonly containers: readonly Readonly<Record<string, unknown>>[]
+  }
+}
+// The chart's Job has a pod template; the tests say what is in it.
+const jobPod = (objects: readonly UnknownObject[]) =>
+  (find(objects, 'Job', 'dynatrace-operator-crd-storage-migration')?.spec as { template: JobPod } | undefined)?.template
+    .spec
+
+describe.skipIf(helmPath === undefined)('the operator of the chart (skipped where there is no helm)', () => {
+  let all: readonly UnknownObject[]
+  beforeAll(async () => {
+    all = await render()
+  })
+
+  it('is one pod, selected by the name of the release, that is never injected', () => {
+    const { deployment, template } = deploymentOf(all, OPERATOR)
+    expect(deployment?.spec).toMatchObject({
+      replicas: 1,
+      revisionHistoryLimit: 1,
+      strategy: { type: 'RollingUpdate' },
+      selector: { matchLabels: { name: OPERATOR } },
+    })
+    expect(template?.metadata?.labels).toMatchObject({ name: OPERATOR, 'app.kubernetes.io/component': 'operator' })
+    expect(template?.metadata?.annotations).toEqual({ 'dynatrace.com/inject': 'false' })
+  })
+
+  it('runs the subcommand with ports and probes that the process has', () => {
+    const { container } = deploymentOf(all, OPERATOR)
+    expect(container).toMatchObject({
+      name: 'operator',
+      args: ['operator'],
+      imagePullPolicy: 'Always',
+      ports: [
+        { name: 'livez', containerPort: 10_080 },
+        { name: 'metrics', containerPort: 8080 },
+      ],
+      livenessProbe: {
+        httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' },
+        initialDelaySeconds: 15,
+        periodSeconds: 10,
+      },
+      startupProbe: {
+        exec: { command: ['/usr/local/bin/dynatrace-operator', 'startup-probe'] },
+        periodSeconds: 10,
+        timeoutSeconds: 5,
+        failureThreshold: 1,
+      },
+    })
+  })
+
+  it('tells the process what it reads from its environment', () => {
+    const { container, env } = deploymentOf(all, OPERATOR)
+    expect(container?.env?.filter(({ valueFrom }) => valueFrom).map(({ name }) => name)).toEqual([
+      'POD_NAMESPACE',
+      'POD_NAME',
+    ])
+    const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
+    expect(given).toEqual({
+      DT_OPERATOR_IMAGE: container?.image,
+      DT_HOST_AVAILABILITY_DETECTION: 'true',
+      DT_CRD_STORAGE_MIGRATION: 'true',
+      LEADER_ELECTION_LEASE_DURATION: '30',
+      LEADER_ELECTION_RENEW_DEADLINE: '20',
+      LEADER_ELECTION_RETRY_PERIOD: '6',
+      APP_VERSION: '0.1.0',
+      NODE_OPTIONS: '--max-old-space-size=154',
+      'modules.json': expect.stringContaining('"csiDriver": true'),
+    })
+    expect(operatorSettings({ ...given, POD_NAMESPACE: NAMESPACE })).toMatchObject({
+      detectsHostAvailability: true,
+      migratesStorage: true,
+      release: { version: '0.1.0' },
+      election: { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 6_000 },
+      image: container?.image,
+    })
+  })
+
+  it('passes on what is switched off (3, 33, 34)', async () => {
+    const { env } = await operatorOf(
+      'csidriver.enabled=false',
+      'rbac.edgeConnect.create=false',
+      'operator.hostAvailabilityDetection=false',
+      'operator.crdStorageMigrationInitManager=false',
+      'operator.leaderElection.leaseDurationSeconds=60',
+    )
+    expect(env).toMatchObject({
+      DT_HOST_AVAILABILITY_DETECTION: 'false',
+      DT_CRD_STORAGE_MIGRATION: 'false',
+      LEADER_ELECTION_LEASE_DURATION: '60',
+    })
+    expect(parseModules(env['modules.json'])).toMatchObject({ csiDriver: false, edgeConnect: false, activeGate: true })
+  })
+
+  it.each([
+    ['420Mi', '--max-old-space-size=252'],
+    ['420M', '--max-old-space-size=241'],
+    ['1Gi', '--max-old-space-size=615'],
+    ['1.5G', '--max-old-space-size=859'],
+  ])('bounds the heap by the memory limit %s (7)', async (limit, options) => {
+    expect((await operatorOf(`operator.limits.memory=${limit}`)).env.NODE_OPTIONS).toBe(options)
+  })
+
+  it('leaves the heap unbounded without a limit (7)', async () => {
+    const { env, container } = await operatorOf('operator.limits=null', 'operator.requests=null')
+    expect(env).not.toHaveProperty('NODE_OPTIONS')
+    expect(container?.resources).toEqual({})
+  })
+
+  it('leaves certificates to whoever provides them', async () => {
+    expect((await operatorOf('webhook.certificateSecretName=tls')).env.WEBHOOK_CERTIFICATES).toBe('provided')
+    expect(deploymentOf(all, OPERATOR).env).not.toHaveProperty('WEBHOOK_CERTIFICATES')
+  })
+
+  it('has no privilege', () => {
+    const { container, pod } = deploymentOf(all, OPERATOR)
+    expect(container?.securityContext).toEqual({
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: 1001,
+      runAsGroup: 1001,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    expect(pod?.securityContext).toEqual({ seccompProfile: { type: 'RuntimeDefault' } })
+    expect(pod?.volumes).toBeUndefined()
+  })
+
+  it('runs where there is an image for it, on tainted architectures too', async () => {
+    const { pod } = await operatorOf('operator.tolerations[0].key=mine', 'operator.nodeSelector.pool=infra')
+    expect(pod?.nodeSelector).toEqual({ pool: 'infra' })
+    expect(pod?.tolerations?.map(({ key, value }) => value ?? key)).toEqual([
+      'mine',
+      'arm64',
+      'amd64',
+      'ppc64le',
+      's390x',
+    ])
+    expect(
+      pod?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]
+        ?.matchExpressions,
+    ).toEqual([
+      { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64', 'arm64', 'ppc64le', 's390x'] },
+      { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+    ])
+  })
+
+  it('wears labels, annotations and AppArmor as told', async () => {
+    const { deployment, template } = await operatorOf(
+      'operator.labels.team=a',
+      'operator.annotations.note=b',
+      'operator.apparmor=true',
+    )
+    expect(deployment?.metadata.labels).toMatchObject({ team: 'a' })
+    expect(deployment?.metadata.annotations).toEqual({ note: 'b' })
+    expect(template?.metadata?.labels).toMatchObject({ team: 'a' })
+    expect(template?.metadata?.annotations).toEqual({
+      'dynatrace.com/inject': 'false',
+      note: 'b',
+      'container.apparmor.security.beta.kubernetes.io/operator': 'runtime/default',
+    })
+  })
+
+  it('logs more and pulls with a Secret as told; so does the migration (48, 53)', async () => {
+    const objects = await render('debugLogs=true', 'customPullSecret=s')
+    const { env, pod } = deploymentOf(objects, OPERATOR)
+    expect(env.LOG_LEVEL).toBe('debug')
+    expect(pod?.imagePullSecrets).toEqual([{ name: 's' }])
+    expect(jobPod(objects)?.imagePullSecrets).toEqual([{ name: 's' }])
+    expect(deploymentOf(all, OPERATOR).env).not.toHaveProperty('LOG_LEVEL')
+  })
+
+  it('has a migration of the same image and restrictions, which ends', () => {
+    const { container } = deploymentOf(all, OPERATOR)
+    const pod = jobPod(all)
+    expect(find(all, 'Job', 'dynatrace-operator-crd-storage-migration')?.spec).toMatchObject({ backoffLimit: 3 })
+    expect(pod?.restartPolicy).toBe('OnFailure')
+    expect(pod?.containers).toEqual([
+      {
+        name: 'crd-storage-migration',
+        image: container?.image,
+        imagePullPolicy: 'Always',
+        args: ['crd-storage-migration', `--namespace=${NAMESPACE}`],
+        resources: container?.resources,
+        securityContext: container?.securityContext,
+      },
+    ])
+    expect(pod).not.toHaveProperty('tolerations')
+  })
+})

@@ -1,0 +1,100 @@
+/** A DynaKube with everything that can be had at once, an EdgeConnect, and what both refer to. */
+import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
+import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import type { EnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
+import type { DynaKube, EdgeConnect } from '../../../src/index.ts'
+
+/** The tenant of both. */
+export const TENANT = 'everything'
+
+const TRUST = 'environment'
+/** The name of the EdgeConnect. */
+export const EDGE = 'edge'
+
+const OAUTH_CLIENT = 'oauth-client'
+
+/** Namespaces with this label are injected. */
+export const INJECTED = { team: 'shop' }
+
+const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
+
+/** Creates tokens, the OAuth client and the authority of the environment. */
+export async function createReferences(
+  client: KubeClient,
+  namespace: string,
+  environment: EnvironmentSimulator,
+): Promise<void> {
+  const { tokens, oauth } = environment.tenant(TENANT)
+  const token = (name: string) => tokens.get(name)?.value ?? ''
+  const [oauthClient] = oauth.list()
+  const secrets = {
+    [TENANT]: { apiToken: token('apiToken'), dataIngestToken: token('dataIngestToken') },
+    [OAUTH_CLIENT]: { 'oauth-client-id': oauthClient?.id ?? '', 'oauth-client-secret': oauthClient?.secret ?? '' },
+  }
+  for (const [name, data] of Object.entries(secrets)) {
+    await client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name },
+      data: encodeSecret(data),
+    })
+  }
+  await client.create(ConfigMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name: TRUST },
+    data: { certs: environment.caCertificate },
+  })
+}
+
+/** Every feature that goes with agents on the nodes. */
+export function everyFeature(namespace: string, environment: EnvironmentSimulator): DynaKube {
+  const namespaceSelector = { matchLabels: INJECTED }
+  return {
+    apiVersion: 'dynatrace.com/v1beta6',
+    kind: 'DynaKube',
+    metadata: { namespace, name: TENANT },
+    spec: {
+      apiUrl: environment.url(TENANT),
+      trustedCAs: TRUST,
+      enableIstio: true,
+      oneAgent: { cloudNativeFullStack: { namespaceSelector } },
+      metadataEnrichment: { enabled: true, namespaceSelector },
+      otlpExporterConfiguration: { signals: { metrics: {}, traces: {}, logs: {} }, namespaceSelector },
+      activeGate: { capabilities: ['routing', 'kubernetes-monitoring', 'dynatrace-api', 'metrics-ingest'] },
+      extensions: { prometheus: {}, databases: [{ id: 'orders' }] },
+      telemetryIngest: {},
+      kspm: { mappedHostPaths: ['/etc'] },
+      logMonitoring: {},
+      templates: {
+        otelCollector: { imageRef: image('otelc') },
+        extensionExecutionController: { imageRef: image('eec') },
+        sqlExtensionExecutor: { imageRef: image('sql') },
+        kspmNodeConfigurationCollector: { imageRef: image('ncc') },
+        logMonitoring: { imageRef: image('logs') },
+      },
+    },
+  }
+}
+
+/** An EdgeConnect that the operator makes in the environment, for workflows that reach the cluster. */
+export function edgeConnect(namespace: string, environment: EnvironmentSimulator): EdgeConnect {
+  return {
+    apiVersion: 'dynatrace.com/v1alpha2',
+    kind: 'EdgeConnect',
+    metadata: { namespace, name: EDGE },
+    spec: {
+      apiServer: environment.authority,
+      hostPatterns: ['*.internal.org'],
+      kubernetesAutomation: { enabled: true },
+      caCertsRef: TRUST,
+      imageRef: image('edgeconnect'),
+      oauth: {
+        clientSecret: OAUTH_CLIENT,
+        endpoint: environment.tokenUrl,
+        resource: `urn:dtenvironment:${TENANT}`,
+        provisioner: true,
+      },
+    },
+  }
+}
