@@ -3,10 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChartStore, readReleases, valuesDigest } from '@reeve/helm'
-import { packChart } from '@reeve/helm/testing'
+import { ChartServer, packChart } from '@reeve/helm/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webChart } from './support/chart-files.ts'
-import { ChartServer } from './support/chart-server.ts'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
 describe.skipIf(helmPath === undefined)('a chart of a registry (skipped where there is no helm)', () => {

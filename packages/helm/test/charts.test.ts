@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { type ChartSource, ChartStore, type ChartStoreOptions, type ResolvedChart } from '@reeve/helm'
-import { packChart } from '@reeve/helm/testing'
+import { ChartServer, packChart } from '@reeve/helm/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { webChart, writeChart } from './support/chart-files.ts'
-import { ChartServer } from './support/chart-server.ts'
+
 import { helmPath } from './support/helm-session.ts'
 
 const login = { username: 'jane', password: 'hunter2' }

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { ownCertificate } from './own-certificate.ts'
 
 /** Who may read, if not everybody. */
 export interface ServerLogin {
@@ -21,7 +20,16 @@ interface Reply {
 const TOKEN = 'token-of-the-registry'
 const NOT_FOUND: Reply = { status: 404 }
 
+/**
+ * Serves charts until it is stopped, at `repository` and `oci(name)`; `certificate` has to be trusted.
+ *
+ * @example
+ * await using server = await ChartServer.start()
+ * server.add('web', '1.0.0', packChart({ name: 'web', version: '1.0.0' }))
+ */
 export class ChartServer implements AsyncDisposable {
+  /** Address and port; they stay when the server stops. */
+  readonly host: string
   /** PEM, to be trusted. */
   readonly certificate: string
   readonly #server: Server
@@ -34,12 +42,17 @@ export class ChartServer implements AsyncDisposable {
 
   private constructor(server: Server, certificate: string, login: ServerLogin | undefined) {
     this.#server = server
+    // A TCP server that listens has an address of this kind.
+    this.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
     this.certificate = certificate
     this.#login = login
     server.on('request', (request, response) => this.#answer(request, response))
   }
 
+  /** Listens on a port of its own; without a log-in everybody may read. */
   static async start(login?: ServerLogin): Promise<ChartServer> {
+    // Loaded only now: whoever needs records or archives pays nothing for certificates.
+    const { ownCertificate } = await import('./own-certificate.ts')
     const { certificate, key } = await ownCertificate()
     const server = createServer({ cert: certificate, key })
     server.listen(0, '127.0.0.1')
@@ -47,11 +60,7 @@ export class ChartServer implements AsyncDisposable {
     return new ChartServer(server, certificate, login)
   }
 
-  get host(): string {
-    // A TCP server that listens has an address of this kind.
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
+  /** The address of the chart repository. */
   get repository(): string {
     return `https://${this.host}/charts`
   }
@@ -61,6 +70,7 @@ export class ChartServer implements AsyncDisposable {
     return `oci://${this.host}/team/${name}`
   }
 
+  /** Offers a chart from now on. */
   add(name: string, version: string, bytes: Buffer): void {
     this.#charts.push({ name, version, bytes })
   }
@@ -72,6 +82,7 @@ export class ChartServer implements AsyncDisposable {
     return `sha256:${sha256(manifestOf(chart))}`
   }
 
+  /** Ends every connection; who asks from now on reaches nobody. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
     this.#server.close()
