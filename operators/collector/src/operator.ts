@@ -57,6 +57,8 @@ export interface CollectorOperatorOptions {
   readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
+  /** Look after the Collectors of this namespace only: several operators may share a cluster. @default all */
+  readonly namespace?: string
   /** How many Collectors are worked on at the same time. @default 10 */
   readonly concurrency?: number
   /** Deadline of one helm command. Workloads are not waited for, hooks are. @default 120_000 */
@@ -148,7 +150,12 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
   })
   // One selection, so that the controller's own source and the one of rivals share an informer.
-  const collectors = { resource: Collectors, indexers: COLLECTOR_INDEXERS, predicate: generationChanged }
+  const collectors = {
+    resource: Collectors,
+    indexers: COLLECTOR_INDEXERS,
+    predicate: generationChanged,
+    ...(options.namespace !== undefined && { namespace: options.namespace }),
+  }
   const collectorController = controller(
     {
       name: 'collector',

@@ -1,16 +1,13 @@
 /** What crashes and failures leave behind, and how Collectors get over it, with the real helm on a cluster of its own. */
-import { randomBytes } from 'node:crypto'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ReleaseStatus, readReleases } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { Namespaces, Secrets } from '@reeve/kube'
-import { getCondition } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { revisionMarks } from '../src/decision/revision-marks.ts'
-import { type Collector, Collectors } from '../src/index.ts'
-import { collectorOf, configuration } from '../src/testing/collector.ts'
 import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
+import { Tenants } from './support/tenants.ts'
 
 /** An object that only the API server refuses: by then Helm has recorded the revision. */
 const FRAGILE = `{{- if .Values.pipeline.broken }}
@@ -27,10 +24,11 @@ const LONG_AGO = '2020-01-01T00:00:00Z'
 describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', () => {
   let stage: Stage
   let operator: RunningOperator
-  const run = randomBytes(3).toString('hex')
+  let tenants: Tenants
 
   beforeAll(async () => {
     stage = await setStage()
+    tenants = new Tenants(stage, 'fragile')
     const chart = join(stage.charts, 'fragile')
     await cp(join(stage.charts, 'log-collector'), chart, { recursive: true })
     await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: fragile\nversion: 1.0.0\nappVersion: "1"\n')
@@ -39,68 +37,51 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
   })
   afterAll(() => stage?.close())
 
-  const releaseOf = (name: string) => ({ namespace: `${name}-${run}`, name: 'fragile-eu1' })
-  const history = (name: string) => readReleases(stage.client, releaseOf(name))
-  const statuses = async (name: string) => (await history(name)).map(({ status }) => status)
-
-  function written(name: string, yaml: string): Collector {
-    const collector = { name: 'fragile', configuration: configuration(yaml) }
-    const { metadata: _builders, ...object } = collectorOf({ collector, tenant: { reference: `${name}-${run}` } })
-    return { ...object, metadata: { name, namespace: stage.namespace } }
-  }
-
-  async function create(name: string, yaml: string): Promise<void> {
-    await stage.client.create(Collectors, written(name, yaml))
-    stage.cluster.removeAtClose(`/api/v1/namespaces/${name}-${run}`)
-  }
-
-  async function configure(name: string, yaml: string): Promise<void> {
-    const patch = { spec: { collector: { configuration: configuration(yaml) } } }
-    await stage.client.patch(Collectors, { namespace: stage.namespace, name }, { type: 'merge', patch })
-  }
-
   /** The record that a helm leaves that was killed. */
   async function leaveRecord(name: string, revision: number, status: ReleaseStatus): Promise<void> {
     const marks = revisionMarks({ namespace: stage.namespace, name }, INGREDIENTS)
-    const [first] = await history(name)
-    const record = encodeRelease({ ...releaseOf(name), ...first, ...marks, revision, status, lastDeployed: LONG_AGO })
+    const [first] = await readReleases(stage.client, tenants.releaseOf(name))
+    const record = encodeRelease({
+      ...tenants.releaseOf(name),
+      ...first,
+      ...marks,
+      revision,
+      status,
+      lastDeployed: LONG_AGO,
+    })
     await stage.client.create(Secrets, record)
   }
 
   test('whose install was killed is installed anew', async () => {
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: releaseOf('killed').namespace } }
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenants.releaseOf('killed').namespace } }
     await stage.client.create(Namespaces, namespace)
     await leaveRecord('killed', 1, 'pending-install')
-    await create('killed', 'replicas: 0')
+    await tenants.create('killed', 'replicas: 0')
     await stage.untilPhase('killed', 'Available', 1)
-    expect(await statuses('killed')).toEqual(['deployed'])
+    expect(await tenants.statuses('killed')).toEqual(['deployed'])
   })
 
   test('whose upgrade was killed returns to what was there and goes on from it', async () => {
-    await create('cut', 'replicas: 0')
+    await tenants.create('cut', 'replicas: 0')
     await stage.untilPhase('cut', 'Available', 1)
     await operator.stop()
     await leaveRecord('cut', 2, 'pending-upgrade')
-    await configure('cut', 'replicas: 1')
+    await tenants.configure('cut', 'replicas: 1')
     operator = await stage.startOperator()
     await stage.untilPhase('cut', 'Available', 4)
-    expect(await statuses('cut')).toEqual(['superseded', 'pending-upgrade', 'superseded', 'deployed'])
+    expect(await tenants.statuses('cut')).toEqual(['superseded', 'pending-upgrade', 'superseded', 'deployed'])
   })
 
   test('whose upgrade fails returns to the last good revision, says so, and goes on when it is mended', async () => {
-    await create('broken', 'replicas: 0')
+    await tenants.create('broken', 'replicas: 0')
     await stage.untilPhase('broken', 'Available', 1)
-    await configure('broken', 'replicas: 0\npipeline: {broken: true}')
-    await stage.until(async () => (await statuses('broken')).length === 3)
+    await tenants.configure('broken', 'replicas: 0\npipeline: {broken: true}')
+    await stage.until(async () => (await tenants.statuses('broken')).length === 3)
     const { status } = await stage.untilPhase('broken', 'Degraded', 3)
-    expect(await statuses('broken')).toEqual(['superseded', 'failed', 'deployed'])
-    await stage.until(async () => {
-      const { status } = await stage.client.get(Collectors, { namespace: stage.namespace, name: 'broken' })
-      const conditions = status?.conditions as Parameters<typeof getCondition>[0]
-      return getCondition(conditions, 'Degraded')?.reason === 'RolledBack'
-    })
+    expect(await tenants.statuses('broken')).toEqual(['superseded', 'failed', 'deployed'])
+    await tenants.untilReason('broken', 'Degraded', 'RolledBack')
     expect(status?.lastFailure?.message).toMatch(/Not_A_Name/)
-    await configure('broken', 'replicas: 0\npipeline: {mended: true}')
+    await tenants.configure('broken', 'replicas: 0\npipeline: {mended: true}')
     await stage.untilPhase('broken', 'Available', 4)
   })
 })

@@ -31,6 +31,7 @@ Examples:
     .description('watch Collectors and keep their releases until SIGTERM')
     .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
     .option('--kubeconfig <path>', 'how to reach the cluster (default: KUBECONFIG, the pod, or ~/.kube/config)')
+    .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
     .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
     .option('--concurrency <count>', 'Collectors worked on at the same time', positiveInteger, 10)
     .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)

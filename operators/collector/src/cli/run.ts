@@ -20,6 +20,7 @@ import { parseSettings } from '../settings.ts'
 export interface RunFlags {
   readonly settings: string
   readonly kubeconfig?: string
+  readonly namespace?: string
   readonly chartCache?: string
   readonly concurrency: number
   readonly helmConcurrency: number
@@ -70,6 +71,7 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
     helmTimeoutMs: flags.helmTimeout * 1_000,
     helmFieldManager: basename(helm.binary.path),
     instance: identity,
+    ...(flags.namespace !== undefined && { namespace: flags.namespace }),
     healthAddress: address,
     metricsAddress: address,
     ...(flags.leaderElect && { leaderElection: { lease: { namespace, name: FIELD_MANAGER }, identity } }),

@@ -8,6 +8,8 @@ import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
 import { ChartStore, findHelm, type Helm, openHelm, type ProcessRequest, runProcess } from '@reeve/helm'
 import {
+  type ClientOptions,
+  type ClusterConfig,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
@@ -15,7 +17,15 @@ import {
   loadConfig,
   sleep,
 } from '@reeve/kube'
-import { type Collector, CollectorCrd, Collectors, createCollectorOperator, type Phase } from '../../src/index.ts'
+import {
+  type Collector,
+  CollectorCrd,
+  type CollectorOperator,
+  type CollectorOperatorOptions,
+  Collectors,
+  createCollectorOperator,
+  type Phase,
+} from '../../src/index.ts'
 
 const PATIENCE_MS = 60_000
 
@@ -25,10 +35,20 @@ export const helmPath = await findClientBinary('helm')
 const CHARTS = fileURLToPath(new URL('../../charts', import.meta.url))
 
 /** An operator that runs. */
-export interface RunningOperator {
+export interface RunningOperator extends Pick<CollectorOperator, 'webhook' | 'certificates'> {
   /** Every helm command it started, as its arguments. */
   readonly commands: readonly (readonly string[])[]
   stop(): Promise<void>
+}
+
+/** What of an operator a test may choose. */
+export interface StartOptions extends Partial<Omit<CollectorOperatorOptions, 'client' | 'helm' | 'namespace'>> {
+  /** Told of every helm process before it starts. */
+  readonly onProcess?: (request: ProcessRequest, stop: () => void) => void
+  /** How to reach the cluster. @default as the administrator */
+  readonly config?: ClusterConfig
+  /** Told of every request that the operator itself makes. */
+  readonly onRequest?: ClientOptions['onRequest']
 }
 
 /** What a suite works with. */
@@ -41,8 +61,7 @@ export interface Stage {
   readonly charts: string
   /** Where Collectors are written. */
   readonly namespace: string
-  /** `onProcess` is told of every helm process before it starts. */
-  startOperator(onProcess?: (request: ProcessRequest, stop: () => void) => void): Promise<RunningOperator>
+  startOperator(options?: StartOptions): Promise<RunningOperator>
   untilPhase(name: string, phase: Phase, revision?: number): Promise<Collector>
   until(condition: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
@@ -60,8 +79,8 @@ export async function setStage(): Promise<Stage> {
   const namespace = await cluster.createNamespace()
   // The manifest is what the server accepts; the built-in type spells its schema out.
   const manifest = crdManifest(CollectorCrd) as unknown as CustomResourceDefinition
+  // It stays: other suites may be at work on the same cluster.
   await client.apply(CustomResourceDefinitions, manifest, { force: true, fieldManager: 'test' })
-  cluster.removeAtClose(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CollectorCrd.name}`)
   const until: Stage['until'] = async (condition) => {
     const deadline = AbortSignal.timeout(PATIENCE_MS)
     while (!(await condition())) await sleep(50, { signal: deadline })
@@ -78,29 +97,34 @@ export async function setStage(): Promise<Stage> {
     charts,
     namespace,
     until,
-    async startOperator(onProcess) {
+    async startOperator({ onProcess, config: own = config, onRequest, ...options } = {}) {
       const ending = new AbortController()
       const stop = () => ending.abort()
       const commands: (readonly string[])[] = []
-      const driver = await openHelm(binary, config, {
+      const driver = await openHelm(binary, own, {
         runProcess(request) {
           commands.push(request.args)
           onProcess?.(request, stop)
           return runProcess(request)
         },
       })
-      const ownClient = createClient({ config })
-      const { manager } = createCollectorOperator({
+      const ownClient = createClient({ config: own, ...(onRequest && { onRequest }) })
+      const { manager, webhook, certificates } = createCollectorOperator({
         client: ownClient,
         helm: driver,
         charts: new ChartStore(join(folder, 'cache')),
         settings: { clusters: { development: { type: 'directory', location: charts } } },
         staleAfterMs: 1_000,
+        // The Collectors of other suites are theirs.
+        namespace,
+        ...options,
       })
       const running = manager.run(ending.signal)
       running.catch(() => undefined)
       const handle: RunningOperator = {
         commands,
+        webhook,
+        certificates,
         async stop() {
           operators.delete(handle)
           ending.abort()

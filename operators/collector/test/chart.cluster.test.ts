@@ -1,0 +1,140 @@
+/** The chart of the operator: a cluster accepts it, and it gives all the rights that are used and the webhook its place. */
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { manifestObjects } from '@reeve/helm'
+import { type ClusterConfig, Deployments, isNotFound, loadConfig, Services, type UnknownObject } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Collectors, parseSettings } from '../src/index.ts'
+import { collectorOf, configuration } from '../src/testing/collector.ts'
+import { helmPath, type Stage, setStage } from './support/stage.ts'
+
+const CHART = fileURLToPath(new URL('../chart', import.meta.url))
+const SETTINGS = { clusters: { production: { type: 'repository', location: 'https://charts.example.com' } } }
+const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+const WEBHOOKS = 'ValidatingWebhookConfiguration'
+
+describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
+  let stage: Stage
+  const run = randomBytes(3).toString('hex')
+  const name = `collectors-${run}`
+
+  beforeAll(async () => {
+    stage = await setStage()
+  })
+  afterAll(() => stage?.close())
+
+  async function render(values: object): Promise<readonly UnknownObject[]> {
+    const release = { namespace: stage.namespace, name }
+    const manifest = await stage.helm.template(release, { path: CHART }, { values: { settings: SETTINGS, ...values } })
+    return manifestObjects(manifest)
+  }
+
+  async function apply(object: UnknownObject, dryRun = false): Promise<void> {
+    const resource = await stage.client.resourceFor(object)
+    const options = { dryRun, force: true, fieldManager: 'test', fieldValidation: 'Strict' } as const
+    await stage.client.apply(resource, object, options)
+    if (dryRun || resource.namespaced) return
+    const path = `/apis/${object.apiVersion}/${resource.plural}/${object.metadata.name}`
+    stage.cluster.removeAtClose(path)
+  }
+
+  test.each([
+    ['as it is', {}],
+    ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'shop' }],
+    ['with more rights', { extraReleaseRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
+    ['with a role that is there', { releaseClusterRole: 'cluster-admin' }],
+  ])('renders objects that a cluster accepts %s', async (_, values) => {
+    const objects = await render(values)
+    for (const object of objects) await apply(object, true)
+    const text = objects.find(({ kind }) => kind === 'ConfigMap')?.data as { readonly 'settings.yaml': string }
+    expect(parseSettings(text['settings.yaml'])).toMatchObject(SETTINGS)
+  })
+
+  test('gives nobody the whole cluster, unless told to', async () => {
+    const bound = async (values: object) =>
+      (await render(values))
+        .filter(({ kind }) => kind === 'ClusterRoleBinding')
+        .map(({ roleRef }) => (roleRef as { readonly name: string }).name)
+    expect(await bound({})).toEqual([name, `${name}-releases`])
+    expect(await bound({ releaseClusterRole: 'cluster-admin' })).toEqual([name, 'cluster-admin'])
+    const roles = (await render({})).filter(({ kind }) => kind === 'ClusterRole')
+    expect(JSON.stringify(roles)).not.toContain('*')
+  })
+
+  /** How the pod of the operator would reach the cluster. */
+  async function serviceAccount(): Promise<ClusterConfig> {
+    const { status } = await stage.client.raw<{ readonly status: { readonly token: string } }>({
+      method: 'POST',
+      path: `/api/v1/namespaces/${stage.namespace}/serviceaccounts/${name}/token`,
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    })
+    const credentials = { get: async () => ({ authorization: `Bearer ${status.token}` }), renew: async () => undefined }
+    return { ...(await loadConfig({ kubeconfig: stage.cluster.kubeconfigPath })), credentials }
+  }
+
+  const bad = () => ({
+    ...collectorOf({ spec: { cluster: 'nowhere' }, collector: { configuration: '!' } }),
+    metadata: { name: 'bad', namespace: stage.namespace },
+  })
+  /** Why a Collector is refused; nothing when it is not. */
+  const attempt = () =>
+    stage.client.create(Collectors, bad(), { dryRun: true }).then(
+      () => '',
+      (error: unknown) => String(error),
+    )
+
+  test('lets the operator do all it does, as its ServiceAccount, and refuse bad Collectors at the door', async () => {
+    const { client, namespace } = stage
+    const objects = await render({})
+    for (const object of objects.filter(({ kind }) => RBAC.has(kind))) await apply(object)
+    const refusals: string[] = []
+    const operator = await stage.startOperator({
+      config: await serviceAccount(),
+      onRequest({ status, verb, resource }) {
+        if (status === 403) refusals.push(`${verb} ${resource}`)
+      },
+      leaderElection: { lease: { namespace, name: 'collector-operator' }, identity: 'test' },
+      webhook: {
+        address: { host: '127.0.0.1', port: 0 },
+        hosts: ['127.0.0.1'],
+        secret: { namespace, name: `${name}-certificate` },
+        configurationName: name,
+      },
+    })
+    const { port } = (await operator.webhook?.address()) ?? {}
+    const configurations = objects.filter(({ kind }) => kind === WEBHOOKS)
+    for (const object of configurations) {
+      // No kubelet runs here that could put a pod behind the Service; and other suites are left alone.
+      const [webhook] = object.webhooks as readonly object[]
+      const clientConfig = { url: `https://127.0.0.1:${port}/validate` }
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } }
+      await apply({ ...object, webhooks: [{ ...webhook, clientConfig, namespaceSelector, failurePolicy: 'Fail' }] })
+    }
+    await operator.certificates?.check(AbortSignal.timeout(30_000))
+    await stage.until(async () => (await attempt()).includes('nowhere'))
+    expect(await attempt()).toMatch(
+      /spec\.collector\.configuration: is not Base64: encode .*; spec\.cluster: "nowhere" is unknown: use one of development/,
+    )
+    // A real API server learns of rights a moment after they are given; what was refused until then does not count.
+    refusals.length = 0
+
+    const tenant = { reference: `chart-${run}` }
+    const collector = { name: 'log-collector', configuration: configuration('replicas: 1') }
+    const written = collectorOf({ collector, tenant, spec: { drift: 'Heal' } })
+    await client.create(Collectors, { ...written, metadata: { name: 'chart', namespace } })
+    stage.cluster.removeAtClose(`/api/v1/namespaces/${tenant.reference}`)
+    const release = { namespace: tenant.reference, name: 'log-collector-eu1' }
+    await stage.untilPhase('chart', 'Available', 1)
+    await client.delete(Services, release)
+    await stage.untilPhase('chart', 'Available', 2)
+    const patch = { spec: { collector: { configuration: configuration('replicas: 2') } } }
+    await client.patch(Collectors, { namespace, name: 'chart' }, { type: 'merge', patch })
+    await stage.untilPhase('chart', 'Available', 3)
+    expect((await client.get(Deployments, release)).status?.availableReplicas).toBe(2)
+    await client.delete(Collectors, { namespace, name: 'chart' })
+    await stage.until(() => client.get(Collectors, { namespace, name: 'chart' }).then(() => false, isNotFound))
+    await expect(client.get(Deployments, release)).rejects.toSatisfy(isNotFound)
+    await operator.stop()
+    expect(refusals).toEqual([])
+  })
+})
