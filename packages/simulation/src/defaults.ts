@@ -1,4 +1,4 @@
-/** Every default of the exploration, with its unit in its name. All times are virtual. */
+/** Every default of the exploration, with its unit in its name. Times are virtual unless they say otherwise. */
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -23,6 +23,16 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   maxRestarts: 10,
   /** How long a stop may take: below the 30 s after which a kubelet kills. */
   stopMs: 30 * SECOND_MS,
+  /** An operator that sends more requests than this at one instant loops without ever waiting. */
+  maxRequestsAtOnce: 5_000,
+  /** Ten hours with a lease are some forty thousand requests. */
+  maxRequests: 200_000,
+  /** Real time after which a run is cut off, also on a machine that does other things. */
+  maxRealMs: 5 * MINUTE_MS,
+  /** Real time after which a thread that does not answer is replaced: not even a request ends its loop. */
+  maxSilenceRealMs: 10 * MINUTE_MS,
+  /** Memory of one thread; a run needs a tenth of it. */
+  maxHeapMegabytes: 448,
   /** Points tried for each pattern that is sampled. */
   budget: 24,
   seed: 1,

@@ -5,7 +5,8 @@ import type { Difference } from './difference.ts'
 import { Explorer } from './explorer.ts'
 import type { OperatorUnderTest, Scenario } from './operator-under-test.ts'
 import { PATTERNS } from './patterns/index.ts'
-import type { PatternId, PointOutcome } from './patterns/pattern.ts'
+import type { PatternId } from './patterns/pattern.ts'
+import { ReportBuilder } from './report-builder.ts'
 import type { TraceEntry } from './trace.ts'
 
 /** Options of {@link explore}. */
@@ -25,11 +26,17 @@ export interface ExploreOptions {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** How far an exploration is. */
+/** How far an exploration is: told when a pattern begins and after every run. */
 export interface Progress {
   readonly pattern: PatternId
+  /** Runs of the pattern. */
   readonly done: number
   readonly total: number
+  /** Runs of all patterns. */
+  readonly doneInAll: number
+  readonly totalInAll: number
+  /** Of the pattern, so far. */
+  readonly divergences: number
 }
 
 /** A run that did not end as it should. */
@@ -59,6 +66,8 @@ export interface PatternReport {
   /** Of those, runs in which the fault found nothing to strike. */
   readonly missed: number
   readonly divergences: number
+  /** Real time of its runs, one after the other. */
+  readonly durationMs: number
 }
 
 /** What an exploration found. */
@@ -94,15 +103,25 @@ export async function explore(
     collected.undisturbed(baseline)
     return collected.report()
   }
+  const chosen = new Map<PatternId, readonly { readonly point: number; readonly label: string }[]>()
   for (const pattern of options.patterns ?? PATTERNS.map(({ id }) => id)) {
     const labels = await explorer.labels(pattern)
-    const chosen = choosePoints(labels.length, options.maxPoints)
-    collected.begin(pattern, labels.length)
-    for (const [done, point] of chosen.entries()) {
+    const points = choosePoints(labels.length, options.maxPoints).map((point) => ({
+      point,
+      label: labels[point] ?? '',
+    }))
+    chosen.set(pattern, points)
+    collected.begin(pattern, labels.length, points.length)
+  }
+  for (const [pattern, points] of chosen) {
+    if (points.length > 0) onProgress?.(collected.progress(pattern))
+    for (const { point, label } of points) {
       if (signal?.aborted || collected.divergences >= (options.stopAfter ?? Number.POSITIVE_INFINITY))
         return collected.report()
-      collected.add(pattern, point, labels[point] ?? '', await explorer.run(pattern, point))
-      onProgress?.({ pattern, done: done + 1, total: chosen.length })
+      const startedMs = performance.now()
+      const outcome = await explorer.run(pattern, point)
+      collected.add(pattern, point, label, outcome, performance.now() - startedMs)
+      onProgress?.(collected.progress(pattern))
     }
   }
   return collected.report()
@@ -112,76 +131,4 @@ export async function explore(
 export function choosePoints(total: number, max = Number.POSITIVE_INFINITY): readonly number[] {
   const count = Math.min(total, max)
   return Array.from({ length: count }, (_, index) => Math.floor((index * total) / count))
-}
-
-/** Patterns in which nothing goes wrong from outside. */
-const WITHOUT_FAULT: ReadonlySet<PatternId> = new Set(['T12', 'T13'])
-
-/** Puts a report together from outcomes, in whatever order they come. */
-export class ReportBuilder {
-  readonly #patterns = new Map<PatternId, { points: number; explored: number; missed: number; divergences: number }>()
-  readonly #divergences: Divergence[] = []
-  readonly #operator: string
-  readonly #scenario: string
-  readonly #seed: number
-
-  constructor(operator: string, scenario: string, seed: number) {
-    this.#operator = operator
-    this.#scenario = scenario
-    this.#seed = seed
-  }
-
-  /** How many were found so far. */
-  get divergences(): number {
-    return this.#divergences.length
-  }
-
-  begin(pattern: PatternId, points: number): void {
-    this.#patterns.set(pattern, { points, explored: 0, missed: 0, divergences: 0 })
-  }
-
-  /** The undisturbed run went wrong by itself: that is a lack of quiescence, and nothing can be compared. */
-  undisturbed(outcome: PointOutcome): void {
-    this.begin('T13', 1)
-    this.add('T13', 0, 'the undisturbed run', outcome)
-  }
-
-  add(pattern: PatternId, point: number, label: string, outcome: PointOutcome): void {
-    const counts = this.#patterns.get(pattern)
-    if (counts !== undefined) {
-      counts.explored++
-      if (!outcome.hasStruck && !WITHOUT_FAULT.has(pattern)) counts.missed++
-    }
-    if (outcome.problems.length === 0) return
-    if (counts !== undefined) counts.divergences++
-    const { trace, differences, problems } = outcome
-    this.#divergences.push({
-      pattern,
-      point,
-      seed: this.#seed,
-      label,
-      message: problems.join('; '),
-      trace,
-      differences,
-    })
-  }
-
-  report(): ExplorationReport {
-    const patterns = PATTERNS.flatMap(({ id, title, coverage }): PatternReport[] => {
-      const counts = this.#patterns.get(id)
-      return counts === undefined ? [] : [{ pattern: id, title, coverage, ...counts }]
-    })
-    return {
-      operator: this.#operator,
-      scenario: this.#scenario,
-      seed: this.#seed,
-      runs: patterns.reduce((sum, { explored }) => sum + explored, 0),
-      patterns,
-      divergences: this.#divergences.toSorted((a, b) => order(a.pattern) - order(b.pattern) || a.point - b.point),
-    }
-  }
-}
-
-function order(pattern: PatternId): number {
-  return PATTERNS.findIndex(({ id }) => id === pattern)
 }

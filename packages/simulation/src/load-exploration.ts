@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Exploration } from './operator-under-test.ts'
 
-/** A module that does not export what it should. */
+/** A module that is not there, or does not export what it should. */
 export class ExplorationModuleError extends Error {
   override readonly name = 'ExplorationModuleError'
   readonly code = 'EXPLORATION_MODULE'
@@ -10,9 +10,18 @@ export class ExplorationModuleError extends Error {
 
 /** Imports the module and checks that it exports an exploration. */
 export async function loadExploration(path: string): Promise<Exploration> {
-  const module = (await import(pathToFileURL(path).href)) as { readonly exploration?: Exploration }
-  if (module.exploration?.operator === undefined || module.exploration.scenario === undefined) {
+  const { exploration } = await importModule(path)
+  if (exploration?.operator === undefined || exploration.scenario === undefined) {
     throw new ExplorationModuleError(`${path} must export \`exploration: { operator, scenario }\``)
   }
-  return module.exploration
+  return exploration
+}
+
+async function importModule(path: string): Promise<{ readonly exploration?: Exploration }> {
+  try {
+    return await import(pathToFileURL(path).href)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ExplorationModuleError(`${path} cannot be loaded: ${reason}`, { cause: error })
+  }
 }

@@ -12,23 +12,25 @@ const divergence: Divergence = {
   differences: [{ object: 'services default/shop', field: '', expected: 'exists', actual: undefined }],
 }
 
+const counted = { coverage: 'exhaustive', points: 0, explored: 0, missed: 0, divergences: 0, durationMs: 0 } as const
+
 const report: ExplorationReport = {
   operator: 'webapp',
   scenario: 'life',
   seed: 3,
   runs: 76,
   patterns: [
-    { pattern: 'T1', title: 'crash', coverage: 'exhaustive', points: 76, explored: 76, missed: 0, divergences: 1 },
-    { pattern: 'T2', title: 'outside', coverage: 'exhaustive', points: 0, explored: 0, missed: 0, divergences: 0 },
+    { ...counted, pattern: 'T1', title: 'crash', points: 76, explored: 76, divergences: 1, durationMs: 9_870 },
+    { ...counted, pattern: 'T2', title: 'outside' },
   ],
   divergences: [divergence],
 }
 
 it('aligns the table and says which patterns do not apply', () => {
   expect(reportTable([report]).split('\n')).toEqual([
-    'OPERATOR  PATTERN           COVERAGE        POINTS  EXPLORED  MISSED  DIVERGENCES',
-    'webapp    T1       crash    exhaustive          76        76       0            1',
-    'webapp    T2       outside  not applicable       0         0       0            0',
+    'OPERATOR  PATTERN           COVERAGE        POINTS  RUNS  MISSED  DIVERGENCES   TIME',
+    'webapp    T1       crash    exhaustive          76    76       0            1  9.9 s',
+    'webapp    T2       outside  not applicable       0     0       0            0  0.0 s',
   ])
 })
 

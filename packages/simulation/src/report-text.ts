@@ -15,14 +15,15 @@ const MAX_DIFFERENCES = 10
  * console.log(reportTable([await explore(operator, scenario)]))
  */
 export function reportTable(reports: readonly ExplorationReport[]): string {
-  const head = ['OPERATOR', 'PATTERN', '', 'COVERAGE', 'POINTS', 'EXPLORED', 'MISSED', 'DIVERGENCES']
+  const head = ['OPERATOR', 'PATTERN', '', 'COVERAGE', 'POINTS', 'RUNS', 'MISSED', 'DIVERGENCES', 'TIME']
   const rows = reports.flatMap(({ operator, patterns }) =>
-    patterns.map(({ pattern, title, coverage, points, explored, missed, divergences }) => [
+    patterns.map(({ pattern, title, coverage, points, explored, missed, divergences, durationMs }) => [
       operator,
       pattern,
       title,
       points === 0 ? 'not applicable' : coverage,
       ...[points, explored, missed, divergences].map(String),
+      `${(durationMs / 1_000).toFixed(1)} s`,
     ]),
   )
   const table = [head, ...rows]

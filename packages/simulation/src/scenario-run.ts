@@ -1,10 +1,12 @@
 /** One run of a scenario in a world of its own: undisturbed to learn what is right, or disturbed to compare with it. */
+import { SimulatedTimeError } from '@reeve/runtime/testing'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { type Difference, differences } from './difference.ts'
 import type { Disturbance } from './disturbance.ts'
 import type { RunningInstance } from './instance.ts'
 import type { OperatorUnderTest, Scenario, Step } from './operator-under-test.ts'
 import { describeRequest, isBookkeeping, LEASES } from './request-facts.ts'
+import type { RunLimits } from './run-bounds.ts'
 import { isSameSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -28,8 +30,8 @@ export interface RunControl {
   crash(instance: number): void
   /** Tells the instance to stop; another one starts when it has. */
   stop(instance: number): void
-  /** Notes a fault in the trace. */
-  fault(text: string): void
+  /** Notes a fault in the trace. A rest begins only after `lastsMs`: until then something may still be on its way. */
+  fault(text: string, lastsMs?: number): void
   /** Notes that something is wrong which the end state alone would not show. */
   problem(message: string): void
 }
@@ -54,6 +56,8 @@ export interface ScenarioRunOptions {
   readonly mayFail?: boolean
   /** Only the last step must agree, not each one. @default false */
   readonly onlyLastStep?: boolean
+  /** When a run that does not end is cut off; that is a problem of the run. @default see {@link RunLimits} */
+  readonly limits?: RunLimits
 }
 
 /** What came of a run. */
@@ -91,6 +95,7 @@ class Run {
   readonly #durationsMs: number[] = []
   #restarts = 0
   #hasStruck = false
+  #faultEndsMs = 0
   #lastWriteMs = 0
 
   constructor(operator: OperatorUnderTest, scenario: Scenario, options: ScenarioRunOptions) {
@@ -105,14 +110,14 @@ class Run {
   }
 
   async run(): Promise<ScenarioRun> {
-    const { seed, disturb, replicas = 1 } = this.#options
-    this.#world = await createWorld({ seed, operator: this.#operator })
+    const { seed, disturb, replicas = 1, limits } = this.#options
+    this.#world = await createWorld({ seed, operator: this.#operator, ...(limits && { limits }) })
     const { world } = this
     const disturbance = disturb?.({
       world,
       crash: (instance) => this.#crash(instance),
       stop: (instance) => this.#stop(instance),
-      fault: (text) => this.#fault(text),
+      fault: (text, lastsMs) => this.#fault(text, lastsMs),
       problem: (message) => this.#problem(message),
     })
     if (disturbance !== undefined) world.disturb(disturbance)
@@ -122,17 +127,7 @@ class Run {
     world.onInstanceEnd = (instance) => this.#onEnd(instance)
     await world.install(this.#operator)
     for (let replica = 0; replica < replicas; replica++) this.#start()
-    await world.clock.advance(1_000)
-    for (const [index, step] of this.#scenario.steps.entries()) {
-      world.record(0, 'step', step.name)
-      await step.act(world.user)
-      if (!(await this.#settle(index, `after the step "${step.name}"`))) break
-      if (disturbance?.onStepEnd !== undefined) {
-        await disturbance.onStepEnd(index)
-        if (!(await this.#settle(index, `after the fault that followed the step "${step.name}"`))) break
-      }
-      if (this.#isRest(step, index) && !(await this.#rest(index))) break
-    }
+    await this.#play(disturbance)
     if (this.#options.expected !== undefined) this.#compareCounts(this.#options.expected)
     return {
       problems: this.#problems,
@@ -141,6 +136,44 @@ class Run {
       baseline: this.#asBaseline(),
       hasStruck: this.#hasStruck,
     }
+  }
+
+  /** The steps, as far as they lead somewhere. */
+  async #play(disturbance: Disturbance | undefined): Promise<void> {
+    const { world } = this
+    if (!(await this.#pass(1_000))) return
+    for (const [index, step] of this.#scenario.steps.entries()) {
+      world.record(0, 'step', step.name)
+      await step.act(world.user)
+      if (!(await this.#settle(index, `after the step "${step.name}"`))) return
+      if (disturbance?.onStepEnd !== undefined) {
+        await disturbance.onStepEnd(index)
+        if (!(await this.#settle(index, `after the fault that followed the step "${step.name}"`))) return
+      }
+      if (!this.#isRest(step, index)) continue
+      if (!(await this.#outlastFault(index)) || !(await this.#rest(index))) return
+    }
+  }
+
+  /** A fault that goes on is no rest. */
+  async #outlastFault(index: number): Promise<boolean> {
+    const leftMs = this.#faultEndsMs - this.world.elapsedMs
+    if (leftMs <= 0) return true
+    return (await this.#pass(leftMs)) && this.#settle(index, 'after the fault ended')
+  }
+
+  /** Lets time pass; false when the run will never end. */
+  async #pass(ms: number): Promise<boolean> {
+    let excess: string | undefined
+    try {
+      await this.world.clock.advance(ms)
+    } catch (error) {
+      if (!(error instanceof SimulatedTimeError)) throw error
+      excess = error.message
+    }
+    excess ??= this.world.excess
+    if (excess !== undefined) this.#problem(excess)
+    return excess === undefined
   }
 
   async close(): Promise<void> {
@@ -166,8 +199,9 @@ class Run {
     })
   }
 
-  #fault(text: string): void {
+  #fault(text: string, lastsMs = 0): void {
     this.#hasStruck = true
+    this.#faultEndsMs = Math.max(this.#faultEndsMs, this.world.elapsedMs + lastsMs)
     this.world.record(0, 'fault', text)
   }
 
@@ -208,15 +242,14 @@ class Run {
     const expected = this.#options.expected?.snapshots[index]
     if (expected === undefined) return this.#becomeQuiet(index, when)
     if ((this.#options.onlyLastStep ?? false) && index < this.#scenario.steps.length - 1) {
-      await this.world.clock.advance(EXPLORATION_DEFAULTS.quietMs)
-      return true
+      return this.#pass(EXPLORATION_DEFAULTS.quietMs)
     }
     const { lookMs, patienceMs } = EXPLORATION_DEFAULTS
     // Up to the fault the run is the undisturbed one, request by request: it must also take the same time.
     const usualMs = this.#options.expected?.durationsMs[index] ?? 0
     let agreed = 0
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
-      await this.world.clock.advance(lookMs)
+      if (!(await this.#pass(lookMs))) return false
       if (!this.#hasStruck && waitedMs + lookMs < usualMs) continue
       const agrees = isSameSnapshot(expected, this.#snapshot())
       agreed = agrees && this.world.running.length > 0 ? agreed + 1 : 0
@@ -235,7 +268,7 @@ class Run {
     const { quietMs, lookMs, patienceMs } = EXPLORATION_DEFAULTS
     this.#lastWriteMs = this.world.elapsedMs
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
-      await this.world.clock.advance(lookMs)
+      if (!(await this.#pass(lookMs))) return false
       if (this.world.elapsedMs - this.#lastWriteMs < quietMs) continue
       this.#snapshots[index] = this.#snapshot()
       this.#durationsMs[index] = waitedMs + lookMs
@@ -256,8 +289,9 @@ class Run {
     const before = this.world.writes.filter(({ resource }) => resource !== LEASES).length
     const reads = this.world.readsAtRest
     this.world.isResting = true
-    await this.world.clock.advance(restMs)
+    const hasPassed = await this.#pass(restMs)
     this.world.isResting = false
+    if (!hasPassed) return false
     const late = this.world.writes.filter(({ resource }) => resource !== LEASES).slice(before)
     const hours = restMs / 3_600_000
     if (late.length > 0) {

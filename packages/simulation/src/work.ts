@@ -16,6 +16,18 @@ export type Task =
 
 /** What came of it; `error` when the exploration itself broke. */
 export type Answer =
-  | { readonly type: 'outcome'; readonly outcome: PointOutcome }
+  | { readonly type: 'outcome'; readonly outcome: PointOutcome; readonly durationMs: number }
   | { readonly type: 'labels'; readonly labels: readonly string[] }
   | { readonly type: 'error'; readonly message: string }
+
+/** `T9 point 7`, as messages name a task. */
+export function describeTask(task: Task): string {
+  switch (task.type) {
+    case 'baseline':
+      return 'the undisturbed run'
+    case 'labels':
+      return `the points of ${task.pattern}`
+    case 'run':
+      return `${task.pattern} point ${task.point}`
+  }
+}

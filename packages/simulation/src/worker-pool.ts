@@ -1,6 +1,7 @@
-/** Spreads independent runs over threads. */
+/** Spreads independent runs over threads, each with a bound on its memory and on its silence. */
 import { Worker } from 'node:worker_threads'
-import type { Answer, Task, WorkerSetup } from './work.ts'
+import { EXPLORATION_DEFAULTS } from './defaults.ts'
+import { type Answer, describeTask, type Task, type WorkerSetup } from './work.ts'
 
 /** A run that broke in itself: a bug of the operator's description or of the exploration, not a divergence. */
 export class ExplorationFailedError extends Error {
@@ -8,57 +9,102 @@ export class ExplorationFailedError extends Error {
   readonly code = 'EXPLORATION_FAILED'
 }
 
+/** Options of {@link WorkerPool}. */
+export interface WorkerPoolOptions {
+  readonly threads: number
+  /** Real time after which a thread that does not answer is given up. @default 10 minutes */
+  readonly maxSilenceRealMs?: number
+  /** Memory of each thread. @default 448 */
+  readonly maxHeapMegabytes?: number
+}
+
+/** Who is told of what, while tasks are performed. */
+export interface TaskObserver<T extends Task> {
+  /** A thread begins it. */
+  begun?(task: T): void
+  /** It has ended; in whatever order they end. */
+  done(task: T, answer: Answer): void
+}
+
 /**
  * Threads with the same exploration loaded. Every thread makes its own undisturbed runs once: they are the same
  * everywhere, and a snapshot costs more to ship than to make.
  *
+ * *Guarantees*: every run is answered for. A thread that dies of it (out of memory, an error that nobody catches) or
+ * says nothing for too long is replaced, and that is the outcome of the run.
+ *
+ * *Errors*: {@link ExplorationFailedError} when what is not a run breaks a thread, or a run breaks in itself.
+ *
  * @example
- * await using pool = new WorkerPool({ modulePath, seed: 1, budget: 24 }, 2)
- * await pool.all(tasks, (task, answer) => report(task, answer))
+ * await using pool = new WorkerPool({ modulePath, seed: 1, budget: 24 }, { threads: 2 })
+ * await pool.all(tasks, { done: (task, answer) => report(task, answer) })
  */
 export class WorkerPool implements AsyncDisposable {
-  readonly #workers: readonly Worker[]
+  readonly #setup: WorkerSetup
+  readonly #maxHeapMegabytes: number
+  readonly #maxSilenceRealMs: number
+  readonly #workers: Worker[]
 
-  constructor(setup: WorkerSetup, threads: number) {
-    const url = new URL('./worker.ts', import.meta.url)
-    this.#workers = Array.from({ length: threads }, () => new Worker(url, { workerData: setup }))
+  constructor(setup: WorkerSetup, options: WorkerPoolOptions) {
+    this.#setup = setup
+    this.#maxHeapMegabytes = options.maxHeapMegabytes ?? EXPLORATION_DEFAULTS.maxHeapMegabytes
+    this.#maxSilenceRealMs = options.maxSilenceRealMs ?? EXPLORATION_DEFAULTS.maxSilenceRealMs
+    this.#workers = Array.from({ length: options.threads }, () => this.#start())
   }
 
-  /** Performs all tasks; `done` is told of each in the order in which they end. Stops early when `signal` aborts. */
-  async all<T extends Task>(
-    tasks: readonly T[],
-    done: (task: T, answer: Answer) => void,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  /** Performs all tasks; ends early, between two of them, when `signal` aborts. */
+  async all<T extends Task>(tasks: readonly T[], observer: TaskObserver<T>, signal?: AbortSignal): Promise<void> {
     let next = 0
-    const work = async (worker: Worker) => {
+    const work = async (thread: number) => {
       for (let task = tasks[next++]; task !== undefined; task = tasks[next++]) {
         if (signal?.aborted) return
-        const answer = await ask(worker, task)
-        if (answer.type === 'error') throw new ExplorationFailedError(answer.message)
-        done(task, answer)
+        observer.begun?.(task)
+        const answer = await this.#perform(thread, task)
+        if (answer.type === 'error') throw new ExplorationFailedError(`${describeTask(task)}: ${answer.message}`)
+        observer.done(task, answer)
       }
     }
-    await Promise.all(this.#workers.map(work))
+    await Promise.all(this.#workers.map((_, thread) => work(thread)))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.terminate()))
   }
+
+  #start(): Worker {
+    return new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: this.#setup,
+      resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMegabytes },
+    })
+  }
+
+  async #perform(thread: number, task: Task): Promise<Answer> {
+    const worker = this.#workers[thread]
+    if (worker === undefined) throw new RangeError(`there is no thread ${thread}`)
+    const startedMs = performance.now()
+    try {
+      return await ask(worker, task, this.#maxSilenceRealMs)
+    } catch (error) {
+      await worker.terminate()
+      this.#workers[thread] = this.#start()
+      const problem = `the thread of the run was lost: ${error instanceof Error ? error.message : String(error)}`
+      if (task.type !== 'run') return { type: 'error', message: problem }
+      const outcome = { problems: [problem], differences: [], trace: [], hasStruck: true, traceHash: '' }
+      return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
+    }
+  }
 }
 
-function ask(worker: Worker, task: Task): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const onMessage = (answer: Answer) => {
-      worker.off('error', onError)
-      resolve(answer)
-    }
-    const onError = (error: unknown) => {
-      worker.off('message', onMessage)
-      reject(error)
-    }
-    worker.once('message', onMessage)
-    worker.once('error', onError)
-    worker.postMessage(task)
+/** Rejects when the thread ends or says nothing for `maxMs`. */
+function ask(worker: Worker, task: Task, maxMs: number): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${maxMs / 1_000} s of real time`)), maxMs)
+  worker.once('message', resolve)
+  worker.once('error', reject)
+  worker.postMessage(task)
+  return promise.finally(() => {
+    clearTimeout(timer)
+    worker.off('message', resolve)
+    worker.off('error', reject)
   })
 }

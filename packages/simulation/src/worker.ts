@@ -22,12 +22,17 @@ if (port !== null) {
 
 async function perform(ready: Promise<Explorer>, task: Task): Promise<Answer> {
   const explorer = await ready
+  const startedMs = performance.now()
   switch (task.type) {
-    case 'baseline':
-      return { type: 'outcome', outcome: await explorer.baselineProblems() }
+    case 'baseline': {
+      const outcome = await explorer.baselineProblems()
+      return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
+    }
     case 'labels':
       return { type: 'labels', labels: await explorer.labels(task.pattern) }
-    case 'run':
-      return { type: 'outcome', outcome: await explorer.run(task.pattern, task.point) }
+    case 'run': {
+      const outcome = await explorer.run(task.pattern, task.point)
+      return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
+    }
   }
 }

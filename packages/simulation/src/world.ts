@@ -12,14 +12,15 @@ import {
   type KubeObject,
 } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
-import type { Disturbance, SeamCall, SeamEvent, SeamRequest } from './disturbance.ts'
+import { type Disturbance, PASS, type SeamCall, type SeamEvent, type SeamRequest } from './disturbance.ts'
 import { ForeignMarks } from './foreign-marks.ts'
 import { type InstanceEnd, RunningInstance } from './instance.ts'
 import type { OperatorUnderTest, Place, PlainObject, User } from './operator-under-test.ts'
 import { outsideCall } from './outside-call.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'
-import { isBookkeeping, LEASES, objectId } from './request-facts.ts'
+import { describeRequest, isBookkeeping, LEASES, objectId } from './request-facts.ts'
+import { RunBounds, type RunLimits } from './run-bounds.ts'
 import type { SeamContext } from './seam.ts'
 import { Trace, type TraceKind } from './trace.ts'
 
@@ -31,6 +32,8 @@ export interface WorldOptions {
   readonly disturbance?: Disturbance
   /** Whose outside world is made. @default none but the small service that is always there */
   readonly operator?: OperatorUnderTest
+  /** When a run that does not end is cut off. @default see {@link RunLimits} */
+  readonly limits?: RunLimits
 }
 
 /** The lease that instances compete for when a pattern asks for an election. */
@@ -61,13 +64,14 @@ export interface CommittedWrite extends SeamRequest {
  * await world.clock.advance(60_000)
  * await world.close()
  */
-export async function createWorld({ seed, disturbance = {}, operator }: WorldOptions): Promise<World> {
+export async function createWorld({ seed, disturbance = {}, operator, limits }: WorldOptions): Promise<World> {
   const clock = new SimulatedClock()
   // An hour of history, so that an old view can be shown long after; when it expires is up to the patterns.
   const eventWindow = { maxAgeMs: 3_600_000 }
   const random = seededRandom(seed)
   const cluster = await startEmbeddedCluster({ listen: false, clock, random, nodes: 3, eventWindow })
-  return new World({ seed, clock, cluster, disturbance, makeWorld: operator?.world?.bind(operator) })
+  const bounds = new RunBounds(limits)
+  return new World({ seed, clock, cluster, disturbance, bounds, makeWorld: operator?.world?.bind(operator) })
 }
 
 interface WorldParts {
@@ -75,6 +79,7 @@ interface WorldParts {
   readonly clock: SimulatedClock
   readonly cluster: EmbeddedCluster
   readonly disturbance: Disturbance
+  readonly bounds: RunBounds
   readonly makeWorld: OperatorUnderTest['world']
 }
 
@@ -105,11 +110,12 @@ export class World implements SeamContext {
   /** What goes wrong, seen from the seam. */
   readonly disturbance: Disturbance = {
     onRequest: (request) => {
+      if (this.#isRunaway(request)) return PASS
       if (!this.isResting) {
         this.requests.push(request)
         this.steps.push(stepOf('request', request))
       } else if (request.resource !== LEASES && (request.verb === 'get' || request.verb === 'list')) this.readsAtRest++
-      return this.#faults.onRequest?.(request) ?? { type: 'pass' }
+      return this.#faults.onRequest?.(request) ?? PASS
     },
     onResponse: (request, status) => {
       if (!this.isResting) this.steps.push(stepOf('response', request))
@@ -133,16 +139,19 @@ export class World implements SeamContext {
   /** Told when an instance ends by itself. */
   onInstanceEnd: (instance: RunningInstance, end: InstanceEnd) => void = () => undefined
   readonly #startMs: number
+  readonly #bounds: RunBounds
+  #excess: string | undefined
   #faults: Disturbance
   #requestCount = 0
   #eventCount = 0
   #timerCount = 0
 
-  constructor({ seed, clock, cluster, disturbance, makeWorld }: WorldParts) {
+  constructor({ seed, clock, cluster, disturbance, bounds, makeWorld }: WorldParts) {
     this.seed = seed
     this.clock = clock
     this.cluster = cluster
     this.#startMs = clock.now()
+    this.#bounds = bounds
     this.#faults = disturbance
     const client = this.#client('user')
     this.foreigner = this.#client('somebody-else')
@@ -195,6 +204,11 @@ export class World implements SeamContext {
     return this.instances.filter(({ end, isKilled }) => end === undefined && !isKilled)
   }
 
+  /** Why all instances were killed: the run would not have ended. */
+  get excess(): string | undefined {
+    return this.#excess
+  }
+
   /** Who leads, according to the lease that instances compete for. */
   get leaseHolder(): string | undefined {
     const lease = this.cluster.api.get(LEASES, LEASE.namespace, LEASE.name)
@@ -240,6 +254,14 @@ export class World implements SeamContext {
       counts.set(id, (counts.get(id) ?? 0) + 1)
     }
     return counts
+  }
+
+  /** Kills everything when there is no end in sight: a killed instance gets no answer, which ends any loop. */
+  #isRunaway(request: SeamRequest): boolean {
+    this.#excess ??= this.#bounds.count(this.elapsedMs, describeRequest(request))
+    if (this.#excess === undefined) return false
+    for (const instance of this.running) instance.kill()
+    return true
   }
 
   #client(userAgent: string): KubeClient {

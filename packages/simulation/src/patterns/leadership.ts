@@ -36,7 +36,7 @@ function cutOffAt(stuck: SeamRequest, { world, fault, problem }: RunControl): Di
     onRequest: (request) => {
       if (request.index === stuck.index) {
         cutOff = request.instance
-        fault(`instance ${cutOff} cannot reach its lease any more`)
+        fault(`instance ${cutOff} cannot reach its lease any more`, STUCK_MS)
         return { type: 'delay', delayMs: STUCK_MS }
       }
       if (request.resource === LEASES) {

@@ -37,7 +37,7 @@ function pointOf(context: PatternContext, event: SeamEvent): Point {
           return {
             onEvent: ({ index, instance }) => {
               if (index !== event.index) return DELIVER
-              fault(label)
+              fault(label, DEADLINE_MS)
               isDead = true
               world.clock.schedule(DEADLINE_MS, () => {
                 if (isDead && world.running.some(({ number }) => number === instance))

@@ -69,7 +69,7 @@ function restartedOnThePast(context: PatternContext, past: SeamEvent, present: S
         },
         onEvent: ({ index, instance }) => {
           if (index !== present.index) return DELIVER
-          fault(`an API server that has fallen behind shows ${past.resource} as of ${past.resourceVersion}`)
+          fault(`an API server that has fallen behind shows ${past.resource} as of ${past.resourceVersion}`, FROZEN_MS)
           until = world.elapsedMs + FROZEN_MS
           crash(instance)
           return DELIVER
@@ -85,7 +85,7 @@ function frozenView(context: PatternContext, event: SeamEvent): Promise<PointOut
     disturb: ({ world, fault }) => ({
       onEvent: ({ index, resource }) => {
         if (index !== event.index) return DELIVER
-        fault(`the view of ${resource} is frozen`)
+        fault(`the view of ${resource} is frozen`, FROZEN_MS)
         world.cluster.faults.freeze(resource)
         world.clock.schedule(FROZEN_MS, () => {
           fault(`the view of ${resource} moves again`)
@@ -138,7 +138,7 @@ function eventComesLate(
           const isIts = event.resource === write.resource && event.name === write.name
           if (!isArmed || !isIts) return DELIVER
           isArmed = false
-          fault(`${describeEvent(event)} comes ${name}`)
+          fault(`${describeEvent(event)} comes ${name}`, delayMs)
           // A touch of what is declared makes the operator look at it once while the event is held back.
           for (const target of isProvoked ? objectsOf(world, primary) : []) {
             world.foreign.mark(world, target).catch((error: unknown) => problem(String(error)))
@@ -175,7 +175,7 @@ function eventPattern(id: 'T5' | 'T6', title: string, what: string, fate: EventF
               disturb: ({ fault }) => ({
                 onEvent: ({ index }) => {
                   if (index !== event.index) return DELIVER
-                  fault(label)
+                  fault(label, fate.type === 'stall-and-expire' ? fate.stallMs : 0)
                   return fate
                 },
               }),

@@ -58,6 +58,22 @@ export const forgetsRemovedKey = boxOperator('forgets-removed-key', {
     },
 })
 
+/**
+ * Makes what is missing for every Box that its cache shows, also for one that is long gone: the garbage collector takes
+ * it, and it is made again, as fast as both can.
+ */
+export const makesForTheDead = boxOperator('makes-for-the-dead', {
+  reconcile:
+    () =>
+    async ({ object: box, cache, client }) => {
+      if (box === undefined || box.metadata.deletionTimestamp !== undefined) return
+      const { namespace = '', name } = box.metadata
+      if (cache.get(ConfigMaps, { namespace, name }) !== undefined) return
+      const metadata = { name, namespace, labels: LABELS, ownerReferences: [controllerReference(box)] }
+      await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} })
+    },
+})
+
 /** Patches on every look, whether anything differs or not, and looks twice a minute. */
 export const patchesForNothing = boxOperator('patches-for-nothing', {
   reconcile:

@@ -1,0 +1,119 @@
+/** Reads the command line of `reeve explore`. */
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { EXPLORATION_DEFAULTS } from './defaults.ts'
+import { PATTERN_IDS, type PatternId } from './patterns/pattern.ts'
+
+/** What `--help` prints. */
+export const USAGE = `Usage: reeve explore [options]
+
+Runs operators in a simulated cluster under every fault that is known to break operators, and compares
+each run with an undisturbed one.
+
+  --operator <name>         only this operator; may be repeated (default: all that are found)
+  --module <path>           a module that exports \`exploration\`; may be repeated
+                            (default: exploration.ts and *.exploration.ts in operators/*/src and operators/*/test)
+  --pattern <T1..T14>       only this pattern; may be repeated or separated by commas (default: all)
+  --point <number>          only this point, to replay a divergence
+  --max-points <number>     at most this many points of each pattern, spread evenly (default: all)
+  --budget <number>         points of patterns that are sampled (default: ${EXPLORATION_DEFAULTS.budget})
+  --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
+  --threads <number>        runs at the same time (default: one per core)
+  --output <text|json>      how to report (default: text)
+  --help                    show this text
+
+Examples:
+  reeve explore
+  reeve explore --operator webapp --pattern T1,T9
+  reeve explore --operator webapp --pattern T1 --point 7 --seed 1
+  reeve explore --module my-operator/exploration.ts --output json
+
+Exit code: 0 when every run ended as it should, 1 when one did not, 2 when the command line is wrong.
+`
+
+/** A command line that cannot be understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'USAGE'
+}
+
+/** What to do. */
+export interface Command {
+  readonly operators: readonly string[]
+  readonly modules: readonly string[]
+  readonly patterns: readonly PatternId[]
+  readonly point: number | undefined
+  readonly maxPoints: number | undefined
+  readonly budget: number
+  readonly seed: number
+  readonly threads: number
+  readonly output: 'text' | 'json'
+}
+
+/**
+ * Reads the arguments; `undefined` when only help is wanted.
+ *
+ * *Errors*: {@link UsageError}, and what `parseArgs` throws at options that do not exist.
+ *
+ * @example
+ * const command = readArguments(process.argv.slice(2))
+ */
+export function readArguments(args: readonly string[]): Command | undefined {
+  const text = { type: 'string' } as const
+  const texts = { type: 'string', multiple: true } as const
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      operator: texts,
+      module: texts,
+      pattern: texts,
+      point: text,
+      'max-points': text,
+      budget: text,
+      seed: text,
+      threads: text,
+      output: { type: 'string', default: 'text' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const [verb = 'explore', ...others] = positionals
+  if (verb !== 'explore' || others.length > 0)
+    throw new UsageError(`unknown command "${positionals.join(' ')}"; there is only explore`)
+  const { output } = values
+  if (output !== 'text' && output !== 'json')
+    throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
+  const optional = (name: 'point' | 'max-points') => {
+    const value = values[name]
+    return value === undefined ? undefined : number(`--${name}`, value)
+  }
+  return {
+    operators: values.operator ?? [],
+    modules: values.module ?? [],
+    patterns: readPatterns(values.pattern ?? []),
+    point: optional('point'),
+    maxPoints: optional('max-points'),
+    budget: number('--budget', values.budget ?? String(EXPLORATION_DEFAULTS.budget)),
+    seed: number('--seed', values.seed ?? String(EXPLORATION_DEFAULTS.seed)),
+    threads: Math.max(1, number('--threads', values.threads ?? String(availableParallelism()))),
+    output,
+  }
+}
+
+function readPatterns(given: readonly string[]): readonly PatternId[] {
+  const names = given.flatMap((one) => one.split(','))
+  return names.map((name) => {
+    const id = PATTERN_IDS.find((candidate) => candidate === name)
+    if (id === undefined)
+      throw new UsageError(`--pattern is one of ${PATTERN_IDS.join(', ')}, not ${JSON.stringify(name)}`)
+    return id
+  })
+}
+
+function number(name: string, value: string): number {
+  const read = Number(value)
+  if (!Number.isInteger(read) || read < 0)
+    throw new UsageError(`${name} is a whole number, not ${JSON.stringify(value)}`)
+  return read
+}

@@ -1,0 +1,19 @@
+/** An operator that takes its whole process down when it is started again: nobody catches what it throws. */
+import type { Exploration } from '../../src/index.ts'
+import { boxScenario, correctOperator } from './boxes.ts'
+
+export const exploration: Exploration = {
+  operator: {
+    ...correctOperator,
+    name: 'lethal',
+    start(place, client) {
+      if (place.identity !== 'lethal-1') {
+        setImmediate(() => {
+          throw new Error('thrown where nobody listens')
+        })
+      }
+      return correctOperator.start(place, client)
+    },
+  },
+  scenario: boxScenario,
+}

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import type { Answer, Task } from '../src/work.ts'
+import { ExplorationFailedError, WorkerPool, type WorkerPoolOptions } from '../src/worker-pool.ts'
+
+const run = (pattern: 'T1' | 'T6', point: number): Task => ({ type: 'run', pattern, point })
+
+/** What is wrong with each run, in one thread. */
+async function problemsOf(
+  module: string,
+  tasks: readonly Task[],
+  options: Partial<WorkerPoolOptions> = {},
+): Promise<readonly (readonly string[])[]> {
+  const modulePath = fileURLToPath(new URL(`./support/${module}.ts`, import.meta.url))
+  await using pool = new WorkerPool({ modulePath, seed: 1, budget: 4 }, { threads: 1, ...options })
+  const answers: Answer[] = []
+  await pool.all(tasks, { done: (_, answer) => answers.push(answer) })
+  return answers.map((answer) => (answer.type === 'outcome' ? answer.outcome.problems : [answer.type]))
+}
+
+it('a run that kills its thread has diverged, and the next one has a new thread', { timeout: 120_000 }, async () => {
+  const [killed, next] = await problemsOf('lethal', [run('T1', 0), run('T6', 0)])
+  expect(killed).toEqual(['the thread of the run was lost: thrown where nobody listens'])
+  expect(next).toEqual([])
+})
+
+it('a run that eats all memory of its thread has diverged', { timeout: 120_000 }, async () => {
+  const [[problem] = []] = await problemsOf('greedy', [run('T1', 0)], { maxHeapMegabytes: 128 })
+  expect(problem).toMatch(/the thread of the run was lost: .*memory/)
+})
+
+it('a thread that says nothing is given up', { timeout: 120_000 }, async () => {
+  const impatient = { maxSilenceRealMs: 10 }
+  expect(await problemsOf('lethal', [run('T1', 0)], impatient)).toEqual([
+    ['the thread of the run was lost: no answer within 0.01 s of real time'],
+  ])
+  const failure = problemsOf('lethal', [{ type: 'baseline' }], impatient)
+  await expect(failure).rejects.toThrow(ExplorationFailedError)
+  await expect(failure).rejects.toThrow('the undisturbed run: the thread of the run was lost')
+})
+
+it('what breaks in itself names the point', { timeout: 120_000 }, async () => {
+  await expect(problemsOf('lethal', [run('T6', 9_999)])).rejects.toThrow(/^T6 point 9999: .*T6 has no point 9999/)
+})
