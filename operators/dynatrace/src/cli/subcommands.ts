@@ -14,6 +14,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     load: () => import('./operator.ts'),
   },
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+  {
+    name: 'plan',
+    summary: 'show what the operator would do, without doing it',
+    load: () => import('./plan.ts'),
+  },
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
   {
     name: 'webhook-server',

@@ -1,0 +1,114 @@
+/** Reads from a cluster what a plan looks at: lists and gets, nothing else. */
+import {
+  type Deployment,
+  Deployments,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type ListOptions,
+  Namespaces,
+  Pods,
+  type Resource,
+  Secrets,
+  type Stored,
+} from '@reeve/kube'
+import { DynaKubes, EdgeConnects } from '../api/latest.ts'
+import { OWNED } from '../controllers/dynakube/apply.ts'
+import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
+import { COPIED_SECRETS } from '../controllers/dynakube/injection/namespaces.ts'
+import type { Environment } from '../operator-settings.ts'
+
+/** The Deployment of the operator, as the chart names it. */
+const OPERATOR = 'dynatrace-operator'
+
+/** What there is. */
+export interface ClusterState {
+  readonly objects: readonly Stored<KubeObject>[]
+  /** Identifies the cluster: the UID of its namespace kube-system. */
+  readonly clusterId: string
+  /** Whether it serves the kinds of Istio. */
+  readonly hasIstio: boolean
+  /** The operator that runs in the first of the namespaces. */
+  readonly operator: RunningOperator | undefined
+}
+
+/** An operator as it was installed. */
+export interface RunningOperator {
+  readonly version: string | undefined
+  readonly env: Environment
+}
+
+/**
+ * Reads the namespaces of resources, and what they have to do with the rest of the cluster.
+ *
+ * *Errors*: the client's; reading needs `get` and `list` on the kinds of the operator in its namespace, and `list` on
+ * namespaces and on Secrets everywhere.
+ *
+ * @example
+ * const { objects, clusterId } = await readClusterState(client, ['dynatrace'], { signal })
+ */
+export async function readClusterState(
+  client: KubeClient,
+  namespaces: readonly string[],
+  { signal }: { readonly signal: AbortSignal },
+): Promise<ClusterState> {
+  const list = async <T extends KubeObject>(resource: Resource<T>, options: ListOptions) =>
+    (await client.listAll(resource, { ...options, signal })).items.map((item) => typed(resource, item))
+  const all = await list(Namespaces, {})
+  const known = namespaces.filter((name) => all.some(({ metadata }) => metadata.name === name))
+  const inNamespaces = known.flatMap((namespace) => [
+    ...OWNED.map((resource: Resource) => list(resource, { namespace })),
+    ...[DynaKubes, EdgeConnects].map(
+      async (resource: Resource) => (await unlessMissing(() => list(resource, { namespace }))) ?? [],
+    ),
+    list(Pods, { namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' }),
+  ])
+  const mesh = await Promise.all(
+    known.flatMap((namespace) =>
+      ISTIO_KINDS.map((resource: Resource) => unlessMissing(() => list(resource, { namespace }))),
+    ),
+  )
+  const copies = COPIED_SECRETS.map((name) => list(Secrets, { fieldSelector: `metadata.name=${name}` }))
+  const found = (await Promise.all([...inNamespaces, ...copies])).flat()
+  const objects = [...all, ...found, ...mesh.flatMap((items) => items ?? [])]
+  return {
+    objects,
+    clusterId: all.find(({ metadata }) => metadata.name === 'kube-system')?.metadata.uid ?? '',
+    hasIstio: mesh.length > 0 && mesh.every((items) => items !== undefined),
+    operator: runningOperator(objects, known[0]),
+  }
+}
+
+/** Items of a list need not say what they are. */
+function typed<T extends KubeObject>({ group, version, kind }: Resource<T>, item: Stored<T>): Stored<T> {
+  return { ...item, apiVersion: group === '' ? version : `${group}/${version}`, kind }
+}
+
+/** `undefined` for a kind without its CRD. */
+async function unlessMissing<T>(read: () => Promise<readonly T[]>): Promise<readonly T[] | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function runningOperator(
+  objects: readonly Stored<KubeObject>[],
+  namespace: string | undefined,
+): RunningOperator | undefined {
+  const found = objects.find(
+    ({ kind, metadata }) => kind === Deployments.kind && metadata.name === OPERATOR && metadata.namespace === namespace,
+  )
+  if (found === undefined) return undefined
+  // Read as a list of Deployments above.
+  const { spec, metadata } = found as Stored<Deployment>
+  const [container] = spec?.template.spec?.containers ?? []
+  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]))
+  const image = env.DT_OPERATOR_IMAGE ?? container?.image
+  return {
+    version: metadata.labels?.['app.kubernetes.io/version'],
+    env: { ...env, ...(image !== undefined && { DT_OPERATOR_IMAGE: image }) },
+  }
+}

@@ -1,0 +1,106 @@
+/** Stands between the operator and environments: questions pass, changes are written down and answered on the spot. */
+import { isRecord } from '../api/is-record.ts'
+import { KUBERNETES_SCHEMA } from '../environment/client/settings-objects.ts'
+import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
+import { type EnvironmentChange, foresee, isQuestion } from './environment-changes.ts'
+import { KNOWN_AFTER_APPLY } from './placeholders.ts'
+
+/** A request that is neither a question nor a change that a plan knows of. It was not sent. */
+export class UnforeseenRequestError extends Error {
+  readonly code = 'PLAN_UNFORESEEN_REQUEST'
+  override readonly name = 'UnforeseenRequestError'
+
+  constructor({ method, url }: OutboundRequest) {
+    super(`a plan changes nothing and cannot tell what ${method} ${url.host}${url.pathname} would; it was not sent`)
+  }
+}
+
+/** Come back later. */
+const UNAVAILABLE: readonly number[] = [429, 503]
+
+/**
+ * Watches over all requests of a plan.
+ *
+ * *Guarantees*: whatever is behind the senders it made receives questions only.
+ *
+ * @example
+ * const watch = new EnvironmentWatch()
+ * const client = createEnvironmentClient({ ...options, sender: watch.over(openOutbound(options)) })
+ */
+export class EnvironmentWatch {
+  readonly #changes = new Map<string, EnvironmentChange>()
+  readonly #unavailable = new Map<string, number>()
+  /** Names of clusters that would be announced, by environment. */
+  readonly #announced = new Map<string, string>()
+
+  /** What would change, in the order in which it came up. */
+  get changes(): readonly EnvironmentChange[] {
+    return [...this.#changes.values()]
+  }
+
+  /** Environments whose last answer was to come back later, with that answer's status. */
+  get unavailable(): ReadonlyMap<string, number> {
+    return this.#unavailable
+  }
+
+  /** A sender that passes questions on to `sender`, and nothing else. */
+  over(sender: Sender): Sender {
+    return { send: (request) => this.#send(sender, request), close: () => sender.close() }
+  }
+
+  async #send(sender: Sender, request: OutboundRequest): Promise<OutboundResponse> {
+    if (!isQuestion(request)) return this.#foreseen(request)
+    const { url } = request
+    if (isAboutAnnounced(url)) {
+      // Nothing is set yet for what does not exist yet; what holds for the environment will hold for it.
+      if (!url.pathname.endsWith('/effectiveValues')) return answer(url, 200, { items: [], totalCount: 0 })
+      const asked = new URL(url)
+      asked.searchParams.set('scope', 'environment')
+      return this.#ask(sender, { ...request, url: asked })
+    }
+    const label = this.#announced.get(url.host)
+    if (label !== undefined && isClusterSearch(url)) {
+      return answer(url, 200, { items: [{ scope: KNOWN_AFTER_APPLY, value: { label } }] })
+    }
+    return this.#ask(sender, request)
+  }
+
+  async #ask(sender: Sender, request: OutboundRequest): Promise<OutboundResponse> {
+    const response = await sender.send(request)
+    const { host } = request.url
+    if (UNAVAILABLE.includes(response.status)) this.#unavailable.set(host, response.status)
+    else this.#unavailable.delete(host)
+    return response
+  }
+
+  #foreseen(request: OutboundRequest): OutboundResponse {
+    const foreseen = foresee(request)
+    if (foreseen === undefined) throw new UnforeseenRequestError(request)
+    const { change, status, body } = foreseen
+    // Every round asks anew for what an environment does not have.
+    this.#changes.set(`${change.environment} ${change.action} ${change.what}`, change)
+    this.#remember(request)
+    return answer(request.url, status, body)
+  }
+
+  #remember({ url, body }: OutboundRequest): void {
+    const [setting] = [JSON.parse(String(body ?? 'null'))].flat()
+    if (!isRecord(setting) || setting.schemaId !== KUBERNETES_SCHEMA || !isRecord(setting.value)) return
+    this.#announced.set(url.host, String(setting.value.label ?? ''))
+  }
+}
+
+const isAboutAnnounced = ({ searchParams }: URL): boolean =>
+  [searchParams.get('scope'), searchParams.get('scopes')].includes(KNOWN_AFTER_APPLY)
+
+const isClusterSearch = ({ searchParams }: URL): boolean =>
+  searchParams.get('schemaIds') === KUBERNETES_SCHEMA && (searchParams.get('filter') ?? '').includes('clusterId')
+
+function answer(url: URL, status: number, body: unknown): OutboundResponse {
+  const text = body === '' ? '' : JSON.stringify(body)
+  return { status, headers: { 'content-type': 'application/json' }, url, body: once(text) }
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}

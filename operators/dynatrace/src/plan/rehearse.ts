@@ -1,0 +1,120 @@
+/** Runs the reconciles of the operator on a scratch cluster until they have nothing left to do. */
+import type { Clock, KubeObject, ObjectKey, Resource } from '@reeve/kube'
+import { type Logger, type Reconcile, silentLogger } from '@reeve/runtime'
+import { DynaKubes, EdgeConnects } from '../api/latest.ts'
+import { dynaKubeReconcile } from '../controllers/dynakube/reconcile.ts'
+import type { KeyPair, OperatorFacts } from '../controllers/dynakube/render-input.ts'
+import type { SelfSignedSubject } from '../controllers/dynakube/resolve/self-signed.ts'
+import type { ScopeSettings } from '../controllers/dynakube/resolve/token-scopes.ts'
+import { edgeConnectReconcile } from '../controllers/edgeconnect/reconcile.ts'
+import { repeatableBytes } from './repeatable-bytes.ts'
+import type { ScratchCluster } from './scratch-cluster.ts'
+import type { World } from './world.ts'
+
+/** A resource that is planned for. */
+export interface PlannedResource extends ObjectKey {
+  readonly kind: 'DynaKube' | 'EdgeConnect'
+}
+
+/** What a rehearsal needs besides the scratch cluster. */
+export interface RehearsalOptions extends ScopeSettings {
+  readonly world: World
+  readonly operator: OperatorFacts
+  readonly clusterId: string
+  readonly clock: Clock
+  readonly logger?: Logger
+  readonly signal: AbortSignal
+}
+
+/** What went wrong with a resource in the end. */
+export interface Failure {
+  readonly resource: PlannedResource
+  readonly error: Error
+}
+
+/** Each round does what the events of the one before would make the operator do; a handful is plenty. */
+const MAX_ROUNDS = 10
+
+/** A reconcile goes on for ever. */
+export class UnsettledError extends Error {
+  readonly code = 'PLAN_UNSETTLED'
+  override readonly name = 'UnsettledError'
+
+  constructor({ kind, namespace, name }: PlannedResource) {
+    super(`${kind} ${namespace}/${name} still changes after ${MAX_ROUNDS} rounds; the plan shows the state by then`)
+  }
+}
+
+const unsettled = (resource: PlannedResource): Failure => ({ resource, error: new UnsettledError(resource) })
+
+/**
+ * Reconciles the resources, round by round, until a round writes nothing.
+ *
+ * *Errors*: only the reason of the signal; what goes wrong with a resource is told in the result, as in its status.
+ *
+ * @example
+ * const failures = await rehearse(scratch, [{ kind: 'DynaKube', namespace, name }], options)
+ */
+export async function rehearse(
+  scratch: ScratchCluster,
+  resources: readonly PlannedResource[],
+  options: RehearsalOptions,
+): Promise<readonly Failure[]> {
+  const lookAt = actors(scratch, options)
+  for (let round = 1; ; round += 1) {
+    const writesBefore = scratch.writes
+    const failures: Failure[] = []
+    for (const resource of resources) {
+      try {
+        await lookAt[resource.kind](resource)
+      } catch (error) {
+        options.signal.throwIfAborted()
+        if (!(error instanceof Error)) throw error
+        failures.push({ resource, error })
+      }
+    }
+    if (scratch.writes === writesBefore) return failures
+    if (round === MAX_ROUNDS) return failures.length > 0 ? failures : resources.map(unsettled)
+  }
+}
+
+/** What lets the operator look once at a resource. */
+function actors(scratch: ScratchCluster, options: RehearsalOptions) {
+  const { world, ...facts } = options
+  const shared = { ...facts, ...world, randomBytes: repeatableBytes(), selfSigned: placeholderCertificate }
+  const [dynaKubes, edgeConnects] = [dynaKubeReconcile(shared), edgeConnectReconcile(shared)]
+  return {
+    DynaKube: (key: ObjectKey) => look(scratch, DynaKubes, dynaKubes, key, options),
+    EdgeConnect: (key: ObjectKey) => look(scratch, EdgeConnects, edgeConnects, key, options),
+  }
+}
+
+/** Nobody will see it, and a real key takes a second. */
+async function placeholderCertificate({ commonName }: SelfSignedSubject): Promise<KeyPair> {
+  return { certificate: `certificate of ${commonName}`, privateKey: `key of ${commonName}` }
+}
+
+async function look<T extends KubeObject>(
+  { client, view }: ScratchCluster,
+  resource: Resource<T>,
+  reconcile: Reconcile<T>,
+  { namespace, name }: ObjectKey,
+  { clock, signal, logger = silentLogger }: RehearsalOptions,
+): Promise<void> {
+  const key = namespace === undefined ? { name } : { namespace, name }
+  await reconcile({
+    key,
+    object: view.get(resource, key),
+    reasons: [],
+    attempt: 1,
+    reconcileId: 'plan',
+    client,
+    cache: view,
+    logger,
+    clock,
+    signal,
+    // Events tell people what happened, and nothing does.
+    events: { record: () => undefined },
+    stage: (_name, run) => run(),
+  })
+}

@@ -1,0 +1,141 @@
+/** Environments that exist in this process only, for plans without a network. */
+import { type Clock, Secrets } from '@reeve/kube'
+import { tokensSecretName } from '../api/dynakube/names.ts'
+import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'
+import { CLIENT_KEYS } from '../controllers/edgeconnect/provision.ts'
+import { decodeSecret, encodeSecret } from '../controllers/secret-data.ts'
+import { TOKEN_SCOPES } from '../environment/simulator/defaults.ts'
+import type { OAuthClientOptions, TenantOptions, TokenOptions } from '../environment/simulator/options.ts'
+import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
+import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
+import { repeatableBytes } from './repeatable-bytes.ts'
+import type { ScratchCluster } from './scratch-cluster.ts'
+import type { Exits } from './world.ts'
+
+/** What a Secret with tokens has when nobody gave one. Simulated environments take whatever they are told to take. */
+const SIMULATED_TOKENS = { apiToken: 'dt0c01.SIMULATED.API', dataIngestToken: 'dt0c01.SIMULATED.INGEST' }
+
+const SIMULATED_CLIENT = {
+  [CLIENT_KEYS.id]: 'dt0s02.SIMULATED',
+  [CLIENT_KEYS.secret]: 'dt0s02.SIMULATED.SECRET',
+}
+
+/** Nobody can tell offline what a token may do: it may do everything. */
+const ALL_SCOPES = Object.values(TOKEN_SCOPES).flat()
+
+/** Exits to simulated environments, and the Secrets that had to be made up for them. */
+export interface Simulation {
+  readonly exits: Exits
+  /** Names of Secrets that were put into the scratch cluster. */
+  readonly madeUp: readonly { readonly namespace: string; readonly name: string }[]
+}
+
+interface Tenant {
+  readonly id: string
+  readonly endpoints: readonly string[]
+  readonly tokens: readonly TokenOptions[]
+  readonly oauthClients: readonly OAuthClientOptions[]
+}
+
+/**
+ * Simulates an environment for every DynaKube and EdgeConnect of the scratch cluster: it has the host that the resource
+ * names, and takes the credentials that it refers to. Those that are missing are made up.
+ *
+ * @example
+ * const { exits, madeUp } = await simulateEnvironments(scratch, clock)
+ */
+export async function simulateEnvironments(scratch: ScratchCluster, clock: Clock): Promise<Simulation> {
+  const madeUp: { namespace: string; name: string }[] = []
+  const secretOf = async (namespace: string, name: string, otherwise: Readonly<Record<string, string>>) => {
+    const found = scratch.view.get(Secrets, { namespace, name })
+    if (found !== undefined) return decodeSecret(found.data)
+    const metadata = { namespace, name }
+    await scratch.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: encodeSecret(otherwise) })
+    madeUp.push({ namespace, name })
+    return otherwise
+  }
+  const tenants: Tenant[] = []
+  for (const dynakube of scratch.view.list(DynaKubes)) {
+    const { namespace = '' } = dynakube.metadata
+    tenants.push(tenantOf(dynakube, await secretOf(namespace, tokensSecretName(dynakube), SIMULATED_TOKENS)))
+  }
+  for (const edgeConnect of scratch.view.list(EdgeConnects)) {
+    const { namespace = '' } = edgeConnect.metadata
+    const data = await secretOf(namespace, edgeConnect.spec.oauth.clientSecret, SIMULATED_CLIENT)
+    tenants.push(platformOf(edgeConnect, data))
+  }
+  const environment = new SimulatedEnvironment({ tenants: merged(tenants), clock, random: repeatableBytes() })
+  const sender = environmentSender(environment)
+  return {
+    madeUp,
+    exits: { environment: () => sender, platform: () => sender, registry: () => everyImage },
+  }
+}
+
+function tenantOf({ spec }: DynaKube, data: Readonly<Record<string, string>>): Tenant {
+  const { hostname, host, pathname } = new URL(spec.apiUrl)
+  const [, managed] = /^\/e\/([^/]+)\/api/.exec(pathname) ?? []
+  return {
+    id: managed ?? labelOf(hostname),
+    endpoints: [`https://${host}/communication`],
+    tokens: Object.entries(data).map(([name, value]) => ({ name, value, scopes: ALL_SCOPES })),
+    oauthClients: [],
+  }
+}
+
+function platformOf({ spec }: EdgeConnect, data: Readonly<Record<string, string>>): Tenant {
+  const { [CLIENT_KEYS.id]: id = '', [CLIENT_KEYS.secret]: secret = '' } = data
+  return {
+    id: labelOf(new URL(`https://${spec.apiServer}`).hostname),
+    endpoints: [],
+    tokens: [],
+    oauthClients: id === '' || secret === '' ? [] : [{ id: id.trim(), secret: secret.trim() }],
+  }
+}
+
+const labelOf = (hostname: string): string => hostname.split('.')[0] ?? hostname
+
+/** Resources of one environment share it. */
+function merged(tenants: readonly Tenant[]): readonly TenantOptions[] {
+  return [...Map.groupBy(tenants, ({ id }) => id)].map(([id, same]) => {
+    const endpoints = [...new Set(same.flatMap((tenant) => tenant.endpoints))]
+    const distinct = <T>(items: readonly T[], keyOf: (item: T) => string) => [
+      ...new Map(items.map((item) => [keyOf(item), item])).values(),
+    ]
+    const tokens = distinct(
+      same.flatMap((tenant) => tenant.tokens),
+      ({ value = '' }) => value,
+    )
+    const oauthClients = distinct(
+      same.flatMap((tenant) => tenant.oauthClients),
+      (client) => client.id,
+    )
+    return { id, tokens, oauthClients, ...(endpoints.length > 0 && { endpoints }) }
+  })
+}
+
+/** Access tokens are fetched from wherever the resource says; the simulation has one place for that. */
+function environmentSender(environment: SimulatedEnvironment): Sender {
+  return {
+    send: (request) => {
+      const isForTokens = request.method === 'POST' && String(request.body ?? '').includes('grant_type=')
+      return environment.answer(isForTokens ? { ...request, url: new URL(environment.tokenUrl) } : request)
+    },
+    close: async () => undefined,
+  }
+}
+
+const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json'
+
+/** A registry that has every image. */
+const everyImage: Sender = {
+  send: async ({ url }: OutboundRequest): Promise<OutboundResponse> => {
+    const index = { schemaVersion: 2, mediaType: INDEX_TYPE, manifests: [], annotations: { simulated: url.pathname } }
+    return { status: 200, headers: { 'content-type': INDEX_TYPE }, url, body: once(JSON.stringify(index)) }
+  },
+  close: async () => undefined,
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}

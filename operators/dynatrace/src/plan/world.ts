@@ -1,0 +1,79 @@
+/** The world outside the cluster, as a plan sees it: it answers questions and is never changed. */
+import {
+  createEnvironmentClient,
+  type EnvironmentClient,
+  type EnvironmentClientOptions,
+} from '../environment/client/environment-client.ts'
+import {
+  createPlatformClient,
+  type PlatformClient,
+  type PlatformClientOptions,
+} from '../environment/client/platform/platform-client.ts'
+import { HTTP_DEFAULTS } from '../http/defaults.ts'
+import { Outbound, type Sender } from '../http/outbound.ts'
+import { openOutbound } from '../http/outbound-client.ts'
+import { environmentProxy, noProxy } from '../http/proxy-choice.ts'
+import { usableCertificates } from '../http/trusted-certificates.ts'
+import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../oci/registry-client.ts'
+import type { EnvironmentWatch } from './environment-watch.ts'
+
+/** What the reconcile functions are given to reach environments and registries. */
+export interface World {
+  connect(options: EnvironmentClientOptions): EnvironmentClient
+  openPlatform(options: PlatformClientOptions): PlatformClient
+  openRegistry(options: RegistryClientOptions): RegistryClient
+}
+
+/** How requests leave the process. */
+export interface Exits {
+  environment(options: EnvironmentClientOptions): Sender
+  platform(options: PlatformClientOptions): Sender
+  /** `undefined` for connections of the client's own. */
+  registry(): Sender | undefined
+}
+
+/**
+ * A world behind `exits`, with `watch` before each of them. Registries need no watch: their client can only read.
+ *
+ * @example
+ * const world = watchedWorld(networkExits(), new EnvironmentWatch())
+ */
+export function watchedWorld(exits: Exits, watch: EnvironmentWatch): World {
+  return {
+    // The time of a plan stands still; deadlines and retries need one that passes.
+    connect: ({ clock: _still, ...options }) =>
+      createEnvironmentClient({ ...options, sender: watch.over(exits.environment(options)) }),
+    openPlatform: ({ clock: _still, ...options }) =>
+      createPlatformClient({ ...options, sender: watch.over(exits.platform(options)) }),
+    openRegistry: (options) => {
+      const sender = exits.registry()
+      return createRegistryClient({ ...options, ...(sender && { sender }) })
+    },
+  }
+}
+
+/** The real world: the same proxies and authorities as those of the operator. */
+export function networkExits(env: Readonly<Record<string, string | undefined>> = process.env): Exits {
+  return {
+    environment: (options) => openOutbound({ env, ...options }),
+    platform: (options) => platformSender(options, env),
+    registry: () => undefined,
+  }
+}
+
+/** The API is contacted directly, the token endpoint through the proxy of the process if it has one. */
+function platformSender(
+  { apiServer, trustedCertificates = '', userAgent = HTTP_DEFAULTS.userAgent }: PlatformClientOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Sender {
+  const common = { trustedCertificates: usableCertificates(trustedCertificates), userAgent }
+  const direct = new Outbound({ ...common, proxy: noProxy })
+  const proxied = new Outbound({ ...common, proxy: environmentProxy(env) })
+  const { host } = new URL(`https://${apiServer}`)
+  return {
+    send: (request) => (request.url.host === host ? direct : proxied).send(request),
+    close: async () => {
+      await Promise.all([direct.close(), proxied.close()])
+    },
+  }
+}
