@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 /** Keys as the operator makes them take seconds. */
-const quickCertificate = async () => ({ certificate: 'certificate', privateKey: 'key' })
+const quickCertificate = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
 
 const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
 
