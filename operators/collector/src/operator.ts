@@ -1,4 +1,5 @@
 /** The Collector operator as one value: controller, events and election in a manager. */
+import { basename } from 'node:path'
 import type { ChartResolver } from '@reeve/helm'
 import { releaseSelector } from '@reeve/helm'
 import { type Clock, type KubeClient, type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
@@ -73,8 +74,6 @@ export interface CollectorOperatorOptions {
    * not watched. @default 300_000
    */
   readonly resyncMs?: number
-  /** Under which name helm writes objects: that of its executable. @default helm */
-  readonly helmFieldManager?: string
   /** Without it this process leads from the start. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
   readonly webhook?: WebhookOptions
@@ -118,7 +117,9 @@ const STALE_MARGIN_MS = 10_000
  */
 export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
   const { client, clock, logger, metrics, random } = options
-  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS, helmFieldManager = 'helm' } = options
+  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
+  // Helm signs what it writes with the name of its executable.
+  const fieldManager = basename(options.helm.binary.path)
   const shared = {
     ...(clock && { clock }),
     ...(logger && { logger }),
@@ -144,7 +145,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     charts: options.charts,
     settings: options.settings,
     metrics: collectorMetrics(metrics, () => cache.list(Collectors)),
-    inspector: new ReleaseInspector({ fieldManager: helmFieldManager, resyncMs }),
+    inspector: new ReleaseInspector({ fieldManager, resyncMs }),
     resyncMs,
     helmTimeoutMs,
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
@@ -167,7 +168,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
           // The mapper looks at metadata only, which every object has.
           resource: resource as Resource<KubeObject>,
           labelSelector: MADE_BY_HELM,
-          transform: keepDriftFields(helmFieldManager),
+          transform: keepDriftFields(fieldManager),
           map: collectorsOfObject,
         })),
       ],

@@ -1,7 +1,7 @@
 /** `collector-operator run`: the operator in a process of its own. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { ChartStore, findHelm, openHelm } from '@reeve/helm'
 import { createClient, loadConfig } from '@reeve/kube'
 import {
@@ -69,7 +69,6 @@ export async function run(flags: RunFlags, env: Readonly<Record<string, string |
     metrics,
     concurrency: flags.concurrency,
     helmTimeoutMs: flags.helmTimeout * 1_000,
-    helmFieldManager: basename(helm.binary.path),
     instance: identity,
     ...(flags.namespace !== undefined && { namespace: flags.namespace }),
     healthAddress: address,
