@@ -1,0 +1,124 @@
+/** When a DynaKube is looked at again, what the operator says of its CRD, and which versions it settles on. */
+import { CustomResourceDefinitions, Events } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { DynaKubeCrd } from '../../src/index.ts'
+import { operations, settled } from './support/questions.ts'
+import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
+
+const MINUTE = 60_000
+const VERSION_LABEL = 'app.kubernetes.io/version'
+/** Making a key takes seconds. */
+const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(['calm', 'classic', 'frozen', 'newest', 'checked', 'unchecked'], {
+    release: { version: 'of-this-release' },
+  })
+  await label('of-this-release')
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const label = (version: string | null) =>
+  stage.client.patch(
+    CustomResourceDefinitions,
+    { name: DynaKubeCrd.name },
+    { type: 'merge', patch: { metadata: { labels: { [VERSION_LABEL]: version } } } },
+  )
+const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
+const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
+
+describe('a DynaKube', () => {
+  it('is looked at after five minutes when something changed, else after thirty (core 7)', async () => {
+    await stage.create('calm', hosts)
+    await settled(stage, 'calm')
+    const passes = () => stage.records.filter(({ key: { name } }) => name === 'calm')
+    const delayMs = ({ nextRunMs = 0, startedMs, durationMs }: (typeof stage.records)[number]) =>
+      nextRunMs - startedMs - durationMs
+    const [first] = passes()
+    expect(first?.writes).toContainEqual(expect.objectContaining({ kind: 'DynaKube', subresource: 'status' }))
+    expect(first && delayMs(first)).toBe(5 * MINUTE)
+    await stage.until('nothing left to write', () => passes().at(-1)?.writes.length === 0)
+    const still = await stage.look('calm')
+    expect(still.writes).toEqual([])
+    expect(delayMs(still)).toBe(30 * MINUTE)
+  })
+})
+
+describe('versions', () => {
+  it('of classic agents and their gateways come from the environment, whatever the flag says (core 24)', async () => {
+    const flags = { ...WITHOUT_KEY, 'feature.dynatrace.com/public-registry': 'true' }
+    await stage.create('classic', { oneAgent: { classicFullStack: {} }, ...gateway }, flags)
+    await settled(stage, 'classic')
+    const { oneAgent, activeGate } = (await stage.read('classic')).status ?? {}
+    expect(oneAgent).toMatchObject({ source: 'tenant-registry', imageID: expect.stringContaining('/linux/oneagent:') })
+    expect(activeGate).toMatchObject({
+      source: 'tenant-registry',
+      imageID: expect.stringContaining('/linux/activegate:'),
+    })
+    expect(operations(stage, 'classic')).not.toContain('latest-image')
+  })
+
+  it('that are not updated are not asked for again (core 25)', async () => {
+    await stage.create('frozen', gateway, { ...WITHOUT_KEY, 'feature.dynatrace.com/activegate-updates': 'false' })
+    await settled(stage, 'frozen')
+    const version = async () => (await stage.read('frozen')).status?.activeGate?.version
+    const before = await version()
+    stage.environment.tenant('frozen').versions.gateway = '1.999.0.20300101-000000'
+    stage.environment.clearCalls()
+    stage.pass(16 * MINUTE)
+    await stage.look('frozen')
+    expect(operations(stage, 'frozen')).toContain('gateway-connection-info')
+    expect(operations(stage, 'frozen')).not.toContain('gateway-latest-version')
+    expect(await version()).toBe(before)
+  })
+
+  it('that went down stay where they were (core 21)', async () => {
+    const { versions } = stage.environment.tenant('newest')
+    versions.release('999.999.999.20990101-000000')
+    await stage.create('newest', hosts)
+    await settled(stage, 'newest')
+    versions.agent = '1.283.132.20240205-143805'
+    stage.pass(16 * MINUTE)
+    const record = await stage.look('newest')
+    expect(record.outcome).toBe('requeue_after')
+    expect((await stage.read('newest')).status?.oneAgent).toMatchObject({
+      version: '999.999.999.20990101-000000',
+      imageID: expect.stringMatching(/:999\.999\.999-raw$/),
+    })
+    expect(await stage.condition('newest', 'OneAgentVersion')).toMatchObject({ status: 'False', reason: 'Downgrade' })
+  })
+})
+
+describe('the CRD', () => {
+  const warnings = async () => {
+    const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
+    return items.filter(({ reason }) => reason === 'CRDVersionMismatch')
+  }
+
+  it('of another release is warned about, and the work goes on (core 42)', async () => {
+    await label('of-another-release')
+    // What was read is believed for a while.
+    stage.pass(6 * MINUTE)
+    await stage.create('checked', hosts)
+    await settled(stage, 'checked')
+    await stage.until('the event', async () => (await warnings()).length > 0)
+    const [event] = await warnings()
+    expect(event).toMatchObject({ type: 'Warning' })
+  })
+
+  it('without a release stops the work (core 42)', async () => {
+    await label(null)
+    stage.pass(6 * MINUTE)
+    stage.environment.clearCalls()
+    await stage.create('unchecked', hosts)
+    const failed = () => stage.records.find(({ key: { name }, error }) => name === 'unchecked' && error !== undefined)
+    await stage.until('a failure', () => failed() !== undefined)
+    expect(failed()?.error).toContain(`has no label ${VERSION_LABEL}`)
+    expect(operations(stage, 'unchecked')).toEqual([])
+    await label('of-this-release')
+    await stage.look('unchecked')
+    await settled(stage, 'unchecked')
+  })
+})

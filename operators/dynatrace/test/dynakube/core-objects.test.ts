@@ -1,0 +1,250 @@
+/** What becomes of objects that somebody edits, that cannot be changed, or that are no longer asked for. */
+import {
+  ConfigMaps,
+  DaemonSets,
+  isNotFound,
+  Namespaces,
+  Secrets,
+  type StatefulSet,
+  StatefulSets,
+  type Stored,
+} from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DynaKube, DynaKubeSpec } from '../../src/api/latest.ts'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { find, key, secretData, settled } from './support/questions.ts'
+import { type Stage, setStage, tokensOf } from './support/stage.ts'
+
+const TEMPLATE_HASH = 'internal.operator.dynatrace.com/template-hash'
+const CLAIMS_HASH = 'internal.operator.dynatrace.com/pvc-hash'
+/** Making a key takes seconds. */
+const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await setStage(['edited', 'claimed', 'selecting', 'taken', 'pulled', 'proxied', 'direct', 'leaving'])
+})
+afterAll(() => stage?.[Symbol.asyncDispose]())
+
+const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
+const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
+const merge = (patch: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch }) as const
+
+describe('an object that was edited by hand', () => {
+  const read = () => stage.client.get(DaemonSets, key('edited-oneagent'))
+
+  it('gets back what the operator wants (core 39)', async () => {
+    await stage.create('edited', hosts)
+    await settled(stage, 'edited')
+    const before = await read()
+    const container = before.spec?.template?.spec?.containers[0]
+    const containers = [{ ...container, image: 'registry.example.com/other:1' }]
+    await stage.client.patch(
+      DaemonSets,
+      key('edited-oneagent'),
+      merge({ spec: { template: { spec: { containers } } } }),
+    )
+    await stage.until('the image', async () => {
+      return (await read()).spec?.template?.spec?.containers[0]?.image === container?.image
+    })
+    expect((await read()).metadata.uid).toBe(before.metadata.uid)
+  })
+
+  it('gets back its mark (core 39, workloads 4)', async () => {
+    const hash = (await read()).metadata.annotations?.[TEMPLATE_HASH]
+    expect(hash).toMatch(/^\d+$/)
+    const annotations = { [TEMPLATE_HASH]: null }
+    await stage.client.patch(DaemonSets, key('edited-oneagent'), merge({ metadata: { annotations } }))
+    await stage.until('the mark', async () => (await read()).metadata.annotations?.[TEMPLATE_HASH] === hash)
+  })
+
+  it('keeps what the operator has no opinion about (workloads 2)', async () => {
+    const labels = { 'example.com/theirs': 'yes' }
+    await stage.client.patch(DaemonSets, key('edited-oneagent'), merge({ metadata: { labels } }))
+    await stage.look('edited')
+    await stage.look('edited')
+    expect((await read()).metadata.labels).toMatchObject(labels)
+  })
+
+  it('is restored at once, also when the environment need not be asked (core 18)', async () => {
+    const before = await secretData(stage, 'edited-pull-secret')
+    const data = encodeSecret({ '.dockerconfigjson': '{}' })
+    await stage.client.patch(Secrets, key('edited-pull-secret'), merge({ data }))
+    stage.environment.clearCalls()
+    await stage.until('the data', async () => {
+      return (await secretData(stage, 'edited-pull-secret'))?.['.dockerconfigjson'] !== '{}'
+    })
+    expect(await secretData(stage, 'edited-pull-secret')).toEqual(before)
+    expect(Object.keys(JSON.parse(before?.['.dockerconfigjson'] ?? '').auths)).toEqual([stage.environment.authority])
+    expect(stage.environment.calls()).toEqual([])
+  })
+})
+
+describe('a StatefulSet', () => {
+  const name = 'claimed-activegate'
+  const withClaim = (storage: string): Partial<DynaKubeSpec> => ({
+    activeGate: {
+      capabilities: ['routing'],
+      volumeClaimTemplate: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+    },
+  })
+  const isOther = (before: StatefulSet | undefined) => async () => {
+    const { metadata } = (await find(stage, StatefulSets, name)) ?? {}
+    return metadata !== undefined && metadata.uid !== before?.metadata.uid
+  }
+
+  it('whose claims change is made anew (core 40, workloads 3)', async () => {
+    await stage.create('claimed', withClaim('1Gi'), WITHOUT_KEY)
+    await settled(stage, 'claimed')
+    const before = await find(stage, StatefulSets, name)
+    expect(before?.metadata.annotations?.[CLAIMS_HASH]).toBe('257705630')
+    await stage.edit('claimed', { spec: withClaim('2Gi') })
+    await stage.until('another one', isOther(before))
+    const after = await find(stage, StatefulSets, name)
+    expect(after?.spec?.volumeClaimTemplates?.[0]?.spec?.resources?.requests?.storage).toBe('2Gi')
+    expect(after?.metadata.annotations?.[CLAIMS_HASH]).not.toBe('257705630')
+  })
+
+  it('whose selector differs is made anew (core 40)', async () => {
+    const labels = { app: 'former' }
+    await inheriting('selecting', gateway, (owner) => ({
+      ...former('selecting-activegate', owner),
+      spec: {
+        serviceName: '',
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'former', image: 'former' }] } },
+      },
+    }))
+    await stage.until('another selector', async () => {
+      const { spec } = (await find(stage, StatefulSets, 'selecting-activegate')) ?? {}
+      return spec !== undefined && spec.selector?.matchLabels?.app === undefined
+    })
+  })
+
+  it('of an earlier release is taken over as it is (workloads 31)', async () => {
+    const spec = withClaim('1Gi')
+    await stage.edit('claimed', { spec })
+    await stage.until('the claim', async () => {
+      return (await find(stage, StatefulSets, name))?.metadata.annotations?.[CLAIMS_HASH] === '257705630'
+    })
+    // As another release writes it: its own mark, and nothing of how this one keeps its books.
+    const { metadata, spec: rendered } = JSON.parse(
+      JSON.stringify(await stage.client.get(StatefulSets, key(name))).replaceAll('claimed', 'taken'),
+    )
+    const annotations = { [CLAIMS_HASH]: '257705630', [TEMPLATE_HASH]: '1' }
+    const before = await inheriting('taken', spec, (owner) => ({
+      ...former('taken-activegate', owner),
+      metadata: { ...former('taken-activegate', owner).metadata, labels: metadata.labels, annotations },
+      spec: rendered,
+    }))
+    await settled(stage, 'taken')
+    const after = await find(stage, StatefulSets, 'taken-activegate')
+    expect(after?.metadata.uid).toBe(before.metadata.uid)
+    expect(after?.metadata.annotations?.[TEMPLATE_HASH]).not.toBe('1')
+    expect(after?.metadata.annotations?.[CLAIMS_HASH]).toBe('257705630')
+  })
+})
+
+const former = (name: string, owner: DynaKube) => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: {
+    ...key(name),
+    ownerReferences: [
+      {
+        apiVersion: 'dynatrace.com/v1beta6',
+        kind: 'DynaKube',
+        name: owner.metadata.name ?? '',
+        uid: owner.metadata.uid ?? '',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+})
+
+/** Creates a DynaKube that has a StatefulSet before the operator can make one: its tokens come last. */
+async function inheriting(
+  name: string,
+  spec: Partial<DynaKubeSpec>,
+  made: (owner: DynaKube) => StatefulSet,
+): Promise<Stored<StatefulSet>> {
+  const owner = await stage.create(name, { ...spec, tokens: `${name}-later` }, WITHOUT_KEY)
+  const set = await stage.client.create(StatefulSets, made(owner), { fieldManager: 'former-release' })
+  const { data = {} } = await stage.client.get(Secrets, key(tokensOf(name)))
+  await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(`${name}-later`), data })
+  return set
+}
+
+describe('the pull secret', () => {
+  it('goes with the last that pulls, whichever that is (workloads 12)', async () => {
+    await stage.create('pulled', { ...hosts, ...gateway }, WITHOUT_KEY)
+    await settled(stage, 'pulled')
+    expect(await find(stage, Secrets, 'pulled-pull-secret')).toBeDefined()
+    const isGone = async () => (await find(stage, Secrets, 'pulled-pull-secret')) === undefined
+    const isUntold = async () => (await stage.condition('pulled', 'PullSecret')) === undefined
+    await stage.edit('pulled', { spec: { activeGate: null } })
+    await stage.until('no gateway', async () => (await find(stage, StatefulSets, 'pulled-activegate')) === undefined)
+    expect(await isGone()).toBe(false)
+    await stage.edit('pulled', { spec: { oneAgent: null } })
+    await stage.until('no Secret', isGone)
+    await stage.until('no condition', isUntold)
+    await stage.edit('pulled', { spec: gateway })
+    await stage.until('a Secret', async () => !(await isGone()))
+    await stage.edit('pulled', { spec: { activeGate: null } })
+    await stage.until('no Secret', isGone)
+  })
+})
+
+describe('the proxy', () => {
+  it('is a Secret as long as there is one, each DynaKube its own (core 27, workloads 15, 17)', async () => {
+    // Only agents use it, so that the operator itself is not stopped by a proxy that nobody runs.
+    const proxy = { value: 'user:pw@proxy.example.com:3128' }
+    const noProxy = { 'feature.dynatrace.com/no-proxy': '127.0.0.1,localhost' }
+    await stage.create('proxied', { ...hosts, proxy }, noProxy)
+    await settled(stage, 'proxied')
+    await stage.create('direct', hosts)
+    await settled(stage, 'direct')
+    await stage.look('direct')
+    expect(await find(stage, Secrets, 'direct-internal-proxy')).toBeUndefined()
+    expect(await secretData(stage, 'proxied-internal-proxy')).toEqual({
+      scheme: 'http',
+      host: 'proxy.example.com',
+      port: '3128',
+      username: 'user',
+      password: 'pw',
+    })
+    await stage.edit('proxied', { spec: { proxy: null } })
+    await stage.until('no Secret', async () => (await find(stage, Secrets, 'proxied-internal-proxy')) === undefined)
+  })
+})
+
+describe('a namespace that is on its way out', () => {
+  it('gets nothing, and is no error (core 41)', async () => {
+    const labels = { team: 'leaving' }
+    const namespaceSelector = { matchLabels: labels }
+    for (const name of ['staying', 'going']) {
+      await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+    }
+    await stage.client.create(ConfigMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'going', name: 'held', finalizers: ['example.com/held'] },
+    })
+    await stage.client.delete(Namespaces, { name: 'going' })
+    await stage.create('leaving', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
+    await settled(stage, 'leaving')
+    const copyIn = (namespace: string) =>
+      stage.client.get(Secrets, { namespace, name: 'dynatrace-bootstrapper-config' }).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+    expect(await copyIn('staying')).toBeDefined()
+    expect((await stage.client.get(Namespaces, { name: 'going' })).metadata.deletionTimestamp).toBeDefined()
+    expect(await copyIn('going')).toBeUndefined()
+    expect((await stage.look('leaving')).outcome).toBe('requeue_after')
+    const patch = [{ op: 'remove', path: '/metadata/finalizers' }] as const
+    await stage.client.patch(ConfigMaps, { namespace: 'going', name: 'held' }, { type: 'json', patch })
+  })
+})
