@@ -12,6 +12,8 @@ export interface DemoCluster extends AsyncDisposable {
   readonly description: string
   /** For kubectl; `undefined` means the current context. */
   readonly kubeconfigPath: string | undefined
+  /** Whether its pods only pretend to run. */
+  readonly hasSimulatedNodes: boolean
 }
 
 /** Where the kubeconfig of the demo's own cluster is written, below the working directory. */
@@ -33,6 +35,7 @@ export async function openDemoCluster(choice: ClusterChoice, options: { readonly
       return {
         description: 'the current context of your kubeconfig',
         kubeconfigPath: undefined,
+        hasSimulatedNodes: false,
         [Symbol.asyncDispose]: async () => undefined,
       }
   }
@@ -47,6 +50,7 @@ async function openEmbedded(port: number): Promise<DemoCluster> {
   return {
     description: `an embedded cluster with three simulated nodes at ${cluster.url}`,
     kubeconfigPath,
+    hasSimulatedNodes: true,
     [Symbol.asyncDispose]: () => cluster.stop(),
   }
 }
@@ -60,6 +64,7 @@ async function openReal(): Promise<DemoCluster> {
   return {
     description: `a real control plane with simulated nodes at ${cluster.server}`,
     kubeconfigPath: cluster.kubeconfigPath,
+    hasSimulatedNodes: true,
     async [Symbol.asyncDispose]() {
       await nodes.stop()
       await cluster.stop()

@@ -8,6 +8,7 @@ import { narrate, type Told } from './narrator.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 import { SCENES } from './scenes.ts'
 import { paint, type Screen, standardScreen } from './terminal.ts'
+import { TimeLimit } from './time-limit.ts'
 import { COMMON_KINDS } from './told-kinds.ts'
 
 /** The command line. */
@@ -45,13 +46,13 @@ async function play(
   logger: Logger,
   stopped: AbortSignal,
 ): Promise<string | undefined> {
-  const { kubeconfigPath } = cluster
+  const { kubeconfigPath, hasSimulatedNodes } = cluster
   const client = await connect({ fieldManager: FIELD_MANAGER, ...(kubeconfigPath && { kubeconfig: kubeconfigPath }) })
   const backstage = new Backstage(stopped)
   const opened = new AsyncDisposableStack()
   try {
     greet(screen, cluster)
-    const shown = await show(flags, { client, logger, kubeconfigPath }, screen, backstage, opened)
+    const shown = await show(flags, { client, logger, kubeconfigPath, hasSimulatedNodes }, screen, backstage, opened)
     if (!flags.once) await linger(screen, shown, backstage.signal)
   } catch (error) {
     backstage.fail(error)
@@ -73,33 +74,30 @@ async function show(
   const start = performance.now()
   const tell = (kinds: readonly Told[]) =>
     backstage.start((signal) => narrate(stage.client, screen, kinds, () => performance.now() - start, signal))
-  const deadline = flags.once ? AbortSignal.timeout(flags.timeout * 1_000) : new AbortController().signal
+  const limit = new TimeLimit(flags.once ? flags.timeout : undefined)
   const shown: Scene[] = []
   tell(COMMON_KINDS)
   for (const scene of SCENES) {
     screen.write(paint(screen, 'bold', scene.title))
-    const obstacle = await scene.obstacle?.()
+    const obstacle = await scene.obstacle?.(stage)
     if (obstacle !== undefined) {
       screen.write(paint(screen, 'yellow', `left out: ${obstacle}`))
       continue
     }
-    const open = opened.use(await scene.open(stage, backstage.signal))
+    const install = (signal: AbortSignal) => scene.open(stage, signal)
+    const open = await limit.run(backstage.signal, install, async () => 'the operator could not be installed')
+    opened.use(open)
     tell(scene.told)
     backstage.start((signal) => open.run(signal))
-    await playUntil(deadline, open, flags.timeout, backstage.signal)
+    await limit.run(
+      backstage.signal,
+      (signal) => open.play(signal),
+      () => stateOf(open),
+    )
     shown.push(scene)
   }
   screen.write(paint(screen, 'green', 'the samples are ready'))
   return shown
-}
-
-async function playUntil(deadline: AbortSignal, scene: OpenScene, seconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await scene.play(AbortSignal.any([signal, deadline]))
-  } catch (error) {
-    if (!deadline.aborted || signal.aborted) throw error
-    throw new Error(`not ready within ${seconds} s: ${await stateOf(scene)}`, { cause: error })
-  }
 }
 
 async function stateOf(scene: OpenScene): Promise<string> {

@@ -9,6 +9,8 @@ export interface SceneStage {
   readonly logger: Logger
   /** For programs that read a kubeconfig, such as helm; `undefined` means the current context. */
   readonly kubeconfigPath: string | undefined
+  /** Whether pods only pretend to run: images need not exist, and privileges harm nobody. */
+  readonly hasSimulatedNodes: boolean
 }
 
 /** One scene before it is opened. */
@@ -21,8 +23,8 @@ export interface Scene {
   readonly hint: string
   /** How its own kinds are told; pods, workloads and services are told anyway. */
   readonly told: readonly Told[]
-  /** Why it cannot be shown on this machine. @default it always can */
-  obstacle?(): Promise<string | undefined>
+  /** Why it cannot be shown here. @default it always can */
+  obstacle?(stage: SceneStage): Promise<string | undefined>
   /** Installs what the operator needs, its CRDs first of all. */
   open(stage: SceneStage, signal: AbortSignal): Promise<OpenScene>
 }

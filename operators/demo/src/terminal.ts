@@ -42,7 +42,7 @@ export function storyLine(
   const time = `${seconds.toFixed(1).padStart(6)} s`
   return [
     paint(screen, 'dim', time),
-    subject.padEnd(28),
+    subject.padEnd(41),
     paint(screen, state.colour, state.word.padEnd(15)),
     paint(screen, 'dim', detail),
   ]

@@ -1,0 +1,127 @@
+/** The Dynatrace operator in the demo: a DynaKube with everything and an EdgeConnect, against a simulated environment. */
+import { readFile } from 'node:fs/promises'
+import {
+  clusterIdOf,
+  crdManifests,
+  createDynatraceOperator,
+  type DynaKube,
+  DynaKubes,
+  type EdgeConnect,
+  EdgeConnects,
+} from '@reeve/dynatrace'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '@reeve/dynatrace/environment/simulator'
+import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep } from '@reeve/kube'
+import { parse } from 'yaml'
+import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
+import { environmentObjects, OAUTH_CLIENT, TENANT, TRUST } from './dynatrace-environment.ts'
+import { colourOf, type Narrated, type Told } from './narrator.ts'
+import type { OpenScene, Scene, SceneStage } from './scene.ts'
+
+const NAMESPACE = 'dynatrace'
+const VERSION = '0.1.0'
+const SAMPLES = new URL('../../dynatrace/samples/', import.meta.url)
+
+const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
+  // The narrator reads what all kinds have in common.
+  resource: resource as Resource<Narrated>,
+  tell({ status }) {
+    const word = status?.phase ?? 'Created'
+    const trouble = status?.conditions?.find((condition) => condition.status === 'False' && condition.message)
+    return { word, colour: colourOf(word), detail: trouble?.message ?? '' }
+  },
+})
+
+/** Agents, gateways, logs, extensions, security posture, and a way from the environment into the cluster. */
+export const dynatraceScene: Scene = {
+  title: 'Dynatrace: a DynaKube with everything and an EdgeConnect, in a simulated environment',
+  kubectlNames: 'dynakubes,edgeconnects',
+  hint: 'kubectl edit dynakube -n dynatrace dynakube: switch off what you like, and see it go',
+  told: [told(DynaKubes), told(EdgeConnects)],
+  obstacle: async ({ hasSimulatedNodes }) =>
+    hasSimulatedNodes ? undefined : 'a simulated environment has no agents that real nodes could run',
+  open: openDynatraceScene,
+}
+
+async function openDynatraceScene({ client, logger }: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+  // Nothing is written or read in other versions here, and so nothing has to be converted.
+  for (const { spec, ...manifest } of crdManifests(NAMESPACE)) {
+    await applyCrd(client, { ...manifest, spec: { ...spec, conversion: { strategy: 'None' } } }, signal)
+  }
+  // Stopped at once when something below fails, and otherwise by whoever closes the scene.
+  await using started = new AsyncDisposableStack()
+  const environment = started.use(await startEnvironmentSimulator({ tenants: [{ id: TENANT }] }))
+  await prepare(client, environment, signal)
+  const { manager } = createDynatraceOperator({
+    client,
+    logger,
+    namespace: NAMESPACE,
+    clusterId: await clusterIdOf(client, { signal }),
+    operator: { version: VERSION, image: `registry.example.com/dynatrace-operator:v${VERSION}`, hasCsiDriver: true },
+    detectsHostAvailability: true,
+    issuesCertificates: false,
+  })
+  const kept = started.move()
+  return {
+    run: (until) => manager.run(until),
+    async play(limit) {
+      const options = { fieldManager: FIELD_MANAGER, force: true, signal: limit }
+      const dynakube = await client.apply(DynaKubes, await dynakubeSample(environment), options)
+      const edgeConnect = await client.apply(EdgeConnects, await edgeConnectSample(environment), options)
+      await untilRunning(client, DynaKubes, dynakube, limit)
+      await untilRunning(client, EdgeConnects, edgeConnect, limit)
+    },
+    async explain() {
+      const { items: dynakubes } = await client.list(DynaKubes, { namespace: NAMESPACE })
+      const { items: edgeConnects } = await client.list(EdgeConnects, { namespace: NAMESPACE })
+      return [...dynakubes, ...edgeConnects].map(stateOf).join('\n')
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function prepare(client: KubeClient, environment: EnvironmentSimulator, signal: AbortSignal): Promise<void> {
+  const options = { fieldManager: FIELD_MANAGER, force: true, signal }
+  await client.apply(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }, options)
+  for (const object of environmentObjects(environment, NAMESPACE)) {
+    await client.apply(await client.resourceFor(object, { signal }), object, options)
+  }
+}
+
+async function readSample<T extends KubeObject>(path: string): Promise<T> {
+  // The samples are checked by the operator's own tests.
+  return parse(await readFile(new URL(path, SAMPLES), 'utf8')) as T
+}
+
+async function dynakubeSample(environment: EnvironmentSimulator): Promise<DynaKube> {
+  const { spec, ...sample } = await readSample<DynaKube>('dynakube/v1beta6/everything.yaml')
+  return { ...sample, spec: { ...spec, apiUrl: environment.url(TENANT), trustedCAs: TRUST } }
+}
+
+async function edgeConnectSample(environment: EnvironmentSimulator): Promise<EdgeConnect> {
+  const { spec, ...sample } = await readSample<EdgeConnect>('edgeconnect/v1alpha2/provisioner.yaml')
+  const oauth = {
+    ...spec.oauth,
+    clientSecret: OAUTH_CLIENT,
+    endpoint: environment.tokenUrl,
+    resource: `urn:dtenvironment:${TENANT}`,
+  }
+  // Named, because the registry of the vendor may be out of reach.
+  const imageRef = { repository: 'registry.example.com/edgeconnect', tag: '1' }
+  return { ...sample, spec: { ...spec, apiServer: environment.authority, caCertsRef: TRUST, imageRef, oauth } }
+}
+
+async function untilRunning<T extends DynaKube | EdgeConnect>(
+  client: KubeClient,
+  resource: Resource<T>,
+  { metadata }: T,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { namespace: NAMESPACE, name: metadata.name ?? '' }
+  while ((await client.get(resource, key, { signal })).status?.phase !== 'Running') await sleep(200, { signal })
+}
+
+function stateOf({ kind, metadata, status }: DynaKube | EdgeConnect): string {
+  const troubles = (status?.conditions ?? []).filter((condition) => condition.status !== 'True')
+  const reasons = troubles.map(({ type, message }) => `${type}: ${message}`)
+  return [`${kind} ${metadata.name} is ${status?.phase ?? 'unknown'}`, ...reasons].join('; ')
+}
