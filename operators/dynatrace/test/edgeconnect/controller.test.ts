@@ -1,24 +1,29 @@
 /** EdgeConnects in a cluster in process, against a simulated environment and its registry. */
-import { ConfigMaps, Deployments, isNotFound, Secrets } from '@reeve/kube'
+import { ConfigMaps, Deployments, Events, isNotFound, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type EdgeConnectSpec, EdgeConnects } from '../../src/api/latest.ts'
 import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
+import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
 import { createRegistryClient } from '../../src/oci/registry-client.ts'
 import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
 
 const TENANT = 'tenant'
 
 let stage: Stage
+/** How often a registry was asked. */
+let registries = 0
 beforeAll(async () => {
   stage = await setStage([TENANT], {
-    // What is public is found on the stage.
-    openRegistry: (options) =>
-      createRegistryClient({
+    openRegistry(options) {
+      registries += 1
+      return createRegistryClient({
         ...options,
         trustedCertificates: stage.environment.caCertificate,
+        // What is public is found on the stage.
         mirrors: { 'index.docker.io': [stage.environment.registry.host] },
-      }),
+      })
+    },
   })
   const [client] = stage.environment.tenant(TENANT).oauth.list()
   await stage.client.create(Secrets, {
@@ -41,6 +46,11 @@ const isDeployed = (name: string) => async () =>
       if (isNotFound(error)) return false
       throw error
     },
+  )
+const isGone = (name: string) => () =>
+  read(name).then(
+    () => false,
+    (error: unknown) => isNotFound(error),
   )
 const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation)
 
@@ -71,13 +81,26 @@ describe('an EdgeConnect of the user', () => {
     await stage.until('the Deployment', isDeployed('regular'))
     const file = parse((await secret('regular-ec-yaml'))['edgeConnect.yaml'] ?? '')
     expect(file).toMatchObject({ name: 'regular', oauth: { resource: `urn:dtenvironment:${TENANT}` } })
-    expect(file).not.toHaveProperty('secrets')
+    expect(Object.keys(file)).toEqual(['name', 'api_endpoint_host', 'oauth', 'root_certificate_paths'])
     expect(stage.environment.calls()).toEqual([])
     expect((await read('regular')).metadata.finalizers).toBeUndefined()
     expect((await read('regular')).status?.version).toMatchObject({
       imageID: 'registry.example.com/edgeconnect:1',
       source: 'custom-image',
     })
+    expect(registries).toBe(0)
+  })
+
+  it('takes another tag at once (core 51)', async () => {
+    const imageRef = { repository: 'registry.example.com/edgeconnect', tag: '10' }
+    await stage.client.patch(EdgeConnects, key('regular'), { type: 'merge', patch: { spec: { imageRef } } })
+    const image = async () =>
+      (await stage.client.get(Deployments, key('regular'))).spec?.template?.spec?.containers[0]?.image
+    await stage.until('tag 10', async () => (await image()) === 'registry.example.com/edgeconnect:10')
+    const back = { imageRef: { ...imageRef, tag: '1' } }
+    await stage.client.patch(EdgeConnects, key('regular'), { type: 'merge', patch: { spec: back } })
+    await stage.until('tag 1', async () => (await image()) === 'registry.example.com/edgeconnect:1')
+    expect(registries).toBe(0)
   })
 
   it('says what is missing, and goes on when it comes', async () => {
@@ -101,6 +124,17 @@ describe('an EdgeConnect of the user', () => {
     expect((await read('tagged')).status?.version).toMatchObject({
       imageID: expect.stringMatching(/^docker\.io\/dynatrace\/edgeconnect:latest@sha256:[0-9a-f]{64}$/),
       source: 'public-registry',
+    })
+    expect(registries).toBeGreaterThan(0)
+  })
+
+  it('says which object of somebody else is in its way', async () => {
+    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('blocked-ec-yaml') })
+    await create('blocked')
+    await stage.until('an error', async () => (await read('blocked')).status?.phase === 'Error')
+    expect((await read('blocked')).status?.conditions?.[0]).toMatchObject({
+      reason: 'KubeApiError',
+      message: expect.stringContaining('Secret dynatrace/blocked-ec-yaml'),
     })
   })
 })
@@ -126,6 +160,7 @@ describe('an EdgeConnect of the operator', () => {
     ])
     const file = parse((await secret('made-ec-yaml'))['edgeConnect.yaml'] ?? '')
     expect(file.oauth.client_id).toBe(client['oauth-client-id'])
+    expect(calls('edge-connect-create')).toHaveLength(1)
     await stage.until('the setting', () => stage.environment.tenant(TENANT).settings.list().length > 0)
     const [setting] = stage.environment.tenant(TENANT).settings.list()
     expect(setting?.value).toMatchObject({ name: 'made', namespace: NAMESPACE, token: file.secrets[0].token })
@@ -156,6 +191,14 @@ describe('an EdgeConnect of the operator', () => {
     expect(known()).toHaveLength(1)
   })
 
+  it('is made anew when its client is that of another one (core 46)', async () => {
+    const before = known()[0]?.id
+    const data = encodeSecret({ id: 'another' })
+    await stage.client.patch(Secrets, key('made-client'), { type: 'merge', patch: { data } })
+    await stage.until('another one', () => known()[0] !== undefined && known()[0]?.id !== before)
+    await stage.until('its client', async () => (await secret('made-client')).id === known()[0]?.id)
+  })
+
   it('goes from the environment before it goes from the cluster (core 49)', async () => {
     const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
     await stage.client.delete(EdgeConnects, key('made'))
@@ -163,28 +206,41 @@ describe('an EdgeConnect of the operator', () => {
     expect((await read('made')).metadata.finalizers).toEqual(['server'])
     trouble.remove()
     await stage.until('nothing left', () => known().length === 0)
-    await stage.until('the resource gone', () =>
-      read('made').then(
-        () => false,
-        (error) => isNotFound(error),
-      ),
-    )
+    await stage.until('the resource gone', isGone('made'))
     expect(stage.environment.tenant(TENANT).settings.list()).toEqual([])
   })
 
   it('leaves alone what somebody else made (core 47)', async () => {
-    const { edgeConnects } = stage.environment.tenant(TENANT)
+    const { edgeConnects, settings } = stage.environment.tenant(TENANT)
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
-    await create('theirs', {}, { provisioner: true })
+    const before = known()
+    await create('theirs', { kubernetesAutomation: { enabled: true } }, { provisioner: true })
     await stage.until('an error', async () => (await read('theirs')).status?.phase === 'Error')
+    const { kubeSystemUID } = (await read('theirs')).status ?? {}
+    const value = { name: 'theirs', namespace: NAMESPACE, uid: kubeSystemUID, token: 'theirs' }
+    const setting = settings.create({ schemaId: SCHEMA_IDS.connection, scope: 'environment', value })
     await stage.client.delete(EdgeConnects, key('theirs'))
-    await stage.until('the resource gone', () =>
-      read('theirs').then(
-        () => false,
-        (error) => isNotFound(error),
-      ),
-    )
-    expect(known().map(({ name }) => name)).toEqual(['theirs'])
+    await stage.until('the resource gone', isGone('theirs'))
+    expect(known()).toEqual(before)
+    expect(settings.list()).toEqual([setting])
+  })
+
+  it('is let go when nobody can remove it any more, and an event says what stays', async () => {
+    await create('orphaned', { hostPatterns: ['a'] }, { provisioner: true, clientSecret: 'passing' })
+    const { data = {} } = await stage.client.get(Secrets, key('client'))
+    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('passing'), data })
+    await stage.until('the Deployment', isDeployed('orphaned'))
+    await stage.client.delete(Secrets, key('passing'))
+    await stage.until('an error', async () => (await read('orphaned')).status?.phase === 'Error')
+    await stage.client.delete(EdgeConnects, key('orphaned'))
+    await stage.until('the resource gone', isGone('orphaned'))
+    await stage.until('the event', async () => {
+      const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
+      return items.some(({ reason, involvedObject }) => {
+        return reason === 'EdgeConnectNotRemoved' && involvedObject.name === 'orphaned'
+      })
+    })
+    expect(known().map(({ name }) => name)).toContain('orphaned')
   })
 })
 

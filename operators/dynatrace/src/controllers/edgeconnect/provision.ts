@@ -126,12 +126,13 @@ export async function connectAutomation(
  */
 export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<void> {
   const { platform, view, logger, signal } = context
+  const found = await platform.edgeConnects.findByName(edgeConnect.metadata.name ?? '', { signal })
+  if (found !== undefined && !found.managedByOperator) return
   if (hasKubernetesAutomation(edgeConnect)) {
     const setting = await platform.connectionSettings.find(connectionOf(edgeConnect), { signal })
     if (setting !== undefined) await platform.connectionSettings.delete(setting.objectId, { signal })
   }
-  const found = await platform.edgeConnects.findByName(edgeConnect.metadata.name ?? '', { signal })
-  if (found === undefined || !found.managedByOperator) return
+  if (found === undefined) return
   if (storedClient(edgeConnect, view)?.edgeConnectId !== found.id) {
     logger.warn({ id: found.id }, 'the EdgeConnect in the environment is not the one that was made last')
   }

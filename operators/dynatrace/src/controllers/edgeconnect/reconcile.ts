@@ -1,6 +1,6 @@
 /** What happens to one EdgeConnect: an image, a client in the environment, a configuration and a Deployment. */
 import { randomBytes } from 'node:crypto'
-import { Deployments, isNotFound, Secrets, type Stored } from '@reeve/kube'
+import { Deployments, isApiError, isNotFound, Secrets, type Stored } from '@reeve/kube'
 import {
   AcceptedDifferences,
   applyPlan,
@@ -15,6 +15,7 @@ import {
   type Reconcile,
   type ReconcileRequest,
   type ReconcileResult,
+  RuntimeError,
   StaleViewError,
   setCondition,
   withFinalizer,
@@ -53,6 +54,9 @@ const REQUEUE_MS = 30 * 60_000
 export const OWNED = [Secrets, Deployments] as const
 
 const CONDITION = 'SecretConfigConditionType'
+
+/** The reason of the event about an EdgeConnect that stays behind in its environment. */
+const NOT_REMOVED = 'EdgeConnectNotRemoved'
 
 /** What reconciling EdgeConnects needs besides the cluster. */
 export interface EdgeConnectOptions {
@@ -139,10 +143,20 @@ class EdgeConnectPass {
     return { requeueAfterMs: REQUEUE_MS }
   }
 
-  /** Removes the EdgeConnect from the environment. */
+  /**
+   * Removes the EdgeConnect from the environment. Without the user's client nothing can be removed there, now or later:
+   * the resource is let go instead of being held for ever, and an event tells what is left behind.
+   */
   async cleanUp(): Promise<'done'> {
-    await using platform = this.#openPlatform()
-    await deprovision(this.#edgeConnect, { ...this.#context, platform })
+    try {
+      await using platform = this.#openPlatform()
+      await deprovision(this.#edgeConnect, { ...this.#context, platform })
+    } catch (error) {
+      if (!(error instanceof ReferenceNotFoundError)) throw error
+      const message = `the environment keeps the EdgeConnect ${this.#object.metadata.name}; ${error.message}`
+      this.#request.events.record(this.#object, { type: 'Warning', reason: NOT_REMOVED, message })
+      this.#request.logger.warn({ err: error }, 'an EdgeConnect stays behind in its environment')
+    }
     return 'done'
   }
 
@@ -260,7 +274,12 @@ class EdgeConnectPass {
 
   async #report(failure: Error | undefined): Promise<void> {
     const { client, clock, signal } = this.#request
-    if (failure !== undefined) this.#setCondition('False', 'SecretGenerationFailed', failure.message)
+    if (failure !== undefined) {
+      // The engine's own errors are about objects in the cluster, too.
+      const isOfCluster = isApiError(failure) || failure instanceof RuntimeError
+      const reason = isOfCluster ? 'KubeApiError' : 'SecretGenerationFailed'
+      this.#setCondition('False', reason, failure.message)
+    }
     this.#status = { ...this.#status, phase: failure === undefined ? this.#phase() : 'Error' }
     if (isJsonEqual(this.#object.status ?? {}, this.#status)) return
     const status = { ...this.#status, updatedTimestamp: formatTime(clock.now()) }
