@@ -1,4 +1,4 @@
-import { divergenceText, explore, PATTERN_IDS } from '@reeve/simulation'
+import { divergenceText, Explorer, explore, PATTERN_IDS } from '@reeve/simulation'
 import { describe, expect, it } from 'vitest'
 import { exploration } from '../src/exploration.ts'
 
@@ -19,5 +19,15 @@ describe('the WebApp operator survives', () => {
   it('T2 without points: it calls nothing outside the cluster', async () => {
     const { patterns } = await explore(operator, scenario, { patterns: ['T2'] })
     expect(patterns[0]?.points).toBe(0)
+  })
+
+  // Made for a WebApp that is gone, they would go to the garbage collector and be made again, without end.
+  it('an old view in which a deleted WebApp still lives', { timeout: 120_000 }, async () => {
+    const explorer = new Explorer(exploration)
+    const labels = await explorer.labels('T5')
+    const unseenDeletion = labels.findIndex((label) => label.includes('DELETED webapps.example.com'))
+    const { problems, hasStruck } = await explorer.run('T5', unseenDeletion)
+    expect(problems).toEqual([])
+    expect(hasStruck).toBe(true)
   })
 })

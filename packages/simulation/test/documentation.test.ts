@@ -37,13 +37,13 @@ describe('docs/exploration.md', () => {
 describe('reeve explore', () => {
   const module = join(root, 'packages/simulation/test/support/too-early.ts')
   const reeveExplore = (...args: readonly string[]) =>
-    run(process.execPath, [reeve, 'explore', ...args], { cwd: root }).then(
-      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+    run(process.execPath, [reeve, 'explore', '--threads', '1', ...args], { cwd: root }).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     )
 
   it('explores the module it is told to and reports in JSON', { timeout: 120_000 }, async () => {
-    const { code, stdout } = await reeveExplore(
+    const { code, stdout, stderr } = await reeveExplore(
       '--module',
       module,
       '--pattern',
@@ -55,7 +55,9 @@ describe('reeve explore', () => {
     )
     const { reports } = JSON.parse(stdout)
     expect(code).toBe(1)
-    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'T1', missed: 0 })
+    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'T1', explored: 6, missed: 0 })
+    expect(reports[0].patterns[0].durationMs).toBeGreaterThan(0)
+    expect(stderr).toMatch(/removes-finalizer-too-early T1: 6 points\n(.*\n)*.* T1: 6 runs, \d divergences?, .* s\n/)
     expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
   })
 

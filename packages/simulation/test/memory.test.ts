@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ConfigMaps, sleep } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { createWorld, type OperatorUnderTest } from '../src/index.ts'
-import { correctOperator } from './support/boxes.ts'
+import { createWorld, Explorer, type OperatorUnderTest, type Scenario, type User } from '../src/index.ts'
+import { boxScenario, correctOperator } from './support/boxes.ts'
 
 /** Waits in every way in which an operator waits, and notes what ended. */
 function waitingOperator(ended: string[]): OperatorUnderTest {
@@ -42,5 +45,39 @@ describe('the end of a world', () => {
     expect(world.clock.pendingTimers).toBeGreaterThan(0)
     await world.close()
     expect(world.clock.pendingTimers).toBe(0)
+  })
+})
+
+/** How many are still in memory after all that nothing refers to was taken out of it; once `enough` is reached, that. */
+async function keptOf(refs: readonly WeakRef<object>[], enough: number): Promise<number> {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  let kept = refs.length
+  // What was touched in a turn stays until its end, and the collector may need more than one pass.
+  for (let pass = 0; pass < 20 && kept > enough; pass++) {
+    await setImmediate()
+    collectGarbage()
+    kept = refs.filter((ref) => ref.deref() !== undefined).length
+  }
+  return kept
+}
+
+describe('an exploration', () => {
+  it('keeps nothing of a run in memory but its outcome', { timeout: 60_000 }, async () => {
+    const worlds: WeakRef<User>[] = []
+    const steps = boxScenario.steps.map((step, index) => ({
+      ...step,
+      act: (user: User) => {
+        if (index === 0) worlds.push(new WeakRef(user))
+        return step.act(user)
+      },
+    }))
+    const scenario: Scenario = { ...boxScenario, steps }
+    const explorer = new Explorer({ operator: correctOperator, scenario })
+    // One run of each kind of ending: killed, cut off from its events, its answer lost, told to stop.
+    for (const pattern of ['T1', 'T7', 'T9', 'T14'] as const) await explorer.run(pattern, 6)
+    expect(worlds.length).toBe(6)
+    // The undisturbed runs, with and without a lease, are what the others are compared with.
+    expect(await keptOf(worlds, 2)).toBe(2)
   })
 })
