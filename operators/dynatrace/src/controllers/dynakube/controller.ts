@@ -1,5 +1,5 @@
 /** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
-import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Pods, Secrets, type Stored } from '@reeve/kube'
+import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
 import {
   type CacheReader,
   type Controller,
@@ -13,6 +13,7 @@ import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { OWN_FIELDS, OWNED } from './apply.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
+import { AGENT_PODS } from './instances.ts'
 import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
 
 /** Options of {@link dynaKubeController}. */
@@ -53,7 +54,7 @@ export function dynaKubeController(
       ],
       reads: [
         ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
-        { resource: Pods, namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' },
+        { ...AGENT_PODS, namespace },
       ],
       reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile(options)),
       concurrency: CONCURRENCY,

@@ -1,9 +1,29 @@
 /** Which agent runs on which node: what the node controller needs when a node goes away. */
-import { Pods } from '@reeve/kube'
-import { type CacheReader, formatTime } from '@reeve/runtime'
+import { type Pod, Pods } from '@reeve/kube'
+import { type CacheReader, formatTime, type Transform } from '@reeve/runtime'
 import { needsOneAgentDaemonSet } from '../../api/dynakube/one-agent-facts.ts'
 import { oneAgentLabels } from './components/one-agent/one-agent.ts'
 import type { ClusterPass } from './resolve/pass.ts'
+
+/** Of the pod of an agent only what the status tells of it: on thousands of nodes the rest would be most of the memory. */
+const keepAddress: Transform = (object) => {
+  const { namespace, name, uid, resourceVersion, creationTimestamp, labels } = object.metadata
+  // A transform is generic over all kinds; this one is given to an informer of pods only.
+  const { spec, status } = object as Pod
+  return {
+    ...object,
+    metadata: { namespace, name, uid, resourceVersion, creationTimestamp, labels },
+    spec: { nodeName: spec?.nodeName },
+    status: { hostIP: status?.hostIP },
+  }
+}
+
+/** The pods that {@link reportInstances} reads, and how little of them. */
+export const AGENT_PODS = {
+  resource: Pods,
+  labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator,app.kubernetes.io/name=oneagent',
+  transform: keepAddress,
+}
 
 /** Keeps the agents in the status, at most once per interval: pods come and go all the time. */
 export function reportInstances({ draft, clock, view }: ClusterPass, cache: CacheReader, intervalMs: number): void {
