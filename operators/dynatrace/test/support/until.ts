@@ -2,7 +2,7 @@
 import { sleep } from '@reeve/kube'
 
 /** Longer than a loaded machine needs. */
-const PATIENCE_MS = 120_000
+export const PATIENCE_MS = 120_000
 
 /** Looks until the condition holds; fails by saying what it waited for. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
