@@ -1,0 +1,145 @@
+/** The Collector operator and what its users do, described for fault exploration: Helm is the world outside. */
+import type { ChartResolver } from '@reeve/helm'
+import { type Clock, Namespaces, type ObjectKey } from '@reeve/kube'
+import type { Exploration, OutsideCall, PlainObject, Scenario, Step } from '@reeve/simulation'
+import { type Collector, CollectorCrd, Collectors } from './api/collector.ts'
+import { HelmWorld } from './exploration/helm-world.ts'
+import { SAMPLE_CHART } from './exploration/sample-chart.ts'
+import { SimulatedHelm, type SimulatedHelmOptions } from './exploration/simulated-helm.ts'
+import { createCollectorOperator } from './operator.ts'
+import type { ReleaseCommands } from './reconcile/collector-context.ts'
+
+const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
+/** JSON is YAML. */
+const configured = (values: PlainObject) => ({
+  collector: { configuration: Buffer.from(JSON.stringify(values)).toString('base64') },
+})
+
+/** How long an answer of the chart source is good for. */
+const FRESH_MS = 30_000
+
+type HelmStep = Step<HelmWorld>
+
+const patch = (name: string, spec: PlainObject, parts: Pick<HelmStep, 'rest'> = {}): HelmStep => ({
+  name,
+  act: ({ client }) => client.patch(Collectors, logs, { type: 'merge', patch: { spec } }),
+  ...parts,
+})
+
+const create: HelmStep = {
+  name: 'create',
+  act: ({ client }) =>
+    client.create(Collectors, {
+      apiVersion: 'example.com/v1alpha',
+      kind: 'Collector',
+      metadata: logs,
+      // What is left out has a default in the schema.
+      spec: {
+        collector: { name: 'log-collector', ...configured({ replicas: 1 }).collector },
+        tenant: { id: '42', reference: 'ACME', instance: 'eu1' },
+        cluster: 'development',
+        drift: 'Heal',
+      } as Collector['spec'],
+    }),
+}
+
+const changes: readonly HelmStep[] = [
+  patch('change the configuration', configured({ replicas: 2, extra: true }), { rest: true }),
+  patch('write a configuration that the chart refuses', configured({ replicas: 'many' })),
+  patch('correct it', configured({ replicas: 1 })),
+  { name: 'delete the namespace by hand', act: ({ client }) => client.delete(Namespaces, { name: 'acme' }) },
+  patch('write a configuration that the cluster refuses', configured({ replicas: 1, broken: true }), { rest: true }),
+  patch(
+    'correct it and move to another tenant',
+    { ...configured({ replicas: 2 }), tenant: { reference: 'Globex' } },
+    { rest: true },
+  ),
+]
+
+const remove: HelmStep = { name: 'delete', act: ({ client }) => client.delete(Collectors, logs) }
+
+/** The beginning and the end of a Collector, for what shows there already. */
+export const shortLife: Scenario<HelmWorld> = { name: 'short life of a Collector', steps: [create, remove] }
+
+/** What may be exchanged in a description of the operator. */
+export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 'outlivesOperator'> {
+  /** Stands between the operator and Helm, to see that mistakes are caught. @default nothing */
+  readonly wrap?: (helm: ReleaseCommands) => ReleaseCommands
+}
+
+/**
+ * A Collector from its creation to its deletion, with the changes and mistakes that users make on the way.
+ *
+ * @example
+ * const { operator, scenario } = exploreCollectors({ outlivesOperator: true })
+ * const report = await explore(operator, scenario, { patterns: ['T2'] })
+ */
+export function exploreCollectors(options: CollectorExplorationOptions = {}): Exploration<HelmWorld> {
+  const { wrap = (helm: ReleaseCommands) => helm, outlivesOperator = false } = options
+  return {
+    operator: {
+      name: 'collector',
+      crds: [CollectorCrd],
+      hasElection: true,
+      world: (place) => new HelmWorld(place),
+      start({ leaderElection, call, world, ...place }, client) {
+        const { manager, cache } = createCollectorOperator({
+          client,
+          helm: wrap(new SimulatedHelm(world, { call, outlivesOperator })),
+          charts: chartsBehind(call, place.clock),
+          settings: { clusters: { development: { type: 'directory', location: '/charts' } } },
+          clock: place.clock,
+          random: place.random,
+          logger: place.logger,
+          metrics: place.metrics,
+          instance: place.identity,
+          ...(leaderElection && { leaderElection }),
+        })
+        return { run: (signal) => manager.run(signal), cacheHealth: () => cache.health() }
+      },
+      normalise: (resource, object) => {
+        // Shared with others, and never taken away or corrected: what is in it is compared.
+        if (resource === 'namespaces') return undefined
+        return resource === 'collectors.example.com' ? withoutWay(object) : object
+      },
+      foreignEdits: [{ resource: 'collectors.example.com', patch: { spec: { suspend: true } } }],
+    },
+    scenario: { name: 'life of a Collector', steps: [create, ...changes, remove] },
+  }
+}
+
+/** What `npm run explore` finds. */
+export const exploration = exploreCollectors()
+
+/** A source that may be out of reach; what it said a moment ago is taken for granted, as the real resolver does. */
+function chartsBehind(call: OutsideCall, clock: Clock): ChartResolver {
+  let askedMs = Number.NEGATIVE_INFINITY
+  return {
+    resolve: async () => {
+      if (clock.now() - askedMs < FRESH_MS) return SAMPLE_CHART
+      const chart = await call('ask the chart source', () => SAMPLE_CHART)
+      askedMs = clock.now()
+      return chart
+    },
+  }
+}
+
+/** How many revisions and attempts it took is not the same in every good run. */
+function withoutWay(object: PlainObject): PlainObject {
+  const { status, ...rest } = object as { readonly status?: Collector['status'] }
+  if (status === undefined) return object
+  const { revision: _revision, lastFailure, conditions = [], ...lasting } = status
+  const { attempts: _attempts, ...failure } = lastFailure ?? {}
+  return {
+    ...rest,
+    status: {
+      ...lasting,
+      ...(lastFailure && { lastFailure: failure }),
+      conditions: conditions.map((condition) => ({ ...condition, message: withoutNumbers(condition.message ?? '') })),
+    },
+  }
+}
+
+function withoutNumbers(message: string): string {
+  return message.replace(/(revision|attempt) \d+/g, '$1 <number>')
+}

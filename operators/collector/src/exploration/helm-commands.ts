@@ -1,0 +1,196 @@
+/**
+ * What Helm's commands do to records and objects, and in which order: a crash between two steps leaves what a crash of
+ * the real one leaves. Learned from Helm 3.19 and 4.1.
+ */
+import {
+  isPending,
+  manifestObjects,
+  OperationInProgressError,
+  type Release,
+  ReleaseExistsError,
+  type ReleaseKey,
+  ReleaseNotFoundError,
+} from '@reeve/helm'
+import type { UnknownObject } from '@reeve/kube'
+import type { Values } from '../decode-configuration.ts'
+import type { HelmProcess } from './helm-process.ts'
+import type { HelmWorld } from './helm-world.ts'
+import { renderSample, SAMPLE_CHART } from './sample-chart.ts'
+
+/** Revisions that are kept. */
+const HISTORY_MAX = 10
+
+/** What a command works with. */
+export interface HelmCommand {
+  readonly process: HelmProcess
+  readonly world: HelmWorld
+  readonly release: ReleaseKey
+}
+
+/** What is to be deployed. */
+export interface Deployment {
+  readonly values: Values
+  readonly labels: Readonly<Record<string, string>>
+  readonly description: string
+}
+
+/** Pending record, objects, deployed record. */
+export async function install(command: HelmCommand, { values, labels, description }: Deployment): Promise<Release> {
+  const { world, release } = command
+  if ((await world.history(release)).length > 0) throw new ReleaseExistsError(`${release.name} is in use`)
+  const objects = renderSample(release, values)
+  const now = timeOf(command)
+  const pending: Release = {
+    ...release,
+    revision: 1,
+    status: 'pending-install',
+    chart: SAMPLE_CHART,
+    values,
+    labels,
+    manifest: write(objects),
+    description: 'Initial install underway',
+    firstDeployed: now,
+    lastDeployed: now,
+  }
+  await create(command, pending)
+  await orFail(command, pending, 'Release', () => applyAll(command, objects, []))
+  return conclude(command, pending, description)
+}
+
+/** Pending record, objects, the revision before superseded, deployed record. */
+export async function upgrade(command: HelmCommand, { values, labels, description }: Deployment): Promise<Release> {
+  const { world, release } = command
+  const history = await world.history(release)
+  const newest = history.at(-1)
+  if (newest === undefined) throw new ReleaseNotFoundError(`${release.name} has no deployed releases`)
+  if (isPending(newest.status)) throw new OperationInProgressError(`${release.name} is ${newest.status}`)
+  const current = history.findLast(({ status }) => status === 'deployed') ?? newest
+  if (!['deployed', 'failed', 'superseded'].includes(current.status)) {
+    throw new ReleaseNotFoundError(`${release.name} has no deployed releases`)
+  }
+  const objects = renderSample(release, values)
+  const pending: Release = {
+    ...newest,
+    revision: newest.revision + 1,
+    status: 'pending-upgrade',
+    values,
+    labels: { ...newest.labels, ...labels },
+    manifest: write(objects),
+    description: 'Preparing upgrade',
+    lastDeployed: timeOf(command),
+  }
+  await makeRoom(command, history)
+  await create(command, pending)
+  await orFail(command, pending, 'Upgrade', () => applyAll(command, objects, manifestObjects(current.manifest)))
+  await update(command, { ...current, status: 'superseded' })
+  return conclude(command, pending, description)
+}
+
+/** The same with a revision of the past, whatever state the newest one is in. */
+export async function rollback(command: HelmCommand, revision: number): Promise<Release> {
+  const { world, release } = command
+  const history = await world.history(release)
+  const newest = history.at(-1)
+  const target = history.find((candidate) => candidate.revision === revision)
+  if (newest === undefined || target === undefined) {
+    throw new ReleaseNotFoundError(`${release.name} has no revision ${revision}`)
+  }
+  const pending: Release = {
+    ...target,
+    revision: newest.revision + 1,
+    status: 'pending-rollback',
+    description: `Rollback to ${revision}`,
+    lastDeployed: timeOf(command),
+  }
+  await makeRoom(command, history)
+  await create(command, pending)
+  const removed = manifestObjects(newest.manifest)
+  await orFail(command, pending, 'Rollback', () => applyAll(command, manifestObjects(target.manifest), removed))
+  for (const old of history.filter(({ status }) => status === 'deployed')) {
+    await update(command, { ...old, status: 'superseded' })
+  }
+  return conclude(command, pending, pending.description)
+}
+
+/** The newest revision marked, its objects gone, then one record after the other. `false` when there was no release. */
+export async function uninstall(command: HelmCommand): Promise<boolean> {
+  const { world, release, process } = command
+  const history = await world.history(release)
+  const newest = history.at(-1)
+  if (newest === undefined) return false
+  if (newest.status !== 'uninstalled') {
+    await update(command, { ...newest, status: 'uninstalling' })
+    for (const object of manifestObjects(newest.manifest).toReversed()) {
+      await process.step(`delete ${nameOf(object)}`, () => world.remove(release, object))
+    }
+  }
+  for (const old of history) await process.step(`purge revision ${old.revision}`, () => world.purge(old))
+  return true
+}
+
+function timeOf({ process }: HelmCommand): string {
+  return new Date(process.clock.now()).toISOString()
+}
+
+/** JSON is YAML. */
+function write(objects: readonly UnknownObject[]): string {
+  return objects.map((object) => JSON.stringify(object)).join('\n---\n')
+}
+
+function nameOf({ kind, metadata }: UnknownObject): string {
+  return `${kind} ${metadata.name}`
+}
+
+async function create({ process, world }: HelmCommand, release: Release): Promise<void> {
+  await process.step(`record revision ${release.revision} as ${release.status}`, () => world.record(release, 'create'))
+}
+
+async function update({ process, world }: HelmCommand, release: Release): Promise<void> {
+  await process.step(`record revision ${release.revision} as ${release.status}`, () => world.record(release, 'update'))
+}
+
+async function conclude(command: HelmCommand, pending: Release, description: string): Promise<Release> {
+  const deployed: Release = { ...pending, status: 'deployed', description }
+  await update(command, deployed)
+  return deployed
+}
+
+/** Of the oldest revisions the one that is deployed is kept, too. */
+async function makeRoom({ process, world }: HelmCommand, history: readonly Release[]): Promise<void> {
+  const spare = history.filter(({ status }) => status !== 'deployed')
+  for (const old of spare.slice(0, Math.max(0, history.length - HISTORY_MAX + 1))) {
+    await process.step(`purge revision ${old.revision}`, () => world.purge(old))
+  }
+}
+
+async function applyAll(
+  { process, world, release }: HelmCommand,
+  objects: readonly UnknownObject[],
+  before: readonly UnknownObject[],
+): Promise<void> {
+  for (const object of objects) {
+    await process.step(`apply ${nameOf(object)}`, () => world.apply(release, object))
+  }
+  const kept = new Set(objects.map(nameOf))
+  for (const object of before.filter((old) => !kept.has(nameOf(old)))) {
+    await process.step(`delete ${nameOf(object)}`, () => world.remove(release, object))
+  }
+}
+
+/** What fails says so in its record. An install or upgrade that is told to end does so, too; a rollback just ends. */
+async function orFail(
+  { process, world }: HelmCommand,
+  pending: Release,
+  what: 'Release' | 'Upgrade' | 'Rollback',
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (process.isToldToEnd && what === 'Rollback') throw error
+    const description = `${what} "${pending.name}" failed: ${error instanceof Error ? error.message : String(error)}`
+    const failed: Release = { ...pending, status: 'failed', description }
+    await process.lastStep(`record revision ${pending.revision} as failed`, () => world.record(failed, 'update'))
+    throw error
+  }
+}

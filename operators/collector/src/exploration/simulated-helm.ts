@@ -1,0 +1,94 @@
+/** Helm without its process: the commands that explored operators get. */
+import {
+  type ChangeOptions,
+  type DeployOptions,
+  type HelmBinary,
+  HelmError,
+  HelmFailedError,
+  planRecovery,
+  type RecoverOptions,
+  type RecoveryPlan,
+  type Release,
+  type ReleaseKey,
+} from '@reeve/helm'
+import type { OutsideCall } from '@reeve/simulation'
+import type { ReleaseCommands } from '../reconcile/collector-context.ts'
+import { type Deployment, type HelmCommand, install, rollback, uninstall, upgrade } from './helm-commands.ts'
+import { HelmProcess } from './helm-process.ts'
+import type { HelmWorld } from './helm-world.ts'
+
+/** Options of {@link SimulatedHelm}. */
+export interface SimulatedHelmOptions {
+  /** The way out of the operator: a process is a call, and each of its steps is one. Absent: somebody runs it by hand. */
+  readonly call?: OutsideCall
+  /** Whether a process goes on when the operator is killed, as it does outside a container. @default false */
+  readonly outlivesOperator?: boolean
+}
+
+/** One driver of one operator. Everything it does is in the cluster of its world. */
+export class SimulatedHelm implements ReleaseCommands {
+  readonly binary: HelmBinary = { path: '/usr/local/bin/helm', version: '4.1.0', major: 4 }
+  readonly #world: HelmWorld
+  readonly #options: SimulatedHelmOptions
+
+  constructor(world: HelmWorld, options: SimulatedHelmOptions = {}) {
+    this.#world = world
+    this.#options = options
+  }
+
+  install(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
+    return this.#run('install', release, options, (command) => install(command, deployment(options)))
+  }
+
+  upgrade(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
+    return this.#run('upgrade', release, options, (command) => upgrade(command, deployment(options)))
+  }
+
+  async rollback(release: ReleaseKey, revision: number, options: ChangeOptions = {}): Promise<void> {
+    await this.#run('rollback', release, options, (command) => rollback(command, revision))
+  }
+
+  uninstall(release: ReleaseKey, options: ChangeOptions = {}): Promise<boolean> {
+    return this.#run('uninstall', release, options, uninstall)
+  }
+
+  async recover(release: ReleaseKey, options: RecoverOptions = {}): Promise<RecoveryPlan> {
+    const { history = await this.#world.history(release), staleAfterMs = 0 } = options
+    const plan = planRecovery(history, { now: this.#world.clock.now(), staleAfterMs })
+    if (plan.action === 'uninstall') await this.uninstall(release, options)
+    if (plan.action === 'rollback') await this.rollback(release, plan.revision, options)
+    return plan
+  }
+
+  async #run<R>(
+    verb: string,
+    release: ReleaseKey,
+    { signal }: ChangeOptions,
+    work: (command: HelmCommand) => Promise<R>,
+  ): Promise<R> {
+    const { call, outlivesOperator = false } = this.#options
+    const what = `helm ${verb} ${release.namespace}/${release.name}`
+    const world = this.#world
+    const process = new HelmProcess({
+      what,
+      clock: world.clock,
+      signal,
+      call: outlivesOperator ? undefined : call,
+      isInstant: call === undefined,
+    })
+    const run = () => work({ process, world, release })
+    try {
+      return await (call === undefined ? run() : call(what, run))
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (error instanceof HelmError) throw error
+      // What has no class of its own is what Helm printed last.
+      throw new HelmFailedError(`${what}: ${error instanceof Error ? error.message : String(error)}`, 1)
+    }
+  }
+}
+
+function deployment({ values = {}, labels = {}, description = '' }: DeployOptions): Deployment {
+  if (typeof values === 'string') throw new Error('the simulated helm takes values as an object')
+  return { values, labels, description }
+}

@@ -1,0 +1,37 @@
+import { divergenceText, explore, type OperatorUnderTest } from '@reeve/simulation'
+import { describe, expect, it } from 'vitest'
+import type { HelmWorld } from '../src/exploration/helm-world.ts'
+import { exploreCollectors, shortLife } from '../src/exploration.ts'
+import { actsOnEvents, neverRecovers } from './support/broken-collectors.ts'
+
+const TIMEOUT_MS = 240_000
+
+describe('the Collector operator, with Helm as the world outside, survives', () => {
+  const { operator, scenario } = exploreCollectors()
+  it('faults all over the life of a Collector', { timeout: TIMEOUT_MS }, async () => {
+    // Spread evenly over the points of each pattern; `npm run explore` tries them all.
+    const maxPoints = 2
+    const report = await explore(operator, scenario, { patterns: ['T1', 'T2', 'T9'], maxPoints })
+    expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
+    expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
+  })
+
+  it('a helm that goes on when the operator dies', { timeout: TIMEOUT_MS }, async () => {
+    const outliving = exploreCollectors({ outlivesOperator: true }).operator
+    const report = await explore(outliving, shortLife, { patterns: ['T2'] })
+    expect(report.divergences.map((divergence) => divergenceText(divergence, outliving.name))).toEqual([])
+    expect(report.runs).toBeGreaterThan(5)
+  })
+})
+
+describe('a broken operator is caught when it dies around a helm process', () => {
+  const broken: readonly [OperatorUnderTest<HelmWorld>, RegExp][] = [
+    [neverRecovers, /helm install acme\/log-collector-eu1: record revision 1 as pending-install/],
+    [actsOnEvents, /helm install acme\/log-collector-eu1/],
+  ]
+  it.each(broken)('$name', { timeout: TIMEOUT_MS }, async (operator, where) => {
+    const { divergences } = await explore(operator, shortLife, { patterns: ['T2'], stopAfter: 1 })
+    expect(divergences[0]?.pattern).toBe('T2')
+    expect(divergences[0]?.label).toMatch(where)
+  })
+})

@@ -1,0 +1,59 @@
+/** Collector operators with mistakes that the exploration must find. */
+import { type Collector, Collectors, releaseKeyOf } from '@reeve/collector'
+import { isAlreadyExists, type KubeClient, Namespaces, type Stored, type WatchEvent } from '@reeve/kube'
+import type { OperatorUnderTest } from '@reeve/simulation'
+import type { HelmWorld } from '../../src/exploration/helm-world.ts'
+import { SAMPLE_CHART } from '../../src/exploration/sample-chart.ts'
+import { SimulatedHelm } from '../../src/exploration/simulated-helm.ts'
+import { exploreCollectors } from '../../src/exploration.ts'
+
+const { operator } = exploreCollectors()
+
+/** Takes a release that a crash left pending for one that somebody works on, for ever. */
+export const neverRecovers: OperatorUnderTest<HelmWorld> = {
+  ...exploreCollectors({
+    wrap: (helm) => ({
+      binary: helm.binary,
+      install: (release, chart, options) => helm.install(release, chart, options),
+      upgrade: (release, chart, options) => helm.upgrade(release, chart, options),
+      rollback: (release, revision, options) => helm.rollback(release, revision, options),
+      uninstall: (release, options) => helm.uninstall(release, options),
+      recover: async () => ({ action: 'none' }),
+    }),
+  }).operator,
+  name: 'never-recovers',
+}
+
+/** Installs what is new and uninstalls what is gone, as the events tell: no look at the release, no finalizer. */
+export const actsOnEvents: OperatorUnderTest<HelmWorld> = {
+  ...operator,
+  name: 'acts-on-events',
+  hasElection: false,
+  start({ call, world }, client) {
+    const helm = new SimulatedHelm(world, { call })
+    return {
+      async run(signal) {
+        try {
+          for await (const event of client.watch(Collectors, { signal })) await follow(event, helm, client)
+        } catch (error) {
+          if (!signal.aborted) throw error
+        }
+      },
+    }
+  },
+}
+
+async function follow(event: WatchEvent<Collector>, helm: SimulatedHelm, client: KubeClient): Promise<void> {
+  if (event.type === 'BOOKMARK') return
+  // Bookmarks aside, every event carries a Collector.
+  const { spec } = event.object as Stored<Collector>
+  const release = releaseKeyOf(spec)
+  const values = JSON.parse(Buffer.from(spec.collector.configuration, 'base64').toString())
+  const metadata = { name: release.namespace }
+  if (event.type === 'ADDED') {
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error
+    })
+    await helm.install(release, SAMPLE_CHART, { values })
+  } else if (event.type === 'DELETED') await helm.uninstall(release)
+}
