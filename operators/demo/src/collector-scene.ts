@@ -37,7 +37,7 @@ const COLLECTOR: Told = {
 export const collectorScene: Scene = {
   title: 'Collector: a Helm release in the namespace of a tenant',
   kubectlNames: 'collectors',
-  hint: "kubectl patch collector acme-logs --type=merge -p '{\"spec\":{\"tenant\":{\"instance\":\"us1\"}}}', and helm list -A",
+  hint: 'kubectl patch collector acme-logs --type=merge -p \'{"spec":{"tenant":{"instance":"us1"}}}\', and helm list -A',
   told: [COLLECTOR],
   async obstacle() {
     try {
@@ -88,7 +88,9 @@ async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promi
     },
     async explain() {
       const { status } = await client.get(Collectors, key)
-      const messages = (status?.conditions ?? []).map(({ type, status: value, message }) => `${type}=${value} ${message}`)
+      const messages = (status?.conditions ?? []).map(
+        ({ type, status: value, message }) => `${type}=${value} ${message}`,
+      )
       return `Collector ${key.name} is ${status?.phase ?? 'unknown'}: ${messages.join('; ')}`
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
