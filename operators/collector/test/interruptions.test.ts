@@ -84,4 +84,16 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await tenants.configure('broken', 'replicas: 0\npipeline: {mended: true}')
     await stage.untilPhase('broken', 'Available', 4)
   })
+
+  test('whose upgrade fails stays as it is when it should not go back, and is tried again', async () => {
+    await tenants.create('onward', 'replicas: 0', { spec: { rollback: { onFailure: false } } })
+    await stage.untilPhase('onward', 'Available', 1)
+    await tenants.configure('onward', 'replicas: 0\npipeline: {broken: true}')
+    expect(await tenants.untilReason('onward', 'Degraded', 'HelmObjectRefused')).toContain('Not_A_Name')
+    const failures = async () => (await tenants.statuses('onward')).filter((status) => status === 'failed').length
+    await stage.until(async () => (await failures()) === 2)
+    await tenants.configure('onward', 'replicas: 0')
+    await stage.untilPhase('onward', 'Available')
+    expect((await tenants.statuses('onward')).at(-1)).toBe('deployed')
+  })
 })

@@ -2,6 +2,7 @@
 import { Deployments, isNotFound, Namespaces, Secrets, Services } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Collector, Collectors } from '../src/index.ts'
+import { configuration } from '../src/testing/collector.ts'
 import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 import { condition, Tenants } from './support/tenants.ts'
 
@@ -108,11 +109,33 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
   test('moves a release: the new one comes up before the old one goes', async () => {
     await tenants.create('mover', 'replicas: 1')
     await stage.untilPhase('mover', 'Available', 1)
+    const before = operator.commands.length
     await tenants.patch('mover', { tenant: { instance: 'us1' } })
     await stage.until(async () => (await tenants.statuses('mover')).length === 0)
     expect(await tenants.statuses('mover', 'us1')).toEqual(['deployed'])
     const { status } = await stage.untilPhase('mover', 'Available', 1)
     expect(status?.releaseName).toBe('log-collector-us1')
+    expect(operator.commands.slice(before).map(([verb, name]) => `${verb} ${name}`)).toEqual([
+      'install log-collector-us1',
+      'uninstall log-collector-eu1',
+    ])
+  })
+
+  test('leaves the release of a suspended Collector as it is, and goes on when that ends', async () => {
+    await tenants.create('pause', 'replicas: 0')
+    await stage.untilPhase('pause', 'Available', 1)
+    const before = operator.commands.length
+    await tenants.patch('pause', { suspend: true, collector: { configuration: configuration('replicas: 1') } })
+    await stage.untilPhase('pause', 'Suspended', 1)
+    await edit('pause', 2)
+    expect(operator.commands).toHaveLength(before)
+    await tenants.patch('pause', { suspend: false, drift: 'Heal' })
+    await stage.untilPhase('pause', 'Available', 2)
+    await tenants.patch('pause', { suspend: true })
+    await stage.untilPhase('pause', 'Suspended', 2)
+    await tenants.remove('pause')
+    await stage.until(() => tenants.isGone('pause'))
+    expect(await tenants.statuses('pause')).toEqual([])
   })
 
   /** Writes into an object of the release, as `kubectl edit` would. */

@@ -1,0 +1,69 @@
+/** Many Collectors at once. `REEVE_COLLECTORS=100` makes it a hundred, which takes helm a minute of processor time. */
+import { Deployments } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Collector } from '../src/index.ts'
+import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
+import { Tenants } from './support/tenants.ts'
+
+const COUNT = Number(process.env.REEVE_COLLECTORS ?? 12)
+
+/** The helm command is asked about so many of them, one by one. */
+const ASKED = 4
+
+const TIMEOUT_MS = 600_000
+
+describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is no helm)', () => {
+  let stage: Stage
+  let tenants: Tenants
+  let operator: RunningOperator
+
+  beforeAll(async () => {
+    stage = await setStage()
+    tenants = new Tenants(stage)
+    operator = await stage.startOperator()
+  })
+  afterAll(() => stage?.close())
+
+  test(
+    `come up with one helm each, and helm agrees with what they say of themselves (${COUNT} of them)`,
+    async () => {
+      // Two of each tenant: the instance tells them apart.
+      const written = Array.from({ length: COUNT }, (_, index) => ({
+        name: `fleet-${index}`,
+        tenant: `t${Math.floor(index / 2)}`,
+        instance: index % 2 === 0 ? 'eu1' : 'us1',
+      }))
+      await Promise.all(
+        written.map(({ name, tenant, instance }, index) =>
+          tenants.create(name, `replicas: ${index % 3}`, {
+            tenant: { reference: tenants.reference(tenant), instance },
+          }),
+        ),
+      )
+      const found: Collector[] = []
+      for (const { name } of written) found.push(await stage.untilPhase(name, 'Available', 1))
+      expect(operator.commands.map(([verb]) => verb)).toEqual(Array(COUNT).fill('install'))
+
+      const releases = (await stage.helm.list()).filter(({ namespace }) =>
+        found.some(({ status }) => status?.namespace === namespace),
+      )
+      expect(releases).toHaveLength(COUNT)
+      for (const { status } of found) {
+        const { releaseName: name, namespace, revision, chart } = status ?? {}
+        expect(releases).toContainEqual(
+          expect.objectContaining({ name, namespace, revision, chart, status: 'deployed' }),
+        )
+      }
+      for (const [index, { tenant, instance }] of written.slice(0, ASKED).entries()) {
+        const release = tenants.releaseOf(tenant, instance)
+        expect(await stage.helm.history(release)).toMatchObject([
+          { revision: 1, status: 'deployed', chart: found[index]?.status?.chart },
+        ])
+        expect(await stage.helm.values(release)).toEqual({ replicas: index % 3 })
+        expect((await stage.client.get(Deployments, release)).status?.availableReplicas ?? 0).toBe(index % 3)
+      }
+      expect(operator.commands).toHaveLength(COUNT)
+    },
+    TIMEOUT_MS,
+  )
+})
