@@ -18,19 +18,25 @@ export type ClusterKind = 'embedded' | 'real'
 /** How long a cluster may take to answer. */
 const START_MS = 30_000
 
-/** Starts an API server without workload controllers: pods would only take time from what is measured. */
-export async function startBenchCluster(kind: ClusterKind): Promise<BenchCluster> {
+/** Options of {@link startBenchCluster}. */
+export interface BenchClusterOptions {
+  /** Let workloads come up. @default false: pods would only take time from what is measured */
+  readonly hasControllers?: boolean
+}
+
+/** Starts an API server. */
+export async function startBenchCluster(kind: ClusterKind, options: BenchClusterOptions = {}): Promise<BenchCluster> {
+  const { hasControllers = false } = options
   if (kind === 'real') {
     const { startRealCluster } = await import('@reeve/real-cluster')
-    const cluster = await startRealCluster({ controllers: [] })
+    const cluster = await startRealCluster(hasControllers ? {} : { controllers: [] })
     return { kubeconfigPath: cluster.kubeconfigPath, [Symbol.asyncDispose]: () => cluster.stop() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   const kubeconfigPath = join(folder, 'kubeconfig')
   const root = dirname(createRequire(import.meta.url).resolve('@reeve/embedded-cluster'))
-  const child = spawn(process.execPath, [join(root, 'cli.ts'), '--kubeconfig', kubeconfigPath, '--no-controllers'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const flags = ['--kubeconfig', kubeconfigPath, ...(hasControllers ? [] : ['--no-controllers'])]
+  const child = spawn(process.execPath, [join(root, 'cli.ts'), ...flags], { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(kubeconfigPath)
   return {
     kubeconfigPath,

@@ -50,7 +50,7 @@ function clientOf(count: number): KubeClient {
 }
 
 /** A pod of the size that clusters have: about 5.8 KB of JSON, a third of it managedFields. */
-function pod(index: number): Pod {
+export function pod(index: number): Pod {
   const name = `web-6f658c4ff-${index.toString(36).padStart(5, '0')}`
   const env = Array.from({ length: 12 }, (_, item) => ({
     name: `SETTING_${item}`,

@@ -17,7 +17,9 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
       watchers: 50,
       changes: 200,
     }),
+  collector: async (kind) => (await import('./collector.ts')).collectors(kind, 100),
   'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
+  dynatrace: async (kind) => (await import('./dynatrace.ts')).dynatrace(kind),
 }
 
 const { values, positionals } = parseArgs({

@@ -1,0 +1,232 @@
+/** From the creation of a DynaKube with everything to its last object, beside the same writes sent bare. */
+import {
+  clusterIdOf,
+  createDynatraceOperator,
+  type DynaKube,
+  DynaKubes,
+  type DynatraceOperatorOptions,
+} from '@reeve/dynatrace'
+import { createClient, type KubeClient, Namespaces, type Stored, type Transport } from '@reeve/kube'
+import { issueAuthority, type ReconcileRecord } from '@reeve/runtime'
+import type { ClusterKind } from './bench-cluster.ts'
+import { BARE_NAMESPACE, type DynatraceStage, fullDynaKube, NAMESPACE, startDynatraceStage } from './dynatrace-stage.ts'
+import {
+  isOfObject,
+  type RecordedWrite,
+  RecordingTransport,
+  relocated,
+  repeat,
+  transportTo,
+  undo,
+} from './recorded-writes.ts'
+import type { Result } from './result.ts'
+
+/** The first round warms up. */
+const ROUNDS = 5
+
+/** How many DynaKubes the operator works on at once. */
+const WORKERS = 4
+
+/** One DynaKube at a time, then `count` at once; each with keys that are made for it, and with keys at hand. */
+export async function dynatraceApply(kind: ClusterKind, count: number): Promise<readonly Result[]> {
+  const ids = Array.from({ length: count }, (_, index) => `t${String(index).padStart(3, '0')}`)
+  await using stage = await startDynatraceStage(kind, ids)
+  const validity = { nowMs: Date.now(), validityMs: 86_400_000 }
+  const pair = await issueAuthority('bench', validity)
+  return [
+    ...(await playAll(stage, kind, count, {}, 'RSA keys of 4096 bits made for each')),
+    ...(await playAll(stage, kind, count, { selfSigned: async () => pair }, 'keys at hand')),
+  ]
+}
+
+async function playAll(
+  stage: DynatraceStage,
+  kind: ClusterKind,
+  count: number,
+  options: Pick<DynatraceOperatorOptions, 'selfSigned'>,
+  note: string,
+): Promise<readonly Result[]> {
+  await using operator = await startOperator(stage, options)
+  const bare = await transportTo(stage.cluster.kubeconfigPath)
+  try {
+    const rounds: Round[] = []
+    for (let round = 0; round <= ROUNDS; round += 1) rounds.push(await playRound(stage, operator, bare, 1))
+    const many = await playRound(stage, operator, bare, count)
+    return [
+      resultOf(`a DynaKube with everything (${kind})`, medianOf(rounds.slice(1)), note),
+      resultOf(`${count} DynaKubes at once (${kind})`, many, note),
+    ]
+  } finally {
+    await bare.close()
+  }
+}
+
+interface Round {
+  readonly operatorMs: number
+  readonly bareMs: number
+  readonly writes: number
+}
+
+function resultOf(name: string, { operatorMs, bareMs, writes }: Round, note: string): Result {
+  return {
+    name,
+    figure: `${operatorMs.toFixed(0)} ms to the last object`,
+    beside: `${bareMs.toFixed(0)} ms for the same ${writes} writes`,
+    ratio: operatorMs / bareMs,
+    note: `lower is better; ${note}`,
+  }
+}
+
+function medianOf(rounds: readonly Round[]): Round {
+  const sorted = rounds.toSorted((left, right) => left.operatorMs / left.bareMs - right.operatorMs / right.bareMs)
+  const middle = sorted[Math.floor(sorted.length / 2)]
+  if (middle === undefined) throw new Error('no round was played')
+  return middle
+}
+
+/** The operator first, then its writes again; both are undone. */
+async function playRound(
+  stage: DynatraceStage,
+  operator: RunningOperator,
+  bare: Transport,
+  count: number,
+): Promise<Round> {
+  await createTeams(stage.client, count)
+  operator.forget()
+  const start = performance.now()
+  const owners = await inParallel(count, (index) => create(stage, NAMESPACE, index, count))
+  await operator.untilQuiet(owners)
+  const writes = upToLastObject(operator.writes)
+  const operatorMs = (writes.at(-1)?.endedMs ?? Number.NaN) - start
+  const bareMs = await repeatBare(stage, bare, owners, writes)
+  for (const { metadata } of owners) await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: metadata.name })
+  await operator.untilGone(owners)
+  await undo(writes, bare)
+  return { operatorMs, bareMs, writes: writes.length }
+}
+
+const nameOf = (namespace: string, index: number): string => `${namespace}-${String(index).padStart(3, '0')}`
+
+async function createTeams(client: KubeClient, count: number): Promise<void> {
+  for (const namespace of [NAMESPACE, BARE_NAMESPACE]) {
+    for (let index = 0; index < count; index += 1) {
+      const team = nameOf(namespace, index)
+      const metadata = { name: `team-${team}`, labels: { team } }
+      await client.apply(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, { force: true })
+    }
+  }
+}
+
+async function create(
+  { client, tenants }: DynatraceStage,
+  namespace: string,
+  index: number,
+  count: number,
+): Promise<Stored<DynaKube>> {
+  const tenant = tenants[index]
+  if (tenant === undefined) throw new Error(`there is no tenant ${index}`)
+  return client.create(DynaKubes, fullDynaKube(tenant, { namespace, name: nameOf(namespace, index) }, count === 1))
+}
+
+function upToLastObject(writes: readonly RecordedWrite[]): readonly RecordedWrite[] {
+  return writes.slice(0, writes.findLastIndex(isOfObject) + 1)
+}
+
+/** As many at once as the operator works on, each a DynaKube with its writes in their order; all are undone. */
+async function repeatBare(
+  stage: DynatraceStage,
+  bare: Transport,
+  owners: readonly Stored<DynaKube>[],
+  writes: readonly RecordedWrite[],
+): Promise<number> {
+  const sent: RecordedWrite[] = []
+  const start = performance.now()
+  await inParallel(owners.length, async (index) => {
+    const from = nameOf(NAMESPACE, index)
+    const { metadata } = await create(stage, BARE_NAMESPACE, index, owners.length)
+    const own = relocated(
+      writes.filter(({ path, body }) => path.includes(from) || body.includes(from)),
+      { word: [NAMESPACE, BARE_NAMESPACE], uid: [owners[index]?.metadata.uid ?? '', metadata.uid] },
+    )
+    sent.push(...own)
+    await repeat(own, bare, metadata.resourceVersion)
+  })
+  const durationMs = performance.now() - start
+  await undo(sent, bare)
+  await stage.client.deleteCollection(DynaKubes, { namespace: BARE_NAMESPACE })
+  return durationMs
+}
+
+interface RunningOperator extends AsyncDisposable {
+  readonly writes: readonly RecordedWrite[]
+  forget(): void
+  /** Waits until each has been looked at without a write. */
+  untilQuiet(owners: readonly Stored<DynaKube>[]): Promise<void>
+  /** Waits until the end of each has been noticed. */
+  untilGone(owners: readonly Stored<DynaKube>[]): Promise<void>
+}
+
+async function startOperator(
+  { cluster, client }: DynatraceStage,
+  options: Pick<DynatraceOperatorOptions, 'selfSigned'>,
+): Promise<RunningOperator> {
+  const transport = new RecordingTransport(await transportTo(cluster.kubeconfigPath))
+  const operatorClient = createClient({ transport, fieldManager: 'dynatrace-operator' })
+  let records: ReconcileRecord[] = []
+  let onRecord: () => void = () => undefined
+  const { manager, cache } = createDynatraceOperator({
+    client: operatorClient,
+    namespace: NAMESPACE,
+    clusterId: await clusterIdOf(client),
+    operator: { version: '1.0.0', image: 'registry.example.com/operator:1.0.0', hasCsiDriver: true },
+    detectsHostAvailability: true,
+    issuesCertificates: false,
+    ...options,
+    onReconcile(record) {
+      records.push(record)
+      onRecord()
+    },
+  })
+  const stop = new AbortController()
+  const running = manager.run(stop.signal)
+  await cache.waitForSync(stop.signal)
+  const until = (isOver: () => boolean) =>
+    new Promise<void>((resolve) => {
+      onRecord = () => {
+        if (isOver()) resolve()
+      }
+      onRecord()
+    })
+  const lastOf = ({ metadata }: DynaKube) =>
+    records.findLast(({ controller, key }) => controller === 'dynakube-controller' && key.name === metadata.name)
+  const isQuiet = (owner: DynaKube) => {
+    const { writes, error } = lastOf(owner) ?? {}
+    return writes?.length === 0 && error === undefined
+  }
+  // Only a DynaKube that is there is looked at again after some time.
+  const isGone = (owner: DynaKube) => lastOf(owner)?.outcome === 'success'
+  return {
+    writes: transport.writes,
+    forget() {
+      transport.writes.length = 0
+      records = []
+    },
+    untilQuiet: (owners) => until(() => owners.every(isQuiet)),
+    untilGone: (owners) => until(() => owners.every(isGone)),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+      await operatorClient.close()
+    },
+  }
+}
+
+async function inParallel<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results = new Array<T>(count)
+  let next = 0
+  const worker = async () => {
+    for (let index = next++; index < count; index = next++) results[index] = await work(index)
+  }
+  await Promise.all(Array.from({ length: WORKERS }, worker))
+  return results
+}
