@@ -81,7 +81,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
       LEADER_ELECTION_RENEW_DEADLINE: '20',
       LEADER_ELECTION_RETRY_PERIOD: '6',
       APP_VERSION: '0.1.0',
-      NODE_OPTIONS: '--max-old-space-size=154',
+      NODE_OPTIONS: '--max-old-space-size=192',
       'modules.json': expect.stringContaining('"csiDriver": true'),
     })
     expect(operatorSettings({ ...given, POD_NAMESPACE: NAMESPACE })).toMatchObject({

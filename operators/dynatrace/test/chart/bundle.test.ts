@@ -1,0 +1,52 @@
+/** The one file of the image: everything that is loaded when it is needed is in it, in a form that can be loaded. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
+
+const run = promisify(execFile)
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
+
+let folder: string
+let program: string
+
+beforeAll(async () => {
+  // Far from node_modules, as in the image.
+  folder = await mkdtemp(join(tmpdir(), 'reeve-bundle-'))
+  program = join(folder, 'dynatrace-operator.js')
+  await run('npm', ['run', 'bundle', '--', `--outdir=${folder}`], { cwd: PACKAGE })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it('starts alone', async () => {
+  const { stdout } = await run(process.execPath, [program, '--version'], { cwd: folder })
+  expect(stdout.trim()).toBe(manifest.version)
+})
+
+it('talks to a cluster by a kubeconfig', async () => {
+  await using cluster = await startEmbeddedCluster()
+  const kubeconfig = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfig)
+  const { stdout, stderr } = await run(process.execPath, [program, 'crd-storage-migration', '--namespace=default'], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  })
+  expect(`${stdout}${stderr}`).toContain('nothing to migrate')
+})
+
+it('makes certificates and writes YAML', async () => {
+  const child = spawn(process.execPath, [program, 'simulate-environment', '--port=0', '--print-manifest'])
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += String(chunk)
+    if (text.includes('kind: DynaKube')) child.kill()
+  })
+  await once(child, 'close')
+  expect(parseAllDocuments(text).map((document) => document.get('kind'))).toEqual(['Secret', 'ConfigMap', 'DynaKube'])
+})
