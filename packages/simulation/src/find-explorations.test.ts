@@ -49,4 +49,13 @@ describe('modules that describe operators', () => {
     await module('operators/shop/src/exploration.ts', 'shop')
     await expect(findExplorations(root, { operators: ['ship'] })).rejects.toThrow('no operator "ship"; there is shop')
   })
+
+  it('need not all be in order when only one of them is wanted', async () => {
+    await module('operators/shop/src/exploration.ts', 'shop')
+    await module('operators/bank/src/exploration.ts', 'bank')
+    await writeFile(join(root, 'operators/bank/src/exploration.ts'), 'throw new Error("half done")')
+    expect(await findExplorations(root, { operators: ['shop'] })).toHaveLength(1)
+    await expect(findExplorations(root, { operators: ['bank'] })).rejects.toThrow(/cannot be loaded: half done/)
+    await expect(findExplorations(root)).rejects.toThrow(/cannot be loaded: half done/)
+  })
 })

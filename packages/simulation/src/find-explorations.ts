@@ -23,8 +23,8 @@ export interface FoundExploration {
 /**
  * The modules to explore, in the order of their paths.
  *
- * *Errors*: {@link ExplorationModuleError} when there is none, when two describe operators of the same name, or when a
- * name is not that of any operator.
+ * *Errors*: {@link ExplorationModuleError} when there is none, when two describe operators of the same name, when a name
+ * is not that of any operator, or when a module cannot be loaded that might be wanted.
  *
  * @example
  * const found = await findExplorations('/repo', { operators: ['webapp'] })
@@ -36,8 +36,17 @@ export async function findExplorations(
   const paths = modules.length > 0 ? modules : globSync(EXPLORATION_MODULES, { cwd: root }).toSorted()
   if (paths.length === 0) throw new ExplorationModuleError(`no ${EXPLORATION_MODULES} here: name one with --module`)
   const found: FoundExploration[] = []
+  let broken: unknown
   for (const path of paths.map((given) => resolve(root, given))) {
-    const operator = (await loadExploration(path)).operator.name
+    const operator = await loadExploration(path).then(
+      (exploration) => exploration.operator.name,
+      (error: unknown) => {
+        // It matters only when it might be the one that is asked for.
+        if (operators.length === 0) throw error
+        broken ??= error
+      },
+    )
+    if (operator === undefined) continue
     const other = found.find((earlier) => earlier.operator === operator)
     if (other !== undefined) {
       const both = [other.path, path].map((one) => relative(root, one)).join(' and ')
@@ -47,6 +56,7 @@ export async function findExplorations(
   }
   const names = found.map(({ operator }) => operator)
   const unknown = operators.find((name) => !names.includes(name))
+  if (unknown !== undefined && broken !== undefined) throw broken
   if (unknown !== undefined) throw new ExplorationModuleError(`no operator "${unknown}"; there is ${names.join(', ')}`)
   return operators.length === 0 ? found : found.filter(({ operator }) => operators.includes(operator))
 }
