@@ -1,17 +1,9 @@
 /** What becomes of objects that somebody edits, that cannot be changed, or that are no longer asked for. */
-import {
-  ConfigMaps,
-  DaemonSets,
-  isNotFound,
-  Namespaces,
-  Secrets,
-  type StatefulSet,
-  StatefulSets,
-  type Stored,
-} from '@reeve/kube'
+import { ConfigMaps, DaemonSets, Namespaces, Secrets, type StatefulSet, StatefulSets, type Stored } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKube, DynaKubeSpec } from '../../src/api/latest.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { DynaKubes } from '../../src/index.ts'
 import { find, key, secretData, settled } from './support/questions.ts'
 import { type Stage, setStage, tokensOf } from './support/stage.ts'
 
@@ -220,8 +212,19 @@ describe('the proxy', () => {
   })
 })
 
-describe('a namespace that is on its way out', () => {
-  it('gets nothing, and is no error (core 41)', async () => {
+describe('a namespace', () => {
+  const COPIES = [
+    'dynatrace-bootstrapper-certs',
+    'dynatrace-bootstrapper-config',
+    'dynatrace-otlp-exporter-certs',
+    'dynatrace-otlp-exporter-config',
+  ]
+  const copiesIn = async (namespace: string) => {
+    const { items } = await stage.client.list(Secrets, { namespace })
+    return items.map(({ metadata }) => metadata.name).sort()
+  }
+
+  it('that is on its way out gets nothing, and is no error (core 41)', async () => {
     const labels = { team: 'leaving' }
     const namespaceSelector = { matchLabels: labels }
     for (const name of ['staying', 'going']) {
@@ -233,18 +236,39 @@ describe('a namespace that is on its way out', () => {
       metadata: { namespace: 'going', name: 'held', finalizers: ['example.com/held'] },
     })
     await stage.client.delete(Namespaces, { name: 'going' })
-    await stage.create('leaving', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
+    await stage.create('leaving', {
+      oneAgent: { applicationMonitoring: { namespaceSelector } },
+      otlpExporterConfiguration: { namespaceSelector, signals: { logs: {} } },
+    })
     await settled(stage, 'leaving')
-    const copyIn = (namespace: string) =>
-      stage.client.get(Secrets, { namespace, name: 'dynatrace-bootstrapper-config' }).catch((error: unknown) => {
-        if (isNotFound(error)) return undefined
-        throw error
-      })
-    expect(await copyIn('staying')).toBeDefined()
+    expect(await copiesIn('staying')).toEqual(COPIES)
     expect((await stage.client.get(Namespaces, { name: 'going' })).metadata.deletionTimestamp).toBeDefined()
-    expect(await copyIn('going')).toBeUndefined()
+    expect(await copiesIn('going')).toEqual([])
     expect((await stage.look('leaving')).outcome).toBe('requeue_after')
     const patch = [{ op: 'remove', path: '/metadata/finalizers' }] as const
     await stage.client.patch(ConfigMaps, { namespace: 'going', name: 'held' }, { type: 'json', patch })
+  })
+
+  it('is left as it was found when its DynaKube is deleted (core 38)', async () => {
+    const instance = 'dynakube.internal.dynatrace.com/instance'
+    const read = async () => (await stage.client.get(Namespaces, { name: 'staying' })).metadata
+    expect((await read()).labels).toMatchObject({ [instance]: 'leaving' })
+    await stage.client.delete(DynaKubes, key('leaving'))
+    await stage.until('no label', async () => (await read()).labels?.[instance] === undefined)
+    expect(await copiesIn('staying')).toEqual([])
+    // Told to the webhook, which would take it out again; here there is none.
+    expect((await read()).annotations).toMatchObject({ 'dynatrace.com/updated-via-operator': 'true' })
+  })
+
+  it('is left as it was found although its DynaKube went while no operator was running', async () => {
+    const labels = { 'dynakube.internal.dynatrace.com/instance': 'long-gone' }
+    await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'forgotten' } })
+    const metadata = { namespace: 'forgotten', name: 'dynatrace-bootstrapper-config' }
+    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata })
+    await stage.client.patch(Namespaces, { name: 'forgotten' }, merge({ metadata: { labels } }))
+    await stage.until('no label', async () => {
+      const { metadata: left } = await stage.client.get(Namespaces, { name: 'forgotten' })
+      return Object.keys(left.labels ?? {}).every((name) => !(name in labels))
+    })
   })
 })

@@ -12,6 +12,7 @@ import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { OWN_FIELDS, OWNED } from './apply.ts'
+import { INSTANCE_LABEL } from './injection/map-namespaces.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { AGENT_PODS } from './instances.ts'
 import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
@@ -50,7 +51,7 @@ export function dynaKubeController(
       watches: [
         { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
         { resource: ConfigMaps, namespace, transform, map: (map, cache) => referringTo(map, cache, configMapsOf) },
-        { resource: Namespaces, metadataOnly: true, map: (_namespace, cache) => injecting(cache, namespace) },
+        { resource: Namespaces, metadataOnly: true, map: (changed, cache) => concerning(changed, cache, namespace) },
       ],
       reads: [
         ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
@@ -77,12 +78,20 @@ function referringTo(
     .map(({ metadata: { name } }) => ({ namespace, name }))
 }
 
-/** A new namespace, or other labels of one, may concern every DynaKube that changes pods. */
-function injecting(cache: CacheReader, namespace: string): readonly ObjectKey[] {
-  return cache
-    .list(DynaKubes, { namespace })
-    .filter(changesPods)
-    .map(({ metadata: { name } }) => ({ namespace, name }))
+/**
+ * A new namespace, or other labels of one, may concern every DynaKube that changes pods. The one that it is labelled
+ * with is looked at in any case: it may have gone while no operator was running, and left everything behind.
+ */
+function concerning({ metadata }: Stored<KubeObject>, cache: CacheReader, namespace: string): readonly ObjectKey[] {
+  const names = new Set(
+    cache
+      .list(DynaKubes, { namespace })
+      .filter(changesPods)
+      .map((dynakube) => dynakube.metadata.name),
+  )
+  const instance = metadata.labels?.[INSTANCE_LABEL]
+  if (instance) names.add(instance)
+  return [...names].map((name) => ({ namespace, name }))
 }
 
 /** Secrets of the user that a DynaKube names. */

@@ -52,6 +52,12 @@ describe('the phase', () => {
     expect(phase(spec, { ...gateways, 'dk-sql-ext-exec-oracle': executor(2) })).toBe('Running')
   })
 
+  it('does not wait for executors of databases that are no longer asked for (core 44)', () => {
+    const leaving = { generation: 2, spec: { replicas: 1 }, status: { observedGeneration: 1 } } as Workload
+    const live = { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving }
+    expect(phase(gateway, live)).toBe('Running')
+  })
+
   it('does not wait for collectors of telemetry alone (workloads 27)', () => {
     expect(phase({ telemetryIngest: {} }, {})).toBe('Running')
     expect(phase({ extensions: { prometheus: {} } }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
