@@ -10,8 +10,11 @@ import { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'
 /** Metadata by which people know an object; the rest belongs to servers and controllers. */
 const SHOWN_METADATA = ['name', 'namespace', 'labels', 'annotations', 'finalizers'] as const
 
+/** What controllers of the cluster note on workloads. */
+const CONTROLLER_NOTES = ['deprecated.daemonset.template.generation', 'deployment.kubernetes.io/revision']
+
 /** Books of tools and servers, which say nothing about what an object is. The first may hold the data of a Secret. */
-const BOOKKEEPING: readonly string[] = [LAST_APPLIED, CREATED_FROM, 'deprecated.daemonset.template.generation']
+const BOOKKEEPING: readonly string[] = [LAST_APPLIED, CREATED_FROM, ...CONTROLLER_NOTES]
 
 /** Chosen by the server unless it says that there is none. */
 const ADDRESSES = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const

@@ -48,18 +48,17 @@ export async function dryRun(
     const old = before.get(identity)
     return old === undefined || isChanged(old, object)
   })
-  const answered = new Map<string, Stored<KubeObject>>()
-  const findings: PlanFinding[] = []
+  const answers: (readonly [string, Stored<KubeObject> | PlanFinding])[] = []
   for (let start = 0; start < differing.length; start += BATCH) {
     const batch = differing.slice(start, start + BATCH).map(async ([identity, object]) => {
-      const answer = await send(client, live.get(identity), object, signal)
-      if ('severity' in answer) findings.push(answer)
-      else answered.set(identity, answer)
+      return [identity, await send(client, live.get(identity), object, signal)] as const
     })
-    await Promise.all(batch)
+    answers.push(...(await Promise.all(batch)))
   }
+  const stored = answers.flatMap(([identity, answer]) => ('severity' in answer ? [] : [[identity, answer] as const]))
+  const findings = answers.flatMap(([, answer]) => ('severity' in answer ? [answer] : []))
   const [unchecked, refused] = [findings.filter(isNote), findings.filter((finding) => !isNote(finding))]
-  return { after: new Map([...after, ...answered]), findings: [...refused, ...summed(unchecked)] }
+  return { after: new Map([...after, ...stored]), findings: [...refused, ...summed(unchecked)] }
 }
 
 /** An object that is replaced is another one: the cluster would refuse both its change and its creation. */

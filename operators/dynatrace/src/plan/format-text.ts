@@ -6,7 +6,7 @@ import type { FieldChange } from './field-diff.ts'
 import type { Plan } from './plan.ts'
 import type { PlanFinding } from './plan-finding.ts'
 import type { PlannedChange } from './planned-changes.ts'
-import { type PlanSummary, summaryOf } from './summary.ts'
+import { hasErrors, type PlanSummary, summaryOf } from './summary.ts'
 
 /** Options of {@link formatText}. */
 export interface FormatOptions {
@@ -38,7 +38,7 @@ export function formatText(plan: Plan, { isColoured = false, isFull = false }: F
     ...(plan.findings.length > 0 ? [''] : []),
     ...changeLines(plan, paint, isFull),
     ...environmentLines(plan.environment, paint),
-    summaryLine(summaryOf(plan), paint),
+    paint('bold', summaryLine(summaryOf(plan), hasErrors(plan))),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -120,12 +120,12 @@ function environmentLines(changes: readonly EnvironmentChange[], paint: Paint): 
 }
 
 /** As in `Plan: 14 to create, 2 to change, 1 to remove.` */
-function summaryLine({ create, change, replace, remove, unchanged, environment }: PlanSummary, paint: Paint): string {
-  const rest =
-    unchanged === 0
-      ? ''
-      : ` ${unchanged} stay${unchanged === 1 ? 's' : ''} as ${unchanged === 1 ? 'it is' : 'they are'}.`
-  if (create + change + replace + remove + environment === 0) return paint('bold', `No changes.${rest}`)
+function summaryLine({ unchanged, ...counts }: PlanSummary, isIncomplete: boolean): string {
+  const { create, change, replace, remove, environment } = counts
+  const stays = unchanged === 1 ? ' 1 stays as it is.' : ` ${unchanged} stay as they are.`
+  const rest = unchanged === 0 ? '' : stays
+  const hasNone = Object.values(counts).every((count) => count === 0)
+  if (hasNone) return isIncomplete ? 'No plan: there are errors.' : `No changes.${rest}`
   const parts = [
     `${create} to create`,
     `${change} to change`,
@@ -133,5 +133,5 @@ function summaryLine({ create, change, replace, remove, unchanged, environment }
     `${remove} to remove`,
     ...(environment > 0 ? [`${environment} in the environment`] : []),
   ]
-  return paint('bold', `Plan: ${parts.join(', ')}.${rest}`)
+  return `${isIncomplete ? 'Incomplete plan' : 'Plan'}: ${parts.join(', ')}.${rest}`
 }

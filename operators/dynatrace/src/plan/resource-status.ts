@@ -62,7 +62,7 @@ export function conditionFindings(
       const { status } = (statusOf(resource) ?? {}) as Partial<DynaKube> // both kinds have such conditions
       const refused = (status?.conditions ?? []).filter((condition) => condition.status === 'False')
       return refused.map(({ type, message = '' }): PlanFinding => {
-        return { severity: 'warning', object: titleOfResource(resource), message: `${type}: ${message}` }
+        return { severity: 'note', object: titleOfResource(resource), message: `${type}: ${message}` }
       })
     })
 }

@@ -1,0 +1,177 @@
+/** `dynatrace-operator plan` as people run it: against a cluster over TLS, with a kubeconfig. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import {
+  ConfigMaps,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  createClient,
+  Namespaces,
+  Secrets,
+  type TransportRequest,
+} from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { crdManifests } from '../../src/api/crd-manifests.ts'
+import { runCli } from '../../src/cli/testing/run-cli.ts'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+
+const READER = 'token-of-a-reader'
+
+let cluster: EmbeddedCluster
+let environment: EnvironmentSimulator
+let folder: string
+const writes: string[] = []
+
+beforeAll(async () => {
+  environment = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }] })
+  cluster = await startEmbeddedCluster({
+    controllers: false,
+    authorization: 'RBAC',
+    tokens: new Map([[READER, { username: 'reader', groups: ['readers'] }]]),
+  })
+  const client = createClient({
+    transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+  })
+  for (const manifest of crdManifests()) {
+    // The manifest keeps its spec open; the cluster checks it.
+    await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
+  }
+  for (const name of ['dynatrace', 'shop']) {
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+  const { tokens } = environment.tenant('abc12345')
+  const metadata = { namespace: 'dynatrace', name: 'dynakube' }
+  const data = encodeSecret({ apiToken: tokens.get('apiToken')?.value ?? '' })
+  await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data })
+  const certs = environment.caCertificate
+  await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { certs } })
+  for (const object of readerAccess()) await client.create(await client.resourceFor(object), object)
+  folder = await mkdtemp(join(tmpdir(), 'plan-'))
+  await cluster.writeKubeconfig(join(folder, 'admin'))
+  await writeFile(join(folder, 'reader'), readerKubeconfig(cluster.adminKubeconfig()), { mode: 0o600 })
+  cluster.requests.onRequest(({ method, path }) => {
+    if (method !== 'GET') writes.push(`${method} ${path}`)
+  })
+})
+afterAll(async () => {
+  await cluster?.stop()
+  await environment?.close()
+})
+
+/** Everything may be read and nothing written. */
+function readerAccess() {
+  const rbac = 'rbac.authorization.k8s.io'
+  const name = 'read-everything'
+  return [
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }],
+    },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: rbac, kind: 'Group', name: 'readers' }],
+    },
+  ]
+}
+
+function readerKubeconfig(admin: string): string {
+  const config = parse(admin)
+  return stringify({
+    ...config,
+    users: config.users.map(({ name }: { name: string }) => ({ name, user: { token: READER } })),
+  })
+}
+
+const dynakube = (spec: object = {}, namespace = 'dynatrace') => ({
+  apiVersion: 'dynatrace.com/v1beta6',
+  kind: 'DynaKube',
+  metadata: { name: 'dynakube', namespace },
+  spec: {
+    apiUrl: environment.url('abc12345'),
+    trustedCAs: 'dynakube',
+    oneAgent: { cloudNativeFullStack: {} },
+    ...spec,
+  },
+})
+
+async function plan(object: object, kubeconfig: string, ...args: readonly string[]) {
+  writes.length = 0
+  environment.clearCalls()
+  const stdin = stringify(object)
+  return runCli(['plan', '-f', '-', '--kubeconfig', join(folder, kubeconfig), ...args], { stdin })
+}
+
+const isAsked = (write: string) => write.includes('dryRun=All')
+
+describe('plan with a kubeconfig', () => {
+  it('asks the cluster by dry runs only, and the environment questions only', async () => {
+    const { code, stdout, stderr } = await plan(dynakube(), 'admin')
+    expect([code, stderr]).toEqual([2, ''])
+    expect(stdout).toContain('+ DaemonSet  dynatrace/dynakube-oneagent')
+    expect(stdout).toContain('~ Namespace  shop')
+    expect(writes.length).toBeGreaterThan(5)
+    expect(writes.filter((write) => !isAsked(write))).toEqual([])
+    const changing = environment
+      .calls()
+      .filter(({ method, operation }) => method !== 'GET' && operation !== 'token-lookup')
+    expect(changing).toEqual([])
+    expect(environment.calls().length).toBeGreaterThan(3)
+    expect(stdout).not.toContain('could not be asked')
+  })
+
+  it('sends no dry runs when told so', async () => {
+    const { code } = await plan(dynakube(), 'admin', '--no-dry-run')
+    expect([code, writes]).toEqual([2, []])
+  })
+
+  it('does without dry runs where only reading is allowed', async () => {
+    const [full, read] = [await plan(dynakube(), 'admin', '-o', 'json'), await plan(dynakube(), 'reader', '-o', 'json')]
+    expect([read.code, read.stderr]).toEqual([2, ''])
+    expect(writes.filter((write) => !isAsked(write))).toEqual([])
+    const { changes, findings } = JSON.parse(read.stdout)
+    expect(changes).toEqual(JSON.parse(full.stdout).changes)
+    expect(findings).toContainEqual({
+      severity: 'note',
+      message: expect.stringMatching(/could not be asked about .* and \d+ more by a dry run/),
+    })
+  })
+
+  it('says which namespace is missing', async () => {
+    const { code, stdout } = await plan(dynakube({}, 'nowhere'), 'admin')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('there is no namespace nowhere; create it')])
+  })
+
+  it('tells that the environment refuses the token', async () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'dynatrace', name: 'other' } }
+    const stdin = [{ ...secret, stringData: { apiToken: 'dt0c01.WRONG.TOKEN' } }, dynakube({ tokens: 'other' })]
+    const { code, stdout } = await runCli(['plan', '-f', '-', '--kubeconfig', join(folder, 'admin')], {
+      stdin: stdin.map((object) => stringify(object)).join('---\n'),
+    })
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/error: DynaKube dynatrace\/dynakube: apiToken: /)])
+    expect(stdout).not.toContain('WRONG')
+  })
+
+  it('tells that the environment is overloaded', async () => {
+    environment.trouble.add({ kind: 'rate-limit', times: 100 })
+    try {
+      const { code, stdout } = await plan(dynakube(), 'admin')
+      expect([code, stdout]).toEqual([1, expect.stringContaining('answered 429 and wants to be asked later')])
+    } finally {
+      environment.trouble.clear()
+    }
+  })
+
+  it('names a context that does not exist', async () => {
+    const { code, stderr } = await plan(dynakube(), 'admin', '--context', 'elsewhere')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('elsewhere')])
+  })
+})
