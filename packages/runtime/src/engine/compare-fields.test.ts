@@ -104,6 +104,17 @@ describe('comparing desired and live fields', () => {
     expect(compareFields(object({ spec: { replicas: 3 } }), live, own, true)).toEqual([])
     expect(pathsOf(object({ spec: { replicas: 3 } }), live, own, false)).toEqual(['spec.paused'])
   })
+
+  it('ignores defaults inside what is owned as one, of an object as created', () => {
+    const own = { operation: 'Update', tree: parseFieldTree({ 'f:spec': { 'f:claims': {} } }) } as const
+    const live = object({ spec: { claims: [{ name: 'data', mode: 'Filesystem' }] } })
+    const desired = (...claims: readonly unknown[]) => object({ spec: { claims } })
+    expect(compareFields(desired({ name: 'data' }), live, own, true)).toEqual([])
+    for (const other of [desired({ name: 'logs' }), desired({ name: 'data' }, { name: 'logs' })]) {
+      expect(pathsOf(other, live, own, true)).toEqual(['spec.claims'])
+    }
+    expect(pathsOf(desired({ name: 'data' }), live, own, false)).toEqual(['spec.claims'])
+  })
 })
 
 describe('own fields', () => {

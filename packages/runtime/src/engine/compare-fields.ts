@@ -64,7 +64,9 @@ function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefin
   // The server drops empty lists and maps from typed objects: wanting one and having none is the same.
   if (isEmpty(desired) && (live === undefined || isCollection(live))) return
   if (tree !== undefined && isLeaf(tree)) {
-    if (!isJsonEqual(desired, live)) walk.differences.push({ path, desired, live })
+    // What is owned as one also carries defaults, such as the apiVersion of a fieldRef.
+    const isSame = walk.ignoreExtra ? isWithin(desired, live) : isJsonEqual(desired, live)
+    if (!isSame) walk.differences.push({ path, desired, live })
   } else if (isRecord(desired)) {
     compareObject(desired, asRecord(live), tree, path, walk)
   } else if (Array.isArray(desired) && tree !== undefined) {
@@ -72,6 +74,17 @@ function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefin
   } else {
     walk.differences.push({ path, desired, live })
   }
+}
+
+/** Whether `live` says all that `desired` says, and perhaps more. */
+function isWithin(desired: unknown, live: unknown): boolean {
+  if (Array.isArray(desired)) {
+    return (
+      Array.isArray(live) && desired.length === live.length && desired.every((item, at) => isWithin(item, live[at]))
+    )
+  }
+  if (!isRecord(desired) || !isRecord(live)) return isJsonEqual(desired, live)
+  return Object.entries(desired).every(([name, value]) => value === undefined || isWithin(value, live[name]))
 }
 
 function compareObject(
