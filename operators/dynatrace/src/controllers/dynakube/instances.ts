@@ -1,6 +1,6 @@
 /** Which agent runs on which node: what the node controller needs when a node goes away. */
 import { type Pod, Pods } from '@reeve/kube'
-import { type CacheReader, formatTime, type Transform } from '@reeve/runtime'
+import { type CacheReader, formatTime, isJsonEqual, type Transform } from '@reeve/runtime'
 import { needsOneAgentDaemonSet } from '../../api/dynakube/one-agent-facts.ts'
 import { oneAgentLabels } from './components/one-agent/one-agent.ts'
 import type { ClusterPass } from './resolve/pass.ts'
@@ -25,7 +25,10 @@ export const AGENT_PODS = {
   transform: keepAddress,
 }
 
-/** Keeps the agents in the status, at most once per interval: pods come and go all the time. */
+/**
+ * Keeps the agents in the status. They are compared with it at most once per interval, as pods come and go all the time,
+ * and written only when they differ: a time stamp alone is not worth a write.
+ */
 export function reportInstances({ draft, clock, view }: ClusterPass, cache: CacheReader, intervalMs: number): void {
   if (!needsOneAgentDaemonSet(draft.dynakube)) {
     draft.updateOneAgent({ instances: undefined, lastInstanceStatusUpdate: undefined })
@@ -37,11 +40,10 @@ export function reportInstances({ draft, clock, view }: ClusterPass, cache: Cach
   const pods = cache
     .list(Pods, { namespace: view.namespace })
     .filter(({ metadata }) => wanted.every(([name, value]) => metadata.labels?.[name] === value))
-  const instances = pods.flatMap(({ metadata, spec, status }) =>
+  const found = pods.flatMap(({ metadata, spec, status }) =>
     spec?.nodeName ? [[spec.nodeName, { podName: metadata.name, ipAddress: status?.hostIP ?? '' }] as const] : [],
   )
-  draft.updateOneAgent({
-    instances: Object.fromEntries(instances.sort(([left], [right]) => (left < right ? -1 : 1))),
-    lastInstanceStatusUpdate: formatTime(clock.now()),
-  })
+  const instances = Object.fromEntries(found.sort(([left], [right]) => (left < right ? -1 : 1)))
+  if (isJsonEqual(draft.status.oneAgent?.instances, instances)) return
+  draft.updateOneAgent({ instances, lastInstanceStatusUpdate: formatTime(clock.now()) })
 }

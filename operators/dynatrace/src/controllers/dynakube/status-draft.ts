@@ -35,13 +35,15 @@ export class StatusDraft {
 
   /** Changes members of the OneAgent part. */
   updateOneAgent(change: Partial<NonNullable<DynaKubeStatus['oneAgent']>>): void {
-    if (isChange(this.#status.oneAgent, change)) this.update({ oneAgent: { ...this.#status.oneAgent, ...change } })
+    if (isChange(this.#status.oneAgent, change)) {
+      this.update({ oneAgent: unlessEmpty({ ...this.#status.oneAgent, ...change }) })
+    }
   }
 
   /** Changes members of the ActiveGate part. */
   updateActiveGate(change: Partial<NonNullable<DynaKubeStatus['activeGate']>>): void {
     if (isChange(this.#status.activeGate, change)) {
-      this.update({ activeGate: { ...this.#status.activeGate, ...change } })
+      this.update({ activeGate: unlessEmpty({ ...this.#status.activeGate, ...change }) })
     }
   }
 
@@ -79,6 +81,11 @@ export class StatusDraft {
   #setConditions(conditions: readonly Condition[]): void {
     this.update({ conditions: conditions.map((condition) => ({ ...condition })) })
   }
+}
+
+/** What has no members any more goes: without its feature the status looks as if that had never been on. */
+function unlessEmpty<T extends object>(part: T): T | undefined {
+  return Object.values(part).every((value) => value === undefined) ? undefined : part
 }
 
 /** Taking away what is not there must not leave an empty part behind. */

@@ -3,7 +3,7 @@ import { hasKubernetesMonitoring } from '../../../api/dynakube/active-gate-facts
 import { featureFlags } from '../../../api/feature-flags.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
 import type { Pass } from './pass.ts'
-import { missingOptionalScopes } from './tokens.ts'
+import { mayAskFor, missingOptionalScopes } from './tokens.ts'
 
 /**
  * Announces the cluster, unless it is known. The environment then makes an entity for it. Asked as often as for that
@@ -16,7 +16,7 @@ export async function announceCluster(pass: Pass): Promise<void> {
   const { dynakube, status } = draft
   const flags = featureFlags(dynakube)
   const clusterId = status.kubeSystemUUID ?? ''
-  if (!draft.isOutdated(CONDITIONS.monitoredEntity)) return
+  if (!mayAskFor(pass, CONDITIONS.monitoredEntity, 'settings.read')) return
   if (!flags.automaticKubernetesApiMonitoring || !hasKubernetesMonitoring(dynakube) || clusterId === '') return
   if (missingOptionalScopes(pass, 'settings.read', 'settings.write').length > 0) return
   const entityId = status.kubernetesClusterMEID ?? ''
@@ -34,7 +34,7 @@ export async function announceCluster(pass: Pass): Promise<void> {
 export async function findClusterEntity(pass: Pass): Promise<void> {
   const { draft, environment, signal } = pass
   const type = CONDITIONS.monitoredEntity
-  if (!draft.isOutdated(type)) return
+  if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The entity of the cluster is looked up')
   if (missingOptionalScopes(pass, 'settings.read').length > 0) {
     draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; the cluster stays without entity')

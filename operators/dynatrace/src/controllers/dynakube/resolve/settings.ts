@@ -5,7 +5,7 @@ import type { DynaKube } from '../../../api/latest.ts'
 import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
 import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
-import { missingOptionalScopes } from './tokens.ts'
+import { mayAskFor, missingOptionalScopes } from './tokens.ts'
 
 /** Whether rules of the environment decide what telemetry carries. */
 export const needsEnrichmentRules = (dynakube: DynaKube): boolean =>
@@ -20,7 +20,7 @@ export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
     draft.remove(type)
     return
   }
-  if (!draft.isOutdated(type)) return
+  if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The rules are looked up')
   if (missingOptionalScopes(pass, 'settings.read').length > 0) {
     draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; there are no rules')
@@ -42,7 +42,7 @@ export async function createLogRule(pass: Pass): Promise<void> {
     draft.remove(type)
     return
   }
-  if (!draft.isOutdated(type)) return
+  if (!mayAskFor(pass, type, 'settings.read', 'settings.write')) return
   // Restarts the clock of the condition: the environment is asked once per request threshold, not from then on.
   draft.set(type, 'False', REASONS.statusOutdated, 'The rule is looked up')
   const missing = missingOptionalScopes(pass, 'settings.read', 'settings.write')

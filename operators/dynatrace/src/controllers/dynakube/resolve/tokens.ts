@@ -54,8 +54,8 @@ export function reportTokenError({ draft }: Pick<Pass, 'draft'>, error: Error): 
 }
 
 /**
- * Looks up what the tokens may do, at most once per request threshold, and remembers in conditions which optional
- * scopes there are.
+ * Looks up what the tokens may do, at most once per request threshold and when another feature is switched on, and
+ * remembers in conditions which optional scopes there are.
  *
  * *Errors*: {@link TokenError} listing, per token and feature, the scopes that are missing; errors of the environment.
  */
@@ -63,7 +63,8 @@ export async function verifyTokens(pass: Pass, tokens: Tokens, settings: ScopeSe
   const { draft, clock } = pass
   draft.remove(...FORMER_TOKEN_CONDITIONS)
   const { lastTokenScopeRequest } = draft.status.dynatraceApi ?? {}
-  if (isApiRequestAllowed(draft.dynakube, lastTokenScopeRequest, clock.now())) {
+  const isDue = isApiRequestAllowed(draft.dynakube, lastTokenScopeRequest, clock.now())
+  if (isDue || hasUnknownScopes(pass, optionalScopes(draft.dynakube, tokens, settings))) {
     await lookUp(pass, tokens, settings)
     draft.update({ dynatraceApi: { ...draft.status.dynatraceApi, lastTokenScopeRequest: formatTime(clock.now()) } })
   }
@@ -111,9 +112,25 @@ function rememberOptional({ draft }: Pass, scopes: readonly string[], asked: Rea
   }
 }
 
+/** Whether a feature that was switched on since the last look asks for a scope that was not looked for then. */
+function hasUnknownScopes({ draft }: Pass, asked: ReadonlySet<string>): boolean {
+  return OPTIONAL.some(([type, scope]) => asked.has(scope) && draft.condition(type) === undefined)
+}
+
 /** The optional scopes among the given ones that the token does not have. */
 export function missingOptionalScopes({ draft }: Pick<Pass, 'draft'>, ...needed: readonly string[]): readonly string[] {
   return OPTIONAL.filter(([type, scope]) => needed.includes(scope) && draft.condition(type)?.status !== 'True').map(
     ([, scope]) => scope,
+  )
+}
+
+/**
+ * Whether the environment may be asked for what a condition stands for: as {@link StatusDraft.isOutdated}, and at once
+ * when the scopes that were missing last time are there.
+ */
+export function mayAskFor({ draft }: Pick<Pass, 'draft'>, type: string, ...needed: readonly string[]): boolean {
+  if (draft.isOutdated(type)) return true
+  return (
+    draft.condition(type)?.reason === REASONS.scopeMissing && missingOptionalScopes({ draft }, ...needed).length === 0
   )
 }
