@@ -1,0 +1,65 @@
+/** The Dynatrace operator for the exploration: in a closed world, with an environment that is a call away. */
+import type { OperatorUnderTest } from '@reeve/simulation'
+import { CRDS } from '../api/crd-manifests.ts'
+import type { MakeCertificate } from '../controllers/dynakube/resolve/self-signed.ts'
+import { createEnvironmentClient } from '../environment/client/environment-client.ts'
+import { createPlatformClient } from '../environment/client/platform/platform-client.ts'
+import { createRegistryClient } from '../oci/registry-client.ts'
+import { createDynatraceOperator } from '../operator.ts'
+import { EnvironmentWorld, senderInto } from './environment-world.ts'
+import { withoutChance } from './normalise.ts'
+
+/** The namespace of the operator. */
+export const NAMESPACE = 'dynatrace'
+
+/** Making a key takes a second of real time, and every key is another one: gateways of the exploration share this. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBgzCCASmgAwIBAgIUKeIrNJ2l+iDVAGOhK+W6++NlV74wCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLZXhwbG9yYXRpb24wIBcNMjYxMTE2MDIyMzUyWhgPMjEyNjEw
+MjMwMjIzNTJaMBYxFDASBgNVBAMMC2V4cGxvcmF0aW9uMFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAEX+Z1uzRqfEI4jVmjgU+zFtbOKLIR86J/3LD492xKiSrzirqZ
+vUDxO11yrg/FAUBPq7j55fanTEjXKx0geIHnJKNTMFEwHQYDVR0OBBYEFM1Pz+TD
+43z3TbHqp7+P+bIEcw7MMB8GA1UdIwQYMBaAFM1Pz+TD43z3TbHqp7+P+bIEcw7M
+MA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAJvhjN9nXpZIoqUi
+W7QC/EPJHNm1DHJUHE+e7QJ6b90sAiAIwaCpTVOSgQ9B188domhtAJ5j6u+tud4N
+IUlFkAXQbg==
+-----END CERTIFICATE-----
+`
+
+const fixedCertificate: MakeCertificate = async () => ({ certificate: CERTIFICATE, privateKey: 'none' })
+
+/** The operator; DynaKubes point to `world.environment`. */
+export const dynatraceUnderTest: OperatorUnderTest<EnvironmentWorld> = {
+  name: 'dynatrace',
+  crds: CRDS,
+  hasElection: true,
+  world: (place) => new EnvironmentWorld(place),
+  start({ leaderElection, world, call, ...place }, client) {
+    const { clock, random, logger, metrics } = place
+    const outbound = { sender: senderInto(world, call), random, env: {} }
+    const { manager, cache } = createDynatraceOperator({
+      client,
+      clock,
+      random,
+      logger,
+      metrics,
+      instance: place.identity,
+      namespace: NAMESPACE,
+      clusterId: '7f9c4d1e-0000-4000-8000-000000000001',
+      operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
+      detectsHostAvailability: true,
+      issuesCertificates: false,
+      connect: (options) => createEnvironmentClient({ ...options, ...outbound }),
+      openPlatform: (options) => createPlatformClient({ ...options, ...outbound }),
+      openRegistry: (options) => createRegistryClient({ ...options, ...outbound }),
+      // Secrets that are made up are the same in every run.
+      randomBytes: (count) => new Uint8Array(count),
+      selfSigned: fixedCertificate,
+      // Agents are listed when they change, without a pause.
+      instancesIntervalMs: 0,
+      ...(leaderElection && { leaderElection }),
+    })
+    return { run: (signal) => manager.run(signal), cacheHealth: () => cache.health() }
+  },
+  normalise: withoutChance,
+}

@@ -1,0 +1,44 @@
+/** What may differ between two good runs of the operator: secrets that were made anew, and what follows from them. */
+import type { PlainObject } from '@reeve/simulation'
+import { ANNOTATIONS } from '../controllers/annotations.ts'
+import { decodeSecret } from '../controllers/secret-data.ts'
+
+/** Secrets with tokens and ids that the environment makes up, as often as it is asked. */
+const ISSUED = /-(activegate-authtoken-secret|client|ec-yaml)$/
+
+/** Annotations that change with those Secrets or with addresses of Services. */
+const FOLLOWING = [ANNOTATIONS.templateHash, ANNOTATIONS.activeGateConfiguration, ANNOTATIONS.edgeConnectSecret]
+
+const WORKLOADS = new Set(['daemonsets.apps', 'statefulsets.apps', 'deployments.apps'])
+
+const ADDRESS = /\b10\.\d+\.\d+\.\d+\b/g
+const TOKEN = /\bdt0g02\.[A-Z2-7]+/g
+const POD = /"podName":"[^"]+"/g
+
+/**
+ * Takes it out of an object, for `normalise` of the exploration. Data of Secrets is decoded, so that a difference can be
+ * read.
+ */
+export function withoutChance(resource: string, object: PlainObject): PlainObject {
+  const { metadata } = object as { readonly metadata: { readonly name: string } }
+  if (resource === 'secrets') return withReadableData(object, ISSUED.test(metadata.name))
+  if (WORKLOADS.has(resource)) return masked(withoutFollowing(object))
+  return resource === 'dynakubes.dynatrace.com' ? masked(object) : object
+}
+
+function withReadableData(object: PlainObject, isIssued: boolean): PlainObject {
+  const { metadata, data = {} } = object as { metadata: PlainObject; data?: Readonly<Record<string, string>> }
+  const readable = isIssued ? Object.keys(data) : decodeSecret(data)
+  return masked({ ...withoutFollowing({ ...object, metadata }), data: readable })
+}
+
+function withoutFollowing(value: PlainObject): PlainObject {
+  const text = JSON.stringify(value, (key, entry) => (FOLLOWING.some((name) => name === key) ? '<hash>' : entry))
+  return JSON.parse(text) as PlainObject
+}
+
+function masked(value: PlainObject): PlainObject {
+  const text = JSON.stringify(value)
+  const plain = text.replace(ADDRESS, '<address>').replace(TOKEN, '<token>').replace(POD, '"podName":"<name>"')
+  return JSON.parse(plain) as PlainObject
+}

@@ -1,0 +1,175 @@
+/** A DynaKube in a closed world: simulated time, an environment without sockets, and an operator that can be killed. */
+import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
+import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
+import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
+import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import type { SimulatedEnvironment } from '../../../src/environment/simulator/index.ts'
+import { dynatraceUnderTest, NAMESPACE } from '../../../src/exploration/dynatrace-under-test.ts'
+import { type EnvironmentWorld, TENANT } from '../../../src/exploration/environment-world.ts'
+
+export { NAMESPACE }
+
+/** How long nothing may be written before all counts as quiet. */
+const QUIET_MS = 2_000
+const PATIENCE_MS = 30 * 60_000
+
+const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
+
+/** A JSON object. */
+export type Plain = Readonly<Record<string, unknown>>
+
+/** Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator at work. */
+export async function setClosedStage(): Promise<ClosedStage> {
+  // The world of the exploration knows its outside world by its interface only.
+  const operator = dynatraceUnderTest as OperatorUnderTest
+  const world = await createWorld({ seed: 1, operator })
+  await world.install(operator)
+  const stage = new ClosedStage(world, operator)
+  await stage.prepare()
+  stage.start()
+  return stage
+}
+
+/** See {@link setClosedStage}. */
+export class ClosedStage implements AsyncDisposable {
+  readonly world: World
+  readonly #operator: OperatorUnderTest
+
+  constructor(world: World, operator: OperatorUnderTest) {
+    this.world = world
+    this.#operator = operator
+  }
+
+  get client(): KubeClient {
+    return this.world.user.client
+  }
+
+  get environment(): SimulatedEnvironment {
+    // It was made by the operator of this stage.
+    return (this.world.outsideWorld as EnvironmentWorld).environment
+  }
+
+  get tenant() {
+    return this.environment.tenant(TENANT)
+  }
+
+  async prepare(): Promise<void> {
+    for (const name of [NAMESPACE, 'shop']) {
+      await this.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    const names = ['apiToken', 'dataIngestToken']
+    const tokens = names.map((name) => [name, this.tenant.tokens.get(name)?.value ?? ''] as const)
+    await this.addSecret('tokens', Object.fromEntries(tokens))
+  }
+
+  async addSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
+    const metadata = { namespace: NAMESPACE, name }
+    await this.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: encodeSecret(data) })
+  }
+
+  /** Starts an operator. */
+  start(): void {
+    this.world.start(this.#operator)
+  }
+
+  /** Ends the operator in the middle of whatever it does. */
+  kill(): void {
+    for (const instance of this.world.running) instance.kill()
+  }
+
+  /**
+   * Kills the operator as soon as the server has carried out its next write, before it hears of that. Writes that change
+   * nothing do not count: a new operator applies some objects once to learn how the server rewrites them.
+   */
+  killAfterNextWrite(): void {
+    const versions = new Map<number, unknown>()
+    const versionOf = ({ resource, namespace, name = '' }: SeamRequest) => {
+      const { metadata } = this.world.cluster.api.get(resource, namespace, name) ?? {}
+      return (metadata as { readonly resourceVersion?: string } | undefined)?.resourceVersion
+    }
+    this.world.disturb({
+      onRequest: (request) => {
+        if (request.isWrite) versions.set(request.index, versionOf(request))
+        return { type: 'pass' }
+      },
+      onResponse: (request, status) => {
+        const { isWrite, resource, index } = request
+        if (!isWrite || resource.startsWith('events') || status >= 300) return { type: 'deliver' }
+        if (versions.get(index) === versionOf(request)) return { type: 'deliver' }
+        this.kill()
+        this.spare()
+        return { type: 'lose' }
+      },
+    })
+  }
+
+  /** Nothing is killed any more. */
+  spare(): void {
+    this.world.disturb({})
+  }
+
+  /** Creates the DynaKube of the stage. */
+  create(spec: Partial<DynaKubeSpec>): Promise<DynaKube> {
+    return this.client.create(DynaKubes, {
+      apiVersion: 'dynatrace.com/v1beta6',
+      kind: 'DynaKube',
+      metadata: key,
+      spec: this.#specOf(spec),
+    })
+  }
+
+  /** Replaces the whole spec. */
+  async replace(spec: Partial<DynaKubeSpec>): Promise<void> {
+    const { metadata, status } = await this.read()
+    await this.client.update(DynaKubes, {
+      apiVersion: 'dynatrace.com/v1beta6',
+      kind: 'DynaKube',
+      metadata,
+      spec: this.#specOf(spec),
+      ...(status && { status }),
+    })
+  }
+
+  read(): Promise<DynaKube> {
+    return this.client.get(DynaKubes, key)
+  }
+
+  /** Makes the operator look, although nothing changed. */
+  async touch(): Promise<void> {
+    const patch = { metadata: { annotations: { touched: String(this.world.elapsedMs) } } }
+    await this.client.patch(DynaKubes, key, { type: 'merge', patch })
+  }
+
+  async delete(): Promise<void> {
+    await this.client.delete(DynaKubes, key)
+  }
+
+  async deleteIfThere(): Promise<void> {
+    const isThere = this.world.cluster.api.get(DynaKubeCrd.name, NAMESPACE, key.name) !== undefined
+    if (isThere) await this.delete()
+  }
+
+  /** Lets time pass. */
+  pass(durationMs: number): Promise<void> {
+    return this.world.clock.advance(durationMs)
+  }
+
+  /** Lets time pass until nothing is written any more. */
+  async settle(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += QUIET_MS) {
+      const before = this.world.managedWrites.length
+      await this.world.clock.advance(QUIET_MS)
+      if (this.world.managedWrites.length === before) return
+    }
+    throw new Error(`the operator still writes after ${PATIENCE_MS} ms`)
+  }
+
+  #specOf(spec: Partial<DynaKubeSpec>): DynaKubeSpec {
+    return { apiUrl: this.environment.url(TENANT), tokens: 'tokens', ...spec }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world.close()
+  }
+}

@@ -1,0 +1,21 @@
+/** A DynaKube with everything, and what becomes of it when most of that is switched off. */
+import { type Feature, specWith } from './features.ts'
+
+const HEAVY: readonly Feature[] = [
+  'routing',
+  'kubernetes-monitoring',
+  'custom properties',
+  'prometheus',
+  'databases',
+  'telemetry ingest',
+  'log monitoring',
+  'kspm',
+  'metadata enrichment',
+  'OTLP exporters',
+]
+
+/** Agents, gateways, extensions, telemetry, logs, security and injection. */
+export const FULL = specWith('cloudNativeFullStack', HEAVY)
+
+/** Agents on hosts, and nothing else. */
+export const HOSTS_ONLY = specWith('hostMonitoring', [])
