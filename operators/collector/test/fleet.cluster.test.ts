@@ -1,5 +1,7 @@
 /** Many Collectors at once. `REEVE_COLLECTORS=100` makes it a hundred, which takes helm a minute of processor time. */
+import { valuesDigest } from '@reeve/helm'
 import { Deployments } from '@reeve/kube'
+import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Collector } from '../src/index.ts'
 import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
@@ -16,11 +18,13 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
   let stage: Stage
   let tenants: Tenants
   let operator: RunningOperator
+  let metrics: MetricsRegistry
 
   beforeAll(async () => {
     stage = await setStage()
     tenants = new Tenants(stage)
-    operator = await stage.startOperator()
+    metrics = await createMetricsRegistry()
+    operator = await stage.startOperator({ metrics })
   })
   afterAll(() => stage?.close())
 
@@ -59,10 +63,15 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
         expect(await stage.helm.history(release)).toMatchObject([
           { revision: 1, status: 'deployed', chart: found[index]?.status?.chart },
         ])
-        expect(await stage.helm.values(release)).toEqual({ replicas: index % 3 })
+        const values = await stage.helm.values(release)
+        expect(values).toEqual({ replicas: index % 3 })
+        expect(valuesDigest(values)).toBe(found[index]?.status?.valuesDigest)
         expect((await stage.client.get(Deployments, release)).status?.availableReplicas ?? 0).toBe(index % 3)
       }
       expect(operator.commands).toHaveLength(COUNT)
+      const text = await metrics.expose()
+      expect(text).toContain(`collector_releases{state="Available"} ${COUNT}`)
+      expect(text).toContain(`collector_action_duration_seconds_count{action="install",outcome="success"} ${COUNT}`)
     },
     TIMEOUT_MS,
   )

@@ -51,6 +51,13 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
     expect((await tenants.get('acme')).status?.revision).toBe(2)
     expect(await tenants.statuses('acme')).toEqual(['superseded', 'deployed'])
 
+    await stage.until(async () => (await tenants.events('acme')).some(({ reason }) => reason === 'InvalidSpec'))
+    const warnings = (await tenants.events('acme')).filter(({ type }) => type === 'Warning')
+    expect(warnings.map(({ reason, count }) => `${reason} ${count}`).sort()).toEqual([
+      'HelmValuesRefused 1',
+      'InvalidSpec 1',
+    ])
+
     await tenants.configure('acme', 'replicas: 3')
     expect((await stage.untilPhase('acme', 'Available', 3)).status?.lastFailure).toBeUndefined()
     await tenants.remove('acme')
@@ -82,6 +89,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
     )
     await stage.untilPhase('hand', 'Available', 3)
     expect(await stage.helm.values(tenants.releaseOf('hand'))).toEqual({ replicas: 0 })
+    await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
   })
 
   test('leaves a release alone that it did not make', async () => {

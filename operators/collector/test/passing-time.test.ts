@@ -83,9 +83,12 @@ const MANIFEST = {
 /** Does what helm does, as far as the operator can see: writes the objects, and the record. */
 async function install(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
   const { labels = {}, description = '' } = options
-  await client.apply(Deployments, MANIFEST, { force: true, fieldManager: 'helm' })
+  const { items } = await client.list(Secrets, { namespace: release.namespace })
+  // An upgrade that only records that it was made: somebody else has the last word about the objects.
+  if (items.length === 0) await client.apply(Deployments, MANIFEST, { force: true, fieldManager: 'helm' })
   const lastDeployed = new Date(clock.now()).toISOString()
-  const made = { ...release, labels, description, lastDeployed, manifest: JSON.stringify(MANIFEST) }
+  const revision = items.length + 1
+  const made = { ...release, revision, labels, description, lastDeployed, manifest: JSON.stringify(MANIFEST) }
   await client.create(Secrets, encodeRelease(made))
   // Nobody reads what it returns.
   return made as unknown as Release
@@ -178,4 +181,19 @@ test('what fails is tried again after 5 s, 10 s, 20 s … 10 min, and the event 
   expect(delays.slice(0, 9)).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600])
   expect(await warnings()).toEqual(['HelmValuesRefused'])
   expect((await status())?.lastFailure?.attempts).toBe(times.length)
+})
+
+test('drift that an upgrade does not heal is said, and not fought over', async () => {
+  start(install)
+  await create({ spec: { drift: 'Heal' } })
+  await untilPhase('Available')
+  const patch = { spec: { paused: true, replicas: 3 } }
+  await client.patch(Deployments, { namespace: 'acme', name: 'web' }, { type: 'merge', patch })
+  await untilPhase('Degraded')
+  await clock.advance(HOUR_MS - 5 * MINUTE_MS)
+  expect(commands).toEqual(['install', 'upgrade'])
+  expect(await warnings()).toEqual(['DriftPersists'])
+  expect((await status())?.lastFailure?.message).toMatch(
+    /^changed: Deployment web \(spec\.replicas\); an upgrade has not/,
+  )
 })

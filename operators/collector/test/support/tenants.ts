@@ -84,12 +84,12 @@ export class Tenants {
     return found?.message ?? ''
   }
 
-  /** The reasons of the events about a Collector, with how often each was counted. */
-  async events(name: string): Promise<readonly (readonly [string, number])[]> {
+  /** The events about a Collector, with how often each was counted. */
+  async events(name: string) {
     const { items } = await this.#stage.client.listAll(Events, { namespace: this.#stage.namespace })
     return items
       .filter(({ involvedObject }) => involvedObject.name === name)
-      .map(({ reason = '', count = 1 }) => [reason, count] as const)
+      .map(({ type = '', reason = '', message: note = '', count = 1 }) => ({ type, reason, note, count }))
   }
 }
 
