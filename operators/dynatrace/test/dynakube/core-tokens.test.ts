@@ -49,21 +49,36 @@ describe('the Secret of the tokens', () => {
     expect(operations(stage, 'paas').filter((operation) => operation === 'token-lookup')).toHaveLength(2)
   })
 
-  it('needs a dataIngestToken where exporters are configured', async () => {
+  it('needs a dataIngestToken where exporters are configured, and nowhere else', async () => {
     await replaceTokens('exporting', { apiToken: tokenOf('exporting', 'apiToken') })
-    await stage.create('exporting', { otlpExporterConfiguration: { signals: { metrics: {} } } })
+    await stage.create('exporting', {
+      oneAgent: { applicationMonitoring: {} },
+      otlpExporterConfiguration: { signals: { metrics: {} } },
+    })
     await inError(stage, 'exporting')
     expect(await stage.condition('exporting', 'OTLPExporterConfigSecret')).toMatchObject({
       status: 'False',
       reason: 'SecretGenerationFailed',
       message: expect.stringContaining('has no dataIngestToken'),
     })
+    const copies = async () => {
+      const { items } = await stage.client.list(Secrets, { namespace: 'default' })
+      return items.map(({ metadata }) => metadata.name).sort()
+    }
+    const ofCodeModules = ['dynatrace-bootstrapper-certs', 'dynatrace-bootstrapper-config']
+    expect(await stage.condition('exporting', 'BootstrapperConfig')).toMatchObject({ status: 'True' })
+    expect(await copies()).toEqual(ofCodeModules)
     await replaceTokens('exporting', {
       apiToken: tokenOf('exporting', 'apiToken'),
       dataIngestToken: tokenOf('exporting', 'dataIngestToken'),
     })
     await settled(stage, 'exporting')
     expect(await stage.condition('exporting', 'OTLPExporterConfigSecret')).toMatchObject({ status: 'True' })
+    expect(await copies()).toEqual([
+      ...ofCodeModules,
+      'dynatrace-otlp-exporter-certs',
+      'dynatrace-otlp-exporter-config',
+    ])
   })
 })
 

@@ -8,6 +8,7 @@ import { activeGateTenantSecret, oneAgentTenantSecret } from './components/conne
 import { extensionController } from './components/extensions/controller.ts'
 import { databaseExecutors } from './components/extensions/database-executors.ts'
 import { extensions } from './components/extensions/shared.ts'
+import { exporters } from './components/injection/exporter-secrets.ts'
 import { injection } from './components/injection/source-secrets.ts'
 import { istioForActiveGate, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
 import { kspm } from './components/kspm/kspm.ts'
@@ -35,6 +36,7 @@ export const COMPONENTS = [
   otelCollector,
   logMonitoring,
   injection,
+  exporters,
   oneAgent,
   kspm,
 ] as const

@@ -5,11 +5,15 @@ import type { DynaKube } from '../../api/latest.ts'
 import type { Applied } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
+import { exporters } from './components/injection/exporter-secrets.ts'
+import { injection } from './components/injection/source-secrets.ts'
 import { istioForActiveGate, istioForCodeModules } from './components/istio/istio.ts'
 import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
 import { CONDITIONS, kubeApiMessage, REASONS } from './condition-types.ts'
 import type { Rendered } from './render.ts'
+import { BOOTSTRAPPER_CONDITION } from './resolve/process-modules.ts'
 import { KeyNotFoundError } from './resolve/referenced.ts'
+import { TokenError } from './resolve/tokens.ts'
 import type { StatusDraft } from './status-draft.ts'
 
 /** A condition for one object. */
@@ -39,6 +43,15 @@ const configMap = (type: string, name: string): ObjectCondition => ({
   type,
   name,
   reason: 'ConfigMapCreatedOrUpdated',
+  verb: 'created/updated',
+})
+
+const EXPORTER_CONDITION = 'OTLPExporterConfigSecret'
+
+const copied = (type: string, name: string): ObjectCondition => ({
+  type,
+  name,
+  reason: 'SecretCreatedOrUpdated',
   verb: 'created/updated',
 })
 
@@ -90,6 +103,14 @@ const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly Ob
     created('LogMonitoringConfig', 'Secret', namesOf(dynakube).logMonitoringConfig),
     created('LogMonitoringDaemonSet', 'DaemonSet', namesOf(dynakube).logMonitoring),
   ],
+  [injection.name]: (dynakube) => [
+    copied(BOOTSTRAPPER_CONDITION, namesOf(dynakube).bootstrapperConfig),
+    copied('BootstrapperCertsConfig', namesOf(dynakube).bootstrapperCerts),
+  ],
+  [exporters.name]: (dynakube) => [
+    copied(EXPORTER_CONDITION, namesOf(dynakube).otlpExporterConfig),
+    copied('OTLPExporterCertsConfig', namesOf(dynakube).otlpExporterCerts),
+  ],
   OneAgent: (dynakube) => [created('OneAgentDaemonSet', 'DaemonSet', namesOf(dynakube).oneAgent)],
   KSPM: (dynakube) => [
     created('KSPMTokenSecret', 'Secret', namesOf(dynakube).kspmTokenSecret),
@@ -135,6 +156,8 @@ function shown(names: readonly string[]): string {
 function reportUnrendered(draft: StatusDraft, type: string, failure: Error): void {
   if (failure instanceof InvalidAgentVersionError)
     draft.set(type, 'False', 'DaemonSetGenerationFailed', failure.message)
+  else if (failure instanceof TokenError && type === EXPORTER_CONDITION)
+    draft.set(type, 'False', 'SecretGenerationFailed', failure.message)
   else if (failure instanceof KeyNotFoundError && type === 'ActiveGateStatefulSet') {
     draft.set(type, 'False', REASONS.kubeApiError, failure.message)
   } else if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') {

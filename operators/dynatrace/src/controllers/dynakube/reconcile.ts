@@ -21,6 +21,7 @@ import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
 import { withTemplateHash } from '../template-hash.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
+import { exporters } from './components/injection/exporter-secrets.ts'
 import { injection } from './components/injection/source-secrets.ts'
 import { hasIstio, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
 import { environmentConnection } from './environment-connection.ts'
@@ -153,7 +154,7 @@ class DynaKubePass {
     const resolved = await this.#request.stage('resolve', () => resolveAll(pass, known.material))
     const { rendered, applied } = await this.#settle(pass, resolved, mesh)
     reportObjects(draft, rendered, applied)
-    const injected = await this.#request.stage('inject', () => this.#inject(rendered, applied))
+    const injected = await this.#request.stage('inject', () => this.#inject(rendered))
     reportInstances(pass, this.#request.cache, this.#options.instancesIntervalMs ?? 5 * 60_000)
     const heldBack = new Set<Error>(resolved.held.values())
     const unrendered = rendered.flatMap(({ failure }) =>
@@ -237,21 +238,21 @@ class DynaKubePass {
   }
 
   /** Labels namespaces and fills them; answers with what went wrong. */
-  async #inject(rendered: readonly Rendered[], applied: Applied): Promise<readonly Error[]> {
-    const { draft } = this.#pass
-    const one = rendered.find(({ component }) => component === injection)
-    if (one === undefined) return []
+  async #inject(rendered: readonly Rendered[]): Promise<readonly Error[]> {
+    const { dynakube } = this.#pass.draft
+    const parts = rendered.filter(({ component }) => component === injection || component === exporters)
+    const unknown = parts.filter(({ failure }) => failure !== undefined).map(({ component }) => component)
     const failures: Error[] = []
-    if (changesPods(draft.dynakube)) {
-      // A component that waits or failed leaves everything as it is.
-      if (one.failure === undefined) {
-        await labelNamespaces(draft.dynakube, this.#request).catch((error) => failures.push(error))
-        this.#request.signal.throwIfAborted()
-        failures.push(...(await replicate(draft.dynakube, one.objects, this.#request)))
-      }
-    } else await releaseNamespaces(this.#request.key.name, this.#request)
-    const writeFailure = applied.failures.get(injection)
-    reportInjection(draft, { ...one, writeFailure, failures }, this.#request.cache)
+    if (!changesPods(dynakube)) await releaseNamespaces(this.#request.key.name, this.#request)
+    // While it is not known what pods get, no further namespace is promised anything.
+    else if (!unknown.includes(injection)) {
+      await labelNamespaces(dynakube, this.#request).catch((error) => failures.push(error))
+      this.#request.signal.throwIfAborted()
+      const sources = parts.flatMap(({ objects }) => objects)
+      const left = unknown.flatMap((component) => component.mayOwn(dynakube).map(({ name }) => name))
+      failures.push(...(await replicate(dynakube, sources, left, this.#request)))
+    }
+    reportInjection(this.#pass.draft, failures, this.#request.cache)
     return failures
   }
 

@@ -14,7 +14,7 @@ import { FIXED_NAMES } from '../../../api/dynakube/names.ts'
 import { changesPods } from '../../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../../api/latest.ts'
 import { FIELD_MANAGER } from '../apply.ts'
-import { copiesOf } from '../components/injection/source-secrets.ts'
+import { copiesOf } from '../components/injection/source-secret.ts'
 import { INSTANCE_LABEL, mapNamespaces } from './map-namespaces.ts'
 
 /** Tells the webhook for namespaces that this change needs no mapping of its own. */
@@ -87,14 +87,18 @@ async function relabel(
 /**
  * Copies the Secrets into the namespaces of a DynaKube and removes copies that are no longer wanted there.
  *
+ * @param unknown Secrets of which it is not known what they should be: their copies stay as they are
+ *
  * *Errors*: all that went wrong, namespace by namespace; the others are done.
  */
 export async function replicate(
   dynakube: DynaKube,
   sources: readonly DesiredObject[],
+  unknown: readonly string[],
   context: NamespaceContext,
 ): Promise<readonly Error[]> {
   const copies = copiesOf(dynakube)
+  const untouched = new Set(unknown.map((name) => copies.get(name)))
   const failures: Error[] = []
   for (const namespace of namespacesOf(dynakube.metadata.name ?? '', context.cache)) {
     const wanted = new Map(
@@ -103,7 +107,7 @@ export async function replicate(
         return name === undefined ? [] : [[name, object as Secret] as const]
       }),
     )
-    for (const name of COPIED_SECRETS) {
+    for (const name of COPIED_SECRETS.filter((copy) => !untouched.has(copy))) {
       try {
         await place({ namespace, name }, wanted.get(name), context)
       } catch (error) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { exporters as exporterSecrets } from './exporter-secrets.ts'
 import { injection } from './source-secrets.ts'
 
 const processModuleConfig = {
@@ -21,7 +22,10 @@ const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing',
 function secrets(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): Record<string, Record<string, string>> {
   const input = renderInput(spec, { ...parts, material: { processModuleConfig, ...parts.material } })
   return Object.fromEntries(
-    injection.render(input).map(({ object }) => [object.metadata.name ?? '', decodeSecret((object as Secret).data)]),
+    [...injection.render(input), ...exporterSecrets.render(input)].map(({ object }) => [
+      object.metadata.name ?? '',
+      decodeSecret((object as Secret).data),
+    ]),
   )
 }
 const config = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
@@ -120,6 +124,8 @@ describe('what pods are injected with', () => {
     expect(secrets(exporters)).toEqual({ 'dk-otlp-exporter-config': { dataIngestToken: 'ingest-token' } })
     const input = renderInput(exporters)
     const { dataIngestToken: _none, ...material } = input.material
-    expect(() => injection.render({ ...input, material })).toThrow(/the Secret dynatrace\/dk has no dataIngestToken/)
+    expect(() => exporterSecrets.render({ ...input, material })).toThrow(
+      /the Secret dynatrace\/dk has no dataIngestToken/,
+    )
   })
 })
