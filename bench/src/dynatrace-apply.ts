@@ -18,6 +18,7 @@ import {
   repeat,
   transportTo,
   undo,
+  withTransport,
 } from './recorded-writes.ts'
 import type { Result } from './result.ts'
 
@@ -47,18 +48,13 @@ async function playAll(
   note: string,
 ): Promise<readonly Result[]> {
   await using operator = await startOperator(stage, options)
-  const bare = await transportTo(stage.cluster.kubeconfigPath)
-  try {
-    const rounds: Round[] = []
-    for (let round = 0; round <= ROUNDS; round += 1) rounds.push(await playRound(stage, operator, bare, 1))
-    const many = await playRound(stage, operator, bare, count)
-    return [
-      resultOf(`a DynaKube with everything (${kind})`, medianOf(rounds.slice(1)), note),
-      resultOf(`${count} DynaKubes at once (${kind})`, many, note),
-    ]
-  } finally {
-    await bare.close()
-  }
+  const rounds: Round[] = []
+  for (let round = 0; round <= ROUNDS; round += 1) rounds.push(await playRound(stage, operator, 1))
+  const many = await playRound(stage, operator, count)
+  return [
+    resultOf(`a DynaKube with everything (${kind})`, medianOf(rounds.slice(1)), note),
+    resultOf(`${count} DynaKubes at once (${kind})`, many, note),
+  ]
 }
 
 interface Round {
@@ -85,12 +81,7 @@ function medianOf(rounds: readonly Round[]): Round {
 }
 
 /** The operator first, then its writes again; both are undone. */
-async function playRound(
-  stage: DynatraceStage,
-  operator: RunningOperator,
-  bare: Transport,
-  count: number,
-): Promise<Round> {
+async function playRound(stage: DynatraceStage, operator: RunningOperator, count: number): Promise<Round> {
   await createTeams(stage.client, count)
   operator.forget()
   const start = performance.now()
@@ -98,10 +89,11 @@ async function playRound(
   await operator.untilQuiet(owners)
   const writes = upToLastObject(operator.writes)
   const operatorMs = (writes.at(-1)?.endedMs ?? Number.NaN) - start
-  const bareMs = await repeatBare(stage, bare, owners, writes)
+  const { kubeconfigPath } = stage.cluster
+  const bareMs = await withTransport(kubeconfigPath, (bare) => repeatBare(stage, bare, owners, writes))
   for (const { metadata } of owners) await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: metadata.name })
   await operator.untilGone(owners)
-  await undo(writes, bare)
+  await withTransport(kubeconfigPath, (bare) => undo(writes, bare))
   return { operatorMs, bareMs, writes: writes.length }
 }
 

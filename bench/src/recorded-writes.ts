@@ -39,6 +39,20 @@ export async function transportTo(kubeconfig: string): Promise<Transport> {
   return new UndiciTransport(await loadConfig({ kubeconfig }))
 }
 
+/**
+ * Works with a transport of its own, already connected. A transport that was idle meanwhile would find its connections
+ * closed by the server, which a client repairs and a bare transport does not.
+ */
+export async function withTransport<T>(kubeconfig: string, work: (transport: Transport) => Promise<T>): Promise<T> {
+  const transport = await transportTo(kubeconfig)
+  try {
+    await transport.send({ method: 'GET', path: '/version', headers: {} }).then(({ body }) => textOf(body))
+    return await work(transport)
+  } finally {
+    await transport.close()
+  }
+}
+
 const STATUS = /\/status(\?|$)/
 const EVENT = /\/events(\?|$)/
 
