@@ -1,6 +1,6 @@
 /**
  * What Helm's commands do to records and objects, and in which order: a crash between two steps leaves what a crash of
- * the real one leaves. Learned from Helm 3.19 and 4.1.
+ * the real one leaves. `test/helm-agreement.test.ts` holds it to what the real one does.
  */
 import {
   isPending,
@@ -14,7 +14,7 @@ import {
 import type { UnknownObject } from '@reeve/kube'
 import type { Values } from '../decode-configuration.ts'
 import type { HelmProcess } from './helm-process.ts'
-import type { HelmWorld } from './helm-world.ts'
+import type { ReleaseStore } from './release-store.ts'
 import { renderSample, SAMPLE_CHART } from './sample-chart.ts'
 
 /** Revisions that are kept. */
@@ -23,7 +23,7 @@ const HISTORY_MAX = 10
 /** What a command works with. */
 export interface HelmCommand {
   readonly process: HelmProcess
-  readonly world: HelmWorld
+  readonly releases: ReleaseStore
   readonly release: ReleaseKey
 }
 
@@ -36,8 +36,8 @@ export interface Deployment {
 
 /** Pending record, objects, deployed record. */
 export async function install(command: HelmCommand, { values, labels, description }: Deployment): Promise<Release> {
-  const { world, release } = command
-  if ((await world.history(release)).length > 0) throw new ReleaseExistsError(`${release.name} is in use`)
+  const { releases, release } = command
+  if ((await releases.history(release)).length > 0) throw new ReleaseExistsError(`${release.name} is in use`)
   const objects = renderSample(release, values)
   const now = timeOf(command)
   const pending: Release = {
@@ -59,8 +59,8 @@ export async function install(command: HelmCommand, { values, labels, descriptio
 
 /** Pending record, objects, the revision before superseded, deployed record. */
 export async function upgrade(command: HelmCommand, { values, labels, description }: Deployment): Promise<Release> {
-  const { world, release } = command
-  const history = await world.history(release)
+  const { releases, release } = command
+  const history = await releases.history(release)
   const newest = history.at(-1)
   if (newest === undefined) throw new ReleaseNotFoundError(`${release.name} has no deployed releases`)
   if (isPending(newest.status)) throw new OperationInProgressError(`${release.name} is ${newest.status}`)
@@ -88,8 +88,8 @@ export async function upgrade(command: HelmCommand, { values, labels, descriptio
 
 /** The same with a revision of the past, whatever state the newest one is in. */
 export async function rollback(command: HelmCommand, revision: number): Promise<Release> {
-  const { world, release } = command
-  const history = await world.history(release)
+  const { releases, release } = command
+  const history = await releases.history(release)
   const newest = history.at(-1)
   const target = history.find((candidate) => candidate.revision === revision)
   if (newest === undefined || target === undefined) {
@@ -114,17 +114,17 @@ export async function rollback(command: HelmCommand, revision: number): Promise<
 
 /** The newest revision marked, its objects gone, then one record after the other. `false` when there was no release. */
 export async function uninstall(command: HelmCommand): Promise<boolean> {
-  const { world, release, process } = command
-  const history = await world.history(release)
+  const { releases, release, process } = command
+  const history = await releases.history(release)
   const newest = history.at(-1)
   if (newest === undefined) return false
   if (newest.status !== 'uninstalled') {
     await update(command, { ...newest, status: 'uninstalling' })
     for (const object of manifestObjects(newest.manifest).toReversed()) {
-      await process.step(`delete ${nameOf(object)}`, () => world.remove(release, object))
+      await process.step(`delete ${nameOf(object)}`, () => releases.remove(release, object))
     }
   }
-  for (const old of history) await process.step(`purge revision ${old.revision}`, () => world.purge(old))
+  for (const old of history) await process.step(`purge revision ${old.revision}`, () => releases.purge(old))
   return true
 }
 
@@ -141,12 +141,16 @@ function nameOf({ kind, metadata }: UnknownObject): string {
   return `${kind} ${metadata.name}`
 }
 
-async function create({ process, world }: HelmCommand, release: Release): Promise<void> {
-  await process.step(`record revision ${release.revision} as ${release.status}`, () => world.record(release, 'create'))
+async function create({ process, releases }: HelmCommand, release: Release): Promise<void> {
+  await process.step(`record revision ${release.revision} as ${release.status}`, () =>
+    releases.record(release, 'create'),
+  )
 }
 
-async function update({ process, world }: HelmCommand, release: Release): Promise<void> {
-  await process.step(`record revision ${release.revision} as ${release.status}`, () => world.record(release, 'update'))
+async function update({ process, releases }: HelmCommand, release: Release): Promise<void> {
+  await process.step(`record revision ${release.revision} as ${release.status}`, () =>
+    releases.record(release, 'update'),
+  )
 }
 
 async function conclude(command: HelmCommand, pending: Release, description: string): Promise<Release> {
@@ -156,30 +160,30 @@ async function conclude(command: HelmCommand, pending: Release, description: str
 }
 
 /** Of the oldest revisions the one that is deployed is kept, too. */
-async function makeRoom({ process, world }: HelmCommand, history: readonly Release[]): Promise<void> {
+async function makeRoom({ process, releases }: HelmCommand, history: readonly Release[]): Promise<void> {
   const spare = history.filter(({ status }) => status !== 'deployed')
   for (const old of spare.slice(0, Math.max(0, history.length - HISTORY_MAX + 1))) {
-    await process.step(`purge revision ${old.revision}`, () => world.purge(old))
+    await process.step(`purge revision ${old.revision}`, () => releases.purge(old))
   }
 }
 
 async function applyAll(
-  { process, world, release }: HelmCommand,
+  { process, releases, release }: HelmCommand,
   objects: readonly UnknownObject[],
   before: readonly UnknownObject[],
 ): Promise<void> {
   for (const object of objects) {
-    await process.step(`apply ${nameOf(object)}`, () => world.apply(release, object))
+    await process.step(`apply ${nameOf(object)}`, () => releases.apply(release, object))
   }
   const kept = new Set(objects.map(nameOf))
   for (const object of before.filter((old) => !kept.has(nameOf(old)))) {
-    await process.step(`delete ${nameOf(object)}`, () => world.remove(release, object))
+    await process.step(`delete ${nameOf(object)}`, () => releases.remove(release, object))
   }
 }
 
 /** What fails says so in its record. An install or upgrade that is told to end does so, too; a rollback just ends. */
 async function orFail(
-  { process, world }: HelmCommand,
+  { process, releases }: HelmCommand,
   pending: Release,
   what: 'Release' | 'Upgrade' | 'Rollback',
   work: () => Promise<void>,
@@ -190,7 +194,7 @@ async function orFail(
     if (process.isToldToEnd && what === 'Rollback') throw error
     const description = `${what} "${pending.name}" failed: ${error instanceof Error ? error.message : String(error)}`
     const failed: Release = { ...pending, status: 'failed', description }
-    await process.lastStep(`record revision ${pending.revision} as failed`, () => world.record(failed, 'update'))
+    await process.lastStep(`record revision ${pending.revision} as failed`, () => releases.record(failed, 'update'))
     throw error
   }
 }

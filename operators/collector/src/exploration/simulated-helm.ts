@@ -5,17 +5,25 @@ import {
   type HelmBinary,
   HelmError,
   HelmFailedError,
+  ObjectRefusedError,
   planRecovery,
   type RecoverOptions,
   type RecoveryPlan,
   type Release,
   type ReleaseKey,
 } from '@reeve/helm'
+import { type Clock, isInvalid } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
 import type { ReleaseCommands } from '../reconcile/collector-context.ts'
 import { type Deployment, type HelmCommand, install, rollback, uninstall, upgrade } from './helm-commands.ts'
 import { HelmProcess } from './helm-process.ts'
-import type { HelmWorld } from './helm-world.ts'
+import type { ReleaseStore } from './release-store.ts'
+
+/** What a driver works on: the simulated world, or any other cluster. */
+export interface HelmSurroundings {
+  readonly clock: Clock
+  readonly releases: ReleaseStore
+}
 
 /** Options of {@link SimulatedHelm}. */
 export interface SimulatedHelmOptions {
@@ -28,20 +36,24 @@ export interface SimulatedHelmOptions {
 /** One driver of one operator. Everything it does is in the cluster of its world. */
 export class SimulatedHelm implements ReleaseCommands {
   readonly binary: HelmBinary = { path: '/usr/local/bin/helm', version: '4.1.0', major: 4 }
-  readonly #world: HelmWorld
+  readonly #world: HelmSurroundings
   readonly #options: SimulatedHelmOptions
 
-  constructor(world: HelmWorld, options: SimulatedHelmOptions = {}) {
+  constructor(world: HelmSurroundings, options: SimulatedHelmOptions = {}) {
     this.#world = world
     this.#options = options
   }
 
   install(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
-    return this.#run('install', release, options, (command) => install(command, deployment(options)))
+    return this.#run('install', release, options, (command) =>
+      install(command, deployment('Install complete', options)),
+    )
   }
 
   upgrade(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
-    return this.#run('upgrade', release, options, (command) => upgrade(command, deployment(options)))
+    return this.#run('upgrade', release, options, (command) =>
+      upgrade(command, deployment('Upgrade complete', options)),
+    )
   }
 
   async rollback(release: ReleaseKey, revision: number, options: ChangeOptions = {}): Promise<void> {
@@ -53,7 +65,7 @@ export class SimulatedHelm implements ReleaseCommands {
   }
 
   async recover(release: ReleaseKey, options: RecoverOptions = {}): Promise<RecoveryPlan> {
-    const { history = await this.#world.history(release), staleAfterMs = 0 } = options
+    const { history = await this.#world.releases.history(release), staleAfterMs = 0 } = options
     const plan = planRecovery(history, { now: this.#world.clock.now(), staleAfterMs })
     if (plan.action === 'uninstall') await this.uninstall(release, options)
     if (plan.action === 'rollback') await this.rollback(release, plan.revision, options)
@@ -68,27 +80,28 @@ export class SimulatedHelm implements ReleaseCommands {
   ): Promise<R> {
     const { call, outlivesOperator = false } = this.#options
     const what = `helm ${verb} ${release.namespace}/${release.name}`
-    const world = this.#world
+    const { clock, releases } = this.#world
     const process = new HelmProcess({
       what,
-      clock: world.clock,
+      clock,
       signal,
       call: outlivesOperator ? undefined : call,
       isInstant: call === undefined,
     })
-    const run = () => work({ process, world, release })
+    const run = () => work({ process, releases, release })
     try {
       return await (call === undefined ? run() : call(what, run))
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof HelmError) throw error
-      // What has no class of its own is what Helm printed last.
-      throw new HelmFailedError(`${what}: ${error instanceof Error ? error.message : String(error)}`, 1)
+      const message = `${what}: ${error instanceof Error ? error.message : String(error)}`
+      throw isInvalid(error) ? new ObjectRefusedError(message) : new HelmFailedError(message, 1)
     }
   }
 }
 
-function deployment({ values = {}, labels = {}, description = '' }: DeployOptions): Deployment {
+/** @param usual what Helm writes into the history when it is told nothing */
+function deployment(usual: string, { values = {}, labels = {}, description = usual }: DeployOptions): Deployment {
   if (typeof values === 'string') throw new Error('the simulated helm takes values as an object')
   return { values, labels, description }
 }
