@@ -95,7 +95,8 @@ export interface ControllersStage extends AsyncDisposable {
 /**
  * Sets the stage: CRDs, accounts, tokens and trust, and the operator at work.
  *
- * @param tenants one for each DynaKube, which has the same name
+ * @param tenants one for each DynaKube, which has the same name. No other suite may use it: on a shared cluster operators
+ *   of several stages label namespaces with these names.
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
   // Gateways say that they are to be asked only after a minute and a half.

@@ -8,9 +8,6 @@ import { PATIENCE_MS, until } from '../../support/until.ts'
 
 const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
 
-/** The team whose namespaces get code modules and metadata. */
-const TEAM = 'shop'
-
 const EVERYTHING = [
   'ConfigMap/dynatrace-otlp-api-endpoint',
   'ConfigMap/full-activegate-connection-info',
@@ -42,6 +39,8 @@ const EVERYTHING = [
 export function everythingSuite(at: () => ControllersStage): void {
   let uid: string
   let team: string
+  /** The label of namespaces that get code modules and metadata. */
+  const label = () => `shop-${at().namespace}`
 
   const names = async () => [...(await at().owned(uid)).keys()].sort()
 
@@ -58,10 +57,10 @@ export function everythingSuite(at: () => ControllersStage): void {
   describe('a DynaKube with everything', () => {
     it('gets all its objects and runs once all its pods do', async () => {
       const { client, namespace, placement } = at()
-      team = await at().addTeam(TEAM)
+      team = await at().addTeam(label())
       await at().addNode('a')
       await at().addNode('b')
-      const namespaceSelector = { matchLabels: { team: TEAM } }
+      const namespaceSelector = { matchLabels: { team: label() } }
       const created = await at().create('full', {
         oneAgent: { cloudNativeFullStack: { ...placement, namespaceSelector } },
         metadataEnrichment: { enabled: true, namespaceSelector },
@@ -91,7 +90,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       const { client, exists } = at()
       expect((await client.get(Namespaces, { name: team })).metadata.labels).toMatchObject({ [INSTANCE_LABEL]: 'full' })
       expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(true)
-      const late = await at().addTeam(TEAM)
+      const late = await at().addTeam(label())
       await until('a namespace that came later', () => exists(Secrets, late, FIXED_NAMES.bootstrapperConfig))
     })
 

@@ -15,14 +15,15 @@ export function modesSuite(at: () => ControllersStage): void {
 
   describe('each mode', () => {
     let team: string
+    const label = () => `pods-${at().namespace}`
 
     it('runs what it stands for', async () => {
       const { placement } = at()
-      team = await at().addTeam('pods')
+      team = await at().addTeam(label())
       await at().create('classic', { oneAgent: { classicFullStack: placement } })
       await at().create('hosts', { oneAgent: { hostMonitoring: placement } })
       await at().create('pods', {
-        oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team: 'pods' } } } },
+        oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team: label() } } } },
       })
       await at().create('logs', {
         logMonitoring: {},
