@@ -2,23 +2,20 @@
 import { basename } from 'node:path'
 import type { ChartResolver } from '@reeve/helm'
 import { releaseSelector } from '@reeve/helm'
-import { type Clock, type KubeClient, type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
+import { type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
 import {
-  ApiEventRecorder,
   type BackoffOptions,
-  Cache,
-  type CacheOptions,
+  type Cache,
   CertificateManager,
   type Controller,
   controller,
-  createManager,
   generationChanged,
-  type LeaderElectionOptions,
-  type Logger,
   type Manager,
-  type MetricsRegistry,
+  type OperatorFrameOptions,
+  operatorFrame,
   type ReconcileRecord,
   type ServerAddress,
+  type SharedParts,
   WebhookRouter,
   WebhookServer,
 } from '@reeve/runtime'
@@ -53,8 +50,7 @@ export interface WebhookOptions {
 }
 
 /** Options of {@link createCollectorOperator}. */
-export interface CollectorOperatorOptions {
-  readonly client: KubeClient
+export interface CollectorOperatorOptions extends OperatorFrameOptions {
   readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
@@ -74,20 +70,9 @@ export interface CollectorOperatorOptions {
    * not watched. @default 300_000
    */
   readonly resyncMs?: number
-  /** Without it this process leads from the start. */
-  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
   readonly webhook?: WebhookOptions
-  readonly healthAddress?: ServerAddress
-  readonly metricsAddress?: ServerAddress
-  /** Who reports events: the pod's name. */
-  readonly instance?: string
-  readonly metrics?: MetricsRegistry
-  readonly logger?: Logger
-  readonly clock?: Clock
-  readonly random?: () => number
   /** Delays after failures of the API. @default 1 s, 2 s, 4 s … 5 min */
   readonly backoff?: BackoffOptions
-  readonly cacheTiming?: CacheOptions['timing']
   /** Told of every reconcile after its end. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
@@ -116,25 +101,10 @@ const STALE_MARGIN_MS = 10_000
  * await manager.run(signal)
  */
 export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
-  const { client, clock, logger, metrics, random } = options
   const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
   // Helm signs what it writes with the name of its executable.
   const fieldManager = basename(options.helm.binary.path)
-  const shared = {
-    ...(clock && { clock }),
-    ...(logger && { logger }),
-    ...(metrics && { metrics }),
-    ...(random && { random }),
-  }
-  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
-  const manager = createManager<Cache>({ ...managerOptions(options), client, cache, ...shared })
-  // Not fenced: the last events of a leader are sent after it has given the lease back.
-  const events = new ApiEventRecorder(client, {
-    ...shared,
-    component: FIELD_MANAGER,
-    ...(options.instance !== undefined && { instance: options.instance }),
-  })
-  manager.add(events)
+  const { manager, cache, shared, environment } = operatorFrame(FIELD_MANAGER, options)
   const webhook = options.webhook && webhookParts(options, options.webhook, shared)
   if (webhook !== undefined) {
     manager.add(webhook.certificates, webhook.server)
@@ -144,7 +114,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     helm: options.helm,
     charts: options.charts,
     settings: options.settings,
-    metrics: collectorMetrics(metrics, () => cache.list(Collectors)),
+    metrics: collectorMetrics(options.metrics, () => cache.list(Collectors)),
     inspector: new ReleaseInspector({ fieldManager, resyncMs }),
     resyncMs,
     helmTimeoutMs,
@@ -180,12 +150,9 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
       ...(options.backoff && { backoff: options.backoff }),
       ...(options.onReconcile && { onReconcile: options.onReconcile }),
     },
-    { cache, client: manager.client, events, ...shared },
+    environment,
   )
   manager.add(collectorController)
-  manager.readiness.add('cache', () => {
-    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
-  })
   const { server, certificates } = webhook ?? {}
   return { manager, cache, controller: collectorController, webhook: server, certificates }
 }
@@ -193,7 +160,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
 function webhookParts(
   { client, settings }: CollectorOperatorOptions,
   { address, secret, hosts, configurationName, lameDuckMs = 0 }: WebhookOptions,
-  shared: { readonly clock?: Clock; readonly logger?: Logger; readonly metrics?: MetricsRegistry },
+  shared: SharedParts,
 ) {
   const rules = {
     clusters: Object.keys(settings.clusters),
@@ -203,12 +170,4 @@ function webhookParts(
   const certificates = new CertificateManager(client, { secret, hosts, inject, ...shared })
   const router = new WebhookRouter([collectorWebhook(rules)], shared)
   return { certificates, server: new WebhookServer(router, { ...address, ...shared, certificates, lameDuckMs }) }
-}
-
-function managerOptions({ leaderElection, healthAddress, metricsAddress }: CollectorOperatorOptions) {
-  return {
-    ...(leaderElection && { leaderElection }),
-    ...(healthAddress && { healthAddress }),
-    ...(metricsAddress && { metricsAddress }),
-  }
 }

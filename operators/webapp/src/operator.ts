@@ -1,23 +1,19 @@
 /** The WebApp operator as one value: controller, webhooks, certificates and election in a manager. */
-import type { Clock, KubeClient } from '@reeve/kube'
 import {
-  ApiEventRecorder,
   type BackoffOptions,
-  Cache,
-  type CacheOptions,
+  type Cache,
   CertificateManager,
   type CertificateSource,
   type Controller,
   controller,
-  createManager,
   FileCertificates,
   keepOwnFields,
-  type LeaderElectionOptions,
-  type Logger,
   type Manager,
-  type MetricsRegistry,
+  type OperatorFrameOptions,
+  operatorFrame,
   type ReconcileRecord,
   type ServerAddress,
+  type SharedParts,
   WebhookRouter,
   WebhookServer,
 } from '@reeve/runtime'
@@ -44,26 +40,14 @@ export interface WebhookOptions {
 }
 
 /** Options of {@link createWebAppOperator}. */
-export interface WebAppOperatorOptions {
-  readonly client: KubeClient
+export interface WebAppOperatorOptions extends OperatorFrameOptions {
   /** Watch these namespaces only. @default all of them */
   readonly namespaces?: readonly string[]
   /** How many WebApps are worked on at the same time. @default 10 */
   readonly concurrency?: number
-  /** Without it this process leads from the start. */
-  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
   readonly webhook?: WebhookOptions
-  readonly healthAddress?: ServerAddress
-  readonly metricsAddress?: ServerAddress
-  /** Who reports events: the pod's name. */
-  readonly instance?: string
-  readonly metrics?: MetricsRegistry
-  readonly logger?: Logger
-  readonly clock?: Clock
-  readonly random?: () => number
   /** Delays after failures. @default 1 s, 2 s, 4 s … 5 min */
   readonly backoff?: BackoffOptions
-  readonly cacheTiming?: CacheOptions['timing']
   /** Told of every reconcile after its end. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
@@ -86,23 +70,9 @@ export interface WebAppOperator {
  * await manager.run(signal)
  */
 export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOperator {
-  const { client, clock, logger, metrics, random } = options
-  const shared = {
-    ...(clock && { clock }),
-    ...(logger && { logger }),
-    ...(metrics && { metrics }),
-    ...(random && { random }),
-  }
-  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
-  const manager = createManager<Cache>({ ...managerOptions(options), client, cache, ...shared })
-  // Not fenced: the last events of a leader are sent after it has given the lease back.
-  const events = new ApiEventRecorder(client, {
-    ...shared,
-    component: FIELD_MANAGER,
-    ...(options.instance !== undefined && { instance: options.instance }),
-  })
+  const { manager, cache, shared, environment } = operatorFrame(FIELD_MANAGER, options)
   const webhooks = options.webhook && webhookParts(options, options.webhook, shared)
-  manager.add(events, ...(webhooks?.runnables ?? []))
+  manager.add(...(webhooks?.runnables ?? []))
   const webapps = controller(
     {
       name: 'webapp',
@@ -114,12 +84,9 @@ export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOper
       ...(options.backoff && { backoff: options.backoff }),
       ...(options.onReconcile && { onReconcile: options.onReconcile }),
     },
-    { cache, client: manager.client, events, ...shared },
+    environment,
   )
   manager.add(webapps)
-  manager.readiness.add('cache', () => {
-    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
-  })
   if (webhooks?.certificates) manager.readiness.add('certificates', () => webhooks.certificates?.checkHealth())
   return { manager, cache, controller: webapps, webhooks: webhooks?.server, certificates: webhooks?.certificates }
 }
@@ -127,18 +94,10 @@ export function createWebAppOperator(options: WebAppOperatorOptions): WebAppOper
 /** The cache keeps which fields are the operator's own: that is how drift is told from other people's fields. */
 const keepOwn = keepOwnFields(FIELD_MANAGER)
 
-function managerOptions({ leaderElection, healthAddress, metricsAddress }: WebAppOperatorOptions) {
-  return {
-    ...(leaderElection && { leaderElection }),
-    ...(healthAddress && { healthAddress }),
-    ...(metricsAddress && { metricsAddress }),
-  }
-}
-
 function webhookParts(
   { client }: WebAppOperatorOptions,
   { address, certificate, configurationName, lameDuckMs = 0 }: WebhookOptions,
-  shared: { readonly clock?: Clock; readonly logger?: Logger; readonly metrics?: MetricsRegistry },
+  shared: SharedParts,
 ) {
   const router = new WebhookRouter(webAppWebhooks(), shared)
   const serve = (source: CertificateSource) =>

@@ -8,7 +8,7 @@ import {
   clientMetrics,
   createLogger,
   createMetricsRegistry,
-  type LogLevel,
+  parseLogLevel,
   runUntilSignal,
   serviceHosts,
 } from '@reeve/runtime'
@@ -39,12 +39,10 @@ export interface RunFlags {
 /** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
 const LAME_DUCK_MS = 3_000
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-
 /** Runs until the process is told to stop; answers with its exit code. */
 export async function run(flags: RunFlags, env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const settings = parseSettings(await readFile(flags.settings, 'utf8'))
-  const logger = await createLogger({ level: logLevel(flags.logLevel) })
+  const logger = await createLogger({ level: parseLogLevel(flags.logLevel) })
   const metrics = await createMetricsRegistry({ processMetrics: true })
   const namespace = flags.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
@@ -96,10 +94,4 @@ async function openChartCache(path: string | undefined): Promise<AsyncDisposable
   if (path !== undefined) return { path, [Symbol.asyncDispose]: async () => undefined }
   const made = await mkdtemp(join(tmpdir(), 'collector-charts-'))
   return { path: made, [Symbol.asyncDispose]: () => rm(made, { recursive: true, force: true }) }
-}
-
-function logLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text)
-  if (level === undefined) throw new Error(`--log-level ${text} is unknown: use ${LOG_LEVELS.join(', ')}`)
-  return level
 }

@@ -5,7 +5,7 @@ import {
   clientMetrics,
   createLogger,
   createMetricsRegistry,
-  type LogLevel,
+  parseLogLevel,
   runUntilSignal,
   serviceHosts,
 } from '@reeve/runtime'
@@ -32,11 +32,9 @@ export interface RunFlags {
 /** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
 const LAME_DUCK_MS = 3_000
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-
 /** Runs until the process is told to stop; answers with its exit code. */
 export async function run(flags: RunFlags, env: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const logger = await createLogger({ level: logLevel(flags.logLevel) })
+  const logger = await createLogger({ level: parseLogLevel(flags.logLevel) })
   const metrics = await createMetricsRegistry({ processMetrics: true })
   const namespace = flags.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
@@ -76,10 +74,4 @@ function webhookOptions(flags: RunFlags, namespace: string): WebhookOptions {
   const hosts = serviceHosts({ namespace, name: webhookService })
   const secret = { namespace, name: webhookSecret }
   return { address, lameDuckMs, certificate: { secret, hosts }, configurationName: webhookConfiguration }
-}
-
-function logLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text)
-  if (level === undefined) throw new Error(`--log-level ${text} is unknown: use ${LOG_LEVELS.join(', ')}`)
-  return level
 }

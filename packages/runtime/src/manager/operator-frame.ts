@@ -1,0 +1,75 @@
+/** What every operator stands on: a cache, a recorder of events and a manager, put together the same way. */
+import type { Clock, KubeClient } from '@reeve/kube'
+import { Cache, type CacheOptions } from '../cache/cache.ts'
+import type { ControllerEnvironment } from '../controller/controller-options.ts'
+import { ApiEventRecorder } from '../events/event-recorder.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import { createManager, type Manager, type ManagerOptions } from './manager.ts'
+
+/** What operators have in common; each adds its own. */
+export interface OperatorFrameOptions
+  extends Pick<ManagerOptions, 'leaderElection' | 'healthAddress' | 'metricsAddress'> {
+  readonly client: KubeClient
+  /** Who reports events: the pod's name. */
+  readonly instance?: string
+  readonly metrics?: MetricsRegistry
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Source of jitter, in [0, 1). @default Math.random */
+  readonly random?: () => number
+  readonly cacheTiming?: CacheOptions['timing']
+}
+
+/** The parts that all parts of an operator are given. */
+export type SharedParts = Pick<OperatorFrameOptions, 'clock' | 'logger' | 'metrics' | 'random'>
+
+/** An operator that has everything but its controllers and webhooks. */
+export interface OperatorFrame {
+  readonly manager: Manager<Cache>
+  readonly cache: Cache
+  /** For whatever else the operator consists of. */
+  readonly shared: SharedParts
+  /** What its controllers work with. */
+  readonly environment: ControllerEnvironment
+}
+
+/**
+ * Puts the frame together: events are recorded by the manager, and an operator that is cut off from the API server is not
+ * ready.
+ *
+ * @param component who reports events, such as `webapp-operator`
+ *
+ * @example
+ * const { manager, environment } = operatorFrame('webapp-operator', options)
+ * manager.add(controller({ name: 'webapp', for: WebApps, reconcile }, environment))
+ */
+export function operatorFrame(component: string, options: OperatorFrameOptions): OperatorFrame {
+  const { client, clock, logger, metrics, random, leaderElection, healthAddress, metricsAddress } = options
+  const shared = {
+    ...(clock && { clock }),
+    ...(logger && { logger }),
+    ...(metrics && { metrics }),
+    ...(random && { random }),
+  }
+  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
+  const manager = createManager<Cache>({
+    client,
+    cache,
+    ...shared,
+    ...(leaderElection && { leaderElection }),
+    ...(healthAddress && { healthAddress }),
+    ...(metricsAddress && { metricsAddress }),
+  })
+  // Not fenced: the last events of a leader are sent after it has given the lease back.
+  const events = new ApiEventRecorder(client, {
+    ...shared,
+    component,
+    ...(options.instance !== undefined && { instance: options.instance }),
+  })
+  manager.add(events)
+  manager.readiness.add('cache', () => {
+    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
+  })
+  return { manager, cache, shared, environment: { cache, client: manager.client, events, ...shared } }
+}
