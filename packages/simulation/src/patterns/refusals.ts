@@ -5,6 +5,9 @@ import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 const RETRY_AFTER_SECONDS = 3
 
+/** A client waits half a minute for an answer, and what failed is tried again after a back-off: only then it is over. */
+const AFTERMATH_MS = 60_000
+
 const REFUSALS: readonly { readonly name: string; readonly fate: RequestFate }[] = [
   { name: '409', fate: { type: 'refuse', code: 409, reason: 'Conflict' } },
   { name: '422', fate: { type: 'refuse', code: 422, reason: 'Invalid' } },
@@ -34,7 +37,7 @@ export const failedRequests: Pattern = {
               return {
                 onRequest: (request) => {
                   if (request.index === failing.index) {
-                    fault(`${describeRequest(request)} fails with ${name}`)
+                    fault(`${describeRequest(request)} fails with ${name}`, AFTERMATH_MS)
                     refusedAtMs = disturbed.elapsedMs
                     return fate
                   }
@@ -66,7 +69,7 @@ export const failedRequests: Pattern = {
             disturb: ({ fault }) => ({
               onResponse: (request) => {
                 if (request.index !== failing.index) return DELIVER
-                fault(`the answer to ${describeRequest(request)} is lost`)
+                fault(`the answer to ${describeRequest(request)} is lost`, AFTERMATH_MS)
                 return { type: 'lose' }
               },
             }),
@@ -87,7 +90,7 @@ function failedCalls(context: PatternContext, calls: readonly SeamCall[]): reado
           disturb: ({ fault }) => ({
             onCall: ({ index, operation }) => {
               if (index !== failing.index) return 'deliver'
-              fault(`${operation} fails`)
+              fault(`${operation} fails`, AFTERMATH_MS)
               return fate
             },
           }),

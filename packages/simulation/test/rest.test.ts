@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { runScenario } from '../src/index.ts'
+import { boxScenario, correctOperator } from './support/boxes.ts'
+
+/** Whether the rest at the end has begun 15 s after a fault that lasts as long as it says. */
+async function restsDuringFault(lastsMs: number): Promise<boolean | undefined> {
+  const { baseline } = await runScenario(correctOperator, boxScenario, { seed: 1 })
+  let isResting: boolean | undefined
+  const { problems } = await runScenario(correctOperator, boxScenario, {
+    seed: 1,
+    expected: baseline,
+    disturb: ({ world, fault }) => ({
+      onStepEnd: async (step) => {
+        if (step !== boxScenario.steps.length - 1) return
+        fault('something is slow', lastsMs)
+        world.clock.schedule(15_000, () => {
+          isResting = world.isResting
+        })
+      },
+    }),
+  })
+  expect(problems).toEqual([])
+  return isResting
+}
+
+it('the rest that ends a run begins only after the fault is over', async () => {
+  expect(await restsDuringFault(0)).toBe(true)
+  expect(await restsDuringFault(20_000)).toBe(false)
+})
