@@ -8,6 +8,7 @@ import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
+  Deployments,
   Namespaces,
   Secrets,
   type TransportRequest,
@@ -142,6 +143,30 @@ describe('plan with a kubeconfig', () => {
     expect(findings).toContainEqual({
       severity: 'note',
       message: expect.stringMatching(/could not be asked about .* and \d+ more by a dry run/),
+    })
+  })
+
+  it('plans for the operator that is installed', async () => {
+    const metadata = { namespace: 'dynatrace', name: 'dynatrace-operator' }
+    const labels = { app: 'dynatrace-operator' }
+    const env = [{ name: 'modules.json', value: '{"csiDriver":false,"oneAgent":true}' }]
+    const containers = [{ name: 'operator', image: 'registry.example.com/dynatrace-operator:9.9.9', env }]
+    const client = createClient({
+      transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+    })
+    await client.create(Deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { ...metadata, labels: { 'app.kubernetes.io/version': '9.9.9' } },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+    })
+    const { stdout } = await plan(dynakube(), 'admin', '-o', 'json')
+    await client.delete(Deployments, metadata)
+    const { changes, findings } = JSON.parse(stdout)
+    expect(JSON.stringify(changes)).toContain('"image":"registry.example.com/dynatrace-operator:9.9.9"')
+    expect(findings).toContainEqual({
+      severity: 'note',
+      message: expect.stringMatching(/^the cluster runs the operator 9\.9\.9, this plan is that of /),
     })
   })
 

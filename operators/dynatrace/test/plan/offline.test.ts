@@ -149,6 +149,13 @@ describe('a plan without a cluster', () => {
     expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^not looked at/))
   })
 
+  it('takes Istio for granted where a DynaKube asks for it', async () => {
+    const { code, stdout } = await offline([dynakube({ ...GATEWAY, enableIstio: true })], '-o', 'json')
+    expect(code).toBe(2)
+    const kinds = new Set((JSON.parse(stdout) as Printed).changes.map(({ kind }) => kind))
+    expect([...kinds]).toEqual(expect.arrayContaining(['ServiceEntry', 'VirtualService']))
+  })
+
   it('reads older versions, and several resources at once', async () => {
     for (const file of ['dynakube/v1beta4/cloud-native-full-stack.yaml', 'dynakube/v1beta5/multiple-dynakubes.yaml']) {
       const stdin = (await readFile(sample(file), 'utf8')).replaceAll('ENVIRONMENTID', 'abc12345')

@@ -101,4 +101,19 @@ describe('a plan for a DynaKube with everything', () => {
       expect([id, shown(after.get(id))]).not.toEqual([id, shown(before.get(id))])
     }
   })
+
+  it('shows why the cluster would refuse an object, and is incomplete then', async () => {
+    const isDryRun = ({ path }: { readonly path: string }) => path.includes('dryRun=All')
+    const message = 'admission webhook "policy.example.com" denied the request: no host paths'
+    const stop = plans.stage.cluster.faults.inject(
+      { verb: 'create', resource: 'daemonsets.apps', where: isDryRun },
+      { kind: 'status', code: 403, reason: 'Forbidden', message },
+    )
+    const made = await plans.plan([plans.dynakube('small', { oneAgent: { hostMonitoring: {} } })])
+    stop()
+    expect(errorsOf(made)).toEqual([
+      { severity: 'error', object: 'DaemonSet dynatrace/small-oneagent', message: expect.stringContaining(message) },
+    ])
+    expect(made.changes.map(idOf)).toContain('DaemonSet/dynatrace/small-oneagent')
+  })
 })
