@@ -5,6 +5,7 @@ import type { Collector, CollectorStatus, LastFailure, Phase } from '../api/coll
 import type { Decision } from '../decision/decide.ts'
 import { ingredientsOf, isForeign } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
+import { isActive } from './act.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { describeDrift } from './failure.ts'
 import type { ReleaseReport } from './inspect-release.ts'
@@ -91,6 +92,12 @@ function progress({ decision, workloads, leftovers, desired, lastFailure }: Find
     return decision.why === 'busy'
       ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is under way' }
       : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure?.attempts ?? 1} failed` }
+  }
+  // One step is done and another has to follow, such as an upgrade after a recovery: nothing is settled yet.
+  if (decision !== undefined && isActive(decision)) {
+    return lastFailure === undefined
+      ? { isTrue: true, reason: 'ReleaseOutdated', message: `next step: ${decision.action}` }
+      : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure.attempts} failed` }
   }
   if (health === 'progressing') return { isTrue: true, reason: 'WaitingForWorkloads', message: notes.join('; ') }
   if (leftovers.length > 0) {
