@@ -3,7 +3,7 @@ import { type KubeObject, type Resource, Secrets, Services, StatefulSets } from 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { find, inError, key, operations, settled } from './support/questions.ts'
+import { find, inError, key, operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
@@ -22,8 +22,6 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const hosts = { oneAgent: { hostMonitoring: {} } }
 const gateway = { activeGate: { capabilities: ['routing'] } }
-/** Making a key takes seconds. */
-const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
 const image = (name: string) => ({ imageRef: { repository: `registry.example.com/${name}`, tag: '1' } })
 
 /** An object that belongs to nobody, and so is not taken over. */

@@ -3,13 +3,11 @@ import { CustomResourceDefinitions, Events } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { DynaKubeCrd } from '../../src/index.ts'
-import { operations, settled } from './support/questions.ts'
+import { operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
 const VERSION_LABEL = 'app.kubernetes.io/version'
-/** Making a key takes seconds. */
-const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
 
 let stage: Stage
 beforeAll(async () => {

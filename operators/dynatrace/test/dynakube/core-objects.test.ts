@@ -4,13 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKube, DynaKubeSpec } from '../../src/api/latest.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { find, key, secretData, settled } from './support/questions.ts'
+import { find, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage, tokensOf } from './support/stage.ts'
 
 const TEMPLATE_HASH = 'internal.operator.dynatrace.com/template-hash'
 const CLAIMS_HASH = 'internal.operator.dynatrace.com/pvc-hash'
-/** Making a key takes seconds. */
-const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
 
 let stage: Stage
 beforeAll(async () => {

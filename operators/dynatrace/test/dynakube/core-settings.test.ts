@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
-import { callsOf, operations, settled } from './support/questions.ts'
+import { callsOf, operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
@@ -14,8 +14,6 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const monitoring: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['kubernetes-monitoring'] } }
-/** Making a key takes seconds. */
-const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' }
 const WITH_APP = { ...WITHOUT_KEY, 'feature.dynatrace.com/k8s-app-enabled': 'true' }
 const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT } = SCHEMA_IDS
 

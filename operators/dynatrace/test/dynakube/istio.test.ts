@@ -8,6 +8,7 @@ import {
 } from '../../src/controllers/dynakube/components/istio/resources.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { installIstio, uninstallIstio } from './support/istio-crds.ts'
+import { key, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 let stage: Stage
@@ -40,7 +41,6 @@ async function ofIstio(owner: string): Promise<readonly string[]> {
 }
 const until = (owner: string, count: number) =>
   stage.until(`${count} objects of Istio`, async () => (await ofIstio(owner)).length === count)
-const key = (name: string) => ({ namespace: NAMESPACE, name })
 const isRemoved = (name: string, type: string) => async () => (await stage.condition(name, type)) === undefined
 
 describe('without Istio', () => {
@@ -50,7 +50,7 @@ describe('without Istio', () => {
       'http://x.io/communication',
     ]
     stage.environment.clearCalls()
-    await stage.create('meshed', MESHED)
+    await stage.create('meshed', MESHED, WITHOUT_KEY)
     await stage.until('an error', async () => (await stage.read('meshed')).status?.phase === 'Error')
     const record = stage.records.find(({ error }) => error !== undefined)
     expect(record?.error).toContain('spec.enableIstio is true, but the cluster has no ServiceEntries')
@@ -58,7 +58,7 @@ describe('without Istio', () => {
   })
 
   it('other DynaKubes do not notice', async () => {
-    await stage.create('plain', { activeGate: { capabilities: ['routing'] } })
+    await stage.create('plain', { activeGate: { capabilities: ['routing'] } }, WITHOUT_KEY)
     await stage.until('a phase', async () => (await stage.read('plain')).status?.phase === 'Deploying')
   })
 })
@@ -136,18 +136,19 @@ describe('with Istio', () => {
   })
 
   it('objects of somebody else are left alone; that is an error for gateways only', async () => {
-    const spec = { hosts: ['their.example.com'], ports: [], location: 'MESH_EXTERNAL', resolution: 'DNS' } as const
+    const theirSpec = { hosts: ['their.example.com'], ports: [], location: 'MESH_EXTERNAL', resolution: 'DNS' } as const
     const theirs = (name: string) =>
       stage.client.create(ServiceEntries, {
         apiVersion: 'networking.istio.io/v1beta1',
         kind: 'ServiceEntry',
         metadata: key(name),
-        spec,
+        spec: theirSpec,
       })
     stage.environment.tenant('refused').connectionInfo.endpoints = ['https://z.io:443/communication']
     await theirs('refused-fqdn-oneagent')
     const namespaceSelector = { matchLabels: { mesh: 'refused' } }
-    await stage.create('refused', { ...MESHED, oneAgent: { applicationMonitoring: { namespaceSelector } } })
+    const spec = { ...MESHED, oneAgent: { applicationMonitoring: { namespaceSelector } } }
+    await stage.create('refused', spec, WITHOUT_KEY)
     const hasReason = (type: string) => async () => (await stage.condition('refused', type))?.reason === `${type}Failed`
     await stage.until('the condition of code modules', hasReason('IstioForCodeModule'))
     expect((await stage.read('refused')).status?.phase).toBe('Deploying')
@@ -157,7 +158,7 @@ describe('with Istio', () => {
     await stage.until('the condition of gateways', hasReason('IstioForActiveGate'))
     expect((await stage.read('refused')).status?.phase).toBe('Error')
     for (const name of ['refused-fqdn-oneagent', 'refused-fqdn-activegate']) {
-      expect((await stage.client.get(ServiceEntries, key(name))).spec).toEqual(spec)
+      expect((await stage.client.get(ServiceEntries, key(name))).spec).toEqual(theirSpec)
     }
   })
 

@@ -7,6 +7,9 @@ import { NAMESPACE, type Stage } from './stage.ts'
 /** An object in the namespace of the operator. */
 export const key = (name: string): ObjectKey => ({ namespace: NAMESPACE, name })
 
+/** On DynaKubes whose gateways shall do without a certificate of the operator: making a key takes seconds. */
+export const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' } as const
+
 /** Waits until a DynaKube has been worked on without an error. */
 export const settled = (stage: Stage, name: string): Promise<void> =>
   stage.until(`${name} to settle`, async () => {
