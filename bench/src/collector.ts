@@ -1,9 +1,9 @@
 /** How fast N Collectors become available, beside the same `helm install` commands from a shell; and what they cost then. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { findClientBinary } from '@reeve/client-binaries'
 import { type Collector, CollectorCrd, Collectors, createCollectorOperator } from '@reeve/collector'
@@ -44,8 +44,11 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
   const client = await connect({ kubeconfig: kubeconfigPath, fieldManager: 'bench' })
   await client.apply(CustomResourceDefinitions, crdManifest(CollectorCrd) as unknown as CustomResourceDefinition)
   await untilServed(client)
-  await shellInstalls(helm, kubeconfigPath, 'warm', WARM_UP)
-  const shellMs = await shellInstalls(helm, kubeconfigPath, 'shell', count)
+  const home = await mkdtemp(join(tmpdir(), 'reeve-bench-helm-'))
+  const shell = { HOME: home, KUBECONFIG: kubeconfigPath, HELM: helm.path }
+  await shellInstalls(shell, 'warm', WARM_UP)
+  const shellMs = await shellInstalls(shell, 'shell', count)
+  await rm(home, { recursive: true, force: true })
   const installing = await startOperator(helm, kubeconfigPath)
   await available(client, 'warm', WARM_UP)
   installing.commands.length = 0
@@ -72,22 +75,28 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
   ]
 }
 
+/** What the shell knows; helm remembers in its home what it has learned of the cluster, on either side. */
+interface Shell {
+  readonly HOME: string
+  readonly KUBECONFIG: string
+  readonly HELM: string
+}
+
 /** The commands that somebody would type: `xargs` keeps so many of them going. */
-async function shellInstalls(helm: HelmBinary, kubeconfig: string, prefix: string, count: number): Promise<number> {
+async function shellInstalls(shell: Shell, prefix: string, count: number): Promise<number> {
   const numbers = Array.from({ length: count }, (_, index) => index).join('\n')
   const install =
     `"$HELM" install log-collector-eu1 "${CHARTS}/log-collector" --namespace="${prefix}-{}" --create-namespace ` +
     `--set=replicas=${VALUES.replicas} --output=json >/dev/null`
   const script = `printf '%s\\n' "$NUMBERS" | xargs -P ${HELM_CONCURRENCY} -I{} sh -c '${install}'`
-  const home = await mkdtemp(join(tmpdir(), 'reeve-bench-helm-'))
   const start = performance.now()
-  const shell = spawn('sh', ['-c', script], {
-    env: { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig, HELM: helm.path, NUMBERS: numbers },
+  const { HOME, KUBECONFIG, HELM } = shell
+  const child = spawn('sh', ['-c', script], {
+    env: { PATH: process.env.PATH, HOME, KUBECONFIG, HELM, NUMBERS: numbers },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const [code] = await once(shell, 'exit')
+  const [code] = await once(child, 'exit')
   const durationMs = performance.now() - start
-  await rm(home, { recursive: true, force: true })
   if (code !== 0) throw new Error(`helm install from a shell ended with ${code}`)
   return durationMs
 }
@@ -102,8 +111,8 @@ interface RunningOperator {
 async function startOperator(binary: HelmBinary, kubeconfig: string, resyncMs?: number): Promise<RunningOperator> {
   const commands: (readonly string[])[] = []
   const counts = { looks: 0, writes: 0 }
-  const onRequest = ({ verb }: { readonly verb: string }) => {
-    if (!['get', 'list', 'watch'].includes(verb)) counts.writes++
+  const onRequest = ({ method }: { readonly method: string }) => {
+    if (method !== 'GET') counts.writes++
   }
   const client = await connect({ kubeconfig, fieldManager: 'collector-operator', onRequest })
   const helm = await openHelm(binary, await loadConfig({ kubeconfig }), {
