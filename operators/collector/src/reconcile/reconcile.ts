@@ -58,8 +58,7 @@ async function keepRelease(
   }
   const cached = await look(collector, release, desired, records.history(request.cache, release), context)
   if (!isActive(cached.decision)) {
-    const isSettled = cached.decision.action === 'nothing' && cached.workloads.health === 'ready'
-    const leftovers = isSettled
+    const leftovers = isUp(cached)
       ? await removeLeftovers(collector, release, context)
       : leftoversOf(collector, release, context)
     const stuck = cached.decision.action === 'note-stuck'
@@ -83,6 +82,12 @@ async function keepRelease(
   const isHealing = live.decision.action === 'upgrade' && live.decision.why === 'drifted'
   if (isHealing) problem ??= driftFailure(after.workloads, desired.ingredients)
   return report(collector, { ...after, release, desired, failure: problem, hasActed: true }, context)
+}
+
+/** Whether the release is there and works, so that the one before a move is no longer needed. */
+function isUp({ decision, workloads }: Sight): boolean {
+  const isThere = decision.action === 'nothing' && decision.state !== 'suspended'
+  return isThere && workloads.health === 'ready'
 }
 
 interface Sight {
