@@ -2,6 +2,7 @@
 import {
   type Deployment,
   Deployments,
+  isForbidden,
   isNotFound,
   type KubeClient,
   type KubeObject,
@@ -26,6 +27,8 @@ export interface ClusterState {
   readonly objects: readonly Stored<KubeObject>[]
   /** Identifies the cluster: the UID of its namespace kube-system. */
   readonly clusterId: string
+  /** Whether it serves DynaKubes and EdgeConnects. */
+  readonly hasCrds: boolean
   /** Whether it serves the kinds of Istio. */
   readonly hasIstio: boolean
   /** The operator that runs in the first of the namespaces. */
@@ -54,42 +57,44 @@ export async function readClusterState(
 ): Promise<ClusterState> {
   const list = async <T extends KubeObject>(resource: Resource<T>, options: ListOptions) =>
     (await client.listAll(resource, { ...options, signal })).items.map((item) => typed(resource, item))
+  const inEach = <T>(kinds: readonly Resource[], read: (kind: Resource, namespace: string) => Promise<T>) =>
+    Promise.all(known.flatMap((namespace) => kinds.map((kind) => read(kind, namespace))))
+  const listed = (kind: Resource, namespace: string) => list(kind, { namespace })
   const all = await list(Namespaces, {})
   const known = namespaces.filter((name) => all.some(({ metadata }) => metadata.name === name))
-  const inNamespaces = known.flatMap((namespace) => [
-    ...OWNED.map((resource: Resource) => list(resource, { namespace })),
-    ...[DynaKubes, EdgeConnects].map(
-      async (resource: Resource) => (await unlessMissing(() => list(resource, { namespace }))) ?? [],
-    ),
-    list(Pods, { namespace, labelSelector: 'app.kubernetes.io/managed-by=dynatrace-operator' }),
+  const [owned, resources, mesh, pods, copies] = await Promise.all([
+    inEach(OWNED, listed),
+    inEach([DynaKubes, EdgeConnects], (kind, namespace) => unless(isNotFound, () => listed(kind, namespace))),
+    // Who may not look for Istio cannot tell whether it is there.
+    inEach(ISTIO_KINDS, (kind, namespace) => unless(isHidden, () => listed(kind, namespace))),
+    inEach([Pods], (kind, namespace) => list(kind, { namespace, labelSelector: AGENT_PODS })),
+    Promise.all(COPIED_SECRETS.map((name) => list(Secrets, { fieldSelector: `metadata.name=${name}` }))),
   ])
-  const mesh = await Promise.all(
-    known.flatMap((namespace) =>
-      ISTIO_KINDS.map((resource: Resource) => unlessMissing(() => list(resource, { namespace }))),
-    ),
-  )
-  const copies = COPIED_SECRETS.map((name) => list(Secrets, { fieldSelector: `metadata.name=${name}` }))
-  const found = (await Promise.all([...inNamespaces, ...copies])).flat()
-  const objects = [...all, ...found, ...mesh.flatMap((items) => items ?? [])]
+  const found = [...owned, ...resources, ...mesh, ...pods, ...copies].flatMap((items) => items ?? [])
   return {
-    objects,
+    objects: [...all, ...found],
     clusterId: all.find(({ metadata }) => metadata.name === 'kube-system')?.metadata.uid ?? '',
+    hasCrds: resources.every((items) => items !== undefined),
     hasIstio: mesh.length > 0 && mesh.every((items) => items !== undefined),
-    operator: runningOperator(objects, known[0]),
+    operator: runningOperator(found, known[0]),
   }
 }
+
+const AGENT_PODS = 'app.kubernetes.io/managed-by=dynatrace-operator'
+
+const isHidden = (error: unknown): boolean => isNotFound(error) || isForbidden(error)
 
 /** Items of a list need not say what they are. */
 function typed<T extends KubeObject>({ group, version, kind }: Resource<T>, item: Stored<T>): Stored<T> {
   return { ...item, apiVersion: group === '' ? version : `${group}/${version}`, kind }
 }
 
-/** `undefined` for a kind without its CRD. */
-async function unlessMissing<T>(read: () => Promise<readonly T[]>): Promise<readonly T[] | undefined> {
+/** What was read; `undefined` when it failed as expected. */
+async function unless<T>(isExpected: (error: unknown) => boolean, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
-    if (isNotFound(error)) return undefined
+    if (isExpected(error)) return undefined
     throw error
   }
 }

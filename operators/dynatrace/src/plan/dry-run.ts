@@ -124,6 +124,6 @@ function summed(notes: readonly PlanFinding[]): readonly PlanFinding[] {
   const [first] = notes
   if (first === undefined) return []
   const others = notes.length === 1 ? '' : ` and ${notes.length - 1} more`
-  const message = `the cluster could not be asked about ${first.object}${others} by a dry run (${first.message}); they are shown as worked out here`
+  const message = `the cluster could not be asked about ${first.object}${others} by a dry run, so that the plan stands as it was worked out: ${first.message}`
   return [{ severity: 'note', message }]
 }

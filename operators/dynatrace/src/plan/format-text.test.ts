@@ -57,7 +57,7 @@ describe('a plan as text', () => {
       '        - type: "Opaque"',
       '        ~ immutable: false → true',
       '',
-      'for all',
+      'besides',
       '  injection',
       '    - Namespace  shop',
       '',

@@ -56,7 +56,7 @@ function changeLines({ changes, resources }: Plan, paint: Paint, isFull: boolean
   return [...groups].flatMap(([owner, ofOwner]) => {
     const resource = resources.find(({ kind, namespace, name }) => `${kind} ${namespace}/${name}` === owner)
     const versions = Object.entries(resource?.versions ?? {}).map(([name, version]) => `${name} ${version}`)
-    const title = owner === '' ? 'for all' : owner
+    const title = owner === '' ? 'besides' : owner
     return [
       `${paint('bold', title)}${versions.length === 0 ? '' : paint('gray', ` (${versions.join(', ')})`)}`,
       ...[...Map.groupBy(ofOwner, ({ component }) => component)].flatMap(([component, same]) => [

@@ -149,6 +149,13 @@ describe('a plan without a cluster', () => {
     expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^not looked at/))
   })
 
+  it('creates namespaces of the files, and takes others for granted', async () => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dynatrace' } }
+    const [given, implied] = [await offline([namespace, dynakube(AGENT)]), await offline([dynakube(AGENT)])]
+    expect(given.stdout).toContain('    + Namespace  dynatrace\n')
+    expect(implied.stdout).not.toContain('Namespace')
+  })
+
   it('takes Istio for granted where a DynaKube asks for it', async () => {
     const { code, stdout } = await offline([dynakube({ ...GATEWAY, enableIstio: true })], '-o', 'json')
     expect(code).toBe(2)
