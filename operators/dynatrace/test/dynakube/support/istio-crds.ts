@@ -1,6 +1,13 @@
 /** Istio's kinds, as far as the operator knows them. */
-import { type CustomResourceDefinition, CustomResourceDefinitions, isNotFound, type KubeClient } from '@reeve/kube'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  isAlreadyExists,
+  isNotFound,
+  type KubeClient,
+} from '@reeve/kube'
 import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
+import { until } from '../../support/until.ts'
 
 const nameOf = ({ plural, group }: (typeof ISTIO_KINDS)[number]): string => `${plural}.${group}`
 
@@ -33,9 +40,17 @@ function definition(kind: (typeof ISTIO_KINDS)[number]): CustomResourceDefinitio
   }
 }
 
-/** Installs Istio's kinds. */
+/** Installs Istio's kinds unless they are there. */
 export async function installIstio(client: KubeClient): Promise<void> {
-  for (const kind of ISTIO_KINDS) await client.create(CustomResourceDefinitions, definition(kind))
+  for (const kind of ISTIO_KINDS) {
+    await client.create(CustomResourceDefinitions, definition(kind)).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error
+    })
+    await until(`${kind.plural} to be served`, async () => {
+      const { status } = await client.get(CustomResourceDefinitions, { name: nameOf(kind) })
+      return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false
+    })
+  }
 }
 
 /** Takes Istio's kinds away, with everything of them. */
