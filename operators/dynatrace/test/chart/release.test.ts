@@ -73,7 +73,7 @@ async function ofRelease(): Promise<readonly string[]> {
   return lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))
 }
 
-describe.skipIf(helmPath === undefined)('a release (skipped where helm is neither carried by npm nor on PATH)', () => {
+describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', { timeout: PATIENCE_MS }, () => {
   it('is installed, and its pods come up', async () => {
     await helm('install', 'dynatrace-operator', CHART, '--create-namespace', '--wait', '--timeout=2m')
     const { items } = await client.list(Deployments, { namespace: NAMESPACE })
@@ -87,7 +87,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where helm is neithe
     }
     // Hooks of upgrades are no part of an installation.
     expect((await ofRelease()).filter((name) => name.includes('migration'))).toEqual([])
-  }, PATIENCE_MS)
+  })
 
   it('is upgraded after the migration, of which nothing is left (44)', async () => {
     const bundle = await distributeAuthority()
@@ -108,10 +108,10 @@ describe.skipIf(helmPath === undefined)('a release (skipped where helm is neithe
     expect(await authorityOf(DynaKubeCrd.name)).toBe(bundle)
     const { rules } = await client.get(ClusterRoles, { name: 'dynatrace-kubernetes-monitoring' })
     expect(rules?.length).toBeGreaterThan(10)
-  }, PATIENCE_MS)
+  })
 
   it('takes everything with it', async () => {
     await helm('uninstall', 'dynatrace-operator', '--wait', '--timeout=2m')
     expect(await ofRelease()).toEqual([])
-  }, PATIENCE_MS)
+  })
 })
