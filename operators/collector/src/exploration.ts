@@ -3,6 +3,7 @@ import type { ChartResolver } from '@reeve/helm'
 import { type Clock, Namespaces, type ObjectKey } from '@reeve/kube'
 import type { Exploration, OutsideCall, PlainObject, Scenario, Step } from '@reeve/simulation'
 import { type Collector, CollectorCrd, Collectors } from './api/collector.ts'
+import { CLUSTER, configured, declaredCollectors } from './exploration/declared-collectors.ts'
 import { HelmWorld } from './exploration/helm-world.ts'
 import { SAMPLE_CHART } from './exploration/sample-chart.ts'
 import { SimulatedHelm, type SimulatedHelmOptions } from './exploration/simulated-helm.ts'
@@ -10,10 +11,7 @@ import { createCollectorOperator } from './operator.ts'
 import type { ReleaseCommands } from './reconcile/collector-context.ts'
 
 const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
-/** JSON is YAML. */
-const configured = (values: PlainObject) => ({
-  collector: { configuration: Buffer.from(JSON.stringify(values)).toString('base64') },
-})
+const configure = (values: PlainObject) => ({ collector: { configuration: configured(values) } })
 
 /** How long an answer of the chart source is good for. */
 const FRESH_MS = 30_000
@@ -35,23 +33,23 @@ const create: HelmStep = {
       metadata: logs,
       // What is left out has a default in the schema.
       spec: {
-        collector: { name: 'log-collector', ...configured({ replicas: 1 }).collector },
+        collector: { name: 'log-collector', configuration: configured({ replicas: 1 }) },
         tenant: { id: '42', reference: 'ACME', instance: 'eu1' },
-        cluster: 'development',
+        cluster: CLUSTER,
         drift: 'Heal',
       } as Collector['spec'],
     }),
 }
 
 const changes: readonly HelmStep[] = [
-  patch('change the configuration', configured({ replicas: 2, extra: true }), { rest: true }),
-  patch('write a configuration that the chart refuses', configured({ replicas: 'many' })),
-  patch('correct it', configured({ replicas: 1 })),
+  patch('change the configuration', configure({ replicas: 2, extra: true }), { rest: true }),
+  patch('write a configuration that the chart refuses', configure({ replicas: 'many' })),
+  patch('correct it', configure({ replicas: 1 })),
   { name: 'delete the namespace by hand', act: ({ client }) => client.delete(Namespaces, { name: 'acme' }) },
-  patch('write a configuration that the cluster refuses', configured({ replicas: 1, broken: true }), { rest: true }),
+  patch('write a configuration that the cluster refuses', configure({ replicas: 1, broken: true }), { rest: true }),
   patch(
     'correct it and move to another tenant',
-    { ...configured({ replicas: 2 }), tenant: { reference: 'Globex' } },
+    { ...configure({ replicas: 2 }), tenant: { reference: 'Globex' } },
     { rest: true },
   ),
 ]
@@ -87,7 +85,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
           client,
           helm: wrap(new SimulatedHelm(world, { call, outlivesOperator })),
           charts: chartsBehind(call, place.clock),
-          settings: { clusters: { development: { type: 'directory', location: '/charts' } } },
+          settings: { clusters: { [CLUSTER]: { type: 'directory', location: '/charts' } } },
           clock: place.clock,
           random: place.random,
           logger: place.logger,
@@ -102,6 +100,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
         if (resource === 'namespaces') return undefined
         return resource === 'collectors.example.com' ? withoutWay(object) : object
       },
+      ...declaredCollectors,
       foreignEdits: [{ resource: 'collectors.example.com', patch: { spec: { suspend: true } } }],
     },
     scenario: { name: 'life of a Collector', steps: [create, ...changes, remove] },
