@@ -151,117 +151,113 @@ async function look(): Promise<void> {
   await chart.admin.patch(DynaKubes, key(TENANT), merge({ metadata: { annotations: { look: `${looks}` } } }))
 }
 
-describe.skipIf(helmPath === undefined)(
-  'the operator (skipped where there is no helm)',
-  { timeout: PATIENCE_MS },
-  () => {
-    it('starts: with certificates, stored versions and CRDs of its release', async () => {
-      const { admin } = chart
-      // As after an upgrade: something is left to migrate, and the CRDs are those of another release.
-      const { name } = DynaKubeCrd
-      const labels = { 'app.kubernetes.io/version': '0.0.9' }
-      const crd = await admin.patch(CustomResourceDefinitions, { name }, merge({ metadata: { labels } }))
-      const status = { ...crd.status, storedVersions: ['v1beta5', 'v1beta6'] }
-      await admin.update(CustomResourceDefinitions, { ...crd, status }, { subresource: 'status' })
-      await admin.create(DynaKubes, everyFeature(chart.namespace, environment))
-      await chart.until('the pod of the operator', async () => (await ownPod()) !== undefined)
-      running = runOperator((await ownPod()) ?? '')
-      // A failure shows at the end; until then it must not be unhandled.
-      running.catch(() => undefined)
-      await chart.until('nothing left to migrate', async () => {
-        const { status: now } = await admin.get(CustomResourceDefinitions, { name })
-        return now?.storedVersions?.join() === 'v1beta6'
-      })
+describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', { timeout: PATIENCE_MS }, () => {
+  it('starts: with certificates, stored versions and CRDs of its release', async () => {
+    const { admin } = chart
+    // As after an upgrade: something is left to migrate, and the CRDs are those of another release.
+    const { name } = DynaKubeCrd
+    const labels = { 'app.kubernetes.io/version': '0.0.9' }
+    const crd = await admin.patch(CustomResourceDefinitions, { name }, merge({ metadata: { labels } }))
+    const status = { ...crd.status, storedVersions: ['v1beta5', 'v1beta6'] }
+    await admin.update(CustomResourceDefinitions, { ...crd, status }, { subresource: 'status' })
+    await admin.create(DynaKubes, everyFeature(chart.namespace, environment))
+    await chart.until('the pod of the operator', async () => (await ownPod()) !== undefined)
+    running = runOperator((await ownPod()) ?? '')
+    // A failure shows at the end; until then it must not be unhandled.
+    running.catch(() => undefined)
+    await chart.until('nothing left to migrate', async () => {
+      const { status: now } = await admin.get(CustomResourceDefinitions, { name })
+      return now?.storedVersions?.join() === 'v1beta6'
     })
+  })
 
-    it('rolls everything out, with pods that the accounts of the chart let run', async () => {
-      const { admin, namespace } = chart
-      await admin.create(EdgeConnects, edgeConnect(namespace, environment))
-      await chart.until('a DynaKube that runs', async () => {
-        return (await admin.get(DynaKubes, key(TENANT))).status?.phase === 'Running'
-      })
-      await chart.until('an EdgeConnect that runs', async () => {
-        return (await admin.get(EdgeConnects, key(EDGE))).status?.phase === 'Running'
-      })
-      const kinds = [DaemonSets, Deployments, StatefulSets] as readonly Resource<DaemonSet | Deployment | StatefulSet>[]
-      const lists = await Promise.all(kinds.map((kind) => admin.list(kind, { namespace })))
-      const accounts = lists.flatMap(({ items }) => items.map(({ spec }) => spec?.template.spec?.serviceAccountName))
-      const { items } = await admin.list(ServiceAccounts, { namespace })
-      const known = items.map(({ metadata }) => metadata.name)
-      expect(accounts.filter((account) => !known.includes(account ?? ''))).toEqual([])
-      expect([...new Set(accounts)].sort()).toEqual([
-        'dynatrace-activegate',
-        'dynatrace-dynakube-oneagent',
-        'dynatrace-edgeconnect',
-        'dynatrace-extension-controller',
-        'dynatrace-node-config-collector',
-        'dynatrace-operator',
-        'dynatrace-otel-collector',
-        'dynatrace-sql-ext-exec',
-        'dynatrace-webhook',
-      ])
+  it('rolls everything out, with pods that the accounts of the chart let run', async () => {
+    const { admin, namespace } = chart
+    await admin.create(EdgeConnects, edgeConnect(namespace, environment))
+    await chart.until('a DynaKube that runs', async () => {
+      return (await admin.get(DynaKubes, key(TENANT))).status?.phase === 'Running'
     })
+    await chart.until('an EdgeConnect that runs', async () => {
+      return (await admin.get(EdgeConnects, key(EDGE))).status?.phase === 'Running'
+    })
+    const kinds = [DaemonSets, Deployments, StatefulSets] as readonly Resource<DaemonSet | Deployment | StatefulSet>[]
+    const lists = await Promise.all(kinds.map((kind) => admin.list(kind, { namespace })))
+    const accounts = lists.flatMap(({ items }) => items.map(({ spec }) => spec?.template.spec?.serviceAccountName))
+    const { items } = await admin.list(ServiceAccounts, { namespace })
+    const known = items.map(({ metadata }) => metadata.name)
+    expect(accounts.filter((account) => !known.includes(account ?? ''))).toEqual([])
+    expect([...new Set(accounts)].sort()).toEqual([
+      'dynatrace-activegate',
+      'dynatrace-dynakube-oneagent',
+      'dynatrace-edgeconnect',
+      'dynatrace-extension-controller',
+      'dynatrace-node-config-collector',
+      'dynatrace-operator',
+      'dynatrace-otel-collector',
+      'dynatrace-sql-ext-exec',
+      'dynatrace-webhook',
+    ])
+  })
 
-    it('puts right what somebody changed', async () => {
-      const { admin } = chart
-      for (const kind of [ConfigMaps, Secrets, Services, DaemonSets, StatefulSets, ...ISTIO_KINDS]) {
-        await disturb(kind, TENANT)
-      }
-      await disturb(Deployments, EDGE)
-      const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
-      await admin.patch(Secrets, copy, merge({ metadata: { labels: { foreign: 'true' } } }))
+  it('puts right what somebody changed', async () => {
+    const { admin } = chart
+    for (const kind of [ConfigMaps, Secrets, Services, DaemonSets, StatefulSets, ...ISTIO_KINDS]) {
+      await disturb(kind, TENANT)
+    }
+    await disturb(Deployments, EDGE)
+    const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
+    await admin.patch(Secrets, copy, merge({ metadata: { labels: { foreign: 'true' } } }))
+    await look()
+    await chart.until('the copy as it was', async () => {
+      return (await admin.get(Secrets, copy)).metadata.labels?.foreign === undefined
+    })
+    await admin.patch(Secrets, key(CERTIFICATES_SECRET), merge({ data: { 'tls.crt': '' } }))
+    await admin.patch(Deployments, key(WEBHOOK_NAME), merge({ metadata: { annotations: { look: 'now' } } }))
+    await chart.until('another certificate', async () => {
+      return (await admin.get(Secrets, key(CERTIFICATES_SECRET))).data?.['tls.crt'] !== ''
+    })
+  })
+
+  it('announces a node that goes away', async () => {
+    const { admin } = chart
+    const { items } = await admin.list(Nodes)
+    const { name = '' } = items[0]?.metadata ?? {}
+    await chart.until('agents in the status', async () => {
       await look()
-      await chart.until('the copy as it was', async () => {
-        return (await admin.get(Secrets, copy)).metadata.labels?.foreign === undefined
-      })
-      await admin.patch(Secrets, key(CERTIFICATES_SECRET), merge({ data: { 'tls.crt': '' } }))
-      await admin.patch(Deployments, key(WEBHOOK_NAME), merge({ metadata: { annotations: { look: 'now' } } }))
-      await chart.until('another certificate', async () => {
-        return (await admin.get(Secrets, key(CERTIFICATES_SECRET))).data?.['tls.crt'] !== ''
-      })
+      return (await admin.get(DynaKubes, key(TENANT))).status?.oneAgent?.instances?.[name] !== undefined
     })
+    await admin.patch(Nodes, { name }, merge({ spec: { unschedulable: true } }))
+    await chart.until('a note of it', async () => {
+      return (await admin.get(ConfigMaps, key(NODE_CACHE))).data?.[name]?.includes('marked') ?? false
+    })
+  })
 
-    it('announces a node that goes away', async () => {
-      const { admin } = chart
-      const { items } = await admin.list(Nodes)
-      const { name = '' } = items[0]?.metadata ?? {}
-      await chart.until('agents in the status', async () => {
-        await look()
-        return (await admin.get(DynaKubes, key(TENANT))).status?.oneAgent?.instances?.[name] !== undefined
-      })
-      await admin.patch(Nodes, { name }, merge({ spec: { unschedulable: true } }))
-      await chart.until('a note of it', async () => {
-        return (await admin.get(ConfigMaps, key(NODE_CACHE))).data?.[name]?.includes('marked') ?? false
-      })
+  it('changes what is there and takes it back', async () => {
+    const { admin } = chart
+    // Without agents on the nodes, logs have agents of their own.
+    const off = { oneAgent: null, kspm: null, extensions: null, telemetryIngest: null, enableIstio: false }
+    await admin.patch(DynaKubes, key(TENANT), merge({ spec: off }))
+    await chart.until('agents for logs', async () => {
+      return !(await isGone(admin.get(DaemonSets, key(`${TENANT}-logmonitoring`))))
     })
+    await chart.until('no other agents', () => isGone(admin.get(DaemonSets, key(`${TENANT}-oneagent`))))
+    await chart.until('no executors', async () => {
+      const { items } = await admin.list(Deployments, { namespace: chart.namespace })
+      return items.every(({ metadata }) => metadata.ownerReferences?.[0]?.kind !== 'DynaKube')
+    })
+    await admin.delete(EdgeConnects, key(EDGE))
+    await chart.until('no EdgeConnect', () => isGone(admin.get(EdgeConnects, key(EDGE))))
+    await admin.delete(DynaKubes, key(TENANT))
+    const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
+    await chart.until('no copies', () => isGone(admin.get(Secrets, copy)))
+  })
 
-    it('changes what is there and takes it back', async () => {
-      const { admin } = chart
-      // Without agents on the nodes, logs have agents of their own.
-      const off = { oneAgent: null, kspm: null, extensions: null, telemetryIngest: null, enableIstio: false }
-      await admin.patch(DynaKubes, key(TENANT), merge({ spec: off }))
-      await chart.until('agents for logs', async () => {
-        return !(await isGone(admin.get(DaemonSets, key(`${TENANT}-logmonitoring`))))
-      })
-      await chart.until('no other agents', () => isGone(admin.get(DaemonSets, key(`${TENANT}-oneagent`))))
-      await chart.until('no executors', async () => {
-        const { items } = await admin.list(Deployments, { namespace: chart.namespace })
-        return items.every(({ metadata }) => metadata.ownerReferences?.[0]?.kind !== 'DynaKube')
-      })
-      await admin.delete(EdgeConnects, key(EDGE))
-      await chart.until('no EdgeConnect', () => isGone(admin.get(EdgeConnects, key(EDGE))))
-      await admin.delete(DynaKubes, key(TENANT))
-      const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
-      await chart.until('no copies', () => isGone(admin.get(Secrets, copy)))
-    })
+  it('is refused nothing', () => {
+    expect(rights.refusals).toEqual([])
+  })
 
-    it('is refused nothing', () => {
-      expect(rights.refusals).toEqual([])
-    })
-
-    it.each(['Role', 'ClusterRole'] as const)('uses every right of its %s, apart from certain cases', (kind) => {
-      const unused = rights.unused(chart.objects, kind, OPERATOR)
-      expect(unused.filter((right) => !CERTAIN_CASES.some((reason) => reason.test(right)))).toEqual([])
-    })
-  },
-)
+  it.each(['Role', 'ClusterRole'] as const)('uses every right of its %s, apart from certain cases', (kind) => {
+    const unused = rights.unused(chart.objects, kind, OPERATOR)
+    expect(unused.filter((right) => !CERTAIN_CASES.some((reason) => reason.test(right)))).toEqual([])
+  })
+})
