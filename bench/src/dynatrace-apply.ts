@@ -82,18 +82,23 @@ function medianOf(rounds: readonly Round[]): Round {
 
 /** The operator first, then its writes again; both are undone. */
 async function playRound(stage: DynatraceStage, operator: RunningOperator, count: number): Promise<Round> {
-  await createTeams(stage.client, count)
+  const { kubeconfigPath } = stage.cluster
   operator.forget()
-  const start = performance.now()
-  const owners = await inParallel(count, (index) => create(stage, NAMESPACE, index, count))
+  const { start, owners } = await withTransport(kubeconfigPath, async (transport) => {
+    const client = createClient({ transport, fieldManager: 'bench' })
+    await createTeams(client, count)
+    const start = performance.now()
+    return { start, owners: await inParallel(count, (index) => create(client, stage, NAMESPACE, index, count)) }
+  })
   await operator.untilQuiet(owners)
   const writes = upToLastObject(operator.writes)
   const operatorMs = (writes.at(-1)?.endedMs ?? Number.NaN) - start
-  const { kubeconfigPath } = stage.cluster
   const bareMs = await withTransport(kubeconfigPath, (bare) => repeatBare(stage, bare, owners, writes))
-  for (const { metadata } of owners) await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: metadata.name })
-  await operator.untilGone(owners)
-  await withTransport(kubeconfigPath, (bare) => undo(writes, bare))
+  await withTransport(kubeconfigPath, async (transport) => {
+    await createClient({ transport }).deleteCollection(DynaKubes, { namespace: NAMESPACE })
+    await operator.untilGone(owners)
+    await undo(writes, transport)
+  })
   return { operatorMs, bareMs, writes: writes.length }
 }
 
@@ -110,7 +115,8 @@ async function createTeams(client: KubeClient, count: number): Promise<void> {
 }
 
 async function create(
-  { client, tenants }: DynatraceStage,
+  client: KubeClient,
+  { tenants }: DynatraceStage,
   namespace: string,
   index: number,
   count: number,
@@ -131,11 +137,12 @@ async function repeatBare(
   owners: readonly Stored<DynaKube>[],
   writes: readonly RecordedWrite[],
 ): Promise<number> {
+  const client = createClient({ transport: bare, fieldManager: 'bench' })
   const sent: RecordedWrite[] = []
   const start = performance.now()
   await inParallel(owners.length, async (index) => {
     const from = nameOf(NAMESPACE, index)
-    const { metadata } = await create(stage, BARE_NAMESPACE, index, owners.length)
+    const { metadata } = await create(client, stage, BARE_NAMESPACE, index, owners.length)
     const own = relocated(
       writes.filter(({ path, body }) => path.includes(from) || body.includes(from)),
       { word: [NAMESPACE, BARE_NAMESPACE], uid: [owners[index]?.metadata.uid ?? '', metadata.uid] },
@@ -145,7 +152,7 @@ async function repeatBare(
   })
   const durationMs = performance.now() - start
   await undo(sent, bare)
-  await stage.client.deleteCollection(DynaKubes, { namespace: BARE_NAMESPACE })
+  await client.deleteCollection(DynaKubes, { namespace: BARE_NAMESPACE })
   return durationMs
 }
 

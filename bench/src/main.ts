@@ -19,7 +19,9 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
     }),
   collector: async (kind) => (await import('./collector.ts')).collectors(kind, 100),
   'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
-  dynatrace: async (kind) => (await import('./dynatrace.ts')).dynatrace(kind),
+  dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
+  'dynatrace-memory': async (kind) =>
+    (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }
 
 const { values, positionals } = parseArgs({

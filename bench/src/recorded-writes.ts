@@ -40,13 +40,12 @@ export async function transportTo(kubeconfig: string): Promise<Transport> {
 }
 
 /**
- * Works with a transport of its own, already connected. A transport that was idle meanwhile would find its connections
- * closed by the server, which a client repairs and a bare transport does not.
+ * Works with a transport of its own. One that was idle meanwhile may find its connections closed by the server in the
+ * middle of a write, which nobody can send again without knowing better.
  */
 export async function withTransport<T>(kubeconfig: string, work: (transport: Transport) => Promise<T>): Promise<T> {
   const transport = await transportTo(kubeconfig)
   try {
-    await transport.send({ method: 'GET', path: '/version', headers: {} }).then(({ body }) => textOf(body))
     return await work(transport)
   } finally {
     await transport.close()
