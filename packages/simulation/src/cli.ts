@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `reeve explore`: explores operators from the command line. */
+import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { ProgressLog } from './progress-log.ts'
@@ -8,11 +9,17 @@ import { divergenceText, reportTable } from './report-text.ts'
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000
 
-async function exploreAll(command: Command, signal: AbortSignal): Promise<readonly ExplorationReport[]> {
+/** A report, and the module it is about. */
+interface Explored {
+  readonly report: ExplorationReport
+  readonly path: string
+}
+
+async function exploreAll(command: Command, signal: AbortSignal): Promise<readonly Explored[]> {
   // Loaded only now: help and mistakes in the command line need not wait for a whole cluster to be imported.
   const { exploreInThreads } = await import('./explore-in-threads.ts')
   const { findExplorations } = await import('./find-explorations.ts')
-  const reports: ExplorationReport[] = []
+  const explored: Explored[] = []
   const log = new ProgressLog((text) => process.stderr.write(text), {
     isTerminal: process.stderr.isTTY,
     now: () => performance.now(),
@@ -32,23 +39,25 @@ async function exploreAll(command: Command, signal: AbortSignal): Promise<readon
         ...(maxPoints !== undefined && { maxPoints }),
         onProgress: (progress) => log.update(operator, progress),
       })
-      reports.push(report)
+      explored.push({ report, path })
     }
   } finally {
     clearInterval(ticking)
     log.end()
   }
-  return reports
+  return explored
 }
 
-function print(reports: readonly ExplorationReport[], command: Command, durationMs: number): void {
+function print(explored: readonly Explored[], command: Command, durationMs: number): void {
   const { output, budget, modules } = command
+  const reports = explored.map(({ report }) => report)
   if (output === 'json') {
     process.stdout.write(`${JSON.stringify({ reports, durationMs }, undefined, 2)}\n`)
     return
   }
-  for (const [index, { operator, divergences }] of reports.entries()) {
-    const module = modules[index]
+  for (const { report, path } of explored) {
+    const { operator, divergences } = report
+    const module = modules.find((given) => resolve(given) === path)
     const replay = { budget, ...(module !== undefined && { module }) }
     for (const divergence of divergences) process.stdout.write(`${divergenceText(divergence, operator, replay)}\n\n`)
   }
@@ -67,9 +76,10 @@ async function main(): Promise<void> {
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort())
   const startedMs = performance.now()
-  const reports = await exploreAll(command, stop.signal)
-  print(reports, command, Math.round(performance.now() - startedMs))
-  process.exitCode = stop.signal.aborted || reports.some(({ divergences }) => divergences.length > 0) ? 1 : 0
+  const explored = await exploreAll(command, stop.signal)
+  print(explored, command, Math.round(performance.now() - startedMs))
+  const hasDiverged = explored.some(({ report }) => report.divergences.length > 0)
+  process.exitCode = stop.signal.aborted || hasDiverged ? 1 : 0
 }
 
 /** What a user can mend by another command line. */
