@@ -11,7 +11,7 @@ const VERSION_LABEL = 'app.kubernetes.io/version'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['calm', 'classic', 'frozen', 'newest', 'checked', 'unchecked'], {
+  stage = await setStage(['calm', 'hasty', 'classic', 'frozen', 'newest', 'checked', 'unchecked'], {
     release: { version: 'of-this-release' },
   })
   await label('of-this-release')
@@ -41,6 +41,20 @@ describe('a DynaKube', () => {
     const still = await stage.look('calm')
     expect(still.writes).toEqual([])
     expect(delayMs(still)).toBe(30 * MINUTE)
+  })
+
+  it('that is edited while it is looked at does not lose what the environment said', async () => {
+    const operation = 'agent-connection-info'
+    const trouble = stage.environment.trouble.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
+    await stage.create('hasty', hosts)
+    await stage.until('a look', () => operations(stage, 'hasty').includes('token-lookup'))
+    await stage.edit('hasty', { metadata: { annotations: { edited: 'meanwhile' } } })
+    await settled(stage, 'hasty')
+    trouble.remove()
+    await stage.look('hasty')
+    expect(operations(stage, 'hasty').filter((one) => one === operation)).toHaveLength(1)
+    const outcomes = stage.records.filter(({ key: { name } }) => name === 'hasty').map(({ outcome }) => outcome)
+    expect(outcomes).not.toContain('conflict')
   })
 })
 

@@ -8,6 +8,7 @@ import {
   type Reconcile,
   type ReconcileRequest,
   type ReconcileResult,
+  StaleViewError,
   writeStatus,
 } from '@reeve/runtime'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
@@ -135,7 +136,7 @@ class DynaKubePass {
       isWaiting = outcome.isWaiting
     } catch (error) {
       this.#request.signal.throwIfAborted()
-      if (!(error instanceof Error) || error.name === 'StaleViewError') throw error
+      if (!(error instanceof Error) || error instanceof StaleViewError) throw error
       failures.push(error)
     }
     // The environment will be back, and what was found out half is not worth a write.
@@ -258,17 +259,32 @@ class DynaKubePass {
 
   async #report(failures: readonly Error[], isWaiting: boolean): Promise<ReconcileResult> {
     const { draft } = this.#pass
-    const { cache, client, clock, signal } = this.#request
+    const { cache, clock } = this.#request
     const phase = failures.length > 0 ? 'Error' : phaseOf(draft.dynakube, cache)
     draft.update({ phase })
     const isChanged = !isJsonEqual(this.#object.status ?? {}, draft.status)
-    if (isChanged) {
-      const status: DynaKubeStatus = { ...draft.status, updatedTimestamp: formatTime(clock.now()) }
-      await writeStatus(client, DynaKubes, this.#object, status, { signal, fieldManager: FIELD_MANAGER })
-    }
+    if (isChanged) await this.#write({ ...draft.status, updatedTimestamp: formatTime(clock.now()) })
     if (failures.length > 0) throw asOne(failures)
     if (isWaiting) return { requeueAfterMs: REQUEUE.soonMs }
     return { requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
+  }
+
+  /**
+   * Writes the status. What was found out is kept although somebody edited the DynaKube meanwhile: otherwise the
+   * environment would be asked for everything again after each edit.
+   */
+  async #write(status: DynaKubeStatus): Promise<void> {
+    const { client, key, signal } = this.#request
+    const options = { signal, fieldManager: FIELD_MANAGER }
+    try {
+      await writeStatus(client, DynaKubes, this.#object, status, options)
+    } catch (error) {
+      if (!(error instanceof StaleViewError)) throw error
+      const latest = await client.get(DynaKubes, key, { signal })
+      const isSame = latest.metadata.uid === this.#object.metadata.uid
+      if (!isSame || !isJsonEqual(latest.status ?? {}, this.#object.status ?? {})) throw error
+      await writeStatus(client, DynaKubes, latest, status, options)
+    }
   }
 }
 
