@@ -175,7 +175,8 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
   })
 
   test('only says what is missing or was changed when it should not heal, and leaves autoscalers alone', async () => {
-    await tenants.create('told', 'replicas: 1')
+    // The server writes 500m and 1Gi.
+    await tenants.create('told', 'replicas: 1\nresources: {limits: {cpu: 0.5, memory: 1024Mi}}')
     await stage.untilPhase('told', 'Available', 1)
     const scale = { type: 'merge', patch: { spec: { replicas: 2 } } } as const
     const autoscaler = { subresource: 'scale', fieldManager: 'kube-controller-manager' }

@@ -51,8 +51,8 @@ describe('the drift of an object', () => {
     expect(driftedFields(desired, object({ spec: { args: ['a'] } }, []), 'helm')).toEqual([])
   })
 
-  it('is seen although the map around the only key still belongs to Helm', () => {
-    const managers = [entry('helm', { 'f:data': { '.': {} } }, { operation: 'Update' })]
+  it.each([{}, { '.': {} }])('is seen although the map around the only key still belongs to Helm (%j)', (left) => {
+    const managers = [entry('helm', { 'f:data': left }, { operation: 'Update' })]
     const live = object({ data: { key: 'y' } }, managers, 'ConfigMap')
     expect(driftedFields(object({ data: { key: 'x' } }, undefined, 'ConfigMap'), live, 'helm')).toEqual(['data.key'])
   })

@@ -45,9 +45,7 @@ export function keepDriftFields(fieldManager: string): <T extends KubeObject>(ob
  */
 export function driftedFields(desired: KubeObject, live: KubeObject, fieldManager: string): readonly string[] {
   const entries = live.metadata.managedFields ?? []
-  const trees = entries
-    .filter((entry) => isHelms(entry, fieldManager))
-    .map(({ fieldsV1 }) => parseFieldTree(withoutBareParents(fieldsV1 ?? {})))
+  const trees = entries.filter((entry) => isHelms(entry, fieldManager)).map(({ fieldsV1 }) => parseFieldTree(fieldsV1))
   const fields: string[] = []
   compareMap(contentOf(desired), contentOf(live), trees, '', fields)
   const found = isAutoscaled(entries) ? fields.filter((field) => field !== REPLICAS) : fields
@@ -83,7 +81,9 @@ function compareValue(
   path: string,
   fields: string[],
 ): void {
-  if (isNothing(desired) || trees.some(isLeaf)) return
+  if (isNothing(desired)) return
+  // Of a map it may be all or nothing: when somebody changes its only key, Helm is left with the map around it.
+  if (trees.some(isLeaf) && !isRecord(desired)) return
   if (isRecord(desired) && isRecord(live)) compareMap(desired, live, trees, path, fields)
   else if (Array.isArray(desired) && Array.isArray(live)) compareList(desired, live, trees, path, fields)
   else if (!isJsonEqual(desired, live)) fields.push(path)
@@ -153,20 +153,6 @@ function isNothing(value: unknown): boolean {
 
 function describe(item: unknown, index: number): string {
   return isRecord(item) && typeof item.name === 'string' ? `name=${item.name}` : String(index)
-}
-
-/**
- * Leaves out what owns a map or an item but nothing in it: when somebody changes the only key of a map, its `.` stays
- * behind, and would read as ownership of the whole.
- */
-function withoutBareParents(fields: JsonRecord): JsonRecord {
-  const kept = Object.entries(fields).flatMap(([name, below]) => {
-    if (name === '.' || !isRecord(below)) return []
-    if (Object.keys(below).length === 0) return [[name, below] as const]
-    const rest = withoutBareParents(below)
-    return Object.keys(rest).length === 0 ? [] : [[name, rest] as const]
-  })
-  return Object.fromEntries(kept)
 }
 
 function isRecord(value: unknown): value is JsonRecord {
