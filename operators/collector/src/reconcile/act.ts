@@ -8,6 +8,8 @@ import type { HelmAction } from '../metrics.ts'
 import { formatRelease } from '../release-key.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
+import { liveHistory } from './releases.ts'
+import { removeStrays } from './stray-objects.ts'
 
 /** Who reports events and owns fields. */
 export const FIELD_MANAGER = 'collector-operator'
@@ -85,6 +87,7 @@ export async function uninstall(
   context: CollectorContext,
 ): Promise<void> {
   const { helm, request, helmTimeoutMs: timeoutMs } = context
+  await removeStrays(await liveHistory(release, context), request)
   await timed('uninstall', context, () => helm.uninstall(release, { signal: request.signal, timeoutMs, wait: true }))
   request.events.record(collector, { reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
 }

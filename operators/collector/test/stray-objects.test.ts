@@ -1,0 +1,41 @@
+/** What a Collector leaves behind when it goes: nothing, whatever state its release is in. */
+import { createWorld } from '@reeve/simulation'
+import { afterEach, expect, it } from 'vitest'
+import { Collectors } from '../src/api/collector.ts'
+import { configured } from '../src/exploration/declared-collectors.ts'
+import type { HelmWorld } from '../src/exploration/helm-world.ts'
+import { exploreCollectors, shortLife } from '../src/exploration.ts'
+
+const key = { namespace: 'default', name: 'acme-logs' }
+
+let world: Awaited<ReturnType<typeof createWorld>> | undefined
+afterEach(() => world?.close())
+
+it('removes what an upgrade that failed did not come to', async () => {
+  const { operator } = exploreCollectors()
+  const simulated = await createWorld({ seed: 1, operator })
+  world = simulated
+  const { client } = simulated.user
+  // Made by the operator's description, above.
+  const helm = simulated.outsideWorld as HelmWorld
+  const configure = async (values: Readonly<Record<string, unknown>>) => {
+    const spec = { collector: { configuration: configured(values) }, rollback: { onFailure: false } }
+    await client.patch(Collectors, key, { type: 'merge', patch: { spec } })
+    await simulated.clock.advance(30_000)
+  }
+  await simulated.install(operator)
+  simulated.start(operator)
+  await simulated.clock.advance(1_000)
+  await shortLife.steps[0]?.act({ ...simulated.user, world: helm })
+  await simulated.clock.advance(30_000)
+  await configure({ replicas: 1, extra: true })
+  expect(helm.state()).toHaveProperty(['ConfigMap acme/log-collector-eu1'])
+
+  await configure({ replicas: 1, broken: true })
+  expect(helm.state()).toMatchObject({ 'release acme/log-collector-eu1': { status: 'failed' } })
+  expect(helm.state()).toHaveProperty(['ConfigMap acme/log-collector-eu1'])
+
+  await client.delete(Collectors, key)
+  await simulated.clock.advance(60_000)
+  expect(helm.state()).toEqual({})
+})
