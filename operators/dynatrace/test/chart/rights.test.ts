@@ -51,7 +51,7 @@ const PATIENCE_MS = 150_000
 const FOR_OWNERS = /^update .*\/finalizers$/
 /** After a creation that somebody else was faster with, or a conflict over a finalizer. */
 const AFTER_CONFLICTS =
-  /^get (apps\/(daemonsets|statefulsets)|configmaps|services|networking\.istio\.io\/.*|dynatrace\.com\/edgeconnects)$/
+  /^get (apps\/(daemonsets|statefulsets)|configmaps|services|networking\.istio\.io\/.*|dynatrace\.com\/.*)$/
 /** What is watched is listed only by API servers that cannot stream the first state. */
 const WITHOUT_STREAMS = /^list /
 /** The webhook that changes pods may be registered by somebody else: this chart does not do it yet. */
