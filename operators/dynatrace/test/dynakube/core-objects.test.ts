@@ -168,6 +168,20 @@ async function inheriting(
 }
 
 describe('the pull secret', () => {
+  it('is not written while nothing changed, and at once when the token did (workloads 11)', async () => {
+    const version = async () => (await find(stage, Secrets, 'edited-pull-secret'))?.metadata.resourceVersion
+    const before = await version()
+    expect((await stage.look('edited')).writes).toEqual([])
+    expect(await version()).toBe(before)
+    const { tokens } = stage.environment.tenant('edited')
+    tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
+    const data = encodeSecret({ paasToken: tokens.get('paasToken')?.value ?? '' })
+    await stage.client.patch(Secrets, key(tokensOf('edited')), merge({ data }))
+    await stage.until('another password', async () => (await version()) !== before)
+    const { '.dockerconfigjson': config = '' } = (await secretData(stage, 'edited-pull-secret')) ?? {}
+    expect(config).toContain(tokens.get('paasToken')?.value)
+  })
+
   it('goes with the last that pulls, whichever that is (workloads 12)', async () => {
     await stage.create('pulled', { ...hosts, ...gateway }, WITHOUT_KEY)
     await settled(stage, 'pulled')
