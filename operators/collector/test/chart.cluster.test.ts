@@ -1,5 +1,7 @@
 /** The chart of the operator: a cluster accepts it, and it gives all the rights that are used and the webhook its place. */
 import { randomBytes } from 'node:crypto'
+import { cp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { manifestObjects } from '@reeve/helm'
 import { type ClusterConfig, Deployments, isNotFound, loadConfig, Services, type UnknownObject } from '@reeve/kube'
@@ -7,10 +9,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Collectors, parseSettings } from '../src/index.ts'
 import { collectorOf, configuration } from '../src/testing/collector.ts'
 import { helmPath, type Stage, setStage } from './support/stage.ts'
+import { Tenants } from './support/tenants.ts'
 
 const CHART = fileURLToPath(new URL('../chart', import.meta.url))
 const SETTINGS = { clusters: { production: { type: 'repository', location: 'https://charts.example.com' } } }
 const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+const ROLE = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: {{ .Release.Name }}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+`
 const WEBHOOKS = 'ValidatingWebhookConfiguration'
 
 describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
@@ -134,6 +143,15 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     await client.delete(Collectors, { namespace, name: 'chart' })
     await stage.until(() => client.get(Collectors, { namespace, name: 'chart' }).then(() => false, isNotFound))
     await expect(client.get(Deployments, release)).rejects.toSatisfy(isNotFound)
+
+    // What the chart of a collector contains beyond the rights of the operator is refused, and named.
+    const greedy = join(stage.charts, 'greedy')
+    await cp(join(stage.charts, 'log-collector'), greedy, { recursive: true })
+    await writeFile(join(greedy, 'Chart.yaml'), 'apiVersion: v2\nname: greedy\nversion: 1.0.0\nappVersion: "1"\n')
+    await writeFile(join(greedy, 'templates/role.yaml'), ROLE)
+    const tenants = new Tenants(stage, 'greedy')
+    await tenants.create('greedy', 'replicas: 0')
+    expect(await tenants.untilReason('greedy', 'Degraded', 'HelmForbidden')).toContain('roles')
     await operator.stop()
     expect(refusals).toEqual([])
   })
