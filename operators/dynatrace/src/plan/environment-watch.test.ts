@@ -66,6 +66,20 @@ describe('the watch over an environment', () => {
     expect(environment.calls().map(({ path }) => path)).toEqual([expect.stringContaining('scope=environment')])
   })
 
+  it('finds a cluster that the environment knows, although it would be announced once more', async () => {
+    const { client, environment } = watched()
+    const known = createEnvironmentClient({
+      apiUrl: `https://${HOST}/api`,
+      apiToken: environment.tenant('abc12345').tokens.get('apiToken')?.value ?? '',
+      sender: environment.sender,
+    })
+    await known.settings.createClusterSetting({ label: 'shop', clusterId: CLUSTER })
+    await client.settings.createClusterSetting({ label: 'shop', clusterId: CLUSTER })
+    const entity = await client.settings.findCluster(CLUSTER)
+    expect(entity).toEqual(await known.settings.findCluster(CLUSTER))
+    expect(entity?.id).toMatch(/^KUBERNETES_CLUSTER-/)
+  })
+
   it('refuses what it does not know', async () => {
     const { watch, environment } = watched()
     const sender = watch.over(environment.sender)

@@ -2,6 +2,7 @@
 import { isRecord } from '../api/is-record.ts'
 import { KUBERNETES_SCHEMA } from '../environment/client/settings-objects.ts'
 import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
+import { readAnswer } from '../http/read-answer.ts'
 import { type EnvironmentChange, foresee, isQuestion } from './environment-changes.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 
@@ -59,10 +60,19 @@ export class EnvironmentWatch {
       return this.#ask(sender, { ...request, url: asked })
     }
     const label = this.#announced.get(url.host)
-    if (label !== undefined && isClusterSearch(url)) {
-      return answer(url, 200, { items: [{ scope: KNOWN_AFTER_APPLY, value: { label } }] })
-    }
-    return this.#ask(sender, request)
+    return label !== undefined && isClusterSearch(url)
+      ? this.#findAnnounced(sender, request, label)
+      : this.#ask(sender, request)
+  }
+
+  /** The environment may know a cluster that is announced once more. */
+  async #findAnnounced(sender: Sender, request: OutboundRequest, label: string): Promise<OutboundResponse> {
+    const response = await this.#ask(sender, request)
+    if (response.status !== 200) return response
+    const found: unknown = JSON.parse((await readAnswer(response)).toString())
+    const isKnown = isRecord(found) && Array.isArray(found.items) && found.items.length > 0
+    const items = [{ scope: KNOWN_AFTER_APPLY, value: { label } }]
+    return answer(request.url, 200, isKnown ? found : { items })
   }
 
   async #ask(sender: Sender, request: OutboundRequest): Promise<OutboundResponse> {

@@ -72,13 +72,18 @@ export async function simulateEnvironments(scratch: ScratchCluster, clock: Clock
   }
 }
 
-function tenantOf({ spec }: DynaKube, data: Readonly<Record<string, string>>): Tenant {
+function tenantOf({ metadata, spec }: DynaKube, data: Readonly<Record<string, string>>): Tenant {
   const { hostname, host, pathname } = new URL(spec.apiUrl)
   const [, managed] = /^\/e\/([^/]+)\/api/.exec(pathname) ?? []
   return {
     id: managed ?? labelOf(hostname),
     endpoints: [`https://${host}/communication`],
-    tokens: Object.entries(data).map(([name, value]) => ({ name, value, scopes: ALL_SCOPES })),
+    // Tokens of one name replace each other, and each DynaKube has its own.
+    tokens: Object.entries(data).map(([key, value]) => ({
+      name: `${metadata.namespace}/${metadata.name}/${key}`,
+      value,
+      scopes: ALL_SCOPES,
+    })),
     oauthClients: [],
   }
 }

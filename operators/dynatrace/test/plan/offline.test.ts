@@ -156,6 +156,18 @@ describe('a plan without a cluster', () => {
     expect(implied.stdout).not.toContain('Namespace')
   })
 
+  it('has one environment for resources with tokens of their own', async () => {
+    const secret = (name: string) => ({
+      ...SECRET,
+      metadata: { ...SECRET.metadata, name },
+      stringData: { apiToken: name },
+    })
+    const named = (name: string) => ({ ...dynakube(GATEWAY), metadata: { name, namespace: 'dynatrace' } })
+    const { code, stdout } = await offline(['one', 'two'].flatMap((name) => [secret(name), named(name)]))
+    expect([code, stdout]).toEqual([2, expect.stringContaining('StatefulSet  dynatrace/two-activegate')])
+    expect(stdout).toContain('StatefulSet  dynatrace/one-activegate')
+  })
+
   it('takes Istio for granted where a DynaKube asks for it', async () => {
     const { code, stdout } = await offline([dynakube({ ...GATEWAY, enableIstio: true })], '-o', 'json')
     expect(code).toBe(2)

@@ -73,6 +73,7 @@ describe('a plan', () => {
     expect(errorsOf(made)).toEqual([])
     expect(made.findings.map(({ message }) => message).filter((message) => message.includes('dry run'))).toEqual([])
     await stage.create(NAME, spec())
+    await until('a phase', async () => ((await stage.read(NAME)).status?.phase ?? '') !== '')
     await stage.settle(NAME)
     const after = await everything()
     const creations = made.changes.filter(({ action, component }) => action === 'create' && component !== FILES)
