@@ -13,8 +13,8 @@ import type { ReleaseCommands } from './reconcile/collector-context.ts'
 const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
 const configure = (values: PlainObject) => ({ collector: { configuration: configured(values) } })
 
-/** How long an answer of the chart source is good for. */
-const FRESH_MS = 30_000
+/** How long an answer of the chart source is good for: longer than anything rests, so that no fault strikes then. */
+const FRESH_MS = 24 * 3_600_000
 
 type HelmStep = Step<HelmWorld>
 

@@ -12,7 +12,7 @@ const MAX_STEPS = 60
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`
 
-type Outcome = 'succeeds' | 'fails' | 'crashes' | 'gets stuck'
+type Outcome = 'succeeds' | 'fails' | 'is disturbed' | 'crashes' | 'gets stuck'
 
 const ingredients = fc
   .constantFrom('a', 'b', 'd')
@@ -46,7 +46,7 @@ class World {
     else if (decision.action === 'install') this.#deploy('pending-install', desired, outcome)
     else if (decision.action === 'upgrade') this.#deploy('pending-upgrade', desired, outcome)
     else if (decision.action === 'rollback') this.#rollBack(decision.revision)
-    else if (decision.action === 'note-stuck') this.#note(desired)
+    else if (decision.action === 'note-stuck') this.#note(desired, 'WorkloadsStuck')
     else if (decision.action === 'recover') this.#recover()
   }
 
@@ -58,9 +58,9 @@ class World {
   #deploy(pending: 'pending-install' | 'pending-upgrade', desired: Ingredients, outcome: Outcome): void {
     const marks = revisionMarks(KEY, desired)
     if (outcome === 'crashes') this.#append({ ...marks, status: pending })
-    else if (outcome === 'fails') {
+    else if (outcome === 'fails' || outcome === 'is disturbed') {
       this.#append({ ...marks, status: 'failed', description: 'it failed' })
-      this.#note(desired)
+      this.#note(desired, outcome === 'fails' ? 'HelmObjectRefused' : 'HelmFailed')
     } else {
       if (outcome === 'gets stuck') this.#stuck.add(desired.valuesDigest)
       this.#append(marks)
@@ -90,14 +90,14 @@ class World {
     this.history = [...before, next]
   }
 
-  #note(tried: Ingredients): void {
+  #note(tried: Ingredients, reason: string): void {
     const attempts = (this.lastFailure?.attempts ?? 0) + 1
-    this.lastFailure = { reason: 'X', message: 'x', time: new Date(this.now).toISOString(), attempts, ...tried }
+    this.lastFailure = { reason, message: 'x', time: new Date(this.now).toISOString(), attempts, ...tried }
   }
 }
 
 it('comes to rest whatever happens on the way, at what is asked for or what worked before', () => {
-  const outcome = fc.constantFrom<Outcome>('succeeds', 'fails', 'crashes', 'gets stuck')
+  const outcome = fc.constantFrom<Outcome>('succeeds', 'fails', 'is disturbed', 'crashes', 'gets stuck')
   const step = fc.record({ desired: ingredients, outcome, isByHand: fc.boolean() })
   fc.assert(
     fc.property(fc.boolean(), fc.array(step, { maxLength: 12 }), ingredients, (rollsBack, steps, last) => {

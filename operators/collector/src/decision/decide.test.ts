@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LastFailure } from '../api/collector.ts'
-import { decide, type Observation, RETRY_BASE_MS } from './decide.ts'
+import { decide, MAX_ATTEMPTS_BEFORE_ROLLBACK, type Observation, RETRY_BASE_MS } from './decide.ts'
 import { type Ingredients, type Revision, revisionMarks } from './revision-marks.ts'
 
 const KEY = { namespace: 'default', name: 'metrics' }
@@ -18,7 +18,7 @@ const revision = (number: number, from: Ingredients, parts: Partial<Revision> = 
 })
 
 const failure = (of: Ingredients, parts: Partial<LastFailure> = {}): LastFailure => ({
-  reason: 'HelmFailed',
+  reason: 'HelmObjectRefused',
   message: 'no',
   time: '2029-12-31T23:00:00Z',
   attempts: 1,
@@ -149,5 +149,26 @@ describe('the decision', () => {
     expect(waits).toEqual([RETRY_BASE_MS, 2 * RETRY_BASE_MS, 4 * RETRY_BASE_MS, 600_000])
     const lastFailure = failure(B, { time: '2030-01-01T00:00:00Z' })
     expect(decide(observe({ lastFailure }))).toEqual({ action: 'install' })
+  })
+})
+
+describe('an upgrade that failed for a reason which may pass', () => {
+  const history = [revision(1, A), revision(2, B, { status: 'failed', description: 'Upgrade failed' })]
+  const passing = (attempts: number) => failure(B, { reason: 'HelmFailed', attempts })
+
+  it('is tried again before the last good revision comes back', () => {
+    expect(decide(observe({ history, desired: B, lastFailure: passing(1) }))).toEqual({
+      action: 'upgrade',
+      why: 'failed',
+    })
+    const often = passing(MAX_ATTEMPTS_BEFORE_ROLLBACK)
+    expect(decide(observe({ history, desired: B, lastFailure: often }))).toEqual({ action: 'rollback', revision: 1 })
+  })
+
+  it('is tried again after a recovery has brought the last good revision back', () => {
+    const recovered = [...history, revision(3, A, { description: 'Rollback to 1' })]
+    const observation = observe({ history: recovered, desired: B, lastFailure: passing(1) })
+    expect(decide(observation)).toEqual({ action: 'upgrade', why: 'changed' })
+    expect(decide({ ...observation, lastFailure: failure(B) })).toEqual({ action: 'nothing', state: 'rolled-back' })
   })
 })

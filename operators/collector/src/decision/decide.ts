@@ -54,6 +54,18 @@ export const RETRY_BASE_MS = 5_000
 /** Longest delay after a failure. What fails ten times is usually waiting for a person. */
 export const RETRY_MAX_MS = 600_000
 
+/** So often an upgrade is tried that failed for a reason which may pass, before the last good revision comes back. */
+export const MAX_ATTEMPTS_BEFORE_ROLLBACK = 3
+
+/** Reasons that may pass by themselves, such as an API server that was restarted in the middle of an upgrade. */
+const PASSING: ReadonlySet<string> = new Set([
+  'HelmFailed',
+  'HelmTimeout',
+  'HelmBusy',
+  'HelmOperationInProgress',
+  'HelmClusterUnreachable',
+])
+
 /**
  * The next step towards the desired release. Pure.
  *
@@ -107,7 +119,7 @@ function afterSuccess(observation: Observation, newest: Revision): Decision {
 function afterFailure(observation: Observation, newest: Revision): Decision {
   const { history, desired, policy } = observation
   // A failure that the status does not know was an interruption: the operator was stopped before it could tell.
-  const isFinal = isMadeFrom(newest, desired, history) && isKnownFailure(observation)
+  const isFinal = isMadeFrom(newest, desired, history) && isFinalFailure(observation)
   if (isFinal && policy.rollsBack && lastGood(history, desired, newest) !== undefined) {
     return rollBack(observation, newest)
   }
@@ -132,10 +144,15 @@ function lastGood(history: readonly Revision[], desired: Ingredients, newest: Re
 
 function hasFailedBefore(observation: Observation): boolean {
   const { history, desired } = observation
-  const hasFailedRevision = history.some(
-    (revision) => revision.status === 'failed' && isMadeFrom(revision, desired, history),
-  )
-  return hasFailedRevision || isKnownFailure(observation)
+  if (isKnownFailure(observation)) return isFinalFailure(observation)
+  return history.some((revision) => revision.status === 'failed' && isMadeFrom(revision, desired, history))
+}
+
+/** Whether trying once more is pointless: somebody has to change something, or it was tried often enough. */
+function isFinalFailure(observation: Observation): boolean {
+  const { lastFailure } = observation
+  if (lastFailure === undefined || !isKnownFailure(observation)) return false
+  return !PASSING.has(lastFailure.reason) || lastFailure.attempts >= MAX_ATTEMPTS_BEFORE_ROLLBACK
 }
 
 function isKnownFailure({ lastFailure, desired }: Observation): boolean {
