@@ -96,6 +96,7 @@ describe('conditions of earlier releases', () => {
     const { status } = await stage.read('former')
     const patch = { status: { conditions: [...(status?.conditions ?? []), ...former] } }
     await stage.client.patch(DynaKubes, key('former'), { type: 'merge', patch }, { subresource: 'status' })
+    await stage.look('former')
     await stage.until('they are gone', async () => {
       const { conditions = [] } = (await stage.read('former')).status ?? {}
       return conditions.some(({ type }) => type === 'Tokens') && !conditions.some(({ type }) => type === 'APIToken')

@@ -1,11 +1,15 @@
 /** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
 import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
 import {
+  annotationsChanged,
+  anyOf,
   type CacheReader,
   type Controller,
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
+  generationChanged,
+  labelsChanged,
 } from '@reeve/runtime'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
@@ -46,7 +50,7 @@ export function dynaKubeController(
   return controller(
     {
       name: 'dynakube-controller',
-      for: { resource: DynaKubes, namespace },
+      for: { resource: DynaKubes, namespace, predicate: saysSomethingElse },
       owns: OWNED.map((resource) => ({ resource, namespace, transform })),
       watches: [
         { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
@@ -65,6 +69,12 @@ export function dynaKubeController(
     environment,
   )
 }
+
+/**
+ * What the operator says in a status is no news to it. Were it, a pass that fails and tells something else each time
+ * would follow upon itself without a pause.
+ */
+const saysSomethingElse = anyOf(generationChanged, labelsChanged, annotationsChanged)
 
 function referringTo(
   { metadata }: Stored<KubeObject>,

@@ -45,8 +45,9 @@ const AGENT = [oneAgentTenantSecret, logMonitoring, injection, oneAgent, istioFo
 const STEPS: readonly Step[] = [
   { concerns: GATEWAY, run: resolveActiveGateConnection },
   { concerns: [activeGate], run: (pass) => noMaterial(resolveVersion(pass, 'activeGate')) },
-  { concerns: [activeGate], run: resolveAuthToken },
   { concerns: [activeGate], run: ({ draft, view }) => resolveCustomProperties(draft.dynakube, view) },
+  // A token that cannot be kept is not asked for: the next look would ask for another one.
+  { concerns: [activeGate], after: activeGate, run: resolveAuthToken },
   { concerns: [], after: activeGate, run: (pass) => noMaterial(announced(pass)) },
   { concerns: [], run: (pass) => noMaterial(findClusterEntity(pass)) },
   { concerns: [], run: resolveExtensions },
