@@ -1,7 +1,8 @@
 /** A DynaKube in a closed world: simulated time, an environment without sockets, and an operator that can be killed. */
-import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import { type KubeClient, Namespaces, type ObjectKey, Secrets, ServiceAccounts } from '@reeve/kube'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
 import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
+import { FIXED_NAMES } from '../../../src/api/dynakube/names.ts'
 import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import type { SimulatedEnvironment } from '../../../src/environment/simulator/index.ts'
@@ -19,14 +20,30 @@ const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 /** A JSON object. */
 export type Plain = Readonly<Record<string, unknown>>
 
-/** Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator at work. */
-export async function setClosedStage(): Promise<ClosedStage> {
+/** The accounts that the chart makes; without its account no pod is made. */
+const ACCOUNTS = [
+  'dynatrace-activegate',
+  'dynatrace-dynakube-oneagent',
+  'dynatrace-extension-controller',
+  'dynatrace-logmonitoring',
+  'dynatrace-node-config-collector',
+  'dynatrace-otel-collector',
+  FIXED_NAMES.sqlExecutorServiceAccount,
+]
+
+/**
+ * Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator at work.
+ *
+ * @param options `hasPods`: whether workloads get pods, which takes more time; without them nothing ever gets ready
+ */
+export async function setClosedStage(options: { readonly hasPods?: boolean } = {}): Promise<ClosedStage> {
   // The world of the exploration knows its outside world by its interface only.
   const operator = dynatraceUnderTest as OperatorUnderTest
   const world = await createWorld({ seed: 1, operator })
   await world.install(operator)
   const stage = new ClosedStage(world, operator)
   await stage.prepare()
+  for (const name of options.hasPods ? ACCOUNTS : []) await stage.addAccount(name)
   stage.start()
   return stage
 }
@@ -66,6 +83,15 @@ export class ClosedStage implements AsyncDisposable {
   async addSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
     const metadata = { namespace: NAMESPACE, name }
     await this.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: encodeSecret(data) })
+  }
+
+  async removeSecret(name: string): Promise<void> {
+    await this.client.delete(Secrets, { namespace: NAMESPACE, name })
+  }
+
+  async addAccount(name: string): Promise<void> {
+    const metadata = { namespace: NAMESPACE, name }
+    await this.client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
   }
 
   /** Starts an operator. */
@@ -153,6 +179,20 @@ export class ClosedStage implements AsyncDisposable {
   /** Lets time pass. */
   pass(durationMs: number): Promise<void> {
     return this.world.clock.advance(durationMs)
+  }
+
+  async condition(type: string): Promise<{ status?: string; reason?: string; message?: string } | undefined> {
+    return (await this.read()).status?.conditions?.find((one) => one.type === type)
+  }
+
+  /** Lets time pass until something is as it should be. */
+  until(condition: () => Promise<boolean>): Promise<void> {
+    return this.world.clock.runUntil(condition, { maxMs: PATIENCE_MS })
+  }
+
+  /** Lets time pass until the phase is the one that is given. */
+  untilPhase(phase: 'Running' | 'Deploying' | 'Error'): Promise<void> {
+    return this.until(async () => (await this.read()).status?.phase === phase)
   }
 
   /** Lets time pass until nothing is written any more. */

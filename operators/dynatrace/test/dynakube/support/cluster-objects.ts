@@ -80,5 +80,6 @@ async function statusOf(stage: ClosedStage): Promise<Plain> {
 
 function withoutTimes(key: string, value: unknown): unknown {
   if (key === 'lastProbeTimestamp' || key === 'lastTokenScopeRequest' || key.startsWith('lastInstance')) return 'then'
+  if (key === 'podName') return 'pod'
   return key === 'serviceIPs' ? 'addresses' : value
 }
