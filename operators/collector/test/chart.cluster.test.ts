@@ -1,7 +1,5 @@
 /** The chart of the operator: a cluster accepts it, and it gives all the rights that are used and the webhook its place. */
 import { randomBytes } from 'node:crypto'
-import { cp, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { manifestObjects } from '@reeve/helm'
 import { type ClusterConfig, Deployments, isNotFound, loadConfig, Services, type UnknownObject } from '@reeve/kube'
@@ -145,10 +143,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     await expect(client.get(Deployments, release)).rejects.toSatisfy(isNotFound)
 
     // What the chart of a collector contains beyond the rights of the operator is refused, and named.
-    const greedy = join(stage.charts, 'greedy')
-    await cp(join(stage.charts, 'log-collector'), greedy, { recursive: true })
-    await writeFile(join(greedy, 'Chart.yaml'), 'apiVersion: v2\nname: greedy\nversion: 1.0.0\nappVersion: "1"\n')
-    await writeFile(join(greedy, 'templates/role.yaml'), ROLE)
+    await stage.addChart('greedy', ROLE)
     const tenants = new Tenants(stage, 'greedy')
     await tenants.create('greedy', 'replicas: 0')
     expect(await tenants.untilReason('greedy', 'Degraded', 'HelmForbidden')).toContain('roles')

@@ -1,5 +1,5 @@
 /** The operator is killed, with SIGKILL and in the middle of its work, and started again. */
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readReleases } from '@reeve/helm'
 import { ConfigMaps, Deployments, isNotFound, Namespaces } from '@reeve/kube'
@@ -41,11 +41,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
   beforeAll(async () => {
     stage = await setStage()
     tenants = new Tenants(stage, 'slow')
-    const chart = join(stage.charts, 'slow')
-    await cp(join(stage.charts, 'log-collector'), chart, { recursive: true })
-    const described = await readFile(join(chart, 'Chart.yaml'), 'utf8')
-    await writeFile(join(chart, 'Chart.yaml'), described.replace('name: log-collector', 'name: slow'))
-    await writeFile(join(chart, 'templates/hold.yaml'), HOLD)
+    await stage.addChart('slow', HOLD)
     settings = join(stage.charts, 'settings.yaml')
     await writeFile(settings, stringify({ clusters: { development: { type: 'directory', location: stage.charts } } }))
     start()

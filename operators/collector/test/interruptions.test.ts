@@ -1,6 +1,4 @@
 /** What crashes and failures leave behind, and how Collectors get over it, with the real helm on a cluster of its own. */
-import { cp, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type ReleaseStatus, readReleases } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { Namespaces, Secrets } from '@reeve/kube'
@@ -29,10 +27,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
   beforeAll(async () => {
     stage = await setStage()
     tenants = new Tenants(stage, 'fragile')
-    const chart = join(stage.charts, 'fragile')
-    await cp(join(stage.charts, 'log-collector'), chart, { recursive: true })
-    await writeFile(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: fragile\nversion: 1.0.0\nappVersion: "1"\n')
-    await writeFile(join(chart, 'templates/fragile.yaml'), FRAGILE)
+    await stage.addChart('fragile', FRAGILE)
     operator = await stage.startOperator()
   })
   afterAll(() => stage?.close())

@@ -1,5 +1,5 @@
 /** A cluster with the CRD, the real helm, a folder of charts, and operators that can be started, stopped and killed. */
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -61,6 +61,8 @@ export interface Stage {
   readonly charts: string
   /** Where Collectors are written. */
   readonly namespace: string
+  /** Adds a chart that is the sample chart under another name, with one more template. */
+  addChart(name: string, template: string): Promise<void>
   startOperator(options?: StartOptions): Promise<RunningOperator>
   untilPhase(name: string, phase: Phase, revision?: number): Promise<Collector>
   until(condition: () => Promise<boolean>): Promise<void>
@@ -97,6 +99,13 @@ export async function setStage(): Promise<Stage> {
     charts,
     namespace,
     until,
+    async addChart(name, template) {
+      const chart = join(charts, name)
+      await cp(join(CHARTS, 'log-collector'), chart, { recursive: true })
+      const described = await readFile(join(chart, 'Chart.yaml'), 'utf8')
+      await writeFile(join(chart, 'Chart.yaml'), described.replace(/^name: .*$/m, `name: ${name}`))
+      await writeFile(join(chart, 'templates', `${name}.yaml`), template)
+    },
     async startOperator({ onProcess, config: own = config, onRequest, ...options } = {}) {
       const ending = new AbortController()
       const stop = () => ending.abort()
