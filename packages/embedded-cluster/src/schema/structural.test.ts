@@ -28,6 +28,12 @@ describe('checkStructural', () => {
     expect(error?.field).toBe('spec.versions[1].schema.openAPIV3Schema.type')
   })
 
+  it('names every place of a pattern that is none', () => {
+    const broken = { type: 'string', pattern: '(' } as const
+    const found = checkStructural({ type: 'object', properties: { a: broken, b: broken } }, '')
+    expect(found.map(({ field }) => field)).toEqual(['.properties[a].pattern', '.properties[b].pattern'])
+  })
+
   it('does not follow a schema for ever that a definition could not contain', () => {
     const pod = loadBuiltinSchemas()({ group: '', version: 'v1', kind: 'Pod' })
     expect(pod === undefined ? [] : checkStructural(pod)).not.toHaveLength(0)

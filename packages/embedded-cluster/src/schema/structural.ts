@@ -33,13 +33,23 @@ export function checkStructural(schema: Schema, path = 'spec.validation.openAPIV
   const errors: FieldError[] = []
   // A schema read from a definition may carry keywords the type does not have; they are what is looked for here.
   if (namesDialect(schema as JsonObject)) errors.push(invalid(path, '', "OpenAPIV3Schema 'schema' is not supported"))
-  checkSchema(schema as JsonObject, path, 'root', errors)
+  checkSchema(schema as JsonObject, path, 'root', errors, new Map())
   checkRootMetadata(schema as JsonObject, path, errors)
   return errors
 }
 
-function checkSchema(schema: JsonObject, path: string, role: Role, errors: FieldError[]): void {
+/** What is wrong with a pattern, if anything. The same few occur all over a definition, and compiling one is slow. */
+type PatternProblems = Map<string, string | undefined>
+
+function checkSchema(
+  schema: JsonObject,
+  path: string,
+  role: Role,
+  errors: FieldError[],
+  patterns: PatternProblems,
+): void {
   checkKeywords(schema, path, errors)
+  checkPattern(schema, path, errors, patterns)
   checkType(schema, path, role, errors)
   checkExtensions(schema, path, errors)
   checkListType(schema, path, errors)
@@ -47,11 +57,11 @@ function checkSchema(schema: JsonObject, path: string, role: Role, errors: Field
   checkLogic(schema, path, errors)
   checkDefault(schema, path, role, errors)
   for (const [name, field] of entriesOf(schema.properties)) {
-    checkSchema(field, `${path}.properties[${name}]`, 'field', errors)
+    checkSchema(field, `${path}.properties[${name}]`, 'field', errors, patterns)
   }
-  if (isJsonObject(schema.items)) checkSchema(schema.items, `${path}.items`, 'item', errors)
+  if (isJsonObject(schema.items)) checkSchema(schema.items, `${path}.items`, 'item', errors, patterns)
   if (isJsonObject(schema.additionalProperties)) {
-    checkSchema(schema.additionalProperties, `${path}.additionalProperties`, 'entry', errors)
+    checkSchema(schema.additionalProperties, `${path}.additionalProperties`, 'entry', errors, patterns)
   }
 }
 
@@ -81,13 +91,18 @@ function checkKeywords(schema: JsonObject, path: string, errors: FieldError[]): 
   if (isJsonObject(schema.properties) && isJsonObject(schema.additionalProperties)) {
     errors.push(forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'))
   }
-  if (typeof schema.pattern === 'string') {
-    const pattern = compilePattern(schema.pattern)
-    if (typeof pattern === 'string') {
-      const detail = `must be a valid regular expression, but isn't: ${pattern}`
-      errors.push(invalid(`${path}.pattern`, schema.pattern, detail))
-    }
+}
+
+function checkPattern(schema: JsonObject, path: string, errors: FieldError[], known: PatternProblems): void {
+  const { pattern } = schema
+  if (typeof pattern !== 'string') return
+  if (!known.has(pattern)) {
+    const compiled = compilePattern(pattern)
+    known.set(pattern, typeof compiled === 'string' ? compiled : undefined)
   }
+  const problem = known.get(pattern)
+  if (problem === undefined) return
+  errors.push(invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${problem}`))
 }
 
 function checkType(schema: JsonObject, path: string, role: Role, errors: FieldError[]): void {
