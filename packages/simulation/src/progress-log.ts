@@ -48,11 +48,11 @@ export class ProgressLog {
     const beganMs = this.#patternsMs.get(name)
     if (beganMs === undefined) {
       this.#patternsMs.set(name, nowMs)
-      this.#line(`${name}: ${total} points`)
+      this.#line(`${name}: ${counted(total, 'point')}`)
     }
     if (done === total) {
-      const found = divergences === 1 ? '1 divergence' : `${divergences} divergences`
-      this.#line(`${name}: ${done} runs, ${found}, ${seconds(nowMs - (beganMs ?? nowMs))}`)
+      const found = counted(divergences, 'divergence')
+      this.#line(`${name}: ${counted(done, 'run')}, ${found}, ${seconds(nowMs - (beganMs ?? nowMs))}`)
     } else this.tick()
   }
 
@@ -81,6 +81,10 @@ export class ProgressLog {
   #elapsed(): string {
     return seconds(this.#options.now() - this.#startedMs)
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function seconds(ms: number): string {
