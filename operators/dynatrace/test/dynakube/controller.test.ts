@@ -89,6 +89,11 @@ describe('a DynaKube with everything', () => {
     ])
   })
 
+  it('has agents that are started once: nothing they are told was only known later', async () => {
+    const { metadata } = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: 'full-oneagent' })
+    expect(metadata.generation).toBe(1)
+  })
+
   it('costs no write and no call once it runs (core 7, workloads 1)', async () => {
     await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
     stage.environment.clearCalls()

@@ -11,6 +11,7 @@ import {
   StaleViewError,
   writeStatus,
 } from '@reeve/runtime'
+import { hasActiveGate } from '../../api/dynakube/active-gate-facts.ts'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, type DynaKubeStatus, DynaKubes } from '../../api/latest.ts'
 import {
@@ -21,7 +22,8 @@ import {
 import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
 import { withTemplateHash } from '../template-hash.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
-import { NotYetKnownError } from './component.ts'
+import { type Component, NotYetKnownError } from './component.ts'
+import { activeGateService } from './components/active-gate/service.ts'
 import { exporters } from './components/injection/exporter-secrets.ts'
 import { injection } from './components/injection/source-secrets.ts'
 import { hasIstio, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
@@ -223,13 +225,20 @@ class DynaKubePass {
     for (let round = 1; ; round += 1) {
       const addresses = await resolveAddresses(pass)
       const input = { dynakube: pass.draft.dynakube, operator: pass.operator, material: { ...material, ...addresses } }
-      const rendered = renderDynaKube(input, (component) => held.get(component))
+      // Agents name the gateways: without this they would start twice on the day they are installed.
+      const isFirst = round === 1 && isAddressMissing(input.dynakube)
+      const waits = (component: Component) =>
+        isFirst && component !== activeGateService
+          ? new NotYetKnownError(component.name, 'the address of gateways')
+          : undefined
+      const rendered = renderDynaKube(input, (component) => held.get(component) ?? waits(component))
       const { client, cache, signal } = this.#request
       const applied = await this.#request.stage('apply', () =>
         this.#writers.applier.apply(this.#object, rendered, { client, cache, mesh, signal }),
       )
       changes.push(...applied.changes)
       const isWaiting = rendered.some(({ failure }) => failure instanceof NotYetKnownError)
+      if (isFirst) continue
       if (!isWaiting || applied.changes.length === 0 || round === MAX_ROUNDS) {
         // Pruned by now.
         if (mesh !== undefined && !hasIstio(this.#object)) this.#writers.meshes.finish(this.#object)
@@ -286,6 +295,11 @@ class DynaKubePass {
       await writeStatus(client, DynaKubes, latest, status, options)
     }
   }
+}
+
+/** Whether the Service of gateways is yet to be made, or to be given an address. */
+function isAddressMissing(dynakube: DynaKube): boolean {
+  return hasActiveGate(dynakube) && (dynakube.status?.activeGate?.serviceIPs ?? []).length === 0
 }
 
 /** One error that keeps all others. */
