@@ -1,6 +1,7 @@
 /** `/openapi/v3`: an index, and one document per group version made when somebody asks for it. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { dataFile } from '../data-file.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
@@ -151,8 +152,8 @@ export class OpenApi {
 
   #load(): Readonly<Record<string, JsonObject>> {
     if (this.#definitions === undefined) {
-      const file = new URL('../../data/openapi-definitions.json', import.meta.url)
-      const parsed: Readonly<Record<string, JsonObject>> = JSON.parse(readFileSync(file, 'utf8'))
+      const text = readFileSync(dataFile('openapi-definitions.json'), 'utf8')
+      const parsed: Readonly<Record<string, JsonObject>> = JSON.parse(text)
       this.#definitions = parsed
     }
     return this.#definitions

@@ -1,5 +1,6 @@
 /** The built-in types with everything the API server's own decoder knows of them: wire numbers, JSON names, Go types. */
 import { readFileSync } from 'node:fs'
+import { dataFile } from '../data-file.ts'
 
 /** Types whose JSON is not an object with the fields of the message. */
 export type SpecialType =
@@ -206,7 +207,7 @@ export function builtinMessageTypes(): MessageTypes {
 }
 
 /** Reads the types from the files in `folder`. Throws when they are missing or damaged. */
-export function loadMessageTypes(folder: URL = new URL('../../data/', import.meta.url)): MessageTypes {
+export function loadMessageTypes(folder: URL = new URL('.', dataFile('protobuf.json'))): MessageTypes {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
   return new MessageTypes(read('protobuf.json'), read('go-types.json'))
 }

@@ -1,5 +1,6 @@
 /** The resources every cluster has, read from the discovery table of a real server. */
 import { readFileSync } from 'node:fs'
+import { dataFile } from '../data-file.ts'
 import type { Schema } from '../schema/schema.ts'
 import { unservedResources } from './inactive-resources.ts'
 import { groupResource, type ResourceInfo, type SubresourceInfo } from './resource-info.ts'
@@ -41,7 +42,7 @@ const deprecations: Readonly<Record<string, string>> = {
 
 /** Reads the table shipped with the package. Schemas are looked up when first needed. */
 export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
-  const text = readFileSync(new URL('../../data/discovery.json', import.meta.url), 'utf8')
+  const text = readFileSync(dataFile('discovery.json'), 'utf8')
   // The file is generated for this shape and checked by the tests.
   const table = JSON.parse(text) as DiscoveryTable
   return table.resources

@@ -1,5 +1,6 @@
 /** The schemas of Kubernetes' own kinds, from the definitions file that ships with this package. */
 import { readFileSync } from 'node:fs'
+import { dataFile } from '../data-file.ts'
 import { inlineFieldsOf } from './inline-structs.ts'
 import type { Schema } from './schema.ts'
 
@@ -55,7 +56,7 @@ const specialTypes: Readonly<Record<string, Schema>> = {
  * schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.properties?.spec
  */
 export function loadBuiltinSchemas(
-  file: URL = new URL('../../data/openapi-definitions.json', import.meta.url),
+  file: URL = dataFile('openapi-definitions.json'),
 ): (gvk: GroupVersionKind) => Schema | undefined {
   let definitions: Definitions | undefined
   return (gvk) => {
