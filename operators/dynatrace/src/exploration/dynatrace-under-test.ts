@@ -47,7 +47,8 @@ export const dynatraceUnderTest: OperatorUnderTest<EnvironmentWorld> = {
       namespace: NAMESPACE,
       clusterId: '7f9c4d1e-0000-4000-8000-000000000001',
       operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
-      detectsHostAvailability: true,
+      // Nodes have a table of their own, which is written whenever one is seen: that would be no rest.
+      detectsHostAvailability: false,
       issuesCertificates: false,
       connect: (options) => createEnvironmentClient({ ...options, ...outbound }),
       openPlatform: (options) => createPlatformClient({ ...options, ...outbound }),

@@ -1,6 +1,7 @@
 /** What may differ between two good runs of the operator: secrets that were made anew, and what follows from them. */
 import type { PlainObject } from '@reeve/simulation'
 import { ANNOTATIONS } from '../controllers/annotations.ts'
+import { CONDITIONS } from '../controllers/dynakube/condition-types.ts'
 import { decodeSecret } from '../controllers/secret-data.ts'
 
 /** Secrets with tokens and ids that the environment makes up, as often as it is asked. */
@@ -23,7 +24,17 @@ export function withoutChance(resource: string, object: PlainObject): PlainObjec
   const { metadata } = object as { readonly metadata: { readonly name: string } }
   if (resource === 'secrets') return withReadableData(object, ISSUED.test(metadata.name))
   if (WORKLOADS.has(resource)) return masked(withoutFollowing(object))
-  return resource === 'dynakubes.dynatrace.com' ? masked(object) : object
+  return resource === 'dynakubes.dynatrace.com' ? masked(withoutAuthor(object)) : object
+}
+
+/** Who made the rule for logs depends on when an operator died: the next one finds it there. */
+function withoutAuthor(object: PlainObject): PlainObject {
+  const { status } = object as { readonly status?: { readonly conditions?: readonly PlainObject[] } }
+  const conditions = status?.conditions?.map((condition) => {
+    const isTrueRule = condition.type === CONDITIONS.logMonitoringSettings && condition.status === 'True'
+    return isTrueRule ? { ...condition, reason: 'There', message: '' } : condition
+  })
+  return { ...object, ...(status && { status: { ...status, ...(conditions && { conditions }) } }) }
 }
 
 function withReadableData(object: PlainObject, isIssued: boolean): PlainObject {
@@ -32,8 +43,14 @@ function withReadableData(object: PlainObject, isIssued: boolean): PlainObject {
   return masked({ ...withoutFollowing({ ...object, metadata }), data: readable })
 }
 
+/** How often the template of a DaemonSet was changed. */
+const HISTORY = 'deprecated.daemonset.template.generation'
+
 function withoutFollowing(value: PlainObject): PlainObject {
-  const text = JSON.stringify(value, (key, entry) => (FOLLOWING.some((name) => name === key) ? '<hash>' : entry))
+  const text = JSON.stringify(value, (key, entry) => {
+    if (key === HISTORY) return undefined
+    return FOLLOWING.some((name) => name === key) ? '<hash>' : entry
+  })
   return JSON.parse(text) as PlainObject
 }
 

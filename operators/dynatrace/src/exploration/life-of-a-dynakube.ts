@@ -1,0 +1,90 @@
+/** The Dynatrace operator and what its users do, described for fault exploration. */
+import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import type { Exploration } from '@reeve/simulation'
+import { type DynaKubeSpec, DynaKubes } from '../api/latest.ts'
+import { encodeSecret } from '../controllers/secret-data.ts'
+import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
+import { type EnvironmentWorld, TENANT } from './environment-world.ts'
+
+const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
+
+const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
+
+const FULL: Partial<DynaKubeSpec> = {
+  tokens: 'tokens',
+  // A day: what is asked again, and written down, after hours would be no rest.
+  dynatraceApiRequestThreshold: 1_440,
+  oneAgent: { cloudNativeFullStack: {} },
+  metadataEnrichment: { enabled: true },
+  activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
+  extensions: { prometheus: {} },
+  telemetryIngest: {},
+  kspm: { mappedHostPaths: ['/etc'] },
+  logMonitoring: {},
+  templates: {
+    otelCollector: { imageRef: image('otelc') },
+    extensionExecutionController: { imageRef: image('eec') },
+    kspmNodeConfigurationCollector: { imageRef: image('ncc') },
+  },
+}
+
+const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
+
+/**
+ * A DynaKube with everything, which becomes one for hosts only, and goes.
+ *
+ * @example
+ * npm run explore -- --module operators/dynatrace/src/exploration/life-of-a-dynakube.ts --pattern T1,T2,T9
+ */
+export const exploration: Exploration<EnvironmentWorld> = {
+  operator: dynatraceUnderTest,
+  scenario: {
+    name: 'life of a DynaKube',
+    steps: [
+      {
+        name: 'install',
+        async act({ client, world }) {
+          for (const name of [NAMESPACE, 'shop']) {
+            await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+          }
+          const { tokens } = world.tenant
+          const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
+          await client.create(Secrets, {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { namespace: NAMESPACE, name: 'tokens' },
+            data: encodeSecret(Object.fromEntries(values)),
+          })
+        },
+      },
+      {
+        name: 'create',
+        act: ({ client, world }) =>
+          client.create(DynaKubes, {
+            apiVersion: 'dynatrace.com/v1beta6',
+            kind: 'DynaKube',
+            metadata: key,
+            spec: { apiUrl: world.environment.url(TENANT), ...FULL },
+          }),
+        rest: true,
+      },
+      {
+        name: 'monitor hosts only',
+        act: ({ client }) =>
+          client.patch(
+            DynaKubes,
+            key,
+            edit({
+              oneAgent: { cloudNativeFullStack: null, hostMonitoring: {} },
+              metadataEnrichment: null,
+              activeGate: null,
+              extensions: null,
+              telemetryIngest: null,
+              kspm: null,
+            }),
+          ),
+      },
+      { name: 'delete', act: ({ client }) => client.delete(DynaKubes, key) },
+    ],
+  },
+}
