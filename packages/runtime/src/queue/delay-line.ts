@@ -60,9 +60,12 @@ export class DelayLine<T> {
 
   #arm(): void {
     const next = this.#waiting.peek()
-    if (next === undefined || (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs)) return
+    if (next === undefined) return
+    const now = this.#clock.now()
+    // A timer whose time has come without it is one that a clock has jumped over, as after the sleep of a machine.
+    if (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs && this.#timer.dueMs > now) return
     this.#disarm()
-    const delayMs = Math.min(next.dueMs - this.#clock.now(), MAX_TIMER_MS)
+    const delayMs = Math.max(0, Math.min(next.dueMs - now, MAX_TIMER_MS))
     const timer = this.#clock.schedule(delayMs, () => {
       this.#timer = undefined
       this.#release()
