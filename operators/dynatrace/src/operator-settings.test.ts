@@ -15,6 +15,7 @@ describe('the settings of the operator', () => {
       detectsHostAvailability: true,
       instancesIntervalMs: 300_000,
       election: { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 6_000 },
+      areCertificatesProvided: false,
       isLocal: false,
     })
     expect(Object.values(modules).every((isOn) => isOn)).toBe(true)

@@ -25,6 +25,8 @@ export interface OperatorSettings {
     readonly renewDeadlineMs: number
     readonly retryPeriodMs: number
   }
+  /** Somebody else puts certificates of the webhook in place, and their authority where it is trusted. */
+  readonly areCertificatesProvided: boolean
   /** Out of a cluster, on the machine of a developer. */
   readonly isLocal: boolean
 }
@@ -70,6 +72,7 @@ export function operatorSettings(env: Environment): OperatorSettings {
       renewDeadlineMs: count('LEADER_ELECTION_RENEW_DEADLINE', 20) * SECOND,
       retryPeriodMs: count('LEADER_ELECTION_RETRY_PERIOD', 6) * SECOND,
     },
+    areCertificatesProvided: env.WEBHOOK_CERTIFICATES === 'provided',
     isLocal,
   }
 }

@@ -27,6 +27,7 @@ Environment:
                                   how often agents are listed in the status, in minutes (5)
   METRICS_BIND_ADDRESS            address of /metrics (:${PORTS.metrics})
   HEALTH_PROBE_BIND_ADDRESS       address of /livez and /readyz (:${PORTS.health})
+  WEBHOOK_CERTIFICATES            provided: somebody else makes those of the webhook, such as cert-manager
   RUN_LOCAL                       true outside a cluster
   modules.json                    which parts of the operator were installed
 
@@ -65,6 +66,7 @@ export async function runOperator(
     ])
   const { namespace, modules, podName, isLocal } = settings
   logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
+  if (!settings.image) logger.warn({}, 'DT_OPERATOR_IMAGE is not set: agents have an init container of that image')
   const metrics = await createMetricsRegistry({ processMetrics: true })
   const client = await connect({
     env,
@@ -77,7 +79,8 @@ export async function runOperator(
   try {
     await versions.requireServedVersions(client, modules, { signal })
     // On the machine of a developer there may be no webhook, and no way for the cluster to reach one.
-    const issuesCertificates = !isLocal && !(await isManagedByOlm(client, settings, signal))
+    const issuesCertificates =
+      !isLocal && !settings.areCertificatesProvided && !(await isManagedByOlm(client, settings, signal))
     const migratesStorage = !isLocal && settings.migratesStorage
     await startUp({ client, namespace, issuesCertificates, migratesStorage, healthAddress, logger, signal })
     const { manager } = operator.createDynatraceOperator({

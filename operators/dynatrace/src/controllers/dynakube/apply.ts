@@ -4,6 +4,7 @@ import {
   DaemonSets,
   Deployments,
   type KubeClient,
+  type Resource,
   Secrets,
   Services,
   StatefulSets,
@@ -22,7 +23,7 @@ import {
   planPruning,
   StaleViewError,
 } from '@reeve/runtime'
-import type { DynaKube } from '../../api/latest.ts'
+import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import type { Component, ObjectId } from './component.ts'
 import { ISTIO_KINDS } from './components/istio/resources.ts'
 import type { Mesh } from './mesh.ts'
@@ -70,8 +71,10 @@ export class DynaKubeApplier {
     const changes: Change[] = []
     const failures = new Map<Component, Error>()
     for (const { component, objects } of rendered) {
+      // One look per pass is enough: whoever deletes the DynaKube later is noticed by the next one.
+      const ownerResource = changes.some(({ type }) => type === 'created') ? undefined : DynaKubes
       try {
-        changes.push(...(await this.bring(owner, objects, context)))
+        changes.push(...(await this.bring(owner, objects, context, ownerResource)))
       } catch (error) {
         context.signal.throwIfAborted()
         if (error instanceof StaleViewError || !(error instanceof Error)) throw error
@@ -87,9 +90,10 @@ export class DynaKubeApplier {
     owner: Stored<DynaKube>,
     objects: readonly DesiredObject[],
     context: ApplyContext,
+    ownerResource?: Resource,
   ): Promise<readonly Change[]> {
     const input = { owner, view: viewOf(context), desired: objects, kinds: [], ...this.#shared }
-    return this.#write(owner, planDesired(input), context)
+    return this.#write(owner, planDesired(input), context, ownerResource)
   }
 
   get #shared() {
@@ -100,8 +104,17 @@ export class DynaKubeApplier {
     owner: Stored<DynaKube>,
     actions: readonly Action[],
     { client, mesh, signal }: ApplyContext,
+    ownerResource?: Resource,
   ): Promise<readonly Change[]> {
-    const { changes } = await applyPlan({ ...this.#shared, owner, client, actions, conflicts: 'force', signal })
+    const { changes } = await applyPlan({
+      ...this.#shared,
+      owner,
+      ...(ownerResource && { ownerResource }),
+      client,
+      actions,
+      conflicts: 'force',
+      signal,
+    })
     mesh?.record(changes)
     return changes
   }

@@ -37,7 +37,8 @@ export async function findClusterEntity(pass: Pass): Promise<void> {
   if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The entity of the cluster is looked up')
   if (missingOptionalScopes(pass, 'settings.read').length > 0) {
-    draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; the cluster stays without entity')
+    const why = 'apiToken lacks settings.read, or no feature asks for it; the cluster stays without entity'
+    draft.set(type, 'False', REASONS.scopeMissing, why)
     return
   }
   const entity = await environment.settings.findCluster(draft.status.kubeSystemUUID ?? '', { signal })

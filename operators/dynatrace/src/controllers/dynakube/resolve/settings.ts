@@ -23,7 +23,12 @@ export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
   if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The rules are looked up')
   if (missingOptionalScopes(pass, 'settings.read').length > 0) {
-    draft.set(type, 'False', REASONS.scopeMissing, 'apiToken lacks settings.read; there are no rules')
+    draft.set(
+      type,
+      'False',
+      REASONS.scopeMissing,
+      'apiToken lacks settings.read, or no feature asks for it; there are no rules',
+    )
     return
   }
   const { kubeSystemUUID = '', kubernetesClusterMEID = '' } = draft.status
