@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config'
 
 const everywhere = ['packages', 'operators', 'tools', 'bench']
 const ignored = ['**/node_modules/**', '**/dist/**']
-// Vitest keeps one core for itself, which on two of them is half of the machine.
-const maxWorkers = availableParallelism()
+// Vitest keeps one core for itself, which on two of them is half of the machine; and many suites mostly wait.
+const maxWorkers = availableParallelism() + 1
 // No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.
 const isolate = false
 

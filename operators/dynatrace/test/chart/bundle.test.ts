@@ -21,7 +21,7 @@ beforeAll(async () => {
   // Far from node_modules, as in the image.
   folder = await mkdtemp(join(tmpdir(), 'reeve-bundle-'))
   program = join(folder, 'dynatrace-operator.js')
-  await run('npm', ['run', 'bundle', '--', `--outdir=${folder}`], { cwd: PACKAGE })
+  await run('npm', ['run', 'bundle'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: folder } })
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -9,7 +9,10 @@ import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['volatile', 'meddled', 'legacy', 'left', 'queried', 'renamed', 'keyless', 'retokened'])
+  const tenants = ['volatile', 'meddled', 'legacy', 'left', 'queried', 'renamed', 'keyless', 'retokened']
+  // Making keys would take most of the time.
+  const selfSigned = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
+  stage = await setStage(tenants, { selfSigned })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 

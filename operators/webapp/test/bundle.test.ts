@@ -1,0 +1,39 @@
+/** The one file of the image: what is loaded only when it is needed is in it, in a form that can be loaded. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
+
+let folder: string
+beforeAll(async () => {
+  // Far from node_modules, as in the image.
+  folder = await mkdtemp(join(tmpdir(), 'reeve-bundle-'))
+  await promisify(execFile)('npm', ['run', 'bundle'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: folder } })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it('talks to a cluster by a kubeconfig until it is told to stop', async () => {
+  await using cluster = await startEmbeddedCluster()
+  const kubeconfig = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfig)
+  const args = [join(folder, 'webapp-operator.js'), 'run', `--kubeconfig=${kubeconfig}`, '--health-port=0']
+  const child = spawn(process.execPath, args)
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      log += String(chunk)
+      // Its resource is not installed, which it finds out by asking.
+      if (!child.killed && log.includes('"informer":"webapps.example.com"')) child.kill()
+    })
+  }
+  const [code] = await once(child, 'exit')
+  expect(log).toContain('told to stop')
+  expect(code).toBe(0)
+})
