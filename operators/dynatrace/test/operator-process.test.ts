@@ -63,10 +63,10 @@ async function installCrds(): Promise<void> {
   }
 }
 
-async function createPod(): Promise<void> {
+async function createPod(annotations: Readonly<Record<string, string>> = {}): Promise<void> {
   const labels = { app: 'operator' }
   const spec = { containers: [{ name: 'operator', image: 'operator:1' }] }
-  const metadata = { namespace, name: POD, labels }
+  const metadata = { namespace, name: POD, labels, annotations }
   await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec })
 }
 
@@ -134,6 +134,25 @@ describe('the process', () => {
     expect(spec?.holderIdentity).toContain(POD)
     expect(await child.end('SIGTERM')).toBe(0)
     expect(child.log).not.toContain(environment?.tenants()[0]?.tokens.get('apiToken')?.value)
+  })
+
+  it('leaves certificates and nodes to others when told so (core 58, 59)', async () => {
+    await installCrds()
+    await createPod({ 'olm.operatorNamespace': namespace })
+    const { child, health, metrics } = await start({ POD_NAME: POD, DT_HOST_AVAILABILITY_DETECTION: 'false' })
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
+    await createWebhookDeployment()
+    await createDynaKube()
+    await child.until('a status', async () => {
+      const { status } = await client.get(DynaKubes, { namespace, name: 'dynakube' })
+      return status?.kubeSystemUUID !== undefined
+    })
+    const exposed = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+    expect(exposed).toContain('dynakube-controller')
+    expect(exposed).not.toMatch(/nodes-controller|webhook-certificates/)
+    const { items } = await client.list(Secrets, { namespace })
+    expect(items.map(({ metadata }) => metadata.name)).not.toContain(CERTIFICATES_SECRET)
+    expect(await child.end('SIGTERM')).toBe(0)
   })
 
   it('ends at once in a cluster without the resources, and names the version that is missing', async () => {

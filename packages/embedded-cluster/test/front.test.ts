@@ -75,6 +75,11 @@ function memoryBytes(): number {
   return heapUsed + external
 }
 
+test('idle connections are kept for longer than clients reuse them', async () => {
+  const { headers } = await http1('/version', { headers: { connection: 'keep-alive' } })
+  expect(headers['keep-alive']).toBe('timeout=90')
+})
+
 describe('who one is', () => {
   test('comes from the client certificate', async () => {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }

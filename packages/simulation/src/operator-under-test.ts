@@ -78,6 +78,11 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    * either. @default none: every field shows somewhere
    */
   readonly inertFields?: readonly string[]
+  /**
+   * Whether states of the first CRD are walked. A schema as large as that of a pod is better walked by a suite that
+   * knows which fields matter. @default true
+   */
+  readonly walksStates?: boolean
   /** Makes a generated spec one that can be carried out, where the schema cannot say what that takes. @default as it is */
   readonly complete?: (spec: PlainObject) => PlainObject
   /** Generated specs for which this is false are not walked, for rules that the schema cannot say. @default all are */

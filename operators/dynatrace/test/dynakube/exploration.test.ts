@@ -1,12 +1,12 @@
 import { divergenceText, explore, type OperatorUnderTest, type PatternId, type Scenario } from '@reeve/simulation'
 import { describe, expect, it } from 'vitest'
-import { exploration } from '../../src/exploration/life-of-a-dynakube.ts'
+import { exploration } from '../../src/exploration.ts'
 
 // The exploration knows outside worlds by their interface only.
 const operator = exploration.operator as OperatorUnderTest
 const scenario = exploration.scenario as Scenario
 
-/** Two points of each, spread evenly; `npm run explore -- --module …/life-of-a-dynakube.ts` tries them all. */
+/** Two points of each, spread evenly; `npm run explore -- --operator dynatrace` tries them all. */
 const PATTERNS: readonly PatternId[] = ['T1', 'T2', 'T4', 'T6', 'T9', 'T10', 'T11']
 
 describe('the Dynatrace operator survives', () => {

@@ -43,7 +43,11 @@ const DRAIN_TURNS = 100
 /** As much as the real server takes. */
 const MAX_HEADER_BYTES = 1024 * 1024
 /** The types of Node's HTTP/2 server leave out the options of the HTTP/1.1 that it speaks as well. */
-const http1Limits = { maxHeaderSize: MAX_HEADER_BYTES }
+const http1Limits = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  // As long as the real server. A connection that is closed at the moment it is used again loses the request.
+  keepAliveTimeout: 90_000,
+}
 /** How much of a body that is too large is read and forgotten, for a client that listens only when it has sent all. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 

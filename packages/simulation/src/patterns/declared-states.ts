@@ -18,7 +18,7 @@ export const declaredStates: Pattern = {
   coverage: 'sampled',
   async points(context) {
     const schema = specSchema(context)
-    if (schema === undefined) return []
+    if (schema === undefined || context.operator.walksStates === false) return []
     const { seed, budget, operator } = context
     const walker = new StateWalker(context)
     const parts = { context, walker, schema }

@@ -1,10 +1,10 @@
 /** The Dynatrace operator and what its users do, described for fault exploration. */
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import type { Exploration } from '@reeve/simulation'
-import { type DynaKubeSpec, DynaKubes } from '../api/latest.ts'
-import { encodeSecret } from '../controllers/secret-data.ts'
-import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
-import { type EnvironmentWorld, TENANT } from './environment-world.ts'
+import { type DynaKubeSpec, DynaKubes } from './api/latest.ts'
+import { encodeSecret } from './controllers/secret-data.ts'
+import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
+import { type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
@@ -34,7 +34,7 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * A DynaKube with everything, which becomes one for hosts only, and goes.
  *
  * @example
- * npm run explore -- --module operators/dynatrace/src/exploration/life-of-a-dynakube.ts --pattern T1,T2,T9
+ * npm run explore -- --operator dynatrace --pattern T1,T2,T9
  */
 export const exploration: Exploration<EnvironmentWorld> = {
   operator: dynatraceUnderTest,
