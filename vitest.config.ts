@@ -37,7 +37,8 @@ export default defineConfig({
       {
         test: {
           name: 'real',
-          maxWorkers,
+          // The control plane wants its share of the cores.
+          maxWorkers: availableParallelism(),
           isolate,
           include: [
             ...everywhere.map((root) => `${root}/**/*.real.test.ts`),

@@ -6,7 +6,7 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '@reeve/dynatrace'
-import { createClient, type KubeClient, Namespaces, type Stored, type Transport } from '@reeve/kube'
+import { createClient, type KubeClient, Namespaces, type Stored, sleep, type Transport } from '@reeve/kube'
 import { issueAuthority, type ReconcileRecord } from '@reeve/runtime'
 import type { ClusterKind } from './bench-cluster.ts'
 import { BARE_NAMESPACE, type DynatraceStage, fullDynaKube, NAMESPACE, startDynatraceStage } from './dynatrace-stage.ts'
@@ -24,6 +24,9 @@ import type { Result } from './result.ts'
 
 /** The first round warms up. */
 const ROUNDS = 5
+
+/** All is done when nothing was looked at for so long; the time of the last write is what counts. */
+const QUIET_MS = 500
 
 /** How many DynaKubes the operator works on at once. */
 const WORKERS = 4
@@ -196,11 +199,19 @@ async function startOperator(
       }
       onRecord()
     })
-  const lastOf = ({ metadata }: DynaKube) =>
-    records.findLast(({ controller, key }) => controller === 'dynakube-controller' && key.name === metadata.name)
-  const isQuiet = (owner: DynaKube) => {
-    const { writes, error } = lastOf(owner) ?? {}
-    return writes?.length === 0 && error === undefined
+  const looks = () => records.filter(({ controller }) => controller === 'dynakube-controller')
+  const lastOf = ({ metadata }: DynaKube) => looks().findLast(({ key }) => key.name === metadata.name)
+  const isDone = (owner: DynaKube) => {
+    const last = lastOf(owner)
+    return last !== undefined && last.error === undefined
+  }
+  const untilQuiet = async (owners: readonly Stored<DynaKube>[]): Promise<void> => {
+    let seen: number
+    do {
+      await until(() => owners.every(isDone))
+      seen = looks().length
+      await sleep(QUIET_MS)
+    } while (looks().length > seen)
   }
   // Only a DynaKube that is there is looked at again after some time.
   const isGone = (owner: DynaKube) => lastOf(owner)?.outcome === 'success'
@@ -210,7 +221,7 @@ async function startOperator(
       transport.writes.length = 0
       records = []
     },
-    untilQuiet: (owners) => until(() => owners.every(isQuiet)),
+    untilQuiet,
     untilGone: (owners) => until(() => owners.every(isGone)),
     async [Symbol.asyncDispose]() {
       stop.abort()

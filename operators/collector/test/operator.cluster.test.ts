@@ -87,8 +87,11 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
       { path: `${stage.charts}/log-collector` },
       { values: { replicas: 1 } },
     )
-    await stage.untilPhase('hand', 'Available', 3)
-    expect(await stage.helm.values(tenants.releaseOf('hand'))).toEqual({ replicas: 0 })
+    await stage.until(async () => {
+      const { replicas } = await stage.helm.values(tenants.releaseOf('hand'))
+      return replicas === 0
+    })
+    await stage.untilPhase('hand', 'Available')
     await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
   })
 

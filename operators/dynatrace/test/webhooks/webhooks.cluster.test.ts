@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'
 import { chartSuite } from './suites/chart.ts'
+import { inMeshSuite } from './suites/in-mesh.ts'
 import { lifeSuite } from './suites/life.ts'
 import { samplesSuite } from './suites/samples.ts'
 
@@ -18,3 +19,4 @@ admissionSuite(() => stage)
 chartSuite(() => stage)
 // Last: it replaces the authority.
 lifeSuite(() => stage)
+inMeshSuite()

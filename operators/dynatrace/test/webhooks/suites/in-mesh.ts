@@ -1,0 +1,56 @@
+/** Istio's objects on whichever cluster the run is for: a real server checks what is written, and by whom. */
+import type { KubeObject } from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
+import { installIstio } from '../../dynakube/support/istio-crds.ts'
+import { type ControllersStage, setControllersStage } from '../../support/controllers-stage.ts'
+import { until } from '../../support/until.ts'
+
+const NAME = 'in-mesh'
+
+/** Comes after the suites for which Istio must not be there: its CRDs are for the whole cluster, and stay. */
+export function inMeshSuite(): void {
+  describe('in a mesh', () => {
+    let stage: ControllersStage
+    beforeAll(async () => {
+      stage = await setControllersStage([NAME])
+      // They stay, because nobody knows who else on the cluster needs them.
+      await installIstio(stage.client)
+    })
+    afterAll(() => stage?.[Symbol.asyncDispose]())
+
+    async function ofIstio(): Promise<readonly string[]> {
+      const lists = await Promise.all(
+        ISTIO_KINDS.map((kind) => stage.client.list<KubeObject>(kind, { namespace: stage.namespace })),
+      )
+      return lists.flatMap(({ items }) => items.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).sort()
+    }
+
+    it('the way out of a mesh is made once, followed and taken back', async () => {
+      const { connectionInfo } = stage.environment.tenant(NAME)
+      connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://x.io:443/communication']
+      const namespaceSelector = { matchLabels: { team: NAME } }
+      await stage.create(NAME, { enableIstio: true, oneAgent: { applicationMonitoring: { namespaceSelector } } })
+      await until('a phase', stage.hasPhase(NAME, 'Running'))
+      const expected = [
+        `ServiceEntry/${NAME}-fqdn-oneagent`,
+        `ServiceEntry/${NAME}-ip-oneagent`,
+        `ServiceEntry/${NAME}-ip-operator`,
+        `VirtualService/${NAME}-fqdn-oneagent`,
+      ]
+      expect(await ofIstio()).toEqual(expected)
+      await stage.settle(NAME)
+      expect(await stage.look(NAME)).toEqual([])
+
+      connectionInfo.endpoints = ['https://y.io:443/communication', 'https://y.io:9999/communication']
+      stage.pass(16 * 60_000)
+      await until('the other hosts', async () => {
+        await stage.look(NAME)
+        return !(await ofIstio()).includes(`ServiceEntry/${NAME}-ip-oneagent`)
+      })
+
+      await stage.edit(NAME, { enableIstio: false })
+      await until('nothing left', async () => (await ofIstio()).length === 0)
+    })
+  })
+}
