@@ -91,7 +91,8 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
       const { replicas } = await stage.helm.values(tenants.releaseOf('hand'))
       return replicas === 0
     })
-    await stage.untilPhase('hand', 'Available')
+    await stage.until(async () => ((await stage.untilPhase('hand', 'Available')).status?.revision ?? 0) >= 3)
+    expect(await stage.helm.values(tenants.releaseOf('hand'))).toEqual({ replicas: 0 })
     await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
   })
 

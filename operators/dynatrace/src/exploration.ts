@@ -2,30 +2,19 @@
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import type { Exploration } from '@reeve/simulation'
 import { type DynaKubeSpec, DynaKubes } from './api/latest.ts'
+import { FULL_SPEC } from './api/testing/full-spec.ts'
 import { encodeSecret } from './controllers/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
 import { type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
-const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
-
 const FULL: Partial<DynaKubeSpec> = {
+  ...FULL_SPEC,
   tokens: 'tokens',
   // A day: what is asked again, and written down, after hours would be no rest.
   dynatraceApiRequestThreshold: 1_440,
-  oneAgent: { cloudNativeFullStack: {} },
   metadataEnrichment: { enabled: true },
-  activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
-  extensions: { prometheus: {} },
-  telemetryIngest: {},
-  kspm: { mappedHostPaths: ['/etc'] },
-  logMonitoring: {},
-  templates: {
-    otelCollector: { imageRef: image('otelc') },
-    extensionExecutionController: { imageRef: image('eec') },
-    kspmNodeConfigurationCollector: { imageRef: image('ncc') },
-  },
 }
 
 const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const

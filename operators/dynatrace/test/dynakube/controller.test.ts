@@ -1,6 +1,7 @@
 /** A DynaKube from its creation to its deletion, in a cluster in process and against a simulated environment. */
 import { ConfigMaps, DaemonSets, type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
@@ -11,23 +12,6 @@ beforeAll(async () => {
   stage = await setStage(['full', 'untold'])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
-
-const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
-
-/** Everything at once. */
-const FULL = {
-  oneAgent: { cloudNativeFullStack: {} },
-  activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
-  extensions: { prometheus: {} },
-  telemetryIngest: {},
-  kspm: { mappedHostPaths: ['/etc'] },
-  logMonitoring: {},
-  templates: {
-    otelCollector: { imageRef: image('otelc') },
-    extensionExecutionController: { imageRef: image('eec') },
-    kspmNodeConfigurationCollector: { imageRef: image('ncc') },
-  },
-}
 
 async function owned(uid: string | undefined): Promise<readonly string[]> {
   const kinds: readonly Resource[] = [ConfigMaps, Secrets, Services, DaemonSets, StatefulSets]
@@ -43,7 +27,7 @@ const hasPhase = (name: string, phase: string) => async () => (await stage.read(
 
 describe('a DynaKube with everything', () => {
   it('gets all its objects (core 1, workloads 32)', async () => {
-    const { metadata } = await stage.create('full', FULL)
+    const { metadata } = await stage.create('full', FULL_SPEC)
     // Gateways take a minute and a half until they are ready: nobody waits for that here.
     await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
     expect(await owned(metadata.uid)).toEqual([

@@ -52,6 +52,9 @@ const isGone = (name: string) => () =>
     () => false,
     (error: unknown) => isNotFound(error),
   )
+function unlessGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
 const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation)
 
 function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partial<EdgeConnectSpec['oauth']> = {}) {
@@ -185,13 +188,10 @@ describe('an EdgeConnect of the operator', () => {
     // A look that is under way still knows the client, and puts it back.
     await stage.until('another one', async () => {
       if (known()[0]?.id !== before) return known()[0] !== undefined
-      await stage.client.delete(Secrets, key('made-client')).catch(() => undefined)
+      await stage.client.delete(Secrets, key('made-client')).catch(unlessGone)
       return false
     })
-    await stage.until(
-      'its client',
-      async () => (await secret('made-client').catch(() => undefined))?.id === known()[0]?.id,
-    )
+    await stage.until('its client', async () => (await secret('made-client').catch(unlessGone))?.id === known()[0]?.id)
     expect(known()).toHaveLength(1)
   })
 
@@ -200,13 +200,10 @@ describe('an EdgeConnect of the operator', () => {
     const data = encodeSecret({ id: 'another' })
     await stage.until('another one', async () => {
       if (known()[0]?.id !== before) return known()[0] !== undefined
-      await stage.client.patch(Secrets, key('made-client'), { type: 'merge', patch: { data } }).catch(() => undefined)
+      await stage.client.patch(Secrets, key('made-client'), { type: 'merge', patch: { data } }).catch(unlessGone)
       return false
     })
-    await stage.until(
-      'its client',
-      async () => (await secret('made-client').catch(() => undefined))?.id === known()[0]?.id,
-    )
+    await stage.until('its client', async () => (await secret('made-client').catch(unlessGone))?.id === known()[0]?.id)
   })
 
   it('goes from the environment before it goes from the cluster (core 49)', async () => {

@@ -1,6 +1,7 @@
 /** A plan against a cluster in which the operator runs: it says what the operator then does, and does none of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'
 import { FILES } from '../../src/plan/components-of.ts'
 import { hasChanges, summaryOf } from '../../src/plan/summary.ts'
 import { errorsOf, idOf, PlanStage, shown } from './support/plan-stage.ts'
@@ -12,22 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
-const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
-
-const FULL = {
-  oneAgent: { cloudNativeFullStack: {} },
-  activeGate: { capabilities: ['routing', 'kubernetes-monitoring'] },
-  extensions: { prometheus: {} },
-  telemetryIngest: {},
-  kspm: { mappedHostPaths: ['/etc'] },
-  logMonitoring: {},
-  metadataEnrichment: { enabled: true },
-  templates: {
-    otelCollector: { imageRef: image('otelc') },
-    extensionExecutionController: { imageRef: image('eec') },
-    kspmNodeConfigurationCollector: { imageRef: image('ncc') },
-  },
-} satisfies Partial<DynaKubeSpec>
+const FULL = { ...FULL_SPEC, metadataEnrichment: { enabled: true } } satisfies Partial<DynaKubeSpec>
 
 describe('a plan for a DynaKube with everything', () => {
   it('creates what the operator then creates, field by field', async () => {

@@ -1,5 +1,6 @@
 /** A DynaKube with everything that can be had at once, an EdgeConnect, and what both refer to. */
 import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
+import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import type { EnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import type { DynaKube, EdgeConnect } from '../../../src/index.ts'
@@ -66,13 +67,7 @@ export function everyFeature(namespace: string, environment: EnvironmentSimulato
       telemetryIngest: {},
       kspm: { mappedHostPaths: ['/etc'] },
       logMonitoring: {},
-      templates: {
-        otelCollector: { imageRef: image('otelc') },
-        extensionExecutionController: { imageRef: image('eec') },
-        sqlExtensionExecutor: { imageRef: image('sql') },
-        kspmNodeConfigurationCollector: { imageRef: image('ncc') },
-        logMonitoring: { imageRef: image('logs') },
-      },
+      templates: EXAMPLE_TEMPLATES,
     },
   }
 }

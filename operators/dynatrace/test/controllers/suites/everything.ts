@@ -1,12 +1,11 @@
 /** A DynaKube that asks for everything, from its creation through changes to the quiet after them. */
 import { ConfigMaps, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
 import { FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
 import { PATIENCE_MS, until } from '../../support/until.ts'
-
-const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
 
 const EVERYTHING = [
   'ConfigMap/dynatrace-otlp-api-endpoint',
@@ -70,10 +69,8 @@ export function everythingSuite(at: () => ControllersStage): void {
         kspm: { mappedHostPaths: ['/etc'] },
         logMonitoring: {},
         templates: {
-          otelCollector: { imageRef: image('otelc') },
-          extensionExecutionController: { imageRef: image('eec') },
-          sqlExtensionExecutor: { imageRef: image('sql') },
-          kspmNodeConfigurationCollector: { imageRef: image('ncc'), ...placement },
+          ...EXAMPLE_TEMPLATES,
+          kspmNodeConfigurationCollector: { ...EXAMPLE_TEMPLATES.kspmNodeConfigurationCollector, ...placement },
         },
       })
       uid = created.metadata.uid
