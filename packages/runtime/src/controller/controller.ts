@@ -318,10 +318,11 @@ export class Controller<T extends KubeObject> implements Runnable {
     } catch (error) {
       ending = endingOf(run.signal, undefined, error)
     }
-    const durationMs = this.#clock.now() - startedMs
+    const endedMs = this.#clock.now()
+    const durationMs = endedMs - startedMs
     this.#metrics.ended(ending.outcome, durationMs / 1_000)
     if (run.isAbandoned) this.#metrics.abandoned()
-    const nextRunMs = this.#followUp(key, ending)
+    const nextDelayMs = this.#followUp(key, ending)
     this.#report(
       logger,
       {
@@ -339,13 +340,13 @@ export class Controller<T extends KubeObject> implements Runnable {
         omittedWrites: run.omittedWrites,
         outcome: ending.outcome,
         ...(ending.error !== undefined && { error: ending.error.message }),
-        ...(nextRunMs !== undefined && { nextRunMs }),
+        ...(nextDelayMs !== undefined && { nextRunMs: endedMs + nextDelayMs }),
       },
       ending.error,
     )
   }
 
-  /** Arranges the next run, and answers when it is due. */
+  /** Arranges the next run, and answers how far off it is. */
   #followUp(key: ObjectKey, ending: Ending): number | undefined {
     switch (ending.outcome) {
       case 'success':
@@ -355,11 +356,11 @@ export class Controller<T extends KubeObject> implements Runnable {
       case 'requeue_after':
         this.#queue.forget(key)
         this.#queue.add(key, { reason: { event: 'requeue' }, priority: 'normal', delayMs: ending.requeueAfterMs })
-        return this.#clock.now() + ending.requeueAfterMs
+        return ending.requeueAfterMs
       case 'aborted':
         return undefined
       default:
-        return this.#clock.now() + this.#queue.retry(key, { minDelayMs: ending.retryAfterMs })
+        return this.#queue.retry(key, { minDelayMs: ending.retryAfterMs })
     }
   }
 

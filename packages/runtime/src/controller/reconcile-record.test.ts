@@ -1,5 +1,5 @@
 import { sleep } from '@reeve/kube'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
@@ -53,6 +53,23 @@ test('every reconcile leaves a record of why it ran, what it wrote and how long 
     nextRunMs: Date.UTC(2030, 0, 1) + 300 + 1_000,
   })
   expect(told[0]?.writes).toHaveLength(3)
+  await stop()
+})
+
+test('the next run is told from the end of the record, however long it takes to arrange it', async () => {
+  const { cluster, clock, stop, controller } = await controllerScenario({
+    reconcile: async ({ clock: on }) => {
+      const endMs = on.now()
+      let looks = 0
+      vi.spyOn(clock, 'now').mockImplementation(() => endMs + looks++)
+      return { requeueAfterMs: 60_000 }
+    },
+  })
+  cluster.put(Widgets, widget('a'))
+  await clock.settle()
+  vi.restoreAllMocks()
+  const { nextRunMs = 0, startedMs = 0, durationMs = 0 } = controller.records[0] ?? {}
+  expect(nextRunMs - startedMs - durationMs).toBe(60_000)
   await stop()
 })
 
