@@ -2,7 +2,7 @@
 import type { ChartResolver } from '@reeve/helm'
 import { type Clock, Namespaces, type ObjectKey } from '@reeve/kube'
 import type { Exploration, OutsideCall, PlainObject, Scenario, Step } from '@reeve/simulation'
-import { type Collector, CollectorCrd, Collectors } from './api/collector.ts'
+import { type Collector, CollectorCrd, Collectors, type LastFailure } from './api/collector.ts'
 import { CLUSTER, configured, declaredCollectors } from './exploration/declared-collectors.ts'
 import { HelmWorld } from './exploration/helm-world.ts'
 import { SAMPLE_CHART } from './exploration/sample-chart.ts'
@@ -127,16 +127,20 @@ function chartsBehind(call: OutsideCall, clock: Clock): ChartResolver {
 function withoutWay(object: PlainObject): PlainObject {
   const { status, ...rest } = object as { readonly status?: Collector['status'] }
   if (status === undefined) return object
-  const { revision: _revision, lastFailure, conditions = [], ...lasting } = status
-  const { attempts: _attempts, ...failure } = lastFailure ?? {}
+  const { revision: _revision, lastFailure, rolledBack, conditions = [], ...lasting } = status
   return {
     ...rest,
     status: {
       ...lasting,
-      ...(lastFailure && { lastFailure: failure }),
+      ...(lastFailure && { lastFailure: withoutAttempts(lastFailure) }),
+      ...(rolledBack && { rolledBack: withoutAttempts(rolledBack) }),
       conditions: conditions.map((condition) => ({ ...condition, message: withoutNumbers(condition.message ?? '') })),
     },
   }
+}
+
+function withoutAttempts({ attempts: _attempts, ...failure }: LastFailure): PlainObject {
+  return failure
 }
 
 function withoutNumbers(message: string): string {

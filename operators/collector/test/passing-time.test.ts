@@ -1,7 +1,15 @@
 /** What happens while time passes: on a simulated clock, with a Helm that keeps account of what it is asked. */
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { type ChartResolver, type DeployOptions, type Release, type ReleaseKey, ValuesRefusedError } from '@reeve/helm'
+import {
+  type ChartResolver,
+  ChartUnreachableError,
+  type DeployOptions,
+  type Release,
+  type ReleaseKey,
+  readReleases,
+  ValuesRefusedError,
+} from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import {
   type CustomResourceDefinition,
@@ -14,6 +22,9 @@ import {
 } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { configured } from '../src/exploration/declared-collectors.ts'
+import { ReleaseStore } from '../src/exploration/release-store.ts'
+import { SimulatedHelm } from '../src/exploration/simulated-helm.ts'
 import { CollectorCrd, type CollectorOperatorOptions, Collectors, createCollectorOperator } from '../src/index.ts'
 import { type CollectorParts, collectorOf } from '../src/testing/collector.ts'
 
@@ -96,23 +107,26 @@ async function install(release: ReleaseKey, _chart: unknown, options: DeployOpti
 
 /** Starts an operator whose helm does `work` for every command. */
 function start(work: (...args: Parameters<typeof install>) => Promise<Release>): void {
-  const ending = new AbortController()
   const command = (verb: string) => (release: ReleaseKey, chart: unknown, options?: DeployOptions) => {
     commands.push(verb)
     return work(release, chart, options)
   }
-  const helm: CollectorOperatorOptions['helm'] = {
+  run({
     binary: { path: '/bin/helm', version: '4.1.0', major: 4 },
     install: command('install'),
     upgrade: command('upgrade'),
     rollback: async () => void commands.push('rollback'),
     uninstall: async () => commands.push('uninstall') > 0,
     recover: async () => ({ action: 'none' }),
-  }
+  })
+}
+
+function run(helm: CollectorOperatorOptions['helm'], source: ChartResolver = charts): void {
+  const ending = new AbortController()
   const { manager } = createCollectorOperator({
     client: connect((request) => writes.push(request)),
     helm,
-    charts,
+    charts: source,
     settings: { clusters: { development: { type: 'directory', location: '/charts' } } },
     clock,
     random: seededRandom(3),
@@ -134,6 +148,8 @@ async function create(parts: CollectorParts = {}): Promise<void> {
 const status = async () => (await client.get(Collectors, KEY)).status
 const untilPhase = (phase: string) =>
   clock.runUntil(async () => (await status())?.phase === phase, { maxMs: 10 * MINUTE_MS })
+
+const degraded = async () => (await status())?.conditions?.find(({ type }) => type === 'Degraded')
 
 async function warnings(): Promise<readonly string[]> {
   const { items } = await client.listAll(Events, { namespace: KEY.namespace })
@@ -196,4 +212,42 @@ test('drift that an upgrade does not heal is said, and not fought over', async (
   expect((await status())?.lastFailure?.message).toMatch(
     /^changed: Deployment web \(spec\.replicas\); an upgrade has not/,
   )
+})
+
+test('why a release was rolled back is not forgotten while its chart cannot be had', async () => {
+  let isAway = false
+  run(new SimulatedHelm({ clock, releases: new ReleaseStore(client) }), {
+    resolve: async (source) => {
+      if (isAway) throw new ChartUnreachableError('the chart source does not answer')
+      return charts.resolve(source)
+    },
+  })
+  const configure = (values: Readonly<Record<string, unknown>>) =>
+    client.patch(Collectors, KEY, {
+      type: 'merge',
+      patch: { spec: { collector: { configuration: configured(values) } } },
+    })
+  const untilReason = (reason: string) =>
+    clock.runUntil(async () => (await degraded())?.reason === reason, { maxMs: 20 * MINUTE_MS })
+  await create({ collector: { configuration: configured({ replicas: 1 }) } })
+  await untilPhase('Available')
+  await configure({ replicas: 1, broken: true })
+  await untilReason('RolledBack')
+  const told = await degraded()
+  expect(told?.message).toContain('Not_A_Name')
+  const failure = (await status())?.lastFailure
+
+  isAway = true
+  await untilReason('HelmChartUnreachable')
+  isAway = false
+  await untilReason('RolledBack')
+  expect(await degraded()).toMatchObject({ message: told?.message })
+  expect((await status())?.lastFailure).toEqual(failure)
+
+  // What is not asked for any longer is forgotten, and nothing was tried meanwhile.
+  await configure({ replicas: 1 })
+  await untilPhase('Available')
+  expect(await status()).not.toHaveProperty('rolledBack')
+  const history = await readReleases(client, { namespace: 'acme', name: 'metrics-eu1' })
+  expect(history.map(({ status: state }) => state)).toEqual(['superseded', 'failed', 'deployed'])
 })

@@ -126,17 +126,20 @@ const condition = Type.Object({
   lastTransitionTime: Type.String({ format: 'date-time' }),
 })
 
-const lastFailure = Type.Object(
-  {
-    reason: Type.String({ description: 'One word that programs may branch on.' }),
-    message: Type.String(),
-    time: Type.String({ format: 'date-time' }),
-    attempts: Type.Integer({ description: 'How often the same has failed in a row.' }),
-    chartDigest: Type.Optional(Type.String({ description: 'What was tried.' })),
-    valuesDigest: Type.Optional(Type.String({ description: 'What was tried.' })),
-  },
-  { description: 'Why the last attempt failed. Stays until an attempt succeeds.' },
-)
+const failure = (description: string) =>
+  Type.Object(
+    {
+      reason: Type.String({ description: 'One word that programs may branch on.' }),
+      message: Type.String(),
+      time: Type.String({ format: 'date-time' }),
+      attempts: Type.Integer({ description: 'How often the same has failed in a row.' }),
+      chartDigest: Type.Optional(Type.String({ description: 'What was tried.' })),
+      valuesDigest: Type.Optional(Type.String({ description: 'What was tried.' })),
+    },
+    { description },
+  )
+
+const lastFailure = failure('Why the last attempt failed. Stays until an attempt succeeds.')
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -152,6 +155,9 @@ const status = Type.Object(
     chartDigest: text('Digest of that chart; absent when somebody else made the revision.'),
     valuesDigest: text('Digest of the values of that revision.'),
     lastFailure: Type.Optional(lastFailure),
+    rolledBack: Type.Optional(
+      failure('Why the release was rolled back. Stays, whatever else fails, until chart or values change.'),
+    ),
     conditions: Type.Optional(
       listMap(condition, ['type'], {
         description: 'Available, Progressing and Degraded, each with reason and message.',

@@ -1,7 +1,15 @@
 /** Decides what happens to a release, from what is there: never from the kind of event that made us look. */
 import { planRecovery } from '@reeve/helm'
 import type { LastFailure } from '../api/collector.ts'
-import { hasOwner, type Ingredients, isForeign, isMadeFrom, type Revision, rollbackTarget } from './revision-marks.ts'
+import {
+  hasOwner,
+  type Ingredients,
+  isForeign,
+  isMadeFrom,
+  isTriedWith,
+  type Revision,
+  rollbackTarget,
+} from './revision-marks.ts'
 
 /** How the workloads of a release fare. `stuck`: they will not get ready by waiting. */
 export type Health = 'ready' | 'progressing' | 'stuck'
@@ -92,7 +100,7 @@ export function decide(observation: Observation): Decision {
 
 /** How long the same attempt has to wait after it failed; 0 when it may be made. */
 export function backoffMs(lastFailure: LastFailure | undefined, desired: Ingredients, now: number): number {
-  if (lastFailure === undefined || !isSame(lastFailure, desired)) return 0
+  if (lastFailure === undefined || !isTriedWith(lastFailure, desired)) return 0
   const delay = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(lastFailure.attempts - 1, 20))
   const waitMs = Date.parse(lastFailure.time) + delay - now
   // A time that no difference between clocks explains would otherwise hold everything up for years.
@@ -156,14 +164,10 @@ function isFinalFailure(observation: Observation): boolean {
 }
 
 function isKnownFailure({ lastFailure, desired }: Observation): boolean {
-  return lastFailure !== undefined && isSame(lastFailure, desired)
+  return lastFailure !== undefined && isTriedWith(lastFailure, desired)
 }
 
 function unlessJustFailed({ lastFailure, desired, now }: Observation, decision: Decision): Decision {
   const retryAfterMs = backoffMs(lastFailure, desired, now)
   return retryAfterMs > 0 ? { action: 'wait', why: 'backoff', retryAfterMs } : decision
-}
-
-function isSame(failure: LastFailure, { chartDigest, valuesDigest }: Ingredients): boolean {
-  return failure.chartDigest === chartDigest && failure.valuesDigest === valuesDigest
 }

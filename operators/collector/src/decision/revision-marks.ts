@@ -66,6 +66,11 @@ export function hasOwner(history: readonly Revision[]): boolean {
   return history.some(({ labels }) => labels[OWNER_LABEL] !== undefined)
 }
 
+/** Whether it was these that were tried and failed. */
+export function isTriedWith(tried: Partial<Ingredients>, { chartDigest, valuesDigest }: Ingredients): boolean {
+  return tried.chartDigest === chartDigest && tried.valuesDigest === valuesDigest
+}
+
 /** Whether a revision was made from exactly these. One that was made by hand is made from something unknown. */
 export function isMadeFrom(revision: Revision, ingredients: Ingredients, history: readonly Revision[]): boolean {
   if (isForeign(revision, history)) return false

@@ -2,7 +2,7 @@
 import type { Release, ReleaseKey } from '@reeve/helm'
 import { formatKey, objectKey, type Stored } from '@reeve/kube'
 import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
-import { type Collector, Collectors, type LastFailure } from '../api/collector.ts'
+import { type Collector, Collectors } from '../api/collector.ts'
 import { type Decision, decide } from '../decision/decide.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
 import { formatRelease, releaseKeyOf } from '../release-key.ts'
@@ -10,8 +10,9 @@ import { act, isActive, uninstall } from './act.ts'
 import { claimants } from './cached-collectors.ts'
 import type { CollectorContext, CollectorParts } from './collector-context.ts'
 import { type DesiredRelease, resolveRelease } from './desired-release.ts'
-import { DRIFT_PERSISTS, driftFailure, type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
+import { driftFailure, type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
 import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
+import { knownFailure, remembered, rollbackCause } from './known-failures.ts'
 import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader } from './releases.ts'
 import { deriveStatus, type Findings } from './status.ts'
 
@@ -115,7 +116,7 @@ async function look(
     health: workloads.health,
     drift: driftOf(collector, workloads, ingredients),
     ...(isHeldByOther && { claimedBy: formatKey(objectKey(holder)) }),
-    lastFailure: collector.status?.lastFailure,
+    lastFailure: knownFailure(collector.status, ingredients),
     policy: { isSuspended: suspend, rollsBack: rollback.onFailure, heals: drift === 'Heal' },
     now: clock.now(),
     staleAfterMs,
@@ -189,7 +190,7 @@ async function removeReleases(
 }
 
 /** What is to be reported; what is left out is as usual. */
-interface Account extends Partial<Omit<Findings, 'collector' | 'lastFailure'>> {
+interface Account extends Partial<Omit<Findings, 'collector' | 'lastFailure' | 'rolledBack'>> {
   readonly release: ReleaseKey
   readonly history: readonly Release[]
   readonly failure?: Failure | undefined
@@ -206,10 +207,12 @@ async function report(
   const { failure, history, hasActed = false, leftovers = [], decision } = account
   const now = clock.now()
   const workloads = account.workloads ?? (await inspect(history, context))
-  const before = collector.status?.lastFailure
-  const lastFailure = failure === undefined ? remembered(before, account) : noteFailure(before, failure, now)
+  const outcome = { decision, ingredients: account.desired?.ingredients }
+  const before = knownFailure(collector.status, outcome.ingredients)
+  const lastFailure = failure === undefined ? remembered(before, outcome) : noteFailure(before, failure, now)
+  const rolledBack = rollbackCause(collector.status?.rolledBack, lastFailure, outcome)
   if (lastFailure !== undefined && lastFailure !== before) metrics.failures.inc({ reason: lastFailure.reason })
-  const status = deriveStatus({ ...account, collector, workloads, leftovers, lastFailure }, clock)
+  const status = deriveStatus({ ...account, collector, workloads, leftovers, lastFailure, rolledBack }, clock)
   const degraded = getCondition(status.conditions as Parameters<typeof getCondition>[0], 'Degraded')
   const known = getCondition(collector.status?.conditions as Parameters<typeof getCondition>[0], 'Degraded')
   const isNews = degraded?.reason !== known?.reason || degraded?.message !== known?.message
@@ -221,15 +224,4 @@ async function report(
   if (failure !== undefined && lastFailure !== undefined) return { requeueAfterMs: remainingMs(lastFailure, now) }
   const isUnsettled = hasActed || decision?.action === 'note-stuck' || workloads.health === 'progressing'
   return { requeueAfterMs: isUnsettled || leftovers.length > 0 ? SOON_MS : resyncMs }
-}
-
-/** A failure is remembered until what it kept from happening has happened. */
-function remembered(before: LastFailure | undefined, { decision, desired }: Account): LastFailure | undefined {
-  if (before === undefined || decision === undefined) return before
-  if (decision.action === 'nothing' && decision.state === 'current') return undefined
-  if (decision.action === 'nothing' && decision.state === 'drifted' && before.reason !== DRIFT_PERSISTS)
-    return undefined
-  const isAboutThis =
-    before.chartDigest === desired?.ingredients.chartDigest && before.valuesDigest === desired?.ingredients.valuesDigest
-  return isAboutThis ? before : undefined
 }

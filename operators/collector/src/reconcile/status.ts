@@ -21,6 +21,8 @@ export interface Findings {
   readonly decision?: Decision
   readonly desired?: DesiredRelease
   readonly lastFailure: LastFailure | undefined
+  /** Why the release is back at an older revision. */
+  readonly rolledBack?: LastFailure | undefined
   /** Releases that wait to be removed because the Collector has moved. */
   readonly leftovers: readonly ReleaseKey[]
 }
@@ -38,7 +40,7 @@ interface Aspect {
  * const status = deriveStatus(findings, clock)
  */
 export function deriveStatus(findings: Findings, clock: { now(): number }): CollectorStatus {
-  const { collector, release, history, lastFailure } = findings
+  const { collector, release, history, lastFailure, rolledBack } = findings
   const deployed = history.findLast(({ status }) => status === 'deployed')
   const available = availability(findings, deployed)
   const degraded = degradation(findings)
@@ -62,6 +64,7 @@ export function deriveStatus(findings: Findings, clock: { now(): number }): Coll
     namespace: release.namespace,
     ...(deployed && described(deployed, history)),
     ...(lastFailure && { lastFailure }),
+    ...(rolledBack && { rolledBack }),
     conditions: [...(conditions ?? [])],
   }
 }
@@ -109,7 +112,7 @@ function progress({ decision, workloads, leftovers, desired, lastFailure }: Find
     : { isTrue: false, reason: 'ChartFromCache', message: `the cached chart is used: ${sourceFailure.message}` }
 }
 
-function degradation({ decision, history, release, lastFailure, workloads }: Findings): Aspect {
+function degradation({ decision, history, release, lastFailure, rolledBack, workloads }: Findings): Aspect {
   if (decision?.action === 'blocked') {
     return decision.by === undefined
       ? {
@@ -124,7 +127,7 @@ function degradation({ decision, history, release, lastFailure, workloads }: Fin
         }
   }
   if (decision?.action === 'nothing' && decision.state === 'rolled-back') {
-    const cause = lastFailure?.message ?? 'what is asked for has failed before'
+    const cause = rolledBack?.message ?? 'what is asked for has failed before; helm history tells why'
     return {
       isTrue: true,
       reason: 'RolledBack',

@@ -1,0 +1,52 @@
+/** What is still known of earlier failures. Others, such as a chart source that does not answer, come and go meanwhile. */
+import type { CollectorStatus, LastFailure } from '../api/collector.ts'
+import type { Decision } from '../decision/decide.ts'
+import { type Ingredients, isTriedWith } from '../decision/revision-marks.ts'
+import { DRIFT_PERSISTS } from './failure.ts'
+
+/** What a look at a release has come to; either is absent when it did not come to it. */
+export interface Outcome {
+  readonly decision?: Decision | undefined
+  readonly ingredients?: Ingredients | undefined
+}
+
+/**
+ * The failure that counts for what is asked for: the last one, unless that was about something else and the release was
+ * rolled back because of an earlier one.
+ *
+ * @example
+ * decide({ …, lastFailure: knownFailure(collector.status, ingredients) })
+ */
+export function knownFailure(
+  status: CollectorStatus | undefined,
+  ingredients: Ingredients | undefined,
+): LastFailure | undefined {
+  const { lastFailure, rolledBack } = status ?? {}
+  if (ingredients === undefined || rolledBack === undefined) return lastFailure
+  const isSuperseded = isTriedWith(rolledBack, ingredients) && !(lastFailure && isTriedWith(lastFailure, ingredients))
+  return isSuperseded ? rolledBack : lastFailure
+}
+
+/** A failure is remembered until what it kept from happening has happened, or is no longer asked for. */
+export function remembered(
+  before: LastFailure | undefined,
+  { decision, ingredients }: Outcome,
+): LastFailure | undefined {
+  if (before === undefined || decision === undefined) return before
+  if (decision.action === 'nothing' && decision.state === 'current') return undefined
+  if (decision.action === 'nothing' && decision.state === 'drifted' && before.reason !== DRIFT_PERSISTS)
+    return undefined
+  return ingredients !== undefined && isTriedWith(before, ingredients) ? before : undefined
+}
+
+/** Why the release was rolled back: what has just become known, or else what was known before. */
+export function rollbackCause(
+  before: LastFailure | undefined,
+  lastFailure: LastFailure | undefined,
+  outcome: Outcome,
+): LastFailure | undefined {
+  const { decision, ingredients } = outcome
+  const isRolledBack = decision?.action === 'nothing' && decision.state === 'rolled-back'
+  const isCause = lastFailure !== undefined && ingredients !== undefined && isTriedWith(lastFailure, ingredients)
+  return isRolledBack && isCause ? lastFailure : remembered(before, outcome)
+}
