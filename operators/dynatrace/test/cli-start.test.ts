@@ -35,14 +35,14 @@ describe('a process of the operator', () => {
   it('loads the command line only to tell its version', async () => {
     const { code, output, loaded, packages } = await run('--version')
     expect([code, output]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
-    expect(packages).toEqual(['commander', 'operators/dynatrace'])
+    expect(packages).toEqual(['commander', 'operators/dynatrace', 'packages/cli'])
     expect(loaded.length).toBeLessThan(20)
   })
 
   it('loads one subcommand and none of its work to show its help', async () => {
     const { code, packages, loaded } = await run('validate', '--help')
     expect(code).toBe(0)
-    expect(packages).toEqual(['commander', 'operators/dynatrace'])
+    expect(packages).toEqual(['commander', 'operators/dynatrace', 'packages/cli'])
     expect(loaded.filter((url) => url.includes('/src/api/'))).toEqual([])
   })
 

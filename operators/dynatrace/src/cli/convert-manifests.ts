@@ -1,10 +1,17 @@
 /** Converts the DynaKubes and EdgeConnects of files and leaves everything else as it was written. */
+
+import {
+  type ManifestDocument,
+  type ManifestObject,
+  type Manifests,
+  objectsIn,
+  type Position,
+  titleOf,
+} from '@reeve/cli/manifests'
 import { Document } from 'yaml'
 import { API_GROUP, API_KINDS, type ApiKind } from '../api/kinds.ts'
 import { reviewBySchema } from '../api/schema-review.ts'
 import { lostFields } from './lost-fields.ts'
-import type { ManifestDocument, Manifests, Position } from './manifest-file.ts'
-import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 
 /** Something to say about a place in a file. */
 export interface Remark extends Position {

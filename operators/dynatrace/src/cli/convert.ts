@@ -1,6 +1,5 @@
 /** `dynatrace-operator convert`: files in another version of the API. */
-import { addFileOption, type FileOptions } from './file-options.ts'
-import { type CommandContext, EXIT, type Subcommand } from './subcommand.ts'
+import { addFileOption, type CommandContext, EXIT, type FileOptions, type Subcommand } from '@reeve/cli'
 
 interface ConvertOptions extends FileOptions {
   readonly to: string
@@ -34,7 +33,7 @@ Exit code 1 tells that something could not be converted; then nothing is printed
 
 async function convert({ filename, to }: ConvertOptions, context: CommandContext): Promise<number> {
   const [{ readManifests }, { convertManifests, kindOfVersion }, { API_KINDS }] = await Promise.all([
-    import('./manifest-file.ts'),
+    import('@reeve/cli/manifests'),
     import('./convert-manifests.ts'),
     import('../api/kinds.ts'),
   ])

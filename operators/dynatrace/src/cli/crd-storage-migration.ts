@@ -1,7 +1,8 @@
 /** `dynatrace-operator crd-storage-migration`: rewrites stored DynaKubes before an upgrade drops their version. */
+
+import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Subcommand } from './subcommand.ts'
 
 interface MigrationOptions {
   readonly namespace?: string

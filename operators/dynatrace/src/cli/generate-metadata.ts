@@ -1,5 +1,5 @@
 /** `dynatrace-operator generate-metadata`: writes what a node is part of into a file that agents read. */
-import { EXIT, type Subcommand } from './subcommand.ts'
+import { EXIT, type Subcommand } from '@reeve/cli'
 
 interface MetadataOptions {
   readonly file: string

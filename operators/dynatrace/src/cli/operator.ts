@@ -1,10 +1,10 @@
 /** `dynatrace-operator operator`: looks after DynaKubes and EdgeConnects until the process is told to stop. */
 import { hostname } from 'node:os'
+import type { Subcommand } from '@reeve/cli'
 import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import type { OperatorSettings } from '../operator-settings.ts'
-import type { Subcommand } from './subcommand.ts'
 
 const PORTS = { metrics: 8080, health: 10_080 }
 

@@ -1,9 +1,10 @@
 /** Prints a plan in the format that was asked for. */
+
+import type { TextSink } from '@reeve/cli'
 import { formatText } from '../plan/format-text.ts'
 import type { Plan } from '../plan/plan.ts'
 import { asDocument } from '../plan/summary.ts'
 import type { PlanOptions } from './plan.ts'
-import type { TextSink } from './subcommand.ts'
 
 /** Prints. Colours are for terminals only. */
 export async function printPlan(
@@ -15,5 +16,5 @@ export async function printPlan(
   else if (output === 'yaml') {
     const { stringify } = await import('yaml')
     stdout.write(stringify(asDocument(plan), { aliasDuplicateObjects: false }))
-  } else stdout.write(formatText(plan, { isColoured: stdout.isTTY ?? false, isFull: full }))
+  } else stdout.write(formatText(plan, { isColoured: stdout.hasColors, isFull: full }))
 }

@@ -1,4 +1,6 @@
 /** What admission would say about the resources of a plan, with everything known that the cluster knows. */
+
+import { type ManifestDocument, type ManifestObject, type Manifests, objectsIn, titleOf } from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
 import { Document } from 'yaml'
 import { convertDynaKube } from '../api/conversion/convert.ts'
@@ -9,8 +11,6 @@ import { apiUrlChange } from '../api/validation/rules/environment.ts'
 import { isOfInterest } from '../plan/manifest-objects.ts'
 import type { PlanFinding } from '../plan/plan-finding.ts'
 import { identityOf } from '../plan/scratch-cluster.ts'
-import type { ManifestDocument, Manifests } from './manifest-file.ts'
-import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 import { reviewManifests } from './review-manifests.ts'
 
 /** Stands for the file of what the cluster has. */

@@ -1,4 +1,7 @@
 /** Carries out `dynatrace-operator plan`: reads files and the cluster, has the plan made, and prints it. */
+
+import { type CommandContext, EXIT } from '@reeve/cli'
+import { readManifests } from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
@@ -6,15 +9,16 @@ import { operatorSettings } from '../operator-settings.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import type { PlanFinding } from '../plan/plan-finding.ts'
 import { hasChanges, hasErrors } from '../plan/summary.ts'
-import { readManifests } from './manifest-file.ts'
 import type { PlanOptions } from './plan.ts'
 import { printPlan } from './plan-output.ts'
 import { objectsToPlan, type PlanFiles, reviewPlan } from './plan-review.ts'
 import { type Observed, offlineStage, onlineStage, type PlanStage } from './plan-stage.ts'
-import { type CommandContext, EXIT } from './subcommand.ts'
 
 /** Where the chart takes the operator from when it is told nothing else. */
 const IMAGE = 'public.ecr.aws/dynatrace/dynatrace-operator'
+
+/** The exit code when there are changes to make. */
+const CHANGES = 2
 
 /** Bounds a plan. */
 export interface PlanRun {
@@ -111,5 +115,5 @@ function installationNotes(version: string, { hasCrds, operator }: Observed): re
 
 function exitCodeOf(plan: Plan): number {
   if (hasErrors(plan)) return EXIT.failed
-  return hasChanges(plan) ? EXIT.changes : EXIT.done
+  return hasChanges(plan) ? CHANGES : EXIT.done
 }

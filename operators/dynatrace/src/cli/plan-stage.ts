@@ -1,16 +1,15 @@
 /** Where the state comes from that a plan starts with: a cluster, or files that stand for one. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CommandContext } from '@reeve/cli'
+import { objectsIn, readManifests } from '@reeve/cli/manifests'
 import { createClient, type KubeObject, loadConfig } from '@reeve/kube'
 import manifest from '../../package.json' with { type: 'json' }
 import { type RunningOperator, readClusterState } from '../plan/cluster-state.ts'
 import type { PlanInput } from '../plan/plan.ts'
 import { PLANNED_KINDS } from '../plan/scratch-cluster.ts'
 import { networkExits } from '../plan/world.ts'
-import { readManifests } from './manifest-file.ts'
-import { objectsIn } from './manifest-object.ts'
 import type { PlanOptions } from './plan.ts'
-import type { CommandContext } from './subcommand.ts'
 
 const DEFAULT_NAMESPACE = 'dynatrace'
 

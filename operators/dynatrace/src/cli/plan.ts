@@ -1,7 +1,7 @@
 /** `dynatrace-operator plan`: what the operator would do if files were applied, without doing any of it. */
+
+import { addFileOption, type FileOptions, type Subcommand } from '@reeve/cli'
 import { type Command, Option } from 'commander'
-import { addFileOption, type FileOptions } from './file-options.ts'
-import type { Subcommand } from './subcommand.ts'
 
 /** What the command line says. */
 export interface PlanOptions extends FileOptions {

@@ -1,4 +1,14 @@
 /** Says about the objects of files what an API server and the webhook would say about them. */
+
+import {
+  type Finding,
+  type ManifestObject,
+  type Manifests,
+  objectsIn,
+  type Position,
+  type Review,
+  titleOf,
+} from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
 import { API_GROUP, API_KINDS, type ApiKind } from '../api/kinds.ts'
 import type { DynaKube } from '../api/latest.ts'
@@ -6,33 +16,7 @@ import { reviewBySchema, type SchemaReview } from '../api/schema-review.ts'
 import { fieldInMessage } from '../api/validation/field-in-message.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import type { RuleFinding } from '../api/validation/rule.ts'
-import type { Manifests, Position } from './manifest-file.ts'
-import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 import { OfflineLookups } from './offline-lookups.ts'
-
-/** Something to say about a place in a file. */
-export interface Finding extends Position {
-  readonly file: string
-  /** Such as `DynaKube dynatrace/dynakube`; absent for what is no object. */
-  readonly object?: string
-  /** An error is a refusal; a note is about the check itself. */
-  readonly severity: 'error' | 'warning' | 'note'
-  /** `yaml`, `schema`, `unknown-field`, `version`, or the id of a rule of admission. */
-  readonly rule: string
-  /** Absent when it is about the whole object. */
-  readonly field?: string
-  readonly message: string
-}
-
-/** What there is to say about files. */
-export interface Review {
-  /** DynaKubes and EdgeConnects that were looked at. */
-  readonly checked: number
-  /** Objects of other kinds. */
-  readonly skipped: number
-  /** In the order of the files. */
-  readonly findings: readonly Finding[]
-}
 
 /** A DynaKube or EdgeConnect of a version that exists, as the schema sees it. */
 interface Candidate extends ManifestObject {

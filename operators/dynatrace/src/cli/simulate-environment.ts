@@ -1,9 +1,8 @@
 /** `dynatrace-operator simulate-environment`: a Dynatrace environment to try an operator against. */
 import { readFile, writeFile } from 'node:fs/promises'
+import { addOutputOption, append, type CommandContext, port, type Subcommand } from '@reeve/cli'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { EnvironmentSimulator, TenantOptions } from '../environment/simulator/index.ts'
-import { addOutputOption } from './file-options.ts'
-import type { CommandContext, Subcommand } from './subcommand.ts'
 
 interface SimulateOptions {
   readonly host: string
@@ -125,16 +124,6 @@ function untilAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-function append(value: string, previous: readonly string[]): readonly string[] {
-  return [...previous, value]
-}
-
-function port(text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
-  throw new InvalidArgumentError('It must be a port between 0 and 65535.')
 }
 
 function size(text: string): number {

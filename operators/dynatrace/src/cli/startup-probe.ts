@@ -1,6 +1,7 @@
 /** `dynatrace-operator startup-probe`: whether the DNS of the cluster answers, as a probe of containers. */
+
+import { EXIT, type Subcommand } from '@reeve/cli'
 import { InvalidArgumentError } from 'commander'
-import { EXIT, type Subcommand } from './subcommand.ts'
 import type { Resolve } from './system-resolver.ts'
 
 /** The name of the API server; every cluster has it, by way of the search domains that pods are given. */

@@ -1,5 +1,5 @@
 /** The subcommands: one line each. */
-import type { SubcommandEntry } from './subcommand.ts'
+import type { SubcommandEntry } from '@reeve/cli'
 
 /**
  * In the order of `--help`. A new one takes a line here and a file that exports `command`:

@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Finding, Review } from '@reeve/cli/manifests'
 import { describe, expect, it } from 'vitest'
-import type { Finding, Review } from './review-manifests.ts'
 import { runCli } from './testing/run-cli.ts'
 
 /** What the command says about a text, as JSON. */
@@ -43,7 +43,7 @@ describe('validate', () => {
 
   it('colours on a terminal only', async () => {
     const stdin = FIT.replace('/api', '')
-    const coloured = await runCli(['validate', '-f', '-'], { stdin, isTTY: true })
+    const coloured = await runCli(['validate', '-f', '-'], { stdin, hasColors: true })
     const plain = await runCli(['validate', '-f', '-'], { stdin })
     expect(coloured.stdout).toContain('\u001b[31merror')
     expect(plain.stdout).not.toContain('\u001b')

@@ -1,12 +1,14 @@
 /** `dynatrace-operator validate`: what the webhook would say about files, for CI pipelines and editors. */
-import { styleText } from 'node:util'
-import { addFileOption, addOutputOption, type FileOptions } from './file-options.ts'
-import type { Finding, Review } from './review-manifests.ts'
-import { type CommandContext, EXIT, type Subcommand, type TextSink } from './subcommand.ts'
+import {
+  addFileOption,
+  addOutputOption,
+  type CommandContext,
+  type FileOptions,
+  type OutputOptions,
+  type Subcommand,
+} from '@reeve/cli'
 
-interface ValidateOptions extends FileOptions {
-  readonly output: 'text' | 'json'
-}
+type ValidateOptions = FileOptions & OutputOptions
 
 /** The subcommand. */
 export const command: Subcommand<ValidateOptions> = {
@@ -35,35 +37,12 @@ Exit code 1 tells that something would be refused; warnings and notes alone give
 }
 
 async function validate({ filename, output }: ValidateOptions, context: CommandContext): Promise<number> {
-  const [{ readManifests }, { reviewManifests }, { MODULES_VARIABLE, parseModules }] = await Promise.all([
-    import('./manifest-file.ts'),
+  const [{ printReview, readManifests }, { reviewManifests }, { MODULES_VARIABLE, parseModules }] = await Promise.all([
+    import('@reeve/cli/manifests'),
     import('./review-manifests.ts'),
     import('../api/validation/modules.ts'),
   ])
   const manifests = await readManifests(filename, context.readStdin)
   const review = await reviewManifests(manifests, parseModules(context.env[MODULES_VARIABLE]))
-  if (output === 'json') context.stdout.write(`${JSON.stringify(review, null, 2)}\n`)
-  else printText(review, context.stdout)
-  return review.findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.done
+  return printReview(review, output, context.stdout)
 }
-
-const COLOURS = { error: 'red', warning: 'yellow', note: 'gray' } as const
-
-/** One line per finding, in the form that editors and CI systems recognise. */
-function printText({ checked, skipped, findings }: Review, stdout: TextSink): void {
-  for (const { file, line, column, severity, object, rule, message } of findings) {
-    const label = stdout.isTTY ? styleText(COLOURS[severity], severity, { validateStream: false }) : severity
-    const subject = object === undefined ? '' : `${object}: `
-    stdout.write(`${file}:${line}:${column}: ${label}: ${subject}${message.trim()} [${rule}]\n`)
-  }
-  const count = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity).length
-  const parts = [
-    `${plural(checked, 'resource')} checked`,
-    plural(count('error'), 'error'),
-    plural(count('warning'), 'warning'),
-    ...(skipped > 0 ? [`${plural(skipped, 'object')} of other kinds skipped`] : []),
-  ]
-  stdout.write(`${parts.join(', ')}\n`)
-}
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

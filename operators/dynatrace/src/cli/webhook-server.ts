@@ -1,8 +1,9 @@
 /** `dynatrace-operator webhook-server`: answers the API server's questions about DynaKubes and EdgeConnects. */
+
+import type { Subcommand } from '@reeve/cli'
 import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Subcommand } from './subcommand.ts'
 
 /** The flags of the command. */
 export interface WebhookServerFlags {

@@ -58,12 +58,15 @@ const DIALECT: ParseOptions & DocumentOptions & SchemaOptions = {
 }
 
 /** The name that stands for the standard input. */
-export const STDIN = '-'
+const STDIN = '-'
 
 /**
  * Reads files; documents without content are left out.
  *
  * *Errors*: those of the file system, naming the file.
+ *
+ * @example
+ * const { documents, problems } = await readManifests(['dynakube.yaml', '-'], context.readStdin)
  */
 export async function readManifests(files: readonly string[], readStdin: () => Promise<string>): Promise<Manifests> {
   const documents: ManifestDocument[] = []
@@ -77,7 +80,12 @@ export async function readManifests(files: readonly string[], readStdin: () => P
   return { documents, problems }
 }
 
-/** As {@link readManifests}, for text that is already here. */
+/**
+ * As {@link readManifests}, for text that is already here.
+ *
+ * @example
+ * const { documents } = parseManifests('webapp.yaml', text)
+ */
 export function parseManifests(file: string, text: string): Manifests {
   const lines = new LineCounter()
   const positionAt = (offset: number): Position => {

@@ -1,8 +1,8 @@
 import { Option } from 'commander'
 import { describe, expect, it } from 'vitest'
-import manifest from '../../package.json' with { type: 'json' }
+import { runCommandLine } from './command-line.ts'
 import { EXIT, type Subcommand, type SubcommandEntry } from './subcommand.ts'
-import { runCli } from './testing/run-cli.ts'
+import { type CapturedProcess, runCaptured } from './testing/captured-process.ts'
 
 const greet: Subcommand<{ readonly name: string }> = {
   configure: (command) =>
@@ -16,7 +16,8 @@ const greet: Subcommand<{ readonly name: string }> = {
   },
 }
 
-function table() {
+/** A program with two subcommands, which remembers what it loaded. */
+function greeter() {
   const loaded: string[] = []
   const entry = (name: string): SubcommandEntry => ({
     name,
@@ -26,31 +27,44 @@ function table() {
       return { command: greet }
     },
   })
-  return { loaded, subcommands: [entry('greet'), entry('leave')] }
+  const line = {
+    name: 'greeter',
+    description: 'Greets.',
+    version: '1.2.3',
+    examples: ['greeter greet   says hello'],
+    exitCodes: { 2: 'nobody heard it' },
+    subcommands: [entry('greet'), entry('leave')],
+  }
+  const run = (args: readonly string[], parts: CapturedProcess = {}) =>
+    runCaptured((argv, process) => runCommandLine(line, argv, process), args, parts)
+  return { loaded, run }
 }
 
-describe('the command line', () => {
+describe('a command line', () => {
   it('prints its version and loads no subcommand', async () => {
-    const { loaded, subcommands } = table()
-    expect(await runCli(['--version'], { subcommands })).toEqual({
-      code: 0,
-      stdout: `${manifest.version}\n`,
-      stderr: '',
-    })
+    const { loaded, run } = greeter()
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' })
     expect(loaded).toEqual([])
   })
 
   it('lists the subcommands, examples and exit codes without loading one', async () => {
-    const { loaded, subcommands } = table()
-    const { code, stdout } = await runCli(['--help'], { subcommands })
+    const { loaded, run } = greeter()
+    const { code, stdout } = await run(['--help'])
     expect(code).toBe(0)
-    for (const text of ['does greet', 'does leave', 'Examples:', 'Exit codes:', '64']) expect(stdout).toContain(text)
+    for (const text of ['does greet', 'does leave', 'says hello']) expect(stdout).toContain(text)
+    const codes = /Exit codes:\n([\s\S]*)/.exec(stdout)?.[1]?.trimEnd().split('\n')
+    expect(codes).toEqual([
+      '  0   done',
+      '  1   failed, or something was refused',
+      '  2   nobody heard it',
+      '  64  the command line was wrong',
+    ])
     expect(loaded).toEqual([])
   })
 
   it.each([[['greet', '--help']], [['help', 'greet']]])('shows the help of one subcommand by %j', async (args) => {
-    const { loaded, subcommands } = table()
-    const { code, stdout } = await runCli(args, { subcommands })
+    const { loaded, run } = greeter()
+    const { code, stdout } = await run(args)
     expect(code).toBe(0)
     expect(stdout).toContain('--name <name>')
     expect(stdout).toContain('--log-level <level>')
@@ -59,18 +73,14 @@ describe('the command line', () => {
   })
 
   it('runs a subcommand and gives it its options', async () => {
-    const { loaded, subcommands } = table()
-    expect(await runCli(['greet', '--name', 'leave'], { subcommands })).toEqual({
-      code: 0,
-      stdout: 'hello leave\n',
-      stderr: '',
-    })
+    const { loaded, run } = greeter()
+    expect(await run(['greet', '--name', 'leave'])).toEqual({ code: 0, stdout: 'hello leave\n', stderr: '' })
     expect(loaded).toEqual(['greet'])
   })
 
   it('answers failures with 1 and the reason on standard error', async () => {
-    const { code, stderr } = await runCli(['greet', '--name', 'nobody'], table())
-    expect([code, stderr]).toEqual([1, 'dynatrace-operator: there is nobody\n'])
+    const { code, stderr } = await greeter().run(['greet', '--name', 'nobody'])
+    expect([code, stderr]).toEqual([1, 'greeter: there is nobody\n'])
   })
 
   it.each([
@@ -79,9 +89,9 @@ describe('the command line', () => {
     ['an unknown option', ['greet', '--loud']],
     ['an unknown log level', ['greet', '--log-level', 'chatty']],
   ])('answers %s with 64 and help on standard error', async (_, args) => {
-    const { code, stdout, stderr } = await runCli(args, table())
+    const { code, stdout, stderr } = await greeter().run(args)
     expect([code, stdout]).toEqual([64, ''])
-    expect(stderr).toContain('dynatrace-operator')
+    expect(stderr).toContain('greeter')
   })
 })
 
@@ -90,13 +100,13 @@ describe('the log', () => {
     ['the option', ['--log-level', 'debug'], {}],
     ['the environment', [], { LOG_LEVEL: 'debug' }],
   ])('is JSON lines on standard error, at the level of %s', async (_, args, env) => {
-    const { stdout, stderr } = await runCli(['greet', ...args], { ...table(), env })
+    const { stdout, stderr } = await greeter().run(['greet', ...args], { env })
     expect(stdout).toBe('hello world\n')
     expect(JSON.parse(stderr)).toMatchObject({ level: 'debug', msg: 'greeting', name: 'world' })
   })
 
   it.each([[{}], [{ LOG_LEVEL: 'chatty' }]])('begins at info with the environment %j', async (env) => {
-    const { stderr } = await runCli(['greet'], { ...table(), env })
+    const { stderr } = await greeter().run(['greet'], { env })
     expect(stderr).toBe('')
   })
 })

@@ -2,22 +2,20 @@
 import type { Logger } from '@reeve/runtime'
 import type { Command } from 'commander'
 
-/** How a command ends, as the exit code of the process. */
+/** How a command ends, as the exit code of the process. A program may have more, for outcomes of its own. */
 export const EXIT = {
   done: 0,
   /** It failed, or something was refused. */
   failed: 1,
-  /** Reserved for `plan`: there are changes to make. */
-  changes: 2,
   /** The command line was wrong. */
   usage: 64,
 } as const
 
-/** Where text goes: `process.stdout` and `process.stderr` are such. */
+/** Where text goes. */
 export interface TextSink {
   write(text: string): unknown
-  /** Whether a person looks at it: only then it may be coloured. */
-  readonly isTTY?: boolean
+  /** Whether text may be coloured: a person looks at it, and has not set NO_COLOR. */
+  readonly hasColors: boolean
 }
 
 /** What a subcommand knows of its process. */
@@ -35,6 +33,15 @@ export interface CommandContext {
  * A subcommand. `Options` is what its options give together; `--log-level` and `--help` are added by the frame.
  *
  * *Assumptions*: what only the work needs is imported inside `run`, so that `--help` stays quick.
+ *
+ * @example
+ * export const command: Subcommand<{ readonly name: string }> = {
+ *   configure: (cli) => void cli.option('--name <name>', 'whom to greet', 'world'),
+ *   run: async ({ name }, { stdout }) => {
+ *     stdout.write(`hello ${name}\n`)
+ *     return EXIT.done
+ *   },
+ * }
  */
 export interface Subcommand<Options> {
   /** Adds options, the long description and examples. */

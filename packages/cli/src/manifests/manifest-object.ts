@@ -1,6 +1,5 @@
 /** The Kubernetes objects in documents; a List stands for its items. */
 import type { KubeObject } from '@reeve/kube'
-import { isRecord } from '../api/is-record.ts'
 import type { ManifestDocument, Position } from './manifest-file.ts'
 
 /** An object of a file. */
@@ -16,7 +15,12 @@ export interface NotAnObject extends Position {
   readonly message: string
 }
 
-/** Takes the documents apart, in their order. */
+/**
+ * Takes the documents apart, in their order.
+ *
+ * @example
+ * const objects = objectsIn(manifests.documents).filter((entry) => 'object' in entry)
+ */
 export function objectsIn(documents: readonly ManifestDocument[]): readonly (ManifestObject | NotAnObject)[] {
   return documents.flatMap(({ file, value, locate }) => {
     const { kind, items } = isRecord(value) ? value : {}
@@ -35,9 +39,18 @@ function asObject(file: string, value: unknown, locate: ManifestObject['locate']
   return { file, ...locate('kind'), message: 'is no Kubernetes object: write apiVersion and kind' }
 }
 
-/** What an object is called in messages. */
+/**
+ * What an object is called in messages.
+ *
+ * @example
+ * titleOf(dynakube) // DynaKube dynatrace/dynakube
+ */
 export function titleOf({ kind, metadata }: KubeObject): string {
   const { namespace, name, generateName } = metadata
   const called = name ?? (generateName === undefined ? '(no name)' : `${generateName}…`)
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${called}`
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,0 +1,11 @@
+/** @module The command line of an operator; what only its work needs is loaded when the work begins. */
+export { type CommandLine, type ProcessParts, runCommandLine } from './command-line.ts'
+export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } from './file-options.ts'
+export { append, port, positiveInteger } from './option-values.ts'
+export {
+  type CommandContext,
+  EXIT,
+  type Subcommand,
+  type SubcommandEntry,
+  type TextSink,
+} from './subcommand.ts'

@@ -1,0 +1,12 @@
+/** @module Files of Kubernetes objects: read as kubectl reads them, reviewed with the place of every finding. */
+export {
+  type ManifestDocument,
+  type Manifests,
+  type Position,
+  parseManifests,
+  readManifests,
+  type SyntaxProblem,
+} from './manifest-file.ts'
+export { type ManifestObject, type NotAnObject, objectsIn, titleOf } from './manifest-object.ts'
+export { type Finding, printReview, type Review } from './review.ts'
+export { type Remark, reviewKind } from './review-kind.ts'

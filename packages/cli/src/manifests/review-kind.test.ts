@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { parseManifests } from './manifest-file.ts'
+import { type Finding, printReview } from './review.ts'
+import { reviewKind } from './review-kind.ts'
+
+const GREETING = { apiVersion: 'example.com/v1', kind: 'Greeting' }
+
+/** Finds fault with every text but hello. */
+const review = (text: string) =>
+  reviewKind<typeof GREETING & { metadata: object; spec?: { text?: string } }>(
+    parseManifests('hello.yaml', text),
+    GREETING,
+    ({ spec }) =>
+      spec?.text === 'hello' ? [] : [{ severity: 'error', field: 'spec.text', message: 'spec.text: say hello' }],
+  )
+
+const lines = (findings: readonly Finding[]) => findings.map(({ line }) => line)
+
+describe('a review of one kind', () => {
+  it('adds the place and the object to every remark', () => {
+    const text = 'apiVersion: example.com/v1\nkind: Greeting\nmetadata: { name: rude }\nspec:\n  text: go away\n'
+    const file = 'hello.yaml'
+    const message = 'spec.text: say hello'
+    const finding = {
+      file,
+      line: 5,
+      column: 3,
+      object: 'Greeting rude',
+      severity: 'error',
+      field: 'spec.text',
+      message,
+    }
+    expect(review(text)).toEqual({ checked: 1, skipped: 0, findings: [finding] })
+  })
+
+  it('looks into lists, as kubectl get prints them', () => {
+    const item = '  - { apiVersion: example.com/v1, kind: Greeting, metadata: { name: a }, spec: { text: hm } }\n'
+    const { checked, findings } = review(`apiVersion: v1\nkind: List\nitems:\n${item}${item}`)
+    expect(checked).toBe(2)
+    expect(lines(findings)).toEqual([4, 5])
+  })
+
+  it('skips other kinds and other versions', () => {
+    const others = 'apiVersion: v1\nkind: Secret\n---\napiVersion: example.com/v2\nkind: Greeting\n'
+    expect(review(others)).toEqual({ checked: 0, skipped: 2, findings: [] })
+  })
+
+  it('judges what has nothing but the name of the kind', () => {
+    const { checked, findings } = review('apiVersion: example.com/v1\nkind: Greeting\n')
+    expect(checked).toBe(1)
+    expect(findings).toMatchObject([{ object: 'Greeting (no name)', severity: 'error' }])
+  })
+
+  it('finds fault with what is no YAML or no object', () => {
+    const { findings } = review('a: [\n---\ncolour: blue\n')
+    expect(findings.map(({ severity }) => severity)).toEqual(['error', 'error'])
+    expect(findings[1]?.message).toContain('is no Kubernetes object')
+  })
+})
+
+describe('a printed review', () => {
+  const finding: Finding = {
+    file: 'a.yaml',
+    line: 3,
+    column: 5,
+    object: 'Greeting a',
+    severity: 'error',
+    message: 'no',
+  }
+  const print = (findings: readonly Finding[], output: 'text' | 'json' = 'text', hasColors = false) => {
+    let text = ''
+    const stdout = { hasColors, write: (more: string) => (text += more) }
+    return { code: printReview({ checked: 1, skipped: 2, findings }, output, stdout), text }
+  }
+
+  it('has a line per finding, which editors can follow, and a summary', () => {
+    const { text } = print([finding, { ...finding, severity: 'warning', rule: 'politeness' }])
+    expect(text.split('\n')).toEqual([
+      'a.yaml:3:5: error: Greeting a: no',
+      'a.yaml:3:5: warning: Greeting a: no [politeness]',
+      '1 resource checked, 1 error, 1 warning, 2 objects of other kinds skipped',
+      '',
+    ])
+  })
+
+  it('is the review itself for machines', () => {
+    expect(JSON.parse(print([finding], 'json').text)).toEqual({ checked: 1, skipped: 2, findings: [finding] })
+  })
+
+  it('is coloured only where colours are wanted', () => {
+    expect(print([finding], 'text', true).text).toContain('\u001b[31merror\u001b[39m')
+    expect(print([finding], 'text', false).text).not.toContain('\u001b')
+  })
+
+  it.each([
+    ['error', 1],
+    ['warning', 0],
+    ['note', 0],
+  ] as const)('whose worst is of severity %s gives the exit code %i', (severity, code) => {
+    expect(print([{ ...finding, severity }]).code).toBe(code)
+  })
+})
