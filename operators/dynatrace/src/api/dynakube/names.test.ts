@@ -51,6 +51,7 @@ describe('names of what belongs to a DynaKube', () => {
   it('list the generated pull secret before that of the user (27)', () => {
     expect(imagePullSecretNames(dynakube())).toEqual(['dk-pull-secret'])
     expect(imagePullSecretNames(dynakube({ customPullSecret: 'mine' }))).toEqual(['dk-pull-secret', 'mine'])
+    expect(imagePullSecretNames(dynakube({ customPullSecret: 'dk-pull-secret' }))).toEqual(['dk-pull-secret'])
     expect(singlePullSecretName(dynakube({ customPullSecret: 'mine' }))).toBe('mine')
     expect(singlePullSecretName(dynakube())).toBe('dk-pull-secret')
   })

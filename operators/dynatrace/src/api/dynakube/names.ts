@@ -85,10 +85,10 @@ export function namesOf(dynakube: DynaKube): DynaKubeNames {
 /** The Secret with the tokens of the environment. */
 export const tokensSecretName = (dynakube: DynaKube): string => dynakube.spec.tokens || nameOf(dynakube)
 
-/** Pull secrets of pods: the generated one, then the user's. */
+/** Pull secrets of pods: the generated one, then the user's. Once each: a list with one twice cannot be applied. */
 export function imagePullSecretNames(dynakube: DynaKube): readonly string[] {
   const { customPullSecret } = dynakube.spec
-  return [namesOf(dynakube).pullSecret, ...(customPullSecret ? [customPullSecret] : [])]
+  return [...new Set([namesOf(dynakube).pullSecret, ...(customPullSecret ? [customPullSecret] : [])])]
 }
 
 /** The one pull secret that troubleshooting looks at. */

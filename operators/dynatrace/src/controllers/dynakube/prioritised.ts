@@ -40,6 +40,14 @@ export function environmentOf(
   ]).map(({ value }) => value)
 }
 
+/**
+ * Each variable once. Of two with one name the last counts, as it does in a container that is given both; a list with
+ * both cannot be applied, as the cluster tells its entries by their names.
+ */
+export function lastOfEachName(variables: readonly EnvVar[]): readonly EnvVar[] {
+  return variables.filter(({ name }, index) => variables.findLastIndex((one) => one.name === name) === index)
+}
+
 /** A variable with the value of a field of the pod. */
 export const fromField = (name: string, fieldPath: string): EnvVar => ({ name, valueFrom: { fieldRef: { fieldPath } } })
 

@@ -86,6 +86,14 @@ secrets:
     expect(hash({ hostRestrictions: ['a'] })).not.toEqual(hash({}))
   })
 
+  it('takes the last of two variables with one name, as both cannot be applied', () => {
+    const twice = [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '2' },
+    ]
+    expect(deployment({ env: twice })?.template?.spec?.containers[0]?.env).toEqual([{ name: 'A', value: '2' }])
+  })
+
   it('keeps its own labels', () => {
     expect(deployment({ labels: { 'app.kubernetes.io/name': 'mine' } })?.template?.metadata?.labels).toMatchObject({
       'app.kubernetes.io/name': 'edgeconnect',

@@ -4,6 +4,7 @@ import { type DesiredObject, desired } from '@reeve/runtime'
 import { configSecretName, serviceAccountName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../api/latest.ts'
 import { ANNOTATIONS, appArmorAnnotation } from '../annotations.ts'
+import { lastOfEachName } from '../dynakube/prioritised.ts'
 import { environmentFrom, placementOf, resourcesFrom } from '../dynakube/user-settings.ts'
 import { hashOf } from '../hashes.ts'
 import { appLabels } from '../labels.ts'
@@ -94,7 +95,7 @@ function podSpec(edgeConnect: EdgeConnect): PodSpec {
 
 function container({ metadata, spec, status }: EdgeConnect): Container {
   const resources = resourcesFrom(spec.resources)
-  const env = environmentFrom(spec.env)
+  const env = lastOfEachName(environmentFrom(spec.env))
   return {
     name: CONTAINER,
     image: status?.version?.imageID ?? '',

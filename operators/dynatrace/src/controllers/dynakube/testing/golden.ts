@@ -1,11 +1,25 @@
 /** Rendered objects as text that is reviewed by reading. */
-import type { KubeObject } from '@reeve/kube'
+import type { KubeObject, Secret } from '@reeve/kube'
 import type { DesiredObject } from '@reeve/runtime'
 import { stringify } from 'yaml'
+import { decodeSecret } from '../../secret-data.ts'
 
 /** The objects as YAML documents. Written anew with `npx vitest run -u <file>` only. */
 export function asYaml(objects: readonly DesiredObject[]): string {
   return objects.map(({ object }) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')
+}
+
+/** As {@link asYaml}, with the data of Secrets as text, for those whose data is what there is to review. */
+export function asReadableYaml(objects: readonly DesiredObject[]): string {
+  return asYaml(objects.map((wanted) => ({ ...wanted, object: readable(wanted.object) })))
+}
+
+function readable(object: KubeObject): KubeObject {
+  if (object.kind !== 'Secret') return object
+  // Chosen by its kind.
+  const { data, ...rest } = object as Secret
+  // The field in which people write such text.
+  return { ...rest, stringData: decodeSecret(data) } as Secret
 }
 
 /** The one object of a kind. */

@@ -13,8 +13,8 @@ export interface RenderParts extends DynaKubeParts {
 export const KNOWN_STATUS: DynaKubeStatus = {
   kubeSystemUUID: 'cluster-uid',
   oneAgent: {
-    imageID: 'tenant.live.example.com/linux/oneagent:1.283.132-raw',
-    version: '1.283.132.20240205-143805',
+    imageID: 'tenant.live.example.com/linux/oneagent:1.321.57-raw',
+    version: '1.321.57.20250812-101530',
     source: 'tenant-registry',
     connectionInfoStatus: {
       tenantUUID: 'abc12345',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
-import { only } from '../../testing/golden.ts'
+import { asReadableYaml, only } from '../../testing/golden.ts'
 import { type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { deploymentMetadata } from './deployment-metadata.ts'
 import { InvalidProxyError, proxyParts, proxySecret } from './proxy-secret.ts'
@@ -12,6 +12,30 @@ import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.t
 
 const agent: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
+
+describe('what connects a DynaKube with its environment', () => {
+  const parts = [deploymentMetadata, proxySecret, activeGateTenantSecret, oneAgentTenantSecret, pullSecret]
+
+  it.each([
+    ['classic', { oneAgent: { classicFullStack: {} } }, {}],
+    ['host-monitoring', { oneAgent: { hostMonitoring: {} } }, {}],
+    ['application-monitoring', { oneAgent: { applicationMonitoring: {} } }, {}],
+    ['log-monitoring', { logMonitoring: {} }, {}],
+    ['active-gate', gateway, {}],
+    [
+      'everything',
+      { ...agent, ...gateway, proxy: { value: 'user:pass%23word@proxy' }, customPullSecret: 'pull' },
+      { material: { proxyUrl: 'user:pass%23word@proxy', paasToken: 'paas-token' } },
+    ],
+  ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
+    'by %s looks as reviewed',
+    async (name, spec, given) => {
+      const input = renderInput(spec, given)
+      const objects = parts.flatMap((component) => component.render(input))
+      await expect(asReadableYaml(objects)).toMatchFileSnapshot(`../../golden/connection/${name}.yaml`)
+    },
+  )
+})
 
 describe('deployment metadata', () => {
   const dataOf = (spec: Partial<DynaKubeSpec>) =>

@@ -1,7 +1,9 @@
 import type { Secret } from '@reeve/kube'
+import type { DesiredObject } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
+import { asReadableYaml } from '../../testing/golden.ts'
 import { type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { exporters as exporterSecrets } from './exporter-secrets.ts'
 import { injection } from './source-secrets.ts'
@@ -19,19 +21,49 @@ const enrichment: Partial<DynaKubeSpec> = { metadataEnrichment: { enabled: true 
 const exporters: Partial<DynaKubeSpec> = { otlpExporterConfiguration: { signals: { logs: {} } } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing', 'metrics-ingest'] } }
 
-function secrets(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): Record<string, Record<string, string>> {
+function render(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): readonly DesiredObject[] {
   const input = renderInput(spec, { ...parts, material: { processModuleConfig, ...parts.material } })
-  return Object.fromEntries(
-    [...injection.render(input), ...exporterSecrets.render(input)].map(({ object }) => [
-      object.metadata.name ?? '',
-      decodeSecret((object as Secret).data),
-    ]),
-  )
+  return [...injection.render(input), ...exporterSecrets.render(input)]
 }
+const secrets = (spec: Partial<DynaKubeSpec>, parts?: RenderParts): Record<string, Record<string, string>> =>
+  Object.fromEntries(
+    render(spec, parts).map(({ object }) => [object.metadata.name ?? '', decodeSecret((object as Secret).data)]),
+  )
 const config = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   secrets(spec, parts)['dk-bootstrapper-config'] ?? {}
 
 describe('what pods are injected with', () => {
+  it.each([
+    ['cloud-native', cloudNative, {}],
+    ['application-monitoring', { oneAgent: { applicationMonitoring: {} } }, { flags: { 'node-image-pull': 'true' } }],
+    ['metadata-enrichment', enrichment, {}],
+    ['exporters', exporters, {}],
+    [
+      'everything',
+      {
+        ...cloudNative,
+        ...enrichment,
+        ...exporters,
+        ...gateway,
+        oneAgent: { hostGroup: 'group', cloudNativeFullStack: {} },
+        enableIstio: true,
+        networkZone: 'zone',
+        proxy: { value: 'http://user:password@proxy:3128' },
+        skipCertCheck: true,
+        trustedCAs: 'certificates',
+      },
+      {
+        flags: { 'no-proxy': '*.dev.example' },
+        material: { proxyUrl: 'http://user:password@proxy:3128', trustedCertificates: 'certificates of the user' },
+      },
+    ],
+  ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
+    'by %s looks as reviewed',
+    async (name, spec, parts) => {
+      await expect(asReadableYaml(render(spec, parts))).toMatchFileSnapshot(`../../golden/injection/${name}.yaml`)
+    },
+  )
+
   it('is nothing when nobody injects', () => {
     expect(secrets({ oneAgent: { hostMonitoring: {} } })).toEqual({})
   })

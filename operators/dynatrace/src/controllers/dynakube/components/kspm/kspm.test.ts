@@ -1,16 +1,23 @@
 import type { DaemonSet } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { TenantUnknownError } from '../../../../api/dynakube/environment-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { withTemplateHash } from '../../../template-hash.ts'
 import { NotYetKnownError } from '../../component.ts'
-import { asYaml, only } from '../../testing/golden.ts'
-import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { asReadableYaml, only } from '../../testing/golden.ts'
+import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { kspm } from './kspm.ts'
 
 type Template = NonNullable<NonNullable<DynaKubeSpec['templates']>['kspmNodeConfigurationCollector']>
 
-const spec = (template: Template = {}, mappedHostPaths = ['/etc', '/boot']): Partial<DynaKubeSpec> => ({
+const spec = (
+  template: Template = {},
+  mappedHostPaths = ['/etc', '/boot'],
+  gateway: DynaKubeSpec['activeGate'] = {},
+): Partial<DynaKubeSpec> => ({
   kspm: { mappedHostPaths },
-  activeGate: { capabilities: ['kubernetes-monitoring'] },
+  activeGate: { capabilities: ['kubernetes-monitoring'], ...gateway },
   templates: {
     kspmNodeConfigurationCollector: { imageRef: { repository: 'registry.example.com/ncc', tag: '1.2' }, ...template },
   },
@@ -30,26 +37,71 @@ describe('KSPM', () => {
       spec(
         {
           labels: { team: 'a' },
-          annotations: { team: 'a' },
+          annotations: { team: 'a', [ANNOTATIONS.kspmTokenSecret]: 'mine' },
           nodeSelector: { disk: 'ssd' },
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, preference: { matchExpressions: [{ key: 'disk', operator: 'Exists' }] } },
+            ],
+          },
+          tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+          args: ['without effect'],
           priorityClassName: 'high',
-          env: [{ name: 'EXTRA', value: 'x' }],
+          env: [
+            { name: 'EXTRA', value: 'x' },
+            { name: 'KUBERNETES_NODE_ROOT', value: '/mine' },
+          ],
           resources: { limits: { cpu: '1' } },
           updateStrategy: { type: 'OnDelete' },
         },
         ['/'],
+        { tlsSecretName: 'gateway' },
       ),
       {},
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, given, parts) => {
-      await expect(asYaml(render(given, parts))).toMatchFileSnapshot(`../../golden/kspm/${name}.yaml`)
+      await expect(asReadableYaml(render(given, parts))).toMatchFileSnapshot(`../../golden/kspm/${name}.yaml`)
     },
   )
 
+  it('is made of nothing but what it may own', () => {
+    const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
+    const { dynakube } = renderInput(spec())
+    expect(names(render(spec()).map(({ object }) => object.metadata))).toEqual(names(kspm.mayOwn(dynakube)))
+  })
+
+  it.each([
+    [{}, 'public.ecr.aws/dynatrace/dynatrace-k8s-node-config-collector:latest'],
+    [{ tag: '2' }, 'public.ecr.aws/dynatrace/dynatrace-k8s-node-config-collector:2'],
+    [{ repository: 'registry.example.com/ncc' }, 'registry.example.com/ncc:latest'],
+  ])('fills up an image that admission would have refused: %j', (imageRef, image) => {
+    expect(container(spec({ imageRef }))?.image).toBe(image)
+  })
+
+  it('takes a mark of the user for its own, and adds one to other annotations', () => {
+    const annotations = { [ANNOTATIONS.templateHash]: 'mine' }
+    const [, set] = render(spec({ annotations })).map((wanted) => withTemplateHash(wanted).object)
+    expect(set?.metadata.annotations).toEqual(annotations)
+    const [, other] = render(spec({ annotations: { team: 'a' } })).map((wanted) => withTemplateHash(wanted).object)
+    expect(other?.metadata.annotations).toEqual({
+      team: 'a',
+      [ANNOTATIONS.templateHash]: expect.stringMatching(/^\d+$/),
+    })
+  })
+
   it('is off unless it is asked for (agents 44)', () => {
     expect(render({ activeGate: { capabilities: ['kubernetes-monitoring'] } })).toEqual([])
+  })
+
+  it('waits for the environment to be known', () => {
+    const { oneAgent, activeGate } = KNOWN_STATUS
+    const status = {
+      oneAgent: { ...oneAgent, connectionInfoStatus: {} },
+      activeGate: { ...activeGate, connectionInfoStatus: {} },
+    }
+    expect(() => render(spec(), { status })).toThrow(TenantUnknownError)
   })
 
   it('waits for its token', () => {
@@ -76,10 +128,10 @@ describe('KSPM', () => {
 
   it('takes limits of the user and keeps its own requests (agents 41)', () => {
     const limits = { cpu: '2', memory: '1Gi' }
-    expect(container(spec({ resources: { limits } }))?.resources).toEqual({
-      limits,
-      requests: { cpu: '100m', memory: '128Mi' },
-    })
+    const own = { cpu: '100m', memory: '128Mi' }
+    expect(container(spec({ resources: { limits } }))?.resources).toEqual({ limits, requests: own })
+    const requests = { cpu: '10m' }
+    expect(container(spec({ resources: { requests } }))?.resources).toEqual({ limits: own, requests })
   })
 
   it('does without a certificate when the gateway has none (agents 42)', () => {

@@ -8,7 +8,7 @@ import { namesOf } from '../../../../api/dynakube/names.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import { fromField } from '../../prioritised.ts'
+import { fromField, lastOfEachName } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { environmentFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
 
@@ -60,13 +60,13 @@ function container(input: RenderInput, volumeMounts: readonly VolumeMount[]): Co
 
 function environment({ dynakube }: RenderInput): readonly EnvVar[] {
   const endpoint = `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/kubernetes/node-config`
-  return [
+  return lastOfEachName([
     fromField('KUBERNETES_NODE_NAME', 'spec.nodeName'),
     { name: 'KUBERNETES_NODE_ROOT', value: NODE_ROOT },
     { name: 'DT_ACTIVEGATE_ENDPOINT', value: endpoint },
     ...(hasActiveGateCertificate(dynakube) ? [{ name: 'DT_CA_CERTIFICATE_FILE', value: CERTIFICATE_FILE }] : []),
     ...environmentFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.env),
-  ]
+  ])
 }
 
 /** Limits and requests of the user each replace the default as a whole. */

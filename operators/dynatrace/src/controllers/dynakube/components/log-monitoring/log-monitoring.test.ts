@@ -1,8 +1,9 @@
 import type { DaemonSet, Secret } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { TenantUnknownError } from '../../../../api/dynakube/environment-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asReadableYaml, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { logMonitoring } from './log-monitoring.ts'
 
@@ -25,6 +26,7 @@ describe('log monitoring', () => {
   it.each([
     ['plain', plain, {}],
     ['cluster-entity', plain, cluster],
+    ['privileged', plain, { flags: { 'oneagent-privileged': 'true' } }],
     [
       'everything',
       {
@@ -32,13 +34,15 @@ describe('log monitoring', () => {
         networkZone: 'zone',
         proxy: { value: 'http://user:password@proxy:3128' },
         activeGate: { capabilities: ['routing'] },
+        customPullSecret: 'pull',
         templates: {
           logMonitoring: {
             ...templates.logMonitoring,
             args: ['-x'],
             labels: { 'app.kubernetes.io/name': 'mine', team: 'a' },
-            annotations: { team: 'a' },
+            annotations: { team: 'a', 'internal.operator.dynatrace.com/no-proxy': 'mine' },
             nodeSelector: { disk: 'ssd' },
+            tolerations: [{ key: 'dedicated', operator: 'Exists' }],
             resources: { limits: { memory: '1Gi' } },
             priorityClassName: 'high',
             dnsPolicy: 'Default',
@@ -47,7 +51,8 @@ describe('log monitoring', () => {
         },
       },
       {
-        flags: { 'no-proxy': '*.dev.example' },
+        // The log agent has no flag of its own to ignore the proxy.
+        flags: { 'no-proxy': '*.dev.example', 'oneagent-ignore-proxy': 'true', 'oneagent-max-unavailable': '5' },
         material: { proxyUrl: 'http://user:password@proxy:3128' },
         status: { ...KNOWN_STATUS, proxyURLHash: '0123456789abcdef' },
       },
@@ -55,13 +60,37 @@ describe('log monitoring', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, spec, parts) => {
-      await expect(asYaml(render(spec, parts))).toMatchFileSnapshot(`../../golden/log-monitoring/${name}.yaml`)
+      await expect(asReadableYaml(render(spec, parts))).toMatchFileSnapshot(`../../golden/log-monitoring/${name}.yaml`)
     },
   )
 
   it('is left to OneAgent where there is one (agents 31)', () => {
     expect(render({ ...plain, oneAgent: { hostMonitoring: {} } })).toEqual([])
     expect(render({ ...plain, oneAgent: { applicationMonitoring: {} } })).toHaveLength(2)
+  })
+
+  it('is made of nothing but what it may own', () => {
+    const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
+    const { dynakube } = renderInput(plain)
+    expect(names(render(plain).map(({ object }) => object.metadata))).toEqual(names(logMonitoring.mayOwn(dynakube)))
+  })
+
+  it.each([
+    [{}, 'registry.lab.dynatrace.org/oneagent/dynatrace-logmodule-amd64:latest'],
+    [{ tag: '2' }, 'registry.lab.dynatrace.org/oneagent/dynatrace-logmodule-amd64:2'],
+    [{ repository: 'registry.example.com/logs' }, 'registry.example.com/logs:latest'],
+  ])('fills up an image that admission would have refused: %j', (imageRef, image) => {
+    const spec = { logMonitoring: {}, templates: { logMonitoring: { imageRef } } }
+    expect(containers(spec).map((container) => container.image)).toEqual([image, image])
+  })
+
+  it('waits for the environment to be known', () => {
+    const { oneAgent, activeGate } = KNOWN_STATUS
+    const status = {
+      oneAgent: { ...oneAgent, connectionInfoStatus: {} },
+      activeGate: { ...activeGate, connectionInfoStatus: {} },
+    }
+    expect(() => render(plain, { status })).toThrow(TenantUnknownError)
   })
 })
 
@@ -97,15 +126,36 @@ describe('its configuration', () => {
     const moved = { ...KNOWN_STATUS.oneAgent?.connectionInfoStatus, endpoints: 'https://elsewhere' }
     const status = { ...KNOWN_STATUS, oneAgent: { ...KNOWN_STATUS.oneAgent, connectionInfoStatus: moved } }
     expect(template(plain, { status })).toEqual(template(plain))
+    expect(conf(plain, { status })).toContain('Server={https://elsewhere}\n')
+  })
+
+  it('names hosts without a proxy although there is none, and leaves out what is blank', () => {
+    const gateway = { ...plain, activeGate: { capabilities: ['routing'] } }
+    expect(conf(gateway)).toMatch(/^noProxy=10\.96\.0\.7,dk-activegate\.dynatrace$/m)
+    expect(conf(gateway, { flags: { 'no-proxy': ' ' } })).toBe(conf(gateway))
+    expect(conf(plain, { flags: { 'no-proxy': 'a' } })).toMatch(/^noProxy=a$/m)
+    expect(conf(plain)).not.toMatch(/noProxy|Proxy|Location/)
+  })
+
+  it('has the token without what surrounds it', () => {
+    expect(conf(plain, { material: { oneAgentTenantToken: ' token\n' } })).toMatch(/^TenantToken=token$/m)
   })
 })
 
-it('names the cluster only when its entity is known (agents 34)', () => {
-  const [init] = containers(plain)
-  expect(init?.args?.at(-1)).toBe('-l /tmp/dynatrace')
-  expect(init?.env?.map(({ name }) => name)).not.toContain('K8S_CLUSTER_NAME')
-  expect(containers(plain, cluster)[0]?.args).toHaveLength(12)
-})
+it.each([{ kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1' }, { kubernetesClusterName: 'prod' }, {}])(
+  'names the cluster only when both its entity and its name are known: %j (agents 34)',
+  (known) => {
+    const args = ['-x']
+    const spec = { ...plain, templates: { logMonitoring: { ...templates.logMonitoring, args } } }
+    const [init, main] = containers(spec, { status: { ...KNOWN_STATUS, ...known } })
+    expect(init?.args?.slice(-2)).toEqual(['-l /tmp/dynatrace', '-x'])
+    const names = init?.env?.map(({ name }) => name)
+    expect(names).not.toContain('K8S_CLUSTER_NAME')
+    expect(names).not.toContain('DT_ENTITY_KUBERNETES_CLUSTER')
+    expect(main).not.toHaveProperty('args')
+    expect(containers(spec, cluster)[0]?.args).toHaveLength(13)
+  },
+)
 
 it('has containers that differ in one capability (agents 35)', () => {
   const [init, main] = containers(plain).map(({ securityContext }) => securityContext)
@@ -114,13 +164,9 @@ it('has containers that differ in one capability (agents 35)', () => {
 })
 
 it('is privileged on request (agents 36)', () => {
-  for (const { securityContext } of containers(plain, { flags: { 'oneagent-privileged': 'true' } })) {
+  const all = containers(plain, { flags: { 'oneagent-privileged': 'true' } })
+  expect(all).toHaveLength(2)
+  for (const { securityContext } of all) {
     expect(securityContext).toMatchObject({ privileged: true, allowPrivilegeEscalation: true })
   }
-})
-
-it('keeps its own labels (workloads 7)', () => {
-  const labels = { 'app.kubernetes.io/name': 'mine' }
-  const spec = { ...plain, templates: { logMonitoring: { ...templates.logMonitoring, labels } } }
-  expect(template(spec)?.metadata?.labels).toMatchObject({ 'app.kubernetes.io/name': 'dynatrace-operator' })
 })

@@ -1,6 +1,9 @@
 import type { Container, DaemonSet } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
+import { ANNOTATIONS } from '../../../annotations.ts'
+import { renderDynaKube } from '../../render.ts'
+import { healthCheckOf } from '../../resolve/versions.ts'
 import { asYaml, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { InvalidAgentVersionError, oneAgent } from './one-agent.ts'
@@ -28,6 +31,34 @@ describe('OneAgent', () => {
     ['cloud-native-without-csi', cloudNative, { operator: { hasCsiDriver: false } }],
     ['classic', classic, {}],
     ['host-monitoring', hostMonitoring, {}],
+    [
+      'host-monitoring-without-csi',
+      { oneAgent: { hostMonitoring: { storageHostPath: '/data/agent' } } },
+      { operator: { hasCsiDriver: false } },
+    ],
+    [
+      'former-agent',
+      {
+        oneAgent: { hostMonitoring: { secCompProfile: 'agent.json' } },
+        proxy: { valueFrom: 'proxy' },
+        activeGate: { capabilities: ['kubernetes-monitoring'], tlsSecretName: 'gateway' },
+      },
+      {
+        flags: { 'oneagent-privileged': 'true', 'oneagent-skip-liveness-probe': 'true' },
+        status: {
+          ...KNOWN_STATUS,
+          kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1',
+          kubernetesClusterName: 'prod',
+          oneAgent: {
+            ...KNOWN_STATUS.oneAgent,
+            imageID: 'registry.example.com/oneagent:1.261.2.20220212-223432',
+            version: '1.261.2.20220212-223432',
+            source: 'public-registry',
+            healthcheck: healthCheckOf('1.261.2.20220212-223432'),
+          },
+        },
+      },
+    ],
     [
       'everything',
       {
@@ -138,18 +169,35 @@ describe('its arguments', () => {
     expect(container.env).toContainEqual({ name: 'https_proxy', value: 'http://proxy:3128' })
   })
 
-  it('clear a proxy that is to be ignored (agents 8)', () => {
-    const container = agent({ ...cloudNative, ...proxy }, { flags: { 'oneagent-ignore-proxy': 'true' } })
-    expect(container.args).toContain('--set-proxy=')
-    expect(container.volumeMounts?.map(({ name }) => name)).not.toContain('internal-proxy-secret-volume')
+  it.each([
+    ['1.272.999.20230101-000000', true],
+    ['1.273.0.20230101-000000', false],
+    ['', false],
+    ['custom-image', false],
+  ])('carry the proxy of version %j: %s', (version, isCarried) => {
+    const { args = [] } = agent({ ...cloudNative, ...proxy }, withVersion(version))
+    expect(args.some((argument) => argument.startsWith('--set-proxy'))).toBe(isCarried)
   })
 
+  it('clear a proxy that is to be ignored (agents 8)', () => {
+    const flags = { 'oneagent-ignore-proxy': 'true', 'no-proxy': 'a' }
+    const pod = podOf(daemonSet({ ...cloudNative, ...proxy }, { flags }))
+    expect(pod?.containers[0]?.args).toEqual(expect.arrayContaining(['--set-proxy=', '--set-no-proxy=a']))
+    const names = [...(pod?.volumes ?? []), ...(pod?.containers[0]?.volumeMounts ?? [])].map(({ name }) => name)
+    expect(names).not.toContain('internal-proxy-secret-volume')
+  })
+
+  const routing = { activeGate: { capabilities: ['routing'] } }
   it.each([
-    [proxy, { 'no-proxy': '*.dev.example' }, '*.dev.example,10.96.0.7,dk-activegate.dynatrace'],
-    [{}, {}, '10.96.0.7,dk-activegate.dynatrace'],
-  ])('name the hosts without a proxy (agents 9, 10)', (more, flags, hosts) => {
-    const container = agent({ ...cloudNative, ...more, activeGate: { capabilities: ['routing'] } }, { flags })
-    expect(container.args).toContain(`--set-no-proxy=${hosts}`)
+    [{ ...proxy, ...routing }, { 'no-proxy': '*.dev.example' }, [], '*.dev.example,dk-activegate.dynatrace'],
+    [routing, {}, [], 'dk-activegate.dynatrace'],
+    [routing, {}, ['10.96.0.7', 'fd00::7'], '10.96.0.7,[fd00::7],dk-activegate.dynatrace'],
+    [{ activeGate: { capabilities: ['debugging'] } }, {}, ['10.96.0.7'], '10.96.0.7'],
+    [{ ...proxy, activeGate: { capabilities: ['debugging'] } }, { 'no-proxy': 'a' }, [], 'a'],
+    [{}, { 'no-proxy': 'a' }, ['10.96.0.7'], ''],
+  ])('of %j %j with gateways at %j name the hosts without a proxy (agents 9, 10)', (more, flags, serviceIPs, hosts) => {
+    const status = { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs } }
+    expect(agent({ ...cloudNative, ...more }, { flags, status }).args).toContain(`--set-no-proxy=${hosts}`)
   })
 })
 
@@ -179,7 +227,10 @@ describe('its place on the node', () => {
   it('includes the certificate of the gateway (agents 27)', () => {
     const spec = { ...cloudNative, activeGate: { capabilities: ['routing'] } }
     expect(volumes(spec)).toContain('active-gate-ca')
-    expect(volumes(spec, { flags: { 'automatic-tls-certificate': 'false' } })).not.toContain('active-gate-ca')
+    const flags = { 'automatic-tls-certificate': 'false' }
+    expect(volumes(spec, { flags })).not.toContain('active-gate-ca')
+    const given = { ...cloudNative, activeGate: { capabilities: ['routing'], tlsSecretName: 'gateway' } }
+    expect(volumes(given, { flags })).toContain('active-gate-ca')
   })
 })
 
@@ -202,11 +253,14 @@ describe('its privileges', () => {
     expect(securityContext).not.toHaveProperty('seccompProfile')
   })
 
-  it('follow a seccomp profile of the node (agents 15)', () => {
-    expect(agent({ oneAgent: { classicFullStack: { secCompProfile: 'agent.json' } } }).securityContext).toMatchObject({
-      seccompProfile: { type: 'Localhost', localhostProfile: 'agent.json' },
-    })
-  })
+  it.each(['classicFullStack', 'hostMonitoring', 'cloudNativeFullStack'])(
+    'follow a seccomp profile of the node in %s (agents 15)',
+    (mode) => {
+      expect(agent({ oneAgent: { [mode]: { secCompProfile: 'agent.json' } } }).securityContext).toMatchObject({
+        seccompProfile: { type: 'Localhost', localhostProfile: 'agent.json' },
+      })
+    },
+  )
 })
 
 describe('its probes', () => {
@@ -227,6 +281,7 @@ describe('its probes', () => {
     const { healthcheck: _none, ...without } = KNOWN_STATUS.oneAgent ?? {}
     const container = agent(cloudNative, { status: { ...KNOWN_STATUS, oneAgent: without } })
     expect(container).not.toHaveProperty('readinessProbe')
+    expect(container).not.toHaveProperty('livenessProbe')
   })
 
   it('can do without liveness (agents 17)', () => {
@@ -238,7 +293,11 @@ describe('its probes', () => {
 
 describe('its environment', () => {
   it('can be overridden by name (agents 18)', () => {
-    const spec = { oneAgent: { cloudNativeFullStack: { env: [{ name: 'DT_TENANT', value: 'x' }] } } }
+    const env = [
+      { name: 'DT_TENANT', value: 'x' },
+      { name: 'DT_TENANT', value: 'y' },
+    ]
+    const spec = { oneAgent: { cloudNativeFullStack: { env } } }
     expect(agent(spec).env?.filter(({ name }) => name === 'DT_TENANT')).toEqual([{ name: 'DT_TENANT', value: 'x' }])
   })
 
@@ -252,8 +311,14 @@ describe('its environment', () => {
 
 it('asks for CPU unless the user does (agents 19)', () => {
   expect(agent(cloudNative).resources).toEqual({ requests: { cpu: '100m' } })
-  const spec = { oneAgent: { cloudNativeFullStack: { oneAgentResources: { requests: { cpu: '1' } } } } }
-  expect(agent(spec).resources).toEqual({ requests: { cpu: '1' } })
+  const resources = (oneAgentResources: object) =>
+    agent({ oneAgent: { cloudNativeFullStack: { oneAgentResources } } }).resources
+  expect(resources({ requests: { cpu: '1' } })).toEqual({ requests: { cpu: '1' } })
+  const limits = { cpu: '2', memory: '1Gi' }
+  expect(resources({ limits, requests: { memory: '1Gi' } })).toEqual({
+    limits,
+    requests: { cpu: '100m', memory: '1Gi' },
+  })
 })
 
 it('names the entity of the cluster once it is known (agents 21)', () => {
@@ -282,8 +347,17 @@ it('runs where there is an image for it (workloads 21)', () => {
 
 describe('an upgrade of the operator', () => {
   it('rolls the agents out anew, whose init container is of its image (agents 30)', () => {
-    const [init] =
-      podOf(daemonSet(cloudNative, { operator: { image: 'registry.example.com/operator:2' } }))?.initContainers ?? []
-    expect(init?.image).toBe('registry.example.com/operator:2')
+    const of = (image: string) => {
+      const rendered = renderDynaKube(renderInput(cloudNative, { operator: { image } }))
+      const objects = rendered.flatMap(({ component, objects: own }) => (component === oneAgent ? own : []))
+      const { metadata, spec } = only<DaemonSet>(objects, 'DaemonSet')
+      return { hash: metadata.annotations?.[ANNOTATIONS.templateHash], pod: spec?.template?.spec }
+    }
+    const [before, after] = [of('registry.example.com/operator:1'), of('registry.example.com/operator:2')]
+    expect(after.pod?.initContainers?.[0]?.image).toBe('registry.example.com/operator:2')
+    expect(after.hash).not.toBe(before.hash)
+    expect(of('registry.example.com/operator:1')).toEqual(before)
+    const [init] = before.pod?.initContainers ?? []
+    expect({ ...after.pod, initContainers: [init] }).toEqual(before.pod)
   })
 })
