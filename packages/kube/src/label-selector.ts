@@ -1,6 +1,8 @@
 /** Turns structured selectors into the text of a query, and evaluates them. */
 import type { LabelSelector, LabelSelectorRequirement } from './kinds/label-selector.ts'
 
+type Labels = Readonly<Record<string, string>>
+
 /**
  * The text form of a label selector. An empty selector gives the empty string, which selects everything.
  *
@@ -31,10 +33,16 @@ export function formatFieldSelector(fields: Readonly<Record<string, string>>): s
  * @example
  * matchesLabels({ matchLabels: { app: 'web' } }, pod.metadata.labels)
  */
-export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
-  const own = new Map(Object.entries(labels ?? {}))
-  const hasAll = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => own.get(key) === value)
-  return hasAll && (selector.matchExpressions ?? []).every((requirement) => matchesRequirement(requirement, own))
+export function matchesLabels(selector: LabelSelector, labels: Labels | undefined): boolean {
+  // Asked of every namespace for every selector: nothing is allocated that grows with the labels.
+  const wanted = selector.matchLabels ?? {}
+  const hasAll = Object.keys(wanted).every((key) => labelOf(labels, key) === wanted[key])
+  return hasAll && (selector.matchExpressions ?? []).every((requirement) => matchesRequirement(requirement, labels))
+}
+
+/** A label may be called `constructor`. */
+function labelOf(labels: Labels | undefined, key: string): string | undefined {
+  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
 }
 
 function formatRequirement({ key, operator, values = [] }: LabelSelectorRequirement): string {
@@ -52,9 +60,9 @@ function formatRequirement({ key, operator, values = [] }: LabelSelectorRequirem
 
 function matchesRequirement(
   { key, operator, values = [] }: LabelSelectorRequirement,
-  labels: ReadonlyMap<string, string>,
+  labels: Labels | undefined,
 ): boolean {
-  const value = labels.get(key)
+  const value = labelOf(labels, key)
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value)

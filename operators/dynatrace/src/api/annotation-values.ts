@@ -59,7 +59,7 @@ export function parseJsonBoolean(text: string | undefined): boolean | undefined 
 }
 
 function parseJson(text: string | undefined): unknown {
-  if (text === undefined) return undefined
+  if (text === undefined || text === '') return undefined
   try {
     return JSON.parse(text)
   } catch {
