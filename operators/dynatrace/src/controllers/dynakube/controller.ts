@@ -12,11 +12,10 @@ import {
   labelsChanged,
 } from '@reeve/runtime'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
-import { changesPods } from '../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { OWN_FIELDS, OWNED } from './apply.ts'
-import { INSTANCE_LABEL } from './injection/map-namespaces.ts'
+import { concernedBy } from './injection/map-namespaces.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { AGENT_PODS } from './instances.ts'
 import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
@@ -88,20 +87,11 @@ function referringTo(
     .map(({ metadata: { name } }) => ({ namespace, name }))
 }
 
-/**
- * A new namespace, or other labels of one, may concern every DynaKube that changes pods. The one that it is labelled
- * with is looked at in any case: it may have gone while no operator was running, and left everything behind.
- */
+/** Which DynaKube is concerned may have gone while no operator was running, and left everything behind. */
 function concerning({ metadata }: Stored<KubeObject>, cache: CacheReader, namespace: string): readonly ObjectKey[] {
-  const names = new Set(
-    cache
-      .list(DynaKubes, { namespace })
-      .filter(changesPods)
-      .map((dynakube) => dynakube.metadata.name),
-  )
-  const instance = metadata.labels?.[INSTANCE_LABEL]
-  if (instance) names.add(instance)
-  return [...names].map((name) => ({ namespace, name }))
+  const { name, labels = {} } = metadata
+  const names = concernedBy({ name, labels }, cache.list(DynaKubes, { namespace }))
+  return names.map((name) => ({ namespace, name }))
 }
 
 /** Secrets of the user that a DynaKube names. */

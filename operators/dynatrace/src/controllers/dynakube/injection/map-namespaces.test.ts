@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DynaKubeSpec } from '../../../api/latest.ts'
+import type { NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
+import type { DynaKube, DynaKubeSpec } from '../../../api/latest.ts'
 import { dynakube } from '../../../api/testing/build.ts'
-import { INSTANCE_LABEL, mapNamespaces, NamespaceConflictError, NamespaceSelectorError } from './map-namespaces.ts'
+import {
+  concernedBy,
+  INSTANCE_LABEL,
+  mapNamespaces,
+  NamespaceConflictError,
+  NamespaceSelectorError,
+} from './map-namespaces.ts'
 
 const team = (name: string) => ({ matchLabels: { team: name } })
 const injecting = (name: string, namespaceSelector = {}, spec: Partial<DynaKubeSpec> = {}) =>
@@ -53,13 +60,13 @@ describe('a namespace', () => {
   })
 })
 
+const labels = fc.dictionary(fc.constantFrom('team', INSTANCE_LABEL), fc.constantFrom('a', 'b', 'one', 'two'), {
+  noNullPrototype: true,
+})
+const anyNamespace = fc.record({ name: fc.constantFrom('shop', 'bank', 'kube-system'), labels })
+
 it('changes nothing the second time', () => {
-  const labels = fc.dictionary(fc.constantFrom('team', INSTANCE_LABEL), fc.constantFrom('a', 'b', 'one', 'two'), {
-    noNullPrototype: true,
-  })
-  const namespaces = fc.uniqueArray(fc.record({ name: fc.constantFrom('shop', 'bank', 'kube-system'), labels }), {
-    selector: ({ name }) => name,
-  })
+  const namespaces = fc.uniqueArray(anyNamespace, { selector: ({ name }) => name })
   fc.assert(
     fc.property(namespaces, (given) => {
       const dynakubes = [injecting('one', team('a')), injecting('two', team('b'))]
@@ -74,3 +81,41 @@ it('changes nothing the second time', () => {
     }),
   )
 })
+
+describe('a change of a namespace', () => {
+  it('concerns one of many DynaKubes when only that one selects it', () => {
+    const dynakubes = Array.from({ length: 50 }, (_, index) => injecting(`dk-${index}`, team(`team-${index}`)))
+    expect(concernedBy(namespace('shop', { team: 'team-7' }), dynakubes)).toEqual(['dk-7'])
+  })
+
+  it('concerns the DynaKube that it is labelled with, be it gone', () => {
+    expect(concernedBy(labelled('shop', 'gone', { team: 'a' }), [injecting('dk', team('a'))])).toEqual(['dk', 'gone'])
+  })
+
+  it('concerns nobody that does not change pods', () => {
+    expect(concernedBy(namespace('shop'), [dynakube({ oneAgent: { hostMonitoring: {} } })])).toEqual([])
+  })
+
+  it('is looked at by somebody whenever its label is wrong', () => {
+    const selector = fc.constantFrom({}, team('a'), team('b'), { matchExpressions: [{ key: 'a', operator: 'Near' }] })
+    const dynakubes = fc
+      .tuple(selector, selector)
+      .map(([one, two]) => [injecting('one', one), injecting('two', two), exporting('three')])
+    fc.assert(
+      fc.property(anyNamespace, dynakubes, fc.integer({ min: 0, max: 3 }), (changed, all, count) => {
+        const present = all.slice(0, count)
+        if (isRight(changed, present)) return
+        expect(concernedBy(changed, present)).not.toEqual([])
+      }),
+    )
+  })
+})
+
+function isRight(changed: NamespaceLabels, dynakubes: readonly DynaKube[]): boolean {
+  try {
+    return mapNamespaces(dynakubes, [changed]).length === 0
+  } catch {
+    // Two want it, or a selector cannot be read: somebody has to say so.
+    return false
+  }
+}

@@ -1,5 +1,5 @@
 /** Decides which namespace belongs to which DynaKube. Pure. */
-import { claimOf, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
+import { changesPods, claimOf, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 
 /** On namespaces: the DynaKube whose pods get injected. The webhook looks at it, too. */
@@ -66,4 +66,22 @@ export function mapNamespaces(
     }
     return instance === labels[INSTANCE_LABEL] ? [] : [{ name, instance }]
   })
+}
+
+/**
+ * The DynaKubes that have to look when a namespace changes, by name: those that select it, and the one that it is
+ * labelled with, which may be gone. All others have nothing to do: among many DynaKubes a look at each would be one for
+ * every label that another one sets.
+ *
+ * *Guarantee*: whenever `mapNamespaces` finds something wrong with the namespace, somebody looks.
+ *
+ * @example
+ * for (const name of concernedBy({ name: 'shop', labels }, dynakubes)) queue.add({ namespace, name })
+ */
+export function concernedBy(namespace: NamespaceLabels, dynakubes: readonly DynaKube[]): readonly string[] {
+  const selecting = dynakubes
+    .filter((dynakube) => changesPods(dynakube) && claimOf(dynakube).selects(namespace) !== false)
+    .map(({ metadata }) => metadata.name ?? '')
+  const instance = namespace.labels[INSTANCE_LABEL]
+  return [...new Set(instance ? [...selecting, instance] : selecting)]
 }
