@@ -1,29 +1,43 @@
 /** What a running operator makes of agents, by the observable checks of their specification. */
-import { ConfigMaps, DaemonSets, Pods, ServiceAccounts } from '@reeve/kube'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigMaps, DaemonSets, Pods, Secrets, ServiceAccounts, StatefulSets } from '@reeve/kube'
 import { controllerReference } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { runCli } from '../../src/cli/testing/run-cli.ts'
 import { ANNOTATIONS } from '../../src/controllers/annotations.ts'
 import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
 import { DynaKubes } from '../../src/index.ts'
+import { find, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['edited', 'counted', 'switched', 'inherited', 'forbidden', 'ruled'])
+  stage = await setStage([
+    'edited',
+    'counted',
+    'switched',
+    'inherited',
+    'forbidden',
+    'ruled',
+    'spoilt',
+    'logs',
+    'posture',
+  ])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const agentOf = (name: string) => stage.client.get(DaemonSets, { namespace: NAMESPACE, name: `${name}-oneagent` })
 const hashOf = async (name: string) => (await agentOf(name)).metadata.annotations?.[ANNOTATIONS.templateHash]
-const exists = (name: string) =>
-  agentOf(name).then(
-    () => true,
-    () => false,
-  )
+const exists = async (name: string) => (await find(stage, DaemonSets, `${name}-oneagent`)) !== undefined
+/** Waits until a condition says so; `undefined` stands for its absence. */
+const isTold = (name: string, type: string, reason: string | undefined) =>
+  stage.until(`${type} of ${name} to be ${reason}`, async () => (await stage.condition(name, type))?.reason === reason)
 
 describe('the DaemonSet of agents', () => {
   it('has another hash when something that matters changes, and only then (agents 23)', async () => {
@@ -71,6 +85,22 @@ describe('the DaemonSet of agents', () => {
   })
 })
 
+describe('a version that is none', () => {
+  it('is told and keeps agents as they are (agents 26)', async () => {
+    await stage.create('spoilt', hosts)
+    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    const before = await hashOf('spoilt')
+    const patch = { status: { oneAgent: { version: '1.2' } } }
+    await stage.client.patch(DynaKubes, key('spoilt'), { type: 'merge', patch }, { subresource: 'status' })
+    await stage.look('spoilt')
+    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')
+    expect(await stage.condition('spoilt', 'OneAgentDaemonSet')).toMatchObject({ status: 'False' })
+    expect(await hashOf('spoilt')).toBe(before)
+    // It would go on trying while the others are looked at.
+    await stage.client.delete(DynaKubes, key('spoilt'))
+  })
+})
+
 describe('instances', () => {
   it('are the pods with the labels of agents, by node (agents 24)', async () => {
     await stage.client.create(ServiceAccounts, {
@@ -108,23 +138,133 @@ describe('instances', () => {
     ])
     expect((await stage.read('counted')).status?.oneAgent?.instances).toEqual(Object.fromEntries(expected))
   })
+
+  it('find facts about their node in a file, which their init container wrote (agents 22)', async () => {
+    const { items } = await stage.client.list(Pods, { namespace: NAMESPACE })
+    const pod = items.find(({ metadata }) => metadata.name.startsWith('counted-oneagent-'))
+    const [init] = pod?.spec?.initContainers ?? []
+    const node = pod?.spec?.nodeName ?? ''
+    const folder = await mkdtemp(join(tmpdir(), 'enrichment-'))
+    try {
+      // What the kubelet does: it fills in the variable, and the folder is where the volume is mounted.
+      const args = (init?.args ?? []).map((argument) =>
+        argument.replaceAll('$(DT_K8S_NODE_NAME)', node).replace('/var/lib/dynatrace/enrichment', folder),
+      )
+      expect(await runCli(args)).toMatchObject({ code: 0, stderr: '' })
+      const { status } = await stage.read('counted')
+      expect(await readFile(join(folder, 'dt_node_metadata.properties'), 'utf8')).toBe(
+        [
+          `k8s.cluster.name=${status?.kubernetesClusterName ?? ''}`,
+          `k8s.cluster.uid=${status?.kubeSystemUUID}`,
+          `k8s.node.name=${node}`,
+          '',
+        ].join('\n'),
+      )
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+    const mount = pod?.spec?.containers[0]?.volumeMounts?.find(({ name }) => name === 'dynatrace-operator')
+    expect(mount).toMatchObject({
+      mountPath: '/var/lib/dynatrace/enrichment/dt_node_metadata.properties',
+      subPath: 'dt_node_metadata.properties',
+      readOnly: true,
+    })
+    expect(init?.volumeMounts).toContainEqual({
+      name: 'dynatrace-operator',
+      mountPath: '/var/lib/dynatrace/enrichment',
+    })
+  })
 })
 
 describe('agents that are switched off', () => {
-  it('leave nothing but the connection, which injection needs (agents 25)', async () => {
+  it('leave nothing but the connection, which injection needs (agents 25, 29)', async () => {
     await stage.create('switched', { oneAgent: { cloudNativeFullStack: {} } })
     await stage.until('agents', () => exists('switched'))
     await stage.edit('switched', { spec: { oneAgent: { cloudNativeFullStack: null, applicationMonitoring: {} } } })
     await stage.until('no agents', async () => !(await exists('switched')))
-    await stage.until(
-      'no condition',
-      async () => (await stage.condition('switched', 'OneAgentDaemonSet')) === undefined,
-    )
+    await isTold('switched', 'OneAgentDaemonSet', undefined)
     const { status } = await stage.read('switched')
     expect(status?.oneAgent?.instances).toBeUndefined()
     expect(status?.oneAgent?.connectionInfoStatus?.tenantUUID).toBe('switched')
-    const { items } = await stage.client.list(ConfigMaps, { namespace: NAMESPACE })
-    expect(items.map(({ metadata }) => metadata.name)).not.toContain('switched-oneagent-connection-info')
+    const [configMaps, secrets] = await Promise.all([
+      stage.client.list(ConfigMaps, { namespace: NAMESPACE }),
+      stage.client.list(Secrets, { namespace: NAMESPACE }),
+    ])
+    const names = [...configMaps.items, ...secrets.items].map(({ metadata }) => metadata.name)
+    expect(names.filter((name) => name.startsWith('switched-')).sort()).toEqual([
+      'switched-bootstrapper-certs',
+      'switched-bootstrapper-config',
+      'switched-oneagent-tenant-secret',
+      'switched-tokens',
+    ])
+  })
+})
+
+describe('log agents', () => {
+  it('are there only as long as no OneAgent is (agents 20, 31)', async () => {
+    const imageRef = { repository: 'registry.example.com/logs', tag: '1' }
+    await stage.create('logs', { logMonitoring: {}, templates: { logMonitoring: { imageRef } } })
+    await isTold('logs', 'LogMonitoringDaemonSet', 'DaemonSetCreated')
+    await isTold('logs', 'LogMonitoringConfig', 'SecretCreated')
+    expect(await find(stage, DaemonSets, 'logs-logmonitoring')).toBeDefined()
+    expect(await secretData(stage, 'logs-logmonitoring-config')).toHaveProperty(['deployment.conf'])
+    await stage.edit('logs', { spec: hosts })
+    await isTold('logs', 'LogMonitoringDaemonSet', undefined)
+    await isTold('logs', 'LogMonitoringConfig', undefined)
+    expect(await find(stage, DaemonSets, 'logs-logmonitoring')).toBeUndefined()
+    expect(await find(stage, Secrets, 'logs-logmonitoring-config')).toBeUndefined()
+    const { env = [] } = (await agentOf('logs')).spec?.template?.spec?.containers[0] ?? {}
+    expect(env.map(({ name }) => name)).toEqual(expect.arrayContaining(['KUBELET_API_ADDRESS', 'KUBELET_API_NODENAME']))
+  })
+})
+
+describe('collectors of node configurations', () => {
+  const collector = () => find(stage, DaemonSets, 'posture-node-config-collector')
+  const hashes = async () => {
+    const sets = [await collector(), await find(stage, StatefulSets, 'posture-activegate')]
+    return sets.map((set) => set?.spec?.template?.metadata?.annotations?.[ANNOTATIONS.kspmTokenSecret])
+  }
+
+  it('share a token with the gateway that nobody makes anew (agents 38)', async () => {
+    const kspmNodeConfigurationCollector = {
+      imageRef: { repository: 'registry.example.com/ncc', tag: '1' },
+      env: [{ name: 'KUBERNETES_NODE_ROOT', value: '/mine' }],
+    }
+    const spec = {
+      activeGate: { capabilities: ['kubernetes-monitoring'] },
+      kspm: { mappedHostPaths: ['/etc'] },
+      templates: { kspmNodeConfigurationCollector },
+    }
+    await stage.create('posture', spec, WITHOUT_KEY)
+    await settled(stage, 'posture')
+    const token = await secretData(stage, 'posture-kspm-token')
+    expect(token?.['kspm-token']).toMatch(/^dt0n01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
+    const before = await hashes()
+    expect(new Set(before).size).toBe(1)
+    expect(before[0]).toBe((await stage.read('posture')).status?.kspm?.tokenSecretHash)
+    expect(before[0]).toMatch(/^\d+$/)
+    await stage.look('posture')
+    await stage.look('posture')
+    expect(await secretData(stage, 'posture-kspm-token')).toEqual(token)
+    expect(await hashes()).toEqual(before)
+  })
+
+  it('are stored as they are replaced, and with variables of the user (agents 40)', async () => {
+    const { updateStrategy, template } = (await collector())?.spec ?? {}
+    expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
+    const { env = [] } = template?.spec?.containers[0] ?? {}
+    expect(env.filter(({ name }) => name === 'KUBERNETES_NODE_ROOT')).toEqual([
+      { name: 'KUBERNETES_NODE_ROOT', value: '/mine' },
+    ])
+  })
+
+  it('leave no trace when they are switched off (agents 44)', async () => {
+    await stage.edit('posture', { spec: { kspm: null } })
+    await isTold('posture', 'NodeConfigCollectorDaemonSet', undefined)
+    await isTold('posture', 'KSPMTokenSecret', undefined)
+    expect(await collector()).toBeUndefined()
+    expect(await find(stage, Secrets, 'posture-kspm-token')).toBeUndefined()
+    expect((await stage.read('posture')).status?.kspm).toBeUndefined()
   })
 })
 
@@ -139,10 +279,7 @@ describe('the rule for logs (agents 37)', () => {
     const scopes = ['InstallerDownload', 'DataExport']
     stage.environment.tenant('forbidden').tokens.setScopes('apiToken', scopes)
     await stage.create('forbidden', { logMonitoring: {}, ...hosts })
-    await stage.until(
-      'the condition',
-      async () => (await stage.condition('forbidden', 'LogMonitoringSettings'))?.reason === 'ScopeMissing',
-    )
+    await isTold('forbidden', 'LogMonitoringSettings', 'ScopeMissing')
     expect(created('forbidden')).toEqual([])
   })
 
@@ -151,17 +288,15 @@ describe('the rule for logs (agents 37)', () => {
       const all = stage.environment.tenant('ruled').settings.list()
       return all.filter(({ schemaId }) => schemaId === SCHEMA_IDS.logStorage).map(({ objectId }) => objectId)
     }
-    const isTold = (reason: string) => async () =>
-      (await stage.condition('ruled', 'LogMonitoringSettings'))?.reason === reason
     const spec = { ...hosts, logMonitoring: {}, activeGate: { capabilities: ['kubernetes-monitoring'] } }
     await stage.create('ruled', spec)
-    await stage.until('the rule', isTold('Created'))
+    await isTold('ruled', 'LogMonitoringSettings', 'Created')
     const made = rules()
     expect(made).toHaveLength(1)
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'ruled' })
     await stage.until('no agents', async () => !(await exists('ruled')))
     await stage.create('ruled', spec)
-    await stage.until('that it is there', isTold('AlreadyExist'))
+    await isTold('ruled', 'LogMonitoringSettings', 'AlreadyExist')
     expect(rules()).toEqual(made)
   })
 })

@@ -54,6 +54,9 @@ it('notices new namespaces and changed labels', async () => {
     { type: 'merge', patch: { metadata: { labels: { team: 'c' } } } },
   )
   await stage.until('no label', async () => (await instanceOf('new')) === undefined)
+  // Tokens are not left where nobody looks after them.
+  expect(await copy('new')).toBeUndefined()
+  expect(await copy('new', 'dynatrace-bootstrapper-certs')).toBeUndefined()
 })
 
 it('restores a copy that somebody changed or deleted', async () => {

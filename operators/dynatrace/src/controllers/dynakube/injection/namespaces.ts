@@ -63,7 +63,16 @@ export async function labelNamespaces(current: DynaKube, context: NamespaceConte
     .list(Namespaces)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} }))
-  for (const { name, instance } of mapNamespaces(dynakubes, namespaces)) await relabel(name, instance, context)
+  for (const { name, instance } of mapNamespaces(dynakubes, namespaces)) {
+    if (instance === undefined) await release(name, context)
+    else await relabel(name, instance, context)
+  }
+}
+
+/** Takes out what was copied, tokens among it, and then the name: a namespace says whose copies it has to the last. */
+async function release(namespace: string, context: NamespaceContext): Promise<void> {
+  for (const name of COPIED_SECRETS) await place({ namespace, name }, undefined, context)
+  await relabel(namespace, undefined, context)
 }
 
 async function relabel(
@@ -163,10 +172,7 @@ async function removeCopy(live: Stored<Secret>, key: CopyKey, { client, signal }
   }
 }
 
-/** Takes a DynaKube out of all namespaces: its copies first, so that a namespace still says whose they are. */
+/** Takes a DynaKube out of all namespaces. */
 export async function releaseNamespaces(instance: string, context: NamespaceContext): Promise<void> {
-  for (const namespace of namespacesOf(instance, context.cache)) {
-    for (const name of COPIED_SECRETS) await place({ namespace, name }, undefined, context)
-    await relabel(namespace, undefined, context)
-  }
+  for (const namespace of namespacesOf(instance, context.cache)) await release(namespace, context)
 }
