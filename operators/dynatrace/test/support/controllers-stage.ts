@@ -31,6 +31,7 @@ import {
   EdgeConnects,
 } from '../../src/index.ts'
 import { installCrds } from './install-crds.ts'
+import { lookAfter } from './look-after.ts'
 import { until } from './until.ts'
 
 /** What a DynaKube or an EdgeConnect may own. */
@@ -124,7 +125,7 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   const running = manager.run(stop.signal)
   // A failure shows when the stage is struck; until then it must not be unhandled.
   running.catch(() => undefined)
-  const stage = playedOn({ cluster, client, namespace, environment, records }, (durationMs) => {
+  const stage = playedOn({ cluster, client, namespace, environment, records, clock }, (durationMs) => {
     passedMs += durationMs
   })
   return {
@@ -147,23 +148,25 @@ interface Props {
   readonly namespace: string
   readonly environment: EnvironmentSimulator
   readonly records: readonly ReconcileRecord[]
+  readonly clock: Clock
 }
 
 function playedOn(props: Props, pass: ControllersStage['pass']): Omit<ControllersStage, keyof AsyncDisposable> {
-  const { cluster, client, namespace, environment, records } = props
+  const { cluster, client, namespace, environment, records, clock } = props
   const key = (name: string) => ({ namespace, name })
   const patch = (name: string, changes: object) =>
     client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
   let looks = 0
 
   async function look(name: string): Promise<readonly string[]> {
-    const before = records.length
     looks += 1
-    await patch(name, { metadata: { annotations: { look: `${looks}` } } })
-    const next = () =>
-      records.slice(before).find((one) => one.controller === 'dynakube-controller' && one.key.name === name)
-    await until(`a look at ${name}`, () => next() !== undefined)
-    return (next()?.writes ?? []).map((write) => `${write.verb} ${write.kind}/${write.name}`)
+    const { writes } = await lookAfter(
+      { records, clock, until },
+      name,
+      (record) => record.controller === 'dynakube-controller' && record.key.name === name,
+      () => patch(name, { metadata: { annotations: { look: `${looks}` } } }),
+    )
+    return writes.map((write) => `${write.verb} ${write.kind}/${write.name}`)
   }
 
   return {

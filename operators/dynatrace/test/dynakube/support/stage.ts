@@ -25,6 +25,7 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '../../../src/index.ts'
+import { lookAfter } from '../../support/look-after.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -122,15 +123,13 @@ export async function setStage(
     async condition(name, type) {
       return (await read(name)).status?.conditions?.find((one) => one.type === type)
     },
-    async look(name) {
-      const { metadata } = await edit(name, { metadata: { annotations: { look: String(systemClock.now()) } } })
-      const isLook = ({ key, reasons }: ReconcileRecord) => key.name === name && reasons.length > 0
-      const before = records.length
-      await until(`a look at ${name} (${metadata.resourceVersion})`, () => records.slice(before).some(isLook))
-      const [record] = records.slice(before).filter(isLook)
-      if (record === undefined) throw new Error('the record is gone')
-      return record
-    },
+    look: (name) =>
+      lookAfter(
+        { records, clock, until },
+        name,
+        ({ key, reasons }) => key.name === name && reasons.length > 0,
+        () => edit(name, { metadata: { annotations: { look: String(systemClock.now()) } } }),
+      ),
     pass(durationMs) {
       passedMs += durationMs
     },

@@ -26,6 +26,7 @@ import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcil
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import { crdManifests, DynaKubes } from '../../../src/index.ts'
+import { lookAfter } from '../../support/look-after.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -83,15 +84,8 @@ export async function setNodesStage(): Promise<NodesStage> {
     const isSeen = () => cache?.get(resource, key)?.metadata.resourceVersion === metadata.resourceVersion
     await until(`${metadata.name} to be seen`, () => cache === undefined || isSeen())
   }
-  async function look(name: string, cause: () => Promise<unknown>): Promise<ReconcileRecord> {
-    const before = records.length
-    await cause()
-    const next = () => records.slice(before).find(({ key }) => key.name === name)
-    await until(`a look at ${name}`, () => next() !== undefined)
-    const record = next()
-    if (record === undefined) throw new Error('the record is gone')
-    return record
-  }
+  const look = (name: string, cause: () => Promise<unknown>) =>
+    lookAfter({ records, clock, until }, name, ({ key }) => key.name === name, cause)
   return {
     cluster,
     client,
