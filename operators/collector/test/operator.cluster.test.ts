@@ -3,16 +3,16 @@ import { Deployments, isNotFound, Namespaces, Secrets, Services } from '@reeve/k
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Collector, Collectors } from '../src/index.ts'
 import { configuration } from '../src/testing/collector.ts'
-import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
+import { helmPath, helms, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 import { condition, Tenants } from './support/tenants.ts'
 
-describe.skipIf(helmPath === undefined)('the operator (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', ({ path }) => {
   let stage: Stage
   let operator: RunningOperator
   let tenants: Tenants
 
   beforeAll(async () => {
-    stage = await setStage()
+    stage = await setStage(path)
     tenants = new Tenants(stage)
     operator = await stage.startOperator()
   })
@@ -40,7 +40,10 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
 
     await tenants.configure('acme', 'replicas: many')
     const refused = await stage.untilPhase('acme', 'Degraded')
-    expect(degraded(refused)).toMatchObject({ reason: 'HelmValuesRefused', message: expect.stringMatching(/replicas/) })
+    expect(degraded(refused)).toMatchObject({
+      reason: 'HelmValuesRefused',
+      message: expect.stringMatching(/replicas/),
+    })
     expect(refused.status).toMatchObject({ revision: 2, lastFailure: { attempts: 1 } })
     expect((await client.get(Deployments, tenants.releaseOf('acme'))).spec?.replicas).toBe(2)
 
@@ -223,7 +226,8 @@ describe.skipIf(helmPath === undefined)('the operator (skipped where there is no
     })
     await stage.until(async () => interrupted.commands.some(([verb]) => verb === 'install'))
     await interrupted.stop()
-    operator = await stage.startOperator()
+    // Its helm is gone, whatever it has left: no need to wait for the deadline of a helm that may still be at work.
+    operator = await stage.startOperator({ staleAfterMs: 1_000 })
     await stage.untilPhase('cut', 'Available')
     await stage.until(() => tenants.isGone('gone'))
     expect(await tenants.statuses('gone')).toEqual([])

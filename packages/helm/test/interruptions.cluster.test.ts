@@ -7,13 +7,13 @@ import { type ReleaseKey, type RunProcess, readReleases, runProcess } from '@ree
 import { encodeRelease } from '@reeve/helm/testing'
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
+import { eventually, type HelmSession, helmPath, helms, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('an interruption (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', ({ path }) => {
   let session: HelmSession
 
   beforeAll(async () => {
-    session = await startHelmSession()
+    session = await startHelmSession(path)
   })
   afterAll(() => session.close())
 
@@ -26,10 +26,10 @@ describe.skipIf(helmPath === undefined)('an interruption (skipped where there is
 
   /** Runs helm by hand and kills it when the release is pending, as when a machine fails. */
   async function crash(verb: 'install' | 'upgrade', release: ReleaseKey): Promise<void> {
-    const { chart, cluster, folder } = session
+    const { chart, cluster, folder, helm } = session
     const set = Object.entries(stuck).map(([name, value]) => `--set=${name}=${value}`)
     const args = [verb, release.name, chart.path, `--namespace=${release.namespace}`, '--wait', ...set]
-    const child = spawn(helmPath ?? '', args, {
+    const child = spawn(helm.binary.path, args, {
       env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath },
       stdio: 'ignore',
     })
@@ -65,7 +65,10 @@ describe.skipIf(helmPath === undefined)('an interruption (skipped where there is
     await helm.install(key('second'), chart, { values: { replicas: 0, greeting: 'good' } })
     await crash('upgrade', key('second'))
     const history = await readReleases(client, key('second'))
-    expect(await helm.recover(key('second'), { history, staleAfterMs: 0 })).toEqual({ action: 'rollback', revision: 1 })
+    expect(await helm.recover(key('second'), { history, staleAfterMs: 0 })).toEqual({
+      action: 'rollback',
+      revision: 1,
+    })
     expect(await statuses(key('second'))).toEqual(['superseded', 'pending-upgrade', 'deployed'])
     const { data } = (await api('configmaps/second')).json<{ data: { greeting: string } }>()
     expect(data.greeting).toBe('good')

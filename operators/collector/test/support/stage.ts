@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findClientBinary } from '@reeve/client-binaries'
+import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
 import { ChartStore, findHelm, type Helm, openHelm, type ProcessRequest, runProcess } from '@reeve/helm'
@@ -31,6 +31,9 @@ const PATIENCE_MS = 60_000
 
 /** The helm of the machine or the one that comes with the repository; suites skip without one. */
 export const helmPath = await findClientBinary('helm')
+
+/** That one and, on a real cluster, the one of the major version before. */
+export const helms = await helmsToTry()
 
 const CHARTS = fileURLToPath(new URL('../../charts', import.meta.url))
 
@@ -69,14 +72,14 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export async function setStage(): Promise<Stage> {
+export async function setStage(path = helmPath): Promise<Stage> {
   const cluster = await openCluster()
   const config = await loadConfig({ kubeconfig: cluster.kubeconfigPath })
   const client = createClient({ config })
   const folder = await mkdtemp(join(tmpdir(), 'reeve-collector-'))
   const charts = join(folder, 'charts')
   await cp(CHARTS, charts, { recursive: true })
-  const binary = await findHelm({ env: { HELM_BIN: helmPath } })
+  const binary = await findHelm({ env: { HELM_BIN: path } })
   const helm = await openHelm(binary, config)
   const namespace = await cluster.createNamespace()
   // The manifest is what the server accepts; the built-in type spells its schema out.
@@ -123,7 +126,6 @@ export async function setStage(): Promise<Stage> {
         helm: driver,
         charts: new ChartStore(join(folder, 'cache')),
         settings: { clusters: { development: { type: 'directory', location: charts } } },
-        staleAfterMs: 1_000,
         // The Collectors of other suites are theirs.
         namespace,
         ...options,

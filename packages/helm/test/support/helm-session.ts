@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findClientBinary } from '@reeve/client-binaries'
+import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
 import { type Answer, type ClusterUnderTest, openCluster, type RawRequest } from '@reeve/cluster-under-test'
 import { findHelm, type Helm, type HelmOptions, openHelm } from '@reeve/helm'
 import { type ClusterConfig, createClient, type DiscoveringClient, loadConfig } from '@reeve/kube'
@@ -10,6 +10,9 @@ import { webChart, writeChart } from './chart-files.ts'
 
 /** The helm of the machine or the one that comes with the repository; suites skip without one. */
 export const helmPath = await findClientBinary('helm')
+
+/** That one and, on a real cluster, the one of the major version before. */
+export const helms = await helmsToTry()
 
 /** What a suite works with. */
 export interface HelmSession {
@@ -27,12 +30,12 @@ export interface HelmSession {
   close(): Promise<void>
 }
 
-export async function startHelmSession(): Promise<HelmSession> {
+export async function startHelmSession(path = helmPath): Promise<HelmSession> {
   const cluster = await openCluster()
   const config = await loadConfig({ kubeconfig: cluster.kubeconfigPath })
   const client = createClient({ config })
   const folder = await mkdtemp(join(tmpdir(), 'reeve-helm-session-'))
-  const binary = await findHelm({ env: { HELM_BIN: helmPath } })
+  const binary = await findHelm({ env: { HELM_BIN: path } })
   const namespace = await cluster.createNamespace()
   const drivers: Helm[] = []
   const open: HelmSession['open'] = async (options, changes) => {
