@@ -1,16 +1,12 @@
 /** The Dynatrace operator as one value: its controllers, events, election and probes in a manager. */
-import { type Clock, type KubeClient, Namespaces } from '@reeve/kube'
+import { type KubeClient, Namespaces } from '@reeve/kube'
 import {
-  ApiEventRecorder,
-  Cache,
+  type Cache,
   type Controller,
-  createManager,
-  type LeaderElectionOptions,
-  type Logger,
   type Manager,
-  type MetricsRegistry,
+  type OperatorFrameOptions,
+  operatorFrame,
   type ReconcileRecord,
-  type ServerAddress,
 } from '@reeve/runtime'
 import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
@@ -25,8 +21,7 @@ import type { EdgeConnectOptions } from './controllers/edgeconnect/reconcile.ts'
 import { nodesController } from './controllers/nodes/nodes-controller.ts'
 
 /** Options of {@link createDynatraceOperator}. */
-export interface DynatraceOperatorOptions extends DynaKubeOptions, EdgeConnectOptions {
-  readonly client: KubeClient
+export interface DynatraceOperatorOptions extends OperatorFrameOptions, DynaKubeOptions, EdgeConnectOptions {
   /** The operator's own namespace, and that of the resources it looks after. */
   readonly namespace: string
   /** Whether the operator makes the certificates of its webhooks. @default true */
@@ -37,16 +32,6 @@ export interface DynatraceOperatorOptions extends DynaKubeOptions, EdgeConnectOp
   readonly release?: { readonly version: string | undefined }
   /** The operator's own pod; outside a cluster there is none. */
   readonly podName?: string | undefined
-  /** Without it this process leads from the start. */
-  readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
-  readonly healthAddress?: ServerAddress
-  readonly metricsAddress?: ServerAddress
-  /** Who reports events: the pod's name. */
-  readonly instance?: string
-  readonly metrics?: MetricsRegistry
-  readonly logger?: Logger
-  readonly clock?: Clock
-  readonly random?: () => number
   /** Told of every reconcile after its end. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
@@ -68,42 +53,17 @@ export interface DynatraceOperator {
  * await manager.run(signal)
  */
 export function createDynatraceOperator(options: DynatraceOperatorOptions): DynatraceOperator {
-  const { client, namespace, clock, logger, metrics, random } = options
-  const shared = {
-    ...(clock && { clock }),
-    ...(logger && { logger }),
-    ...(metrics && { metrics }),
-    ...(random && { random }),
-  }
-  const cache = new Cache(client, shared)
-  const manager = createManager<Cache>({
-    client,
-    cache,
-    ...shared,
-    ...(options.leaderElection && { leaderElection: options.leaderElection }),
-    ...(options.healthAddress && { healthAddress: options.healthAddress }),
-    ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
-  })
-  // Not fenced: the last events of a leader are sent after it has given the lease back.
-  const events = new ApiEventRecorder(client, {
-    ...shared,
-    component: FIELD_MANAGER,
-    ...(options.instance !== undefined && { instance: options.instance }),
-  })
-  const environment = { cache, client: manager.client, events, ...shared }
+  const { manager, cache, environment } = operatorFrame(FIELD_MANAGER, options)
   const checked = (crd: string) => options.release && { crdVersion: new CrdVersionCheck({ crd, ...options.release }) }
   const dynakubes = dynaKubeController({ ...options, ...checked(DynaKubeCrd.name) }, environment)
   const edgeConnects =
     (options.looksAfterEdgeConnects ?? true)
       ? edgeConnectController({ ...options, ...checked(EdgeConnectCrd.name) }, environment)
       : undefined
-  manager.add(events, dynakubes)
+  manager.add(dynakubes)
   if (edgeConnects) manager.add(edgeConnects)
   if (options.detectsHostAvailability) manager.add(nodesController(options, environment))
-  if (options.issuesCertificates ?? true) manager.add(certificatesController(namespace, environment))
-  manager.readiness.add('cache', () => {
-    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
-  })
+  if (options.issuesCertificates ?? true) manager.add(certificatesController(options.namespace, environment))
   return { manager, cache, dynakubes, edgeConnects }
 }
 
