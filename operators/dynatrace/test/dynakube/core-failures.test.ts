@@ -1,14 +1,18 @@
 /** What goes wrong is told, keeps nothing else from being done, and is tried again. */
-import { type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
+import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { find, inError, key, operations, settled, WITHOUT_KEY } from './support/questions.ts'
+import { find, inError, key, operations, running, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
 
-const TENANTS = ['broken', 'busy', 'limited', 'first', 'later', 'refused', 'retried', 'proxied']
+const TENANTS = [
+  ...['broken', 'busy', 'limited', 'halved', 'first', 'later', 'refused', 'robbed', 'keeping', 'injecting'],
+  ...['retried', 'proxied', 'garbled', 'astray'],
+]
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
 
 let stage: Stage
@@ -78,15 +82,28 @@ describe('an environment that asks for patience', () => {
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
   ] as const)('is asked again in a minute, and nothing is told (core 4): %s', async (name, fault) => {
     await stage.create(name, hosts)
-    await settled(stage, name)
+    await running(stage, name)
     const before = (await stage.read(name)).status
     stage.pass(16 * MINUTE)
     const trouble = stage.environment.trouble.add({ ...fault, tenant: name, operation: 'agent-connection-info' })
     const record = await stage.look(name)
-    trouble.remove()
     expect(record.outcome).toBe('requeue_after')
     expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
     expect((await stage.read(name)).status).toEqual(before)
+    trouble.remove()
+  })
+})
+
+describe('an environment of which a part asks for patience', () => {
+  it('after another part has failed is an error (core 5)', async () => {
+    const fail = (status: number, operation: string) =>
+      stage.environment.trouble.add({ kind: 'status', status, tenant: 'halved', operation })
+    const troubles = [fail(500, 'gateway-connection-info'), fail(503, 'agent-connection-info')]
+    await stage.create('halved', { ...hosts, ...gateway }, WITHOUT_KEY)
+    await inError(stage, 'halved')
+    expect(await stage.condition('halved', 'ActiveGateConnectionInfo')).toMatchObject({ reason: 'DynatraceApiError' })
+    for (const trouble of troubles) trouble.remove()
+    await settled(stage, 'halved')
   })
 })
 
@@ -150,6 +167,62 @@ describe('a cluster that refuses', () => {
       reason: 'KubeApiError',
     })
   })
+
+  it('keeps what could be written: the environment makes one token for gateways, however often they fail', async () => {
+    await stage.look('refused')
+    await stage.look('refused')
+    expect(await stage.condition('refused', 'ActiveGateAuthTokenSecret')).toMatchObject({ status: 'True' })
+    expect(await find(stage, Secrets, 'refused-activegate-authtoken-secret')).toBeDefined()
+    expect(operations(stage, 'refused').filter((operation) => operation === 'active-gate-token')).toHaveLength(1)
+    await stage.client.delete(DynaKubes, key('refused'))
+  })
+
+  it('is told in the condition of a token that cannot be kept', async () => {
+    const data = encodeSecret({ 'auth-token': 'dt0g02.THEIRS.secret' })
+    await occupy(Secrets, 'Secret', 'robbed-activegate-authtoken-secret', { data })
+    await stage.create('robbed', gateway, WITHOUT_KEY)
+    await inError(stage, 'robbed')
+    expect(await stage.condition('robbed', 'ActiveGateAuthTokenSecret')).toMatchObject({
+      status: 'False',
+      reason: 'KubeApiError',
+      message: expect.stringContaining('robbed-activegate-authtoken-secret'),
+    })
+    await stage.client.delete(DynaKubes, key('robbed'))
+  })
+
+  it('to remove one object does not keep the others', async () => {
+    await stage.create('keeping', { ...hosts, ...gateway }, WITHOUT_KEY)
+    await settled(stage, 'keeping')
+    const match = { verb: 'delete', resource: 'services', name: 'keeping-activegate' }
+    const heal = stage.cluster.faults.inject(match, { kind: 'status', code: 403 }, { times: Number.POSITIVE_INFINITY })
+    await stage.edit('keeping', { spec: { activeGate: null } })
+    await inError(stage, 'keeping')
+    expect(await find(stage, Services, 'keeping-activegate')).toBeDefined()
+    expect(await find(stage, StatefulSets, 'keeping-activegate')).toBeUndefined()
+    expect(await find(stage, Secrets, 'keeping-activegate-authtoken-secret')).toBeUndefined()
+    expect(await stage.condition('keeping', 'ActiveGateStatefulSet')).toBeUndefined()
+    heal()
+    await stage.until('no Service', async () => (await find(stage, Services, 'keeping-activegate')) === undefined)
+    await settled(stage, 'keeping')
+  })
+
+  it('to change a namespace is an error, and the rest is done and told', async () => {
+    const labels = { team: 'injecting' }
+    await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } })
+    const read = async () => (await stage.client.get(Namespaces, { name: 'shop' })).metadata.labels ?? {}
+    const applicationMonitoring = { namespaceSelector: { matchLabels: labels } }
+    await stage.create('injecting', { oneAgent: { applicationMonitoring } })
+    await settled(stage, 'injecting')
+    expect(Object.values(await read())).toContain('injecting')
+    const match = { verb: 'patch', resource: 'namespaces', name: 'shop' }
+    const heal = stage.cluster.faults.inject(match, { kind: 'status', code: 403 }, { times: Number.POSITIVE_INFINITY })
+    await stage.edit('injecting', { spec: { oneAgent: null } })
+    await inError(stage, 'injecting')
+    expect(await stage.condition('injecting', 'CodeModulesInjection')).toBeUndefined()
+    heal()
+    await settled(stage, 'injecting')
+    expect(await read()).not.toHaveProperty(['dynakube.internal.dynatrace.com/instance'])
+  })
 })
 
 describe('an error', () => {
@@ -173,6 +246,21 @@ describe('an error', () => {
     expect(await stage.condition('proxied', 'Tokens')).toMatchObject({
       reason: 'TokenError',
       message: expect.stringContaining('no-such-secret'),
+    })
+  })
+
+  it.each([
+    ['garbled', { proxy: { value: 'http://user:pass%word@proxy.example.com' } }, 'spec.proxy is no URL'],
+    ['astray', { apiUrl: 'ftp://environment.example.com/api' }, 'apiUrl is no web address'],
+  ])('in an address does, too: %s', async (name, spec, message) => {
+    await stage.create(name, { ...hosts, ...spec })
+    await inError(stage, name)
+    expect(await find(stage, Secrets, `${name}-oneagent-tenant-secret`)).toBeUndefined()
+    expect(operations(stage, name)).toEqual([])
+    expect(await stage.condition(name, 'Tokens')).toMatchObject({
+      status: 'False',
+      reason: 'TokenError',
+      message: expect.stringContaining(message),
     })
   })
 })

@@ -3,12 +3,12 @@ import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { inError, key, operations, settled } from './support/questions.ts'
+import { inError, key, operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage, tokensOf } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['keyless', 'paas', 'former', 'exporting'])
+  stage = await setStage(['keyless', 'paas', 'former', 'exporting', 'growing'])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
@@ -79,6 +79,26 @@ describe('the Secret of the tokens', () => {
       'dynatrace-otlp-exporter-certs',
       'dynatrace-otlp-exporter-config',
     ])
+  })
+})
+
+describe('tokens that lack a scope for what was switched on', () => {
+  it('are told until they have it, not only until the next look', async () => {
+    const { tokens } = stage.environment.tenant('growing')
+    const scopes = ['InstallerDownload', 'DataExport']
+    tokens.setScopes('apiToken', scopes)
+    await stage.create('growing', hosts, WITHOUT_KEY)
+    await settled(stage, 'growing')
+    await stage.edit('growing', { spec: { activeGate: { capabilities: ['kubernetes-monitoring'] } } })
+    const failures = () =>
+      stage.records.flatMap(({ key: { name }, error }) => (name === 'growing' && error !== undefined ? [error] : []))
+    await stage.until('several failures', () => failures().length >= 2)
+    expect(failures().filter((error) => !error.includes('activeGateTokenManagement.create'))).toEqual([])
+    expect(await stage.condition('growing', 'Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
+    tokens.setScopes('apiToken', [...scopes, 'activeGateTokenManagement.create'])
+    await stage.look('growing')
+    await settled(stage, 'growing')
+    expect(await stage.condition('growing', 'Tokens')).toMatchObject({ status: 'True', reason: 'TokenReady' })
   })
 })
 

@@ -41,11 +41,19 @@ export const OWN_FIELDS = keepOwnFields(FIELD_MANAGER)
 /** The kinds that a DynaKube owns in every cluster. In a mesh there are those of Istio as well. */
 export const OWNED = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets] as const
 
+/** Why the objects of a component could not all be written. */
+export interface ApplyFailure {
+  readonly error: Error
+  /** Which of them it was: those before it were written, it and those after it were not. */
+  readonly index: number
+}
+
 /** What became of the components. */
 export interface Applied {
   readonly changes: readonly Change[]
-  /** Why the objects of a component could not be written, by component. */
-  readonly failures: ReadonlyMap<Component, Error>
+  readonly failures: ReadonlyMap<Component, ApplyFailure>
+  /** Why objects that are no longer asked for could not be removed. */
+  readonly leftovers: readonly Error[]
 }
 
 /** What writing needs of a pass. */
@@ -63,26 +71,33 @@ export class DynaKubeApplier {
   readonly #accepted = new AcceptedDifferences()
 
   /**
-   * Applies each component on its own, then prunes. Objects of a component that could not be rendered are kept.
+   * Applies each component on its own, object by object: what was written before a failure stays, as a token that the
+   * environment made must not be lost. Then prunes. Objects of a component that could not be rendered are kept.
    *
    * *Errors*: `StaleViewError` when the view was old. Everything else is told per component.
    */
   async apply(owner: Stored<DynaKube>, rendered: readonly Rendered[], context: ApplyContext): Promise<Applied> {
     const changes: Change[] = []
-    const failures = new Map<Component, Error>()
+    const failures = new Map<Component, ApplyFailure>()
     for (const { component, objects } of rendered) {
-      // One look per pass is enough: whoever deletes the DynaKube later is noticed by the next one.
-      const ownerResource = changes.some(({ type }) => type === 'created') ? undefined : DynaKubes
-      try {
-        changes.push(...(await this.bring(owner, objects, context, ownerResource)))
-      } catch (error) {
-        context.signal.throwIfAborted()
-        if (error instanceof StaleViewError || !(error instanceof Error)) throw error
-        failures.set(component, error)
+      for (const [index, object] of objects.entries()) {
+        // One look per pass is enough: whoever deletes the DynaKube later is noticed by the next one.
+        const ownerResource = changes.some(({ type }) => type === 'created') ? undefined : DynaKubes
+        const outcome = await told(context, () => this.bring(owner, [object], context, ownerResource))
+        if (outcome instanceof Error) {
+          failures.set(component, { error: outcome, index })
+          break
+        }
+        changes.push(...outcome)
       }
     }
-    changes.push(...(await this.#write(owner, deletions(owner, rendered, context), context)))
-    return { changes, failures }
+    const leftovers: Error[] = []
+    for (const deletion of deletions(owner, rendered, context)) {
+      const outcome = await told(context, () => this.#write(owner, [deletion], context))
+      if (outcome instanceof Error) leftovers.push(outcome)
+      else changes.push(...outcome)
+    }
+    return { changes, failures, leftovers }
   }
 
   /** Brings some objects about and leaves all others as they are. *Errors*: those of the engine and of the cluster. */
@@ -117,6 +132,17 @@ export class DynaKubeApplier {
     })
     mesh?.record(changes)
     return changes
+  }
+}
+
+/** The failure as a value, unless there is no point in going on. */
+async function told<T>({ signal }: ApplyContext, write: () => Promise<T>): Promise<T | Error> {
+  try {
+    return await write()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof StaleViewError || !(error instanceof Error)) throw error
+    return error
   }
 }
 

@@ -2,7 +2,7 @@
 import { automaticTlsSecretName, customPropertiesSecretName } from '../../api/dynakube/active-gate-facts.ts'
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dynakube/names.ts'
 import type { DynaKube } from '../../api/latest.ts'
-import type { Applied } from './apply.ts'
+import type { Applied, ApplyFailure } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
 import { exporters } from './components/injection/exporter-secrets.ts'
@@ -79,6 +79,7 @@ const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly Ob
   'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
   ActiveGate: (dynakube) => [
     created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
+    kept(CONDITIONS.activeGateAuthToken, namesOf(dynakube).activeGateAuthTokenSecret),
     created('TLSSecret', 'Secret', automaticTlsSecretName(dynakube)),
     created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
   ],
@@ -132,16 +133,22 @@ export function reportObjects(
   }
 }
 
-function reportOne(draft: StatusDraft, condition: ObjectCondition, one: Rendered, failure: Error | undefined): void {
+function reportOne(
+  draft: StatusDraft,
+  condition: ObjectCondition,
+  one: Rendered,
+  failure: ApplyFailure | undefined,
+): void {
   const { type, reason, failureReason = REASONS.kubeApiError, verb } = condition
   if (one.failure !== undefined) {
     reportUnrendered(draft, type, one.failure)
     return
   }
+  const all = one.objects.map(({ object }) => object.metadata.name ?? '')
   // Objects of different kinds may share a name.
-  const all = [...new Set(one.objects.map(({ object }) => object.metadata.name ?? ''))]
-  const names = condition.name === undefined ? all : all.filter((name) => name === condition.name)
-  if (failure !== undefined && names.length > 0) draft.set(type, 'False', failureReason, kubeApiMessage(failure))
+  const names = [...new Set(condition.name === undefined ? all : all.filter((name) => name === condition.name))]
+  const isWritten = failure === undefined || names.every((name) => all.lastIndexOf(name) < failure.index)
+  if (!isWritten) draft.set(type, 'False', failureReason, kubeApiMessage(failure.error))
   else if (verb === undefined) return
   else if (names.length === 0) draft.remove(type)
   else draft.set(type, 'True', reason, `${shown(names)} ${verb}`)

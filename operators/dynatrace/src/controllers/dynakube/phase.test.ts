@@ -8,14 +8,15 @@ import { phaseOf } from './phase.ts'
 /** Only what the phase looks at. */
 type Workload = Partial<Pick<DaemonSet & Deployment & StatefulSet, 'spec' | 'status'>> & {
   readonly generation?: number
+  readonly deletionTimestamp?: string
 }
 
 function phase(spec: Partial<DynaKubeSpec>, workloads: Readonly<Record<string, Workload>>) {
   const get = (_resource: unknown, { name }: { readonly name: string }) => {
     const workload = workloads[name]
     if (workload === undefined) return undefined
-    const { generation = 1, ...rest } = workload
-    return { metadata: { name, generation }, ...rest } as unknown as Stored<KubeObject>
+    const { generation = 1, deletionTimestamp, ...rest } = workload
+    return { metadata: { name, generation, deletionTimestamp }, ...rest } as unknown as Stored<KubeObject>
   }
   return phaseOf(dynakube(spec), { get } as unknown as CacheReader)
 }
@@ -56,6 +57,12 @@ describe('the phase', () => {
     const leaving = { generation: 2, spec: { replicas: 1 }, status: { observedGeneration: 1 } } as Workload
     const live = { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving }
     expect(phase(gateway, live)).toBe('Running')
+  })
+
+  it('does not wait for an executor that is being deleted (core 44)', () => {
+    const spec = { ...gateway, extensions: { databases: [{ id: 'oracle' }] } }
+    const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', spec: { replicas: 1 }, status: {} } as Workload
+    expect(phase(spec, { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving })).toBe('Running')
   })
 
   it('does not wait for collectors of telemetry alone (workloads 27)', () => {

@@ -48,6 +48,8 @@ function areExecutorsReady(dynakube: DynaKube, find: (name: string) => Deploymen
   return (dynakube.spec.extensions?.databases ?? []).every(({ id }) => {
     const { metadata, spec, status } = find(databaseExecutorName(dynakube, id)) ?? {}
     if (metadata === undefined) return false
+    // What is on its way out never gets ready; its successor is waited for.
+    if (metadata.deletionTimestamp !== undefined) return true
     const isSeen = metadata.generation === status?.observedGeneration
     return isSeen && (spec?.replicas ?? 1) === (status?.readyReplicas ?? 0)
   })

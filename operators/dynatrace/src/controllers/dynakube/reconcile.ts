@@ -19,7 +19,7 @@ import {
   type EnvironmentClient,
   type EnvironmentClientOptions,
 } from '../../environment/client/environment-client.ts'
-import { isEnvironmentUnavailable } from '../../environment/client/errors.ts'
+import { EnvironmentApiError, isEnvironmentUnavailable } from '../../environment/client/errors.ts'
 import { withTemplateHash } from '../template-hash.ts'
 import { type Applied, DynaKubeApplier, FIELD_MANAGER } from './apply.ts'
 import { type Component, NotYetKnownError } from './component.ts'
@@ -141,8 +141,8 @@ class DynaKubePass {
       if (!(error instanceof Error) || error instanceof StaleViewError) throw error
       failures.push(error)
     }
-    // The environment will be back, and what was found out half is not worth a write.
-    if (failures.some(isEnvironmentUnavailable)) return { requeueAfterMs: REQUEUE.soonMs }
+    // The environment will be back, and what was found out half is not worth a write. What failed before counts more.
+    if (isEnvironmentUnavailable(failures.find(isRefusal))) return { requeueAfterMs: REQUEUE.soonMs }
     return this.#request.stage('report', () => this.#report(failures, isWaiting))
   }
 
@@ -150,7 +150,8 @@ class DynaKubePass {
     const { draft } = this.#pass
     const mesh = await this.#request.stage('mesh', () => this.#openMesh())
     const known = await this.#request.stage('observe', () => this.#observe())
-    await using environment = (this.#options.connect ?? createEnvironmentClient)(known.connection)
+    const connect = this.#options.connect ?? createEnvironmentClient
+    await using environment = await this.#checked(async () => connect(known.connection))
     const pass: Pass = { ...this.#pass, environment }
     await this.#checked(() => verifyTokens(pass, known.tokens, this.#options))
     draft.update({ kubeSystemUUID: this.#options.clusterId })
@@ -164,7 +165,7 @@ class DynaKubePass {
       failure === undefined || heldBack.has(failure) || failure instanceof NotYetKnownError ? [] : [failure],
     )
     return {
-      failures: [...resolved.failures, ...unrendered, ...this.#grave(applied), ...injected],
+      failures: [...resolved.failures, ...unrendered, ...this.#grave(applied), ...applied.leftovers, ...injected],
       isWaiting: [...heldBack].some((reason) => reason instanceof NoCommunicationHostsError),
     }
   }
@@ -184,9 +185,9 @@ class DynaKubePass {
 
   /** Failures of writing that make the whole pass one. Code modules may find a way out that others made. */
   #grave({ failures }: Applied): readonly Error[] {
-    const minor = failures.get(istioForCodeModules)
+    const minor = failures.get(istioForCodeModules)?.error
     if (minor !== undefined) this.#request.logger.warn({ err: minor }, 'code modules have no way out of the mesh')
-    return [...failures.values()].filter((failure) => failure !== minor)
+    return [...failures.values()].map(({ error }) => error).filter((error) => error !== minor)
   }
 
   /** Reads what the DynaKube refers to; without it nothing else makes sense. */
@@ -253,11 +254,14 @@ class DynaKubePass {
     const parts = rendered.filter(({ component }) => component === injection || component === exporters)
     const unknown = parts.filter(({ failure }) => failure !== undefined).map(({ component }) => component)
     const failures: Error[] = []
-    if (!changesPods(dynakube)) await releaseNamespaces(this.#request.key.name, this.#request)
+    const attempt = async (change: Promise<void>) => {
+      await change.catch((error) => failures.push(error))
+      this.#request.signal.throwIfAborted()
+    }
+    if (!changesPods(dynakube)) await attempt(releaseNamespaces(this.#request.key.name, this.#request))
     // While it is not known what pods get, no further namespace is promised anything.
     else if (!unknown.includes(injection)) {
-      await labelNamespaces(dynakube, this.#request).catch((error) => failures.push(error))
-      this.#request.signal.throwIfAborted()
+      await attempt(labelNamespaces(dynakube, this.#request))
       const sources = parts.flatMap(({ objects }) => objects)
       const left = unknown.flatMap((component) => component.mayOwn(dynakube).map(({ name }) => name))
       failures.push(...(await replicate(dynakube, sources, left, this.#request)))
@@ -301,6 +305,9 @@ class DynaKubePass {
 function isAddressMissing(dynakube: DynaKube): boolean {
   return hasActiveGate(dynakube) && (dynakube.status?.activeGate?.serviceIPs ?? []).length === 0
 }
+
+/** The environment answered, and said no. Where callers never told one refusal from another, it is a plain failure. */
+const isRefusal = (error: Error): boolean => error instanceof EnvironmentApiError && error.countsAsUnavailable
 
 /** One error that keeps all others. */
 function asOne(failures: readonly Error[]): Error {

@@ -17,6 +17,10 @@ export const settled = (stage: Stage, name: string): Promise<void> =>
     return status?.phase !== undefined && status.phase !== 'Error'
   })
 
+/** Waits until everything a DynaKube asked for is up: from then on nothing changes by itself. */
+export const running = (stage: Stage, name: string): Promise<void> =>
+  stage.until(`${name} to run`, async () => (await stage.read(name)).status?.phase === 'Running')
+
 /** Waits until a DynaKube is in error. */
 export const inError = (stage: Stage, name: string): Promise<void> =>
   stage.until(`${name} to fail`, async () => (await stage.read(name)).status?.phase === 'Error')

@@ -1,7 +1,6 @@
 /** Conditions about what pods are injected with, and in how many namespaces. */
 import type { CacheReader } from '@reeve/runtime'
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
-import { claimsNamespaces } from '../../../api/dynakube/namespace-claims.ts'
 import { needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
 import { kubeApiMessage, REASONS } from '../condition-types.ts'
 import type { StatusDraft } from '../status-draft.ts'
@@ -17,7 +16,7 @@ const SHOWN = 10
 export function reportInjection(draft: StatusDraft, failures: readonly Error[], cache: CacheReader): void {
   const { dynakube } = draft
   const [first] = failures
-  feature(draft, 'CodeModulesInjection', claimsNamespaces(dynakube) && needsAppInjection(dynakube), first)
+  feature(draft, 'CodeModulesInjection', needsAppInjection(dynakube), first)
   feature(draft, 'MetadataEnrichment', hasMetadataEnrichment(dynakube), undefined)
   feature(draft, 'OTLPExporterConfiguration', hasOtlpExporter(dynakube), first)
   const namespaces = namespacesOf(dynakube.metadata.name ?? '', cache)

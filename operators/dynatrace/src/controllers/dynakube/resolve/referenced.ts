@@ -1,7 +1,9 @@
 /** Texts that a DynaKube refers to by the name of a Secret or ConfigMap of the user. */
-import { hasProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
+import { activeGateUsesProxy } from '../../../api/dynakube/active-gate-facts.ts'
+import { hasProxy, oneAgentUsesProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { CUSTOM_PROPERTIES_KEY } from '../components/active-gate/custom-properties.ts'
+import { proxyParts } from '../components/connection/proxy-secret.ts'
 import type { NamespaceView } from '../namespace-view.ts'
 import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
@@ -17,11 +19,13 @@ export class KeyNotFoundError extends ReferenceNotFoundError {
   override readonly name = 'KeyNotFoundError'
 }
 
-/** The address of the proxy. *Errors*: `ProxyNotFoundError`. */
+/** The address of the proxy. *Errors*: `ProxyNotFoundError`; `InvalidProxyError` when somebody is to use it. */
 export async function resolveProxy({ draft, view }: ClusterPass): Promise<Material> {
-  if (!hasProxy(draft.dynakube)) return {}
-  const url = await proxyUrl(draft.dynakube, async (name) => view.secret(name))
+  const { dynakube } = draft
+  if (!hasProxy(dynakube)) return {}
+  const url = await proxyUrl(dynakube, async (name) => view.secret(name))
   if (url === undefined) throw new ProxyNotFoundError('spec.proxy is empty')
+  if (oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube)) proxyParts(url)
   draft.update({ proxyURLHash: proxyUrlHash(url) })
   return { proxyUrl: url }
 }

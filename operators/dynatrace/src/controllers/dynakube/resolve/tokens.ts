@@ -54,8 +54,8 @@ export function reportTokenError({ draft }: Pick<Pass, 'draft'>, error: Error): 
 }
 
 /**
- * Looks up what the tokens may do, at most once per request threshold and when another feature is switched on, and
- * remembers in conditions which optional scopes there are.
+ * Looks up what the tokens may do, and remembers in conditions which optional scopes there are: once per request
+ * threshold, when another feature is switched on, and as long as the tokens do not do.
  *
  * *Errors*: {@link TokenError} listing, per token and feature, the scopes that are missing; errors of the environment.
  */
@@ -63,7 +63,9 @@ export async function verifyTokens(pass: Pass, tokens: Tokens, settings: ScopeSe
   const { draft, clock } = pass
   draft.remove(...FORMER_TOKEN_CONDITIONS)
   const { lastTokenScopeRequest } = draft.status.dynatraceApi ?? {}
-  const isDue = isApiRequestAllowed(draft.dynakube, lastTokenScopeRequest, clock.now())
+  const isDue =
+    isApiRequestAllowed(draft.dynakube, lastTokenScopeRequest, clock.now()) ||
+    draft.condition(CONDITIONS.tokens)?.reason === 'TokenError'
   if (isDue || hasUnknownScopes(pass, optionalScopes(draft.dynakube, tokens, settings))) {
     await lookUp(pass, tokens, settings)
     draft.update({ dynatraceApi: { ...draft.status.dynatraceApi, lastTokenScopeRequest: formatTime(clock.now()) } })
