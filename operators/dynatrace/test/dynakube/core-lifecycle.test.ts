@@ -3,7 +3,7 @@ import { CustomResourceDefinitions, Events } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { DynaKubeCrd } from '../../src/index.ts'
-import { operations, settled, WITHOUT_KEY } from './support/questions.ts'
+import { operations, running, settled, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
@@ -30,7 +30,7 @@ const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing']
 describe('a DynaKube', () => {
   it('is looked at after five minutes when something changed, else after thirty (core 7)', async () => {
     await stage.create('calm', hosts)
-    await settled(stage, 'calm')
+    await running(stage, 'calm')
     const passes = () => stage.records.filter(({ key: { name } }) => name === 'calm')
     const delayMs = ({ nextRunMs = 0, startedMs, durationMs }: (typeof stage.records)[number]) =>
       nextRunMs - startedMs - durationMs

@@ -47,6 +47,7 @@ const isDeployed = (name: string) => async () =>
       throw error
     },
   )
+const hasVersion = (name: string) => async () => (await read(name)).status?.version !== undefined
 const isGone = (name: string) => () =>
   read(name).then(
     () => false,
@@ -87,6 +88,7 @@ describe('an EdgeConnect of the user', () => {
     expect(Object.keys(file)).toEqual(['name', 'api_endpoint_host', 'oauth', 'root_certificate_paths'])
     expect(stage.environment.calls()).toEqual([])
     expect((await read('regular')).metadata.finalizers).toBeUndefined()
+    await stage.until('the version', hasVersion('regular'))
     expect((await read('regular')).status?.version).toMatchObject({
       imageID: 'registry.example.com/edgeconnect:1',
       source: 'custom-image',
@@ -124,6 +126,7 @@ describe('an EdgeConnect of the user', () => {
   it('is pinned to what the registry has for its tag (core 51)', async () => {
     await create('tagged', { imageRef: { tag: 'latest' } })
     await stage.until('the Deployment', isDeployed('tagged'))
+    await stage.until('the version', hasVersion('tagged'))
     expect((await read('tagged')).status?.version).toMatchObject({
       imageID: expect.stringMatching(/^docker\.io\/dynatrace\/edgeconnect:latest@sha256:[0-9a-f]{64}$/),
       source: 'public-registry',
