@@ -289,13 +289,13 @@ describe('the rule for logs (agents 37)', () => {
       return all.filter(({ schemaId }) => schemaId === SCHEMA_IDS.logStorage).map(({ objectId }) => objectId)
     }
     const spec = { ...hosts, logMonitoring: {}, activeGate: { capabilities: ['kubernetes-monitoring'] } }
-    await stage.create('ruled', spec)
+    await stage.create('ruled', spec, WITHOUT_KEY)
     await isTold('ruled', 'LogMonitoringSettings', 'Created')
     const made = rules()
     expect(made).toHaveLength(1)
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'ruled' })
     await stage.until('no agents', async () => !(await exists('ruled')))
-    await stage.create('ruled', spec)
+    await stage.create('ruled', spec, WITHOUT_KEY)
     await isTold('ruled', 'LogMonitoringSettings', 'AlreadyExist')
     expect(rules()).toEqual(made)
   })

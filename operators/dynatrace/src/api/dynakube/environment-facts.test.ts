@@ -17,10 +17,14 @@ describe('the environment of a DynaKube', () => {
     expect(apiHost(at('https://user@[::1]:8443/api'))).toBe('[::1]:8443')
   })
 
-  it.each(['1.234.5', '1.234.5-raw', '1.234.5.20240101-000000'])('has images for version %s (28)', (version) => {
+  it.each([
+    ['1.234.5', '1.234.5-raw'],
+    ['1.234.5-raw', '1.234.5-raw'],
+    ['1.239.14.20220325-164521', '1.239.14-raw'],
+  ])('has images for version %s (28; workloads 24)', (version, tag) => {
     const object = at('https://test-endpoint/api')
-    expect(defaultOneAgentImage(object, version)).toBe('test-endpoint/linux/oneagent:1.234.5-raw')
-    expect(defaultActiveGateImage(object, version)).toBe('test-endpoint/linux/activegate:1.234.5-raw')
+    expect(defaultOneAgentImage(object, version)).toBe(`test-endpoint/linux/oneagent:${tag}`)
+    expect(defaultActiveGateImage(object, version)).toBe(`test-endpoint/linux/activegate:${tag}`)
   })
 
   it.each(['', '/api', 'tenant/api', 'https:///api', 'https://h:port/api', 'https://a b/api', 'https://a\u0007/api'])(

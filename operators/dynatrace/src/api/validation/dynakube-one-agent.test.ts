@@ -104,7 +104,7 @@ describe('names', () => {
     [38, { telemetryIngest: {} }],
     [35, { kspm: {} }],
     [32, { extensions: { prometheus: {} }, telemetryIngest: {}, kspm: {} }],
-  ])('may have %i characters with %o (8)', async (limit, spec) => {
+  ])('may have %i characters with %o (8; workloads 18)', async (limit, spec) => {
     expect(await named(limit, spec)).toEqual([])
     expect(await named(limit + 1, spec)).toEqual([expect.stringContaining(`may have ${limit}`)])
   })
@@ -288,7 +288,7 @@ describe('modules', () => {
     expect(await errors({}, {}, { modules })).toEqual([])
   })
 
-  it('are all there unless a readable text says otherwise (53)', () => {
+  it('are all there unless a readable text says otherwise (53; workloads 30)', () => {
     for (const text of [undefined, '', 'garbage', '[]', '{"kspm":1}']) {
       expect(Object.values(parseModules(text)).every(Boolean)).toBe(true)
     }
