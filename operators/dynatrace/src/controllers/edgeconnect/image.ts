@@ -1,9 +1,9 @@
 /** Which image an EdgeConnect runs, pinned by its digest unless it is the user's own. */
 import type { Clock } from '@reeve/kube'
-import { formatTime } from '@reeve/runtime'
+import { formatTime, type Logger } from '@reeve/runtime'
 import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect, EdgeConnectStatus } from '../../api/latest.ts'
-import { DOCKER_CONFIG_KEY, parseDockerConfig } from '../../oci/docker-config.ts'
+import { DOCKER_CONFIG_KEY, type DockerConfig, parseDockerConfig } from '../../oci/docker-config.ts'
 import type { RegistryClient, RegistryClientOptions } from '../../oci/registry-client.ts'
 import { isImage } from '../dynakube/image.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
@@ -13,8 +13,9 @@ const PROBE_INTERVAL_MS = 15 * 60_000
 
 /** What looking up an image needs. */
 export interface ImageContext {
-  readonly view: NamespaceView
+  readonly view: Pick<NamespaceView, 'namespace' | 'secret'>
   readonly clock: Pick<Clock, 'now'>
+  readonly logger: Pick<Logger, 'warn'>
   readonly signal: AbortSignal
   readonly openRegistry: (options: RegistryClientOptions) => RegistryClient
 }
@@ -22,12 +23,16 @@ export interface ImageContext {
 type VersionStatus = NonNullable<EdgeConnectStatus['version']>
 
 /**
- * The image to run. *Errors*: errors of the registry, when there is no image yet; otherwise the last one stays.
+ * The image to run.
+ *
+ * *Errors*: `RegistryCredentialsError` when the pull secret is none, whether or not it is needed now: pods cannot be
+ * pulled with it either. Errors of the registry, when there is no image yet; otherwise the last one stays.
  *
  * @example
  * const version = await resolveImage(edgeConnect, context)
  */
 export async function resolveImage(edgeConnect: EdgeConnect, context: ImageContext): Promise<VersionStatus> {
+  const credentials = credentialsOf(edgeConnect, context.view)
   const wanted = edgeConnectImage(edgeConnect)
   const stored = edgeConnect.status?.version ?? {}
   const { clock } = context
@@ -40,25 +45,21 @@ export async function resolveImage(edgeConnect: EdgeConnect, context: ImageConte
     return { ...stored, imageID: wanted, source: 'custom-image', lastProbeTimestamp }
   }
   try {
-    const digest = await lookUp(edgeConnect, wanted, context)
+    await using registry = context.openRegistry(credentials ? { credentials } : {})
+    const digest = await registry.digest(wanted, { signal: context.signal })
     return { ...stored, imageID: `${wanted}@${digest}`, source: 'public-registry', lastProbeTimestamp }
   } catch (error) {
     context.signal.throwIfAborted()
     // A registry that is away must not stop pods that run, nor be asked all the time.
     if (isOther) throw error
+    context.logger.warn({ err: error, image: wanted }, 'a registry could not be asked for a newer image')
     return { ...stored, lastProbeTimestamp }
   }
 }
 
-async function lookUp(
-  { spec }: EdgeConnect,
-  image: string,
-  { view, signal, openRegistry }: ImageContext,
-): Promise<string> {
+/** Without a pull secret, or while it is not there, a registry is asked as anybody may. */
+function credentialsOf({ spec }: EdgeConnect, view: ImageContext['view']): DockerConfig | undefined {
   const name = spec.customPullSecret
-  const credentials = name
-    ? parseDockerConfig(view.secret(name)?.[DOCKER_CONFIG_KEY], `Secret ${view.namespace}/${name}`)
-    : undefined
-  await using registry = openRegistry(credentials ? { credentials } : {})
-  return await registry.digest(image, { signal })
+  const data = name ? view.secret(name) : undefined
+  return data && parseDockerConfig(data[DOCKER_CONFIG_KEY], `Secret ${view.namespace}/${name}`)
 }
