@@ -27,7 +27,7 @@ export interface InstanceOptions {
 export class RunningInstance {
   readonly number: number
   readonly identity: string
-  /** Messages logged at level `error`. */
+  /** Messages logged at level `error`, with their reasons. */
   readonly errors: string[] = []
   readonly metrics = new CountingMetrics()
   readonly #seam: Seam
@@ -138,7 +138,7 @@ export class RunningInstance {
 }
 
 function reasonIn(fields: object): string {
-  const { error } = fields as { readonly error?: unknown }
+  const { err, error = err } = fields as { readonly err?: unknown; readonly error?: unknown }
   if (error === undefined) return ''
   return `: ${error instanceof Error ? error.message : String(error)}`
 }

@@ -113,6 +113,11 @@ export interface Step<W extends OutsideWorld = OutsideWorld> {
   act(user: User<W>): Promise<unknown>
   /** Let hours pass after it and insist that nothing is written. @default only after the last step */
   readonly rest?: boolean
+  /**
+   * Objects of the operator, such as `secrets default/login`, that nobody could make again in the trouble that this step
+   * leads to: T11 leaves them alone until the next one. @default none
+   */
+  readonly irreplaceable?: readonly string[]
 }
 
 /** What a user does, step by step. */

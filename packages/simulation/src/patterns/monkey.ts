@@ -16,7 +16,7 @@ export const monkey: Pattern = {
     const created = new Set(world.countByObject('create').keys())
     return baseline.snapshots.flatMap((snapshot, step) =>
       [...snapshot.keys()]
-        .filter((id) => created.has(id))
+        .filter((id) => created.has(id) && !context.scenario.steps[step]?.irreplaceable?.includes(id))
         .flatMap((id) =>
           mischiefs(context.operator.monkeyEdits ?? [], id).map(({ name, mischief }): Point => {
             const target = targetOf(id)

@@ -1,0 +1,57 @@
+/** Scenarios that go through trouble of their own, which is no fault of the exploration. */
+import { expect, it } from 'vitest'
+import { Explorer, explore, type Scenario } from '../src/index.ts'
+import { type Box, Boxes, boxOperator, correctReconcile } from './support/boxes.ts'
+
+const key = { namespace: 'default', name: 'gift' }
+const edit = (text: string) => ({ type: 'merge', patch: { spec: { text } } }) as const
+
+const scenario: Scenario = {
+  name: 'a Box that is spoilt and mended',
+  steps: [
+    {
+      name: 'create',
+      act: ({ put }) => put({ apiVersion: 'example.com/v1', kind: 'Box', metadata: key, spec: { text: 'good' } }),
+    },
+    {
+      name: 'spoil',
+      act: ({ client }) => client.patch(Boxes, key, edit('spoilt')),
+      irreplaceable: ['configmaps default/gift'],
+    },
+    { name: 'mend', act: ({ client }) => client.patch(Boxes, key, edit('mended')) },
+  ],
+}
+
+/** Cannot carry out one text, and says why. */
+function refusing(complaint: (box: Box) => string) {
+  return boxOperator('refusing', {
+    reconcile(place) {
+      const reconcile = correctReconcile(place)
+      return async (request) => {
+        const { object } = request
+        if (object?.spec.text === 'spoilt') throw new Error(complaint(object))
+        return reconcile(request)
+      }
+    },
+  })
+}
+
+const alike = refusing(() => 'this text cannot be kept')
+
+it('an error that the scenario leads to anyway is none of somebody else', { timeout: 120_000 }, async () => {
+  const { divergences, runs } = await explore(alike, scenario, { patterns: ['T8'], maxPoints: 3 })
+  expect(divergences).toEqual([])
+  expect(runs).toBe(3)
+})
+
+it('another error than the usual one is', { timeout: 120_000 }, async () => {
+  const disturbed = refusing(({ metadata }) => (metadata.labels ? 'who labels this' : 'this text cannot be kept'))
+  const { divergences } = await explore(disturbed, scenario, { patterns: ['T8'], stopAfter: 1 })
+  expect(divergences[0]?.message).toContain('logged as an error: reconcile failed: who labels this')
+})
+
+it('nobody takes away what could not be made again', async () => {
+  const labels = await new Explorer({ operator: alike, scenario }).labels('T11')
+  const deletions = labels.filter((label) => label.endsWith('somebody deletes configmaps default/gift'))
+  expect(deletions.map((label) => /"(.*)"/.exec(label)?.[1])).toEqual(['create', 'mend'])
+})
