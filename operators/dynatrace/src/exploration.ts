@@ -6,6 +6,7 @@ import { FULL_SPEC } from './api/testing/full-spec.ts'
 import { encodeSecret } from './controllers/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
 import { type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
+import { addServiceAccounts } from './exploration/service-accounts.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
@@ -36,6 +37,7 @@ export const exploration: Exploration<EnvironmentWorld> = {
           for (const name of [NAMESPACE, 'shop']) {
             await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
           }
+          await addServiceAccounts(client, NAMESPACE)
           const { tokens } = world.tenant
           const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
           await client.create(Secrets, {

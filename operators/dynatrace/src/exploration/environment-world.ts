@@ -4,7 +4,7 @@ import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reev
 import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
 import type { TenantState } from '../environment/simulator/tenant/tenant-state.ts'
 import { HttpConnectionError } from '../http/http-error.ts'
-import type { Sender } from '../http/outbound.ts'
+import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
 
 /** The tenant of DynaKubes that say nothing else. */
 export const TENANT = 'abc12345'
@@ -24,13 +24,18 @@ export class EnvironmentWorld implements OutsideWorld {
     return this.environment.tenant(TENANT)
   }
 
+  /** What the environment makes of a request. */
+  answer(request: OutboundRequest): Promise<OutboundResponse> {
+    return this.environment.answer(request)
+  }
+
   /** Without ids and times, and without tokens of gateways: each installation that was cut asked for one of its own. */
   state(): Readonly<Record<string, PlainObject>> {
     return Object.fromEntries(this.environment.tenants().flatMap(stateOf))
   }
 }
 
-function stateOf({ id, settings, edgeConnects }: TenantState): readonly (readonly [string, PlainObject])[] {
+function stateOf({ id, settings, edgeConnects, oauth }: TenantState): readonly (readonly [string, PlainObject])[] {
   const bySchema = Map.groupBy(settings.list(), ({ schemaId }) => schemaId)
   return [
     ...[...bySchema].map(([schemaId, objects]) => {
@@ -40,6 +45,8 @@ function stateOf({ id, settings, edgeConnects }: TenantState): readonly (readonl
     ...edgeConnects.list().map(({ name, hostPatterns, hostMappings }) => {
       return [`${id} EdgeConnect ${name}`, { hostPatterns, hostMappings }] as const
     }),
+    // One that no EdgeConnect belongs to any more would be left behind.
+    [`${id} OAuth clients`, { count: oauth.list().length }],
   ]
 }
 
@@ -57,13 +64,13 @@ function repeatableBytes(seed: number): (count: number) => Uint8Array {
 }
 
 /** Sends requests to the environment through the seam of the exploration. */
-export function senderInto({ environment }: EnvironmentWorld, call: OutsideCall): Sender {
+export function senderInto(world: EnvironmentWorld, call: OutsideCall): Sender {
   return {
     async send(request) {
       const { method, url, signal } = request
       const operation = `${method} ${url.pathname}`
       try {
-        const answer = call(operation, () => environment.answer(request))
+        const answer = call(operation, () => world.answer(request))
         return signal === undefined ? await answer : await Promise.race([answer, aborted(signal)])
       } catch (error) {
         if (!isLetFail(error)) throw error

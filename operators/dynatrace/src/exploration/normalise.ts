@@ -15,6 +15,8 @@ const WORKLOADS = new Set(['daemonsets.apps', 'statefulsets.apps', 'deployments.
 const ADDRESS = /\b10\.\d+\.\d+\.\d+\b/g
 const TOKEN = /\bdt0g02\.[A-Z2-7]+/g
 const POD = /"podName":"[^"]+"/g
+/** Named after the template, annotations included. */
+const REPLICA_SET = /\bReplicaSet [\w.-]+/g
 
 /**
  * Takes it out of an object, for `normalise` of the exploration. Data of Secrets is decoded, so that a difference can be
@@ -23,7 +25,7 @@ const POD = /"podName":"[^"]+"/g
 export function withoutChance(resource: string, object: PlainObject): PlainObject {
   const { metadata } = object as { readonly metadata: { readonly name: string } }
   if (resource === 'secrets') return withReadableData(object, ISSUED.test(metadata.name))
-  if (WORKLOADS.has(resource)) return masked(withoutFollowing(object))
+  if (WORKLOADS.has(resource)) return masked(withoutFollowing(withoutRevision(object)))
   return resource === 'dynakubes.dynatrace.com' ? masked(withoutAuthor(object)) : object
 }
 
@@ -43,6 +45,16 @@ function withReadableData(object: PlainObject, isIssued: boolean): PlainObject {
   return masked({ ...withoutFollowing({ ...object, metadata }), data: readable })
 }
 
+/** A revision is named after the template; that the newest one is in use counts. */
+function withoutRevision(object: PlainObject): PlainObject {
+  const { status } = object as {
+    readonly status?: { readonly currentRevision?: string; readonly updateRevision?: string }
+  }
+  if (status?.updateRevision === undefined) return object
+  const { currentRevision, updateRevision, ...rest } = status
+  return { ...object, status: { ...rest, isNewest: currentRevision === updateRevision } }
+}
+
 /** How often the template of a DaemonSet was changed. */
 const HISTORY = 'deprecated.daemonset.template.generation'
 
@@ -56,6 +68,10 @@ function withoutFollowing(value: PlainObject): PlainObject {
 
 function masked(value: PlainObject): PlainObject {
   const text = JSON.stringify(value)
-  const plain = text.replace(ADDRESS, '<address>').replace(TOKEN, '<token>').replace(POD, '"podName":"<name>"')
+  const plain = text
+    .replace(ADDRESS, '<address>')
+    .replace(TOKEN, '<token>')
+    .replace(POD, '"podName":"<name>"')
+    .replace(REPLICA_SET, 'ReplicaSet <name>')
   return JSON.parse(plain) as PlainObject
 }

@@ -1,4 +1,5 @@
 /** The EdgeConnect in the environment, which the operator makes and keeps in step. */
+import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import {
   clientSecretName,
@@ -10,6 +11,8 @@ import type { EdgeConnect } from '../../api/latest.ts'
 import type { EdgeConnectRecord } from '../../environment/client/platform/edge-connects.ts'
 import type { PlatformClient } from '../../environment/client/platform/platform-client.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
+import type { SecretData } from '../dynakube/render-input.ts'
+import { decodeSecret } from '../secret-data.ts'
 
 /** Keys of the Secret with the client that the environment made. */
 export const CLIENT_KEYS = {
@@ -32,6 +35,8 @@ export interface ProvisionedClient {
 export interface ProvisionContext {
   readonly platform: PlatformClient
   readonly view: NamespaceView
+  /** Asks the server itself, before anything is destroyed. */
+  readonly client: Pick<KubeClient, 'get'>
   readonly logger: Logger
   readonly signal: AbortSignal
 }
@@ -48,7 +53,22 @@ export class ForeignEdgeConnectError extends Error {
 
 /** The client in the Secret of an earlier pass; `undefined` when a part of it is missing. */
 export function storedClient(edgeConnect: EdgeConnect, view: NamespaceView): ProvisionedClient | undefined {
-  const data = view.secret(clientSecretName(edgeConnect)) ?? {}
+  return clientIn(view.secret(clientSecretName(edgeConnect)))
+}
+
+/** The same as the server has it: the view may not show yet what an earlier pass wrote. */
+async function liveClient(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient | undefined> {
+  const { client, view, signal } = context
+  const key = { namespace: view.namespace, name: clientSecretName(edgeConnect) }
+  try {
+    return clientIn(decodeSecret((await client.get(Secrets, key, { signal })).data))
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function clientIn(data: SecretData = {}): ProvisionedClient | undefined {
   const { [CLIENT_KEYS.id]: id, [CLIENT_KEYS.secret]: secret, [CLIENT_KEYS.resource]: resource } = data
   const edgeConnectId = data[CLIENT_KEYS.edgeConnectId]
   return id && secret && resource && edgeConnectId ? { edgeConnectId, id, secret, resource } : undefined
@@ -66,12 +86,15 @@ export async function provision(edgeConnect: EdgeConnect, context: ProvisionCont
   const name = edgeConnect.metadata.name ?? ''
   const found = await platform.edgeConnects.findByName(name, { signal })
   if (found !== undefined && !found.managedByOperator) throw new ForeignEdgeConnectError(name)
-  const stored = storedClient(edgeConnect, view)
-  if (found !== undefined && stored?.edgeConnectId === found.id) {
-    await keepInStep(edgeConnect, found, stored, context)
-    return stored
+  if (found !== undefined) {
+    const seen = storedClient(edgeConnect, view)
+    const stored = seen?.edgeConnectId === found.id ? seen : await liveClient(edgeConnect, context)
+    if (stored?.edgeConnectId === found.id) {
+      await keepInStep(edgeConnect, found, stored, context)
+      return stored
+    }
+    await platform.edgeConnects.delete(found.id, { signal })
   }
-  if (found !== undefined) await platform.edgeConnects.delete(found.id, { signal })
   const created = await platform.edgeConnects.create(requestOf(edgeConnect), { signal })
   return {
     edgeConnectId: created.id,

@@ -42,7 +42,14 @@ import { ReferenceNotFoundError } from '../dynakube/resolve/referenced.ts'
 import { encodeSecret } from '../secret-data.ts'
 import { CONFIG_FILE, type EdgeConnectMaterial } from './config-file.ts'
 import { resolveImage } from './image.ts'
-import { CLIENT_KEYS, connectAutomation, deprovision, type ProvisionedClient, provision } from './provision.ts'
+import {
+  CLIENT_KEYS,
+  connectAutomation,
+  deprovision,
+  type ProvisionedClient,
+  provision,
+  storedClient,
+} from './provision.ts'
 import { renderEdgeConnect } from './render.ts'
 
 /** Keeps an EdgeConnect until the environment forgot it. The name is that of earlier releases. */
@@ -166,15 +173,15 @@ class EdgeConnectPass {
   }
 
   get #context() {
-    const { logger, signal } = this.#request
-    return { view: this.#view, logger, signal }
+    const { client, logger, signal } = this.#request
+    return { view: this.#view, client, logger, signal }
   }
 
   async #work(): Promise<void> {
-    const { clock, logger, signal } = this.#request
+    const { clock, signal } = this.#request
     const openRegistry = this.#options.openRegistry ?? createRegistryClient
     this.#status = { ...this.#status, kubeSystemUID: this.#options.clusterId }
-    const version = await resolveImage(this.#edgeConnect, { view: this.#view, clock, logger, signal, openRegistry })
+    const version = await resolveImage(this.#edgeConnect, { view: this.#view, clock, signal, openRegistry })
     this.#status = { ...this.#status, version }
     if (isProvisioner(this.#edgeConnect)) await this.#provisioned()
     else await this.#apply(this.#regularMaterial(), [])
@@ -182,14 +189,23 @@ class EdgeConnectPass {
   }
 
   async #provisioned(): Promise<void> {
+    const known = storedClient(this.#edgeConnect, this.#view)
+    // What is lost in the cluster comes back from what is known, also while the environment is away.
+    const deployed = known && (await this.#deploy(known))
     await using platform = this.#openPlatform()
     const context = { ...this.#context, platform }
     const client = await provision(this.#edgeConnect, context)
+    const isKnown = client.edgeConnectId === known?.edgeConnectId
+    const { automationToken = '' } = isKnown && deployed ? deployed : await this.#deploy(client)
+    if (hasKubernetesAutomation(this.#edgeConnect)) {
+      await connectAutomation(this.#edgeConnect, automationToken, context)
+    }
+  }
+
+  async #deploy(client: ProvisionedClient): Promise<EdgeConnectMaterial> {
     const material = { oauthClient: client, ...this.#proxyUser(), ...this.#automation() }
     await this.#apply(material, [this.#clientSecret(client)])
-    if (hasKubernetesAutomation(this.#edgeConnect)) {
-      await connectAutomation(this.#edgeConnect, material.automationToken ?? '', context)
-    }
+    return material
   }
 
   #regularMaterial(): EdgeConnectMaterial {

@@ -1,13 +1,13 @@
 /** A DynaKube in a closed world: simulated time, an environment without sockets, and an operator that can be killed. */
-import { type KubeClient, Namespaces, type ObjectKey, Secrets, ServiceAccounts } from '@reeve/kube'
+import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
 import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
-import { FIXED_NAMES } from '../../../src/api/dynakube/names.ts'
 import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import type { SimulatedEnvironment } from '../../../src/environment/simulator/index.ts'
 import { dynatraceUnderTest, NAMESPACE } from '../../../src/exploration/dynatrace-under-test.ts'
 import { type EnvironmentWorld, TENANT } from '../../../src/exploration/environment-world.ts'
+import { addServiceAccounts } from '../../../src/exploration/service-accounts.ts'
 
 export { NAMESPACE }
 
@@ -19,17 +19,6 @@ const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
 /** A JSON object. */
 export type Plain = Readonly<Record<string, unknown>>
-
-/** The accounts that the chart makes; without its account no pod is made. */
-const ACCOUNTS = [
-  'dynatrace-activegate',
-  'dynatrace-dynakube-oneagent',
-  'dynatrace-extension-controller',
-  'dynatrace-logmonitoring',
-  'dynatrace-node-config-collector',
-  'dynatrace-otel-collector',
-  FIXED_NAMES.sqlExecutorServiceAccount,
-]
 
 /**
  * Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator at work.
@@ -43,7 +32,7 @@ export async function setClosedStage(options: { readonly hasPods?: boolean } = {
   await world.install(operator)
   const stage = new ClosedStage(world, operator)
   await stage.prepare()
-  for (const name of options.hasPods ? ACCOUNTS : []) await stage.addAccount(name)
+  if (options.hasPods) await addServiceAccounts(stage.client, NAMESPACE)
   stage.start()
   return stage
 }
@@ -87,11 +76,6 @@ export class ClosedStage implements AsyncDisposable {
 
   async removeSecret(name: string): Promise<void> {
     await this.client.delete(Secrets, { namespace: NAMESPACE, name })
-  }
-
-  async addAccount(name: string): Promise<void> {
-    const metadata = { namespace: NAMESPACE, name }
-    await this.client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
   }
 
   /** Starts an operator. */

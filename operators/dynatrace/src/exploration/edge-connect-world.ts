@@ -1,0 +1,50 @@
+/** The environment as EdgeConnects see it: it tells when an operator removes what it still has the credentials of. */
+import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
+import type { OutsidePlace, PlainObject } from '@reeve/simulation'
+import { clientSecretName } from '../api/edgeconnect/edgeconnect-facts.ts'
+import { EdgeConnects } from '../api/latest.ts'
+import { CLIENT_KEYS } from '../controllers/edgeconnect/provision.ts'
+import { decodeSecret } from '../controllers/secret-data.ts'
+import type { OutboundRequest, OutboundResponse } from '../http/outbound.ts'
+import { EnvironmentWorld } from './environment-world.ts'
+
+/** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */
+export class EdgeConnectWorld extends EnvironmentWorld {
+  readonly #client: KubeClient
+  readonly #namespace: string
+  readonly #hasty: string[] = []
+
+  /** @param namespace where the EdgeConnects are */
+  constructor(place: OutsidePlace, namespace: string) {
+    super(place)
+    this.#client = place.client
+    this.#namespace = namespace
+  }
+
+  override async answer(request: OutboundRequest): Promise<OutboundResponse> {
+    const removed = this.tenant.edgeConnects.list().find(({ id }) => request.url.pathname.endsWith(`/${id}`))
+    if (request.method === 'DELETE' && removed && (await this.#isInUse(removed.name, removed.id))) {
+      this.#hasty.push(removed.name)
+    }
+    return super.answer(request)
+  }
+
+  override state(): Readonly<Record<string, PlainObject>> {
+    const hasty = this.#hasty.length > 0 && { 'removed while in use': { names: this.#hasty } }
+    return { ...super.state(), ...hasty }
+  }
+
+  /** Whether the cluster wants the EdgeConnect and has its credentials, which nobody can get again. */
+  async #isInUse(name: string, id: string): Promise<boolean> {
+    const namespace = this.#namespace
+    try {
+      const edgeConnect = await this.#client.get(EdgeConnects, { namespace, name })
+      if (edgeConnect.metadata.deletionTimestamp !== undefined) return false
+      const { data } = await this.#client.get(Secrets, { namespace, name: clientSecretName(edgeConnect) })
+      return decodeSecret(data)[CLIENT_KEYS.edgeConnectId] === id
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
+    }
+  }
+}
