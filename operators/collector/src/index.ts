@@ -5,9 +5,8 @@ export {
   type CollectorOperator,
   type CollectorOperatorOptions,
   createCollectorOperator,
-  type WebhookOptions,
 } from './operator.ts'
 export * from './release-key.ts'
 export { type ClusterSource, type CollectorSettings, parseSettings, SettingsError } from './settings.ts'
-export { type ValidationRules, validateCollector } from './validate-collector.ts'
-export { collectorWebhook, completeCollector, WEBHOOK_PATH } from './webhook.ts'
+export { completeCollector, type ValidationRules, validateCollector } from './validate-collector.ts'
+export { collectorWebhook, WEBHOOK_PATH } from './webhook.ts'

@@ -4,9 +4,10 @@ import type { ChartResolver } from '@reeve/helm'
 import { releaseSelector } from '@reeve/helm'
 import { type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
 import {
+  addWebhooks,
   type BackoffOptions,
   type Cache,
-  CertificateManager,
+  type CertificateManager,
   type Controller,
   controller,
   generationChanged,
@@ -14,10 +15,8 @@ import {
   type OperatorFrameOptions,
   operatorFrame,
   type ReconcileRecord,
-  type ServerAddress,
-  type SharedParts,
-  WebhookRouter,
-  WebhookServer,
+  type WebhookOptions,
+  type WebhookServer,
 } from '@reeve/runtime'
 import { type Collector, Collectors } from './api/collector.ts'
 import { keepDriftFields } from './drift/field-drift.ts'
@@ -35,19 +34,6 @@ import { MADE_BY_HELM, ReleaseInspector, WATCHED } from './reconcile/inspect-rel
 import { collectorReconcile } from './reconcile/reconcile.ts'
 import type { CollectorSettings } from './settings.ts'
 import { collectorWebhook } from './webhook.ts'
-
-/** Where the webhook server listens and how it proves who it is: with a certificate that the operator issues itself. */
-export interface WebhookOptions {
-  readonly address: ServerAddress
-  /** Where the certificate is kept. */
-  readonly secret: { readonly namespace: string; readonly name: string }
-  /** The names under which the API server reaches it. */
-  readonly hosts: readonly string[]
-  /** The ValidatingWebhookConfiguration that must trust the certificate. */
-  readonly configurationName: string
-  /** How long to go on serving after the stop signal, while the cluster takes note of it. @default 0 */
-  readonly lameDuckMs?: number
-}
 
 /** Options of {@link createCollectorOperator}. */
 export interface CollectorOperatorOptions extends OperatorFrameOptions {
@@ -70,6 +56,7 @@ export interface CollectorOperatorOptions extends OperatorFrameOptions {
    * not watched. @default 300_000
    */
   readonly resyncMs?: number
+  /** Without it no webhook is served. */
   readonly webhook?: WebhookOptions
   /** Delays after failures of the API. @default 1 s, 2 s, 4 s … 5 min */
   readonly backoff?: BackoffOptions
@@ -83,7 +70,7 @@ export interface CollectorOperator {
   readonly cache: Cache
   readonly controller: Controller<Collector>
   readonly webhook: WebhookServer | undefined
-  /** What issues the certificate of the webhook. */
+  /** What issues the certificate of the webhook, unless it comes from files. */
   readonly certificates: CertificateManager | undefined
 }
 
@@ -104,12 +91,13 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
   // Helm signs what it writes with the name of its executable.
   const fieldManager = basename(options.helm.binary.path)
-  const { manager, cache, shared, environment } = operatorFrame(FIELD_MANAGER, options)
-  const webhook = options.webhook && webhookParts(options, options.webhook, shared)
-  if (webhook !== undefined) {
-    manager.add(webhook.certificates, webhook.server)
-    manager.readiness.add('certificates', () => webhook.certificates.checkHealth())
-  }
+  const frame = operatorFrame(FIELD_MANAGER, options)
+  const { manager, cache, environment } = frame
+  const route = collectorWebhook({
+    clusters: Object.keys(options.settings.clusters),
+    areChartOverridesAllowed: options.settings.chartOverrides ?? false,
+  })
+  const webhook = options.webhook && addWebhooks(frame, options.client, [route], options.webhook)
   const reconcile = collectorReconcile({
     helm: options.helm,
     charts: options.charts,
@@ -155,19 +143,4 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   manager.add(collectorController)
   const { server, certificates } = webhook ?? {}
   return { manager, cache, controller: collectorController, webhook: server, certificates }
-}
-
-function webhookParts(
-  { client, settings }: CollectorOperatorOptions,
-  { address, secret, hosts, configurationName, lameDuckMs = 0 }: WebhookOptions,
-  shared: SharedParts,
-) {
-  const rules = {
-    clusters: Object.keys(settings.clusters),
-    areChartOverridesAllowed: settings.chartOverrides ?? false,
-  }
-  const inject = { mutating: [], validating: [configurationName] }
-  const certificates = new CertificateManager(client, { secret, hosts, inject, ...shared })
-  const router = new WebhookRouter([collectorWebhook(rules)], shared)
-  return { certificates, server: new WebhookServer(router, { ...address, ...shared, certificates, lameDuckMs }) }
 }

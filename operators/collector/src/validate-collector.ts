@@ -1,5 +1,5 @@
 /** What makes a Collector acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
-import { objectSchema, type Problem, validate } from '@reeve/crd'
+import { applyDefaults, objectSchema, type Problem, validate } from '@reeve/crd'
 import semver from 'semver'
 import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
 import { decodeConfiguration } from './decode-configuration.ts'
@@ -43,6 +43,16 @@ export function validateCollector(collector: Collector, rules: ValidationRules =
     ...when('spec.tenant.instance', () => (isSound('spec.collector.name') ? checkReleaseName(spec) : [])),
     ...when('spec.cluster', () => checkCluster(spec, rules)),
   ]
+}
+
+/**
+ * A Collector with the defaults of its schema filled in, as the server would store it.
+ *
+ * @example
+ * validateCollector(completeCollector(written))
+ */
+export function completeCollector(collector: Collector): Collector {
+  return applyDefaults(SCHEMA, collector)
 }
 
 function checkConfiguration({ collector }: CollectorSpec): readonly Problem[] {

@@ -1,13 +1,10 @@
 /** The webhook that refuses bad Collectors at the door. */
-import { applyDefaults, objectSchema } from '@reeve/crd'
 import { allow, deny, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
-import { type Collector, CollectorCrd } from './api/collector.ts'
-import { type ValidationRules, validateCollector } from './validate-collector.ts'
+import type { Collector } from './api/collector.ts'
+import { completeCollector, type ValidationRules, validateCollector } from './validate-collector.ts'
 
 /** Where the API server finds the webhook. */
 export const WEBHOOK_PATH = '/validate'
-
-const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
 
 /**
  * The route of the webhook server. What is being deleted passes: nothing may stand in the way of its finalizer.
@@ -23,14 +20,4 @@ export function collectorWebhook(rules: ValidationRules): WebhookRoute {
     const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     return deny(`Collector ${object.metadata.name ?? ''} is not valid: ${message}`, { code: 422, reason: 'Invalid' })
   })
-}
-
-/**
- * A Collector with the defaults of its schema filled in, as the server would store it.
- *
- * @example
- * validateCollector(completeCollector(written))
- */
-export function completeCollector(collector: Collector): Collector {
-  return applyDefaults(SCHEMA, collector)
 }

@@ -103,9 +103,8 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
       leaderElection: { lease: { namespace, name: 'collector-operator' }, identity: 'test' },
       webhook: {
         address: { host: '127.0.0.1', port: 0 },
-        hosts: ['127.0.0.1'],
-        secret: { namespace, name: `${name}-certificate` },
-        configurationName: name,
+        certificate: { secret: { namespace, name: `${name}-certificate` }, hosts: ['127.0.0.1'] },
+        inject: { validating: [name] },
       },
     })
     const { port } = (await operator.webhook?.address()) ?? {}

@@ -37,7 +37,7 @@ describe.skipIf(helmPath === undefined)('the command line (skipped where there i
 
   test('checks a file, and says what is wrong with settings', async () => {
     const sound = await startCommand(stage, ['validate', '-f', here('samples/acme.yaml')]).ended
-    expect(sound).toEqual({ code: 0, output: 'Collectors checked: 1, errors: 0\n' })
+    expect(sound).toEqual({ code: 0, output: '1 resource checked, 0 errors, 0 warnings\n' })
     const bad = await startCommand(stage, ['run', '--settings', here('samples/acme.yaml')]).ended
     expect(bad).toMatchObject({ code: 1, output: expect.stringMatching(/the settings cannot be used: .*clusters/) })
   })

@@ -61,7 +61,7 @@ async function openWebAppScene({ client, logger }: SceneStage, signal: AbortSign
     webhook: {
       address: { host: '127.0.0.1', port: 0 },
       certificate: { secret: { namespace: NAMESPACE, name: 'webapp-operator-certificate' }, hosts: ['127.0.0.1'] },
-      configurationName: CONFIGURATION,
+      inject: { mutating: [CONFIGURATION], validating: [CONFIGURATION] },
     },
   })
   const sample = parse(await readFile(SAMPLE, 'utf8')) as WebApp
@@ -88,13 +88,13 @@ async function openWebAppScene({ client, logger }: SceneStage, signal: AbortSign
 
 /** Tells the API server about the webhooks. The operator itself adds the certificate authority to trust. */
 async function registerWebhooks(client: KubeClient, operator: WebAppOperator, signal: AbortSignal): Promise<void> {
-  const address = await operator.webhooks?.address()
+  const address = await operator.webhooks?.server.address()
   if (address === undefined) return
   const { mutating, validating } = webhookConfigurations(CONFIGURATION, `https://127.0.0.1:${address.port}`)
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
   await client.apply(MutatingWebhookConfigurations, mutating, options)
   await client.apply(ValidatingWebhookConfigurations, validating, options)
-  await operator.certificates?.check(signal)
+  await operator.webhooks?.certificates?.check(signal)
 }
 
 /** Applies the sample. Tried again while the API server has not taken note of the webhooks' certificate. */

@@ -4,7 +4,6 @@ export {
   createWebAppOperator,
   type WebAppOperator,
   type WebAppOperatorOptions,
-  type WebhookOptions,
 } from './operator.ts'
 export { renderWebApp } from './render/render.ts'
 export { validateWebApp } from './validate-webapp.ts'

@@ -6,7 +6,7 @@ import { parseImageReference } from './image-reference.ts'
 /** The verdict on a WebApp: problems refuse it, warnings let it pass with a remark. */
 export interface Verdict {
   readonly problems: readonly Problem[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Problem[]
 }
 
 /** The name becomes that of a Service, which is stricter than other names. */
@@ -23,7 +23,7 @@ const SCHEMA = objectSchema(WebAppCrd, 'v1')
  */
 export function validateWebApp(webapp: WebApp): Verdict {
   const shape = validate(SCHEMA, webapp)
-  const warnings: string[] = []
+  const warnings: Problem[] = []
   // A rule looks only at what has the right shape: one mistake, one message.
   const isSound = (field: string) =>
     !shape.some((problem) => problem.field === 'spec' || problem.field.startsWith(field))
@@ -48,7 +48,7 @@ function checkName(name = ''): readonly Problem[] {
   ]
 }
 
-function checkImage(image: string, warnings: string[]): readonly Problem[] {
+function checkImage(image: string, warnings: Problem[]): readonly Problem[] {
   const field = 'spec.image'
   const reference = parseImageReference(image)
   if (reference === undefined) {
@@ -63,7 +63,8 @@ function checkImage(image: string, warnings: string[]): readonly Problem[] {
     ]
   }
   if (tag === 'latest' && digest === undefined) {
-    warnings.push(`${field}: the tag "latest" can change under a running application: pin a version or a digest`)
+    const message = 'the tag "latest" can change under a running application: pin a version or a digest'
+    warnings.push({ field, message })
   }
   return []
 }

@@ -55,7 +55,7 @@ beforeAll(async () => {
     webhook: {
       address: { host: '127.0.0.1', port: 0 },
       certificate: { secret: { namespace, name: 'certificate' }, hosts: ['127.0.0.1'] },
-      configurationName: CONFIGURATION,
+      inject: { mutating: [CONFIGURATION], validating: [CONFIGURATION] },
     },
   })
   running = operator.manager.run(stop.signal)
@@ -76,7 +76,7 @@ afterAll(async () => {
 })
 
 async function register(failurePolicy: 'Fail' | 'Ignore', url?: string): Promise<void> {
-  const address = await operator.webhooks?.address()
+  const address = await operator.webhooks?.server.address()
   const { mutating, validating } = webhookConfigurations(
     CONFIGURATION,
     url ?? `https://127.0.0.1:${address?.port}`,
@@ -84,7 +84,7 @@ async function register(failurePolicy: 'Fail' | 'Ignore', url?: string): Promise
   )
   await client.apply(MutatingWebhookConfigurations, mutating, { force: true })
   await client.apply(ValidatingWebhookConfigurations, validating, { force: true })
-  await operator.certificates?.check(stop.signal)
+  await operator.webhooks?.certificates?.check(stop.signal)
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -136,10 +136,10 @@ describe('at the door', () => {
   })
 
   it('recovers by itself when somebody deletes its certificate', async () => {
-    const before = operator.certificates?.bundle
+    const before = operator.webhooks?.certificates?.bundle
     await client.delete(Secrets, { namespace, name: 'certificate' })
-    await operator.certificates?.check(stop.signal)
-    expect(operator.certificates?.bundle).not.toBe(before)
+    await operator.webhooks?.certificates?.check(stop.signal)
+    expect(operator.webhooks?.certificates?.bundle).not.toBe(before)
     await until(async () => (await attempt(written('recovered', { replicas: 0 }))) === '')
   })
 })

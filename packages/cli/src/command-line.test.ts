@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { Option } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { runCommandLine } from './command-line.ts'
@@ -92,6 +93,56 @@ describe('a command line', () => {
     const { code, stdout, stderr } = await greeter().run(args)
     expect([code, stdout]).toEqual([64, ''])
     expect(stderr).toContain('greeter')
+  })
+})
+
+describe('a subcommand that runs until it is told to stop', () => {
+  /** A program with one subcommand that does this. */
+  function worker(work: (signal: AbortSignal) => Promise<void>) {
+    const signals = new EventEmitter()
+    const started = Promise.withResolvers<void>()
+    const command: Subcommand<never> = {
+      configure: () => undefined,
+      run: (_, { untilSignal }) =>
+        untilSignal((signal) => {
+          started.resolve()
+          return work(signal)
+        }),
+    }
+    const line = {
+      name: 'worker',
+      description: 'Works.',
+      version: '1.0.0',
+      examples: [],
+      subcommands: [{ name: 'work', summary: 'work', load: async () => ({ command }) }],
+    }
+    const ended = runCaptured((argv, process) => runCommandLine(line, argv, process), ['work'], { signals })
+    return { signals, started: started.promise, ended }
+  }
+
+  const aborted = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+  it('ends with 0 when it stops in order', async () => {
+    const { signals, started, ended } = worker(aborted)
+    await started
+    signals.emit('SIGTERM', 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  it('ends with 1 and tells the log when it fails', async () => {
+    const { code, stderr } = await worker(async () => {
+      throw new Error('no cluster')
+    }).ended
+    expect([code, JSON.parse(stderr).error.message]).toEqual([1, 'no cluster'])
+  })
+
+  it('ends at once when it is told twice, whatever is under way', async () => {
+    const { signals, started, ended } = worker(() => new Promise(() => undefined))
+    await started
+    signals.emit('SIGINT', 'SIGINT')
+    signals.emit('SIGINT', 'SIGINT')
+    expect(await ended).toMatchObject({ code: 130 })
   })
 })
 

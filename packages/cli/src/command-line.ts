@@ -1,5 +1,6 @@
 /** The frame of a command line: finds the subcommand, loads that one only, and turns failures into exit codes. */
 import { text } from 'node:stream/consumers'
+import type { SignalSource } from '@reeve/runtime'
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandContext, EXIT, type SubcommandEntry, type TextSink } from './subcommand.ts'
 
@@ -19,7 +20,15 @@ export interface CommandLine {
 }
 
 /** The part of the process that is used; tests put another in its place. */
-export type ProcessParts = Omit<CommandContext, 'logger'>
+export interface ProcessParts extends Omit<CommandContext, 'logger' | 'untilSignal'> {
+  /** Ends the process without waiting for anything. */
+  readonly exit: (code: number) => void
+  /** Where SIGTERM and SIGINT come from. */
+  readonly signals: SignalSource
+}
+
+/** Exit codes above tell the number of a signal. */
+const SIGNALLED = 128
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -66,7 +75,7 @@ export async function runCommandLine(
     command.addOption(logLevelOption(parts.env)).action(async () => {
       const { logLevel, ...options } = command.opts()
       // What commander read by the options that `configure` declared.
-      code = await subcommand.run(options as never, { ...parts, logger: () => jsonLogger(logLevel, stderr) })
+      code = await subcommand.run(options as never, contextOf(parts, logLevel))
     })
   }
   try {
@@ -99,6 +108,25 @@ function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
     .default(level)
 }
 
+function contextOf(parts: ProcessParts, logLevel: (typeof LOG_LEVELS)[number]): CommandContext {
+  const { env, readStdin, stdout, stderr, signals: source, exit } = parts
+  const logger = () => jsonLogger(logLevel, stderr)
+  return {
+    env,
+    readStdin,
+    stdout,
+    stderr,
+    logger,
+    async untilSignal(work) {
+      const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
+      const code = await runUntilSignal((signal) => work(signal, log), { logger: log, source })
+      // Whoever asks twice does not want to wait for what is left to be closed.
+      if (code > SIGNALLED) exit(code)
+      return code
+    },
+  }
+}
+
 async function jsonLogger(level: (typeof LOG_LEVELS)[number], destination: ProcessParts['stderr']) {
   const { createLogger } = await import('@reeve/runtime')
   return createLogger({ level, destination: { write: (line) => void destination.write(line) } })
@@ -106,7 +134,14 @@ async function jsonLogger(level: (typeof LOG_LEVELS)[number], destination: Proce
 
 function ownProcess(): ProcessParts {
   const { env, stdin, stdout, stderr } = process
-  return { env, readStdin: () => text(stdin), stdout: sink(stdout), stderr: sink(stderr) }
+  return {
+    env,
+    readStdin: () => text(stdin),
+    stdout: sink(stdout),
+    stderr: sink(stderr),
+    signals: process,
+    exit: (code) => process.exit(code),
+  }
 }
 
 function sink(stream: NodeJS.WriteStream): TextSink {

@@ -27,6 +27,11 @@ export interface CommandContext {
   readonly stderr: TextSink
   /** JSON lines on standard error at the level of `--log-level` or LOG_LEVEL; what it needs is loaded by the call. */
   readonly logger: () => Promise<Logger>
+  /**
+   * Works until the process is told to stop (SIGTERM, Ctrl-C), and answers with the exit code; a failure is logged. Told
+   * twice, the process ends at once, whatever is still under way.
+   */
+  readonly untilSignal: (work: (signal: AbortSignal, logger: Logger) => Promise<void>) => Promise<number>
 }
 
 /**

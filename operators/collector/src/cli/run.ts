@@ -1,92 +1,67 @@
 /** `collector-operator run`: the operator in a process of its own. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ChartStore, findHelm, openHelm } from '@reeve/helm'
-import { createClient, loadConfig } from '@reeve/kube'
-import {
-  clientMetrics,
-  createLogger,
-  createMetricsRegistry,
-  parseLogLevel,
-  runUntilSignal,
-  serviceHosts,
-} from '@reeve/runtime'
-import { createCollectorOperator } from '../operator.ts'
-import { FIELD_MANAGER } from '../reconcile/act.ts'
-import { parseSettings } from '../settings.ts'
+import { addRunOptions, type CommandContext, positiveInteger, type RunOptions, type Subcommand } from '@reeve/cli'
 
-/** The flags of the command. */
-export interface RunFlags {
+interface CollectorRunOptions extends RunOptions {
   readonly settings: string
-  readonly kubeconfig?: string
   readonly namespace?: string
   readonly chartCache?: string
-  readonly concurrency: number
   readonly helmConcurrency: number
   readonly helmTimeout: number
-  readonly leaderElect: boolean
-  readonly leaseNamespace?: string
-  readonly healthPort: number
-  readonly webhook: boolean
-  readonly webhookPort: number
-  readonly webhookService: string
-  readonly webhookConfiguration: string
-  readonly webhookSecret: string
-  readonly logLevel: string
 }
 
-/** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
-const LAME_DUCK_MS = 3_000
+const NAME = 'collector-operator'
 
-/** Runs until the process is told to stop; answers with its exit code. */
-export async function run(flags: RunFlags, env: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const settings = parseSettings(await readFile(flags.settings, 'utf8'))
-  const logger = await createLogger({ level: parseLogLevel(flags.logLevel) })
-  const metrics = await createMetricsRegistry({ processMetrics: true })
-  const namespace = flags.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
-  const identity = env.POD_NAME ?? hostname()
-  const config = await loadConfig(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig })
-  await using chartCache = await openChartCache(flags.chartCache)
-  await using helm = await openHelm(await findHelm({ env }), config, { maxConcurrent: flags.helmConcurrency, logger })
-  const charts = new ChartStore(chartCache.path, { env })
-  const client = createClient({
-    config,
-    userAgent: FIELD_MANAGER,
-    fieldManager: FIELD_MANAGER,
-    logger,
-    onRequest: clientMetrics(metrics, new URL(config.server).host),
-  })
-  const address = { port: flags.healthPort }
+const EXAMPLES = `
+Examples:
+  collector-operator run --settings settings.yaml
+  collector-operator run --settings settings.yaml --namespace tenants --helm-timeout 300
+  collector-operator run --settings settings.yaml --leader-elect --webhook   as the chart starts each replica
+
+Environment:
+  HELM_BIN                 the helm to use (default: the one in PATH)
+  POD_NAMESPACE, POD_NAME  where this process runs`
+
+/** The subcommand. */
+export const command: Subcommand<CollectorRunOptions> = {
+  configure: (cli) =>
+    void addRunOptions(cli, NAME)
+      .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
+      .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
+      .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
+      .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
+      .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
+      .addHelpText('after', EXAMPLES),
+  run,
+}
+
+async function run(options: CollectorRunOptions, context: CommandContext): Promise<number> {
+  const [{ openOperatorProcess }, { ChartStore, findHelm, openHelm }, { createCollectorOperator }, { parseSettings }] =
+    await Promise.all([
+      import('@reeve/cli/operator-process'),
+      import('@reeve/helm'),
+      import('../operator.ts'),
+      import('../settings.ts'),
+    ])
+  const { env } = context
+  const { concurrency, helmConcurrency: maxConcurrent, helmTimeout } = options
+  const settings = parseSettings(await readFile(options.settings, 'utf8'))
+  await using own = await openOperatorProcess(NAME, options, context)
+  await using chartCache = await openChartCache(options.chartCache)
+  await using helm = await openHelm(await findHelm({ env }), own.config, { maxConcurrent, logger: own.logger })
   const { manager } = createCollectorOperator({
-    client,
+    ...own.frame,
     helm,
-    charts,
+    charts: new ChartStore(chartCache.path, { env }),
     settings,
-    logger,
-    metrics,
-    concurrency: flags.concurrency,
-    helmTimeoutMs: flags.helmTimeout * 1_000,
-    instance: identity,
-    ...(flags.namespace !== undefined && { namespace: flags.namespace }),
-    healthAddress: address,
-    metricsAddress: address,
-    ...(flags.leaderElect && { leaderElection: { lease: { namespace, name: FIELD_MANAGER }, identity } }),
-    ...(flags.webhook && {
-      webhook: {
-        address: { port: flags.webhookPort },
-        lameDuckMs: LAME_DUCK_MS,
-        secret: { namespace, name: flags.webhookSecret },
-        hosts: serviceHosts({ namespace, name: flags.webhookService }),
-        configurationName: flags.webhookConfiguration,
-      },
-    }),
+    concurrency,
+    helmTimeoutMs: helmTimeout * 1_000,
+    namespace: options.namespace,
+    webhook: own.webhook('validating'),
   })
-  try {
-    return await runUntilSignal((signal) => manager.run(signal), { logger })
-  } finally {
-    await client.close()
-  }
+  return await context.untilSignal((signal) => manager.run(signal))
 }
 
 /** The folder that was asked for, or a temporary one that goes when the process ends in order. */

@@ -25,10 +25,9 @@ other is stored. Does nothing when there is nothing to do, and may be repeated a
       )
       .option('-n, --namespace <name>', `namespace of the DynaKubes (env: POD_NAMESPACE, else ${DEFAULT_NAMESPACE})`)
       .addHelpText('after', EXAMPLES),
-  run: async ({ namespace }, { env, logger }) => {
-    const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
+  run: ({ namespace }, { env, untilSignal }) => {
     const chosen = namespace || env.POD_NAMESPACE || DEFAULT_NAMESPACE
-    return runUntilSignal((signal) => migrate(chosen, env, { logger: log, signal }), { logger: log })
+    return untilSignal((signal, logger) => migrate(chosen, env, { logger, signal }))
   },
 }
 

@@ -1,7 +1,6 @@
 /** `dynatrace-operator operator`: looks after DynaKubes and EdgeConnects until the process is told to stop. */
 import { hostname } from 'node:os'
 import type { Subcommand } from '@reeve/cli'
-import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import type { OperatorSettings } from '../operator-settings.ts'
@@ -10,9 +9,6 @@ const PORTS = { metrics: 8080, health: 10_080 }
 
 /** Only one replica works at a time. */
 const LEASE_NAME = 'dynatrace-operator-lock'
-
-/** Set by the Operator Lifecycle Manager, which mounts certificates itself. */
-const OLM_ANNOTATION = 'olm.operatorNamespace'
 
 const EXAMPLES = `
 Environment:
@@ -38,14 +34,10 @@ Examples:
 /** The subcommand. */
 export const command: Subcommand<Record<string, never>> = {
   configure: (cli) => void cli.addHelpText('after', EXAMPLES),
-  run: async (_flags, { env, logger }) => {
-    const [{ runUntilSignal }, { operatorSettings }, log] = await Promise.all([
-      import('@reeve/runtime'),
-      import('../operator-settings.ts'),
-      logger(),
-    ])
+  run: async (_flags, { env, untilSignal }) => {
+    const { operatorSettings } = await import('../operator-settings.ts')
     const settings = operatorSettings(env)
-    return runUntilSignal((signal) => runOperator(settings, env, { signal, logger: log }), { logger: log })
+    return untilSignal((signal, logger) => runOperator(settings, env, { signal, logger }))
   },
 }
 
@@ -55,15 +47,23 @@ export async function runOperator(
   env: Readonly<Record<string, string | undefined>>,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
-  const [{ connect }, { clientMetrics, createMetricsRegistry }, operator, versions, { startUp }, { bindAddress }] =
-    await Promise.all([
-      import('@reeve/kube'),
-      import('@reeve/runtime'),
-      import('../operator.ts'),
-      import('../served-versions.ts'),
-      import('../start-up.ts'),
-      import('../webhooks/bind-address.ts'),
-    ])
+  const [
+    { connect },
+    { clientMetrics, createMetricsRegistry },
+    operator,
+    versions,
+    { startUp },
+    { bindAddress },
+    { isManagedByOlm },
+  ] = await Promise.all([
+    import('@reeve/kube'),
+    import('@reeve/runtime'),
+    import('../operator.ts'),
+    import('../served-versions.ts'),
+    import('../start-up.ts'),
+    import('../webhooks/bind-address.ts'),
+    import('./managed-by-olm.ts'),
+  ])
   const { namespace, modules, podName, isLocal } = settings
   logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
   if (!settings.image) logger.warn({}, 'DT_OPERATOR_IMAGE is not set: agents have an init container of that image')
@@ -80,7 +80,7 @@ export async function runOperator(
     await versions.requireServedVersions(client, modules, { signal })
     // On the machine of a developer there may be no webhook, and no way for the cluster to reach one.
     const issuesCertificates =
-      !isLocal && !settings.areCertificatesProvided && !(await isManagedByOlm(client, settings, signal))
+      !isLocal && !settings.areCertificatesProvided && !(await isManagedByOlm(client, { namespace, podName }, signal))
     const migratesStorage = !isLocal && settings.migratesStorage
     await startUp({ client, namespace, issuesCertificates, migratesStorage, healthAddress, logger, signal })
     const { manager } = operator.createDynatraceOperator({
@@ -109,16 +109,4 @@ export async function runOperator(
   } finally {
     await client.close()
   }
-}
-
-async function isManagedByOlm(
-  client: KubeClient,
-  { namespace, podName: name }: OperatorSettings,
-  signal: AbortSignal,
-): Promise<boolean> {
-  // Outside a cluster there is no pod to look at.
-  if (!name) return false
-  const { Pods } = await import('@reeve/kube')
-  const { metadata } = await client.get(Pods, { namespace, name }, { signal, metadataOnly: true })
-  return metadata.annotations?.[OLM_ANNOTATION] !== undefined
 }

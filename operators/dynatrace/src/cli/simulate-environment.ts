@@ -52,10 +52,7 @@ Examples:
 }
 
 async function simulate(options: SimulateOptions, context: CommandContext): Promise<number> {
-  const [{ startEnvironmentSimulator }, { runUntilSignal }] = await Promise.all([
-    import('../environment/simulator/index.ts'),
-    import('@reeve/runtime'),
-  ])
+  const { startEnvironmentSimulator } = await import('../environment/simulator/index.ts')
   const tenants = await readTenants(options)
   await using simulator = await startEnvironmentSimulator({
     tenants,
@@ -65,12 +62,11 @@ async function simulate(options: SimulateOptions, context: CommandContext): Prom
     registry: { auth: options.registryAuth },
   })
   if (options.caFile !== undefined) await writeFile(options.caFile, simulator.caCertificate)
-  await announce(simulator, options, context)
-  const serveUntil = async (signal: AbortSignal) => {
+  return await context.untilSignal(async (signal) => {
+    await announce(simulator, options, context)
     await untilAborted(signal)
     await simulator.close()
-  }
-  return await runUntilSignal(serveUntil, { logger: await context.logger() })
+  })
 }
 
 /** Tenants of the file first, then those that are only named. */

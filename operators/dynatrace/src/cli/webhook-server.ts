@@ -1,7 +1,6 @@
 /** `dynatrace-operator webhook-server`: answers the API server's questions about DynaKubes and EdgeConnects. */
 
 import type { Subcommand } from '@reeve/cli'
-import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 
@@ -18,9 +17,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 const LAME_DUCK_MS = 3_000
 
 const DEFAULT_PORTS = { webhook: 8443, metrics: 8383, health: 10_080 }
-
-/** Set by the Operator Lifecycle Manager, which mounts certificates itself. */
-const OLM_ANNOTATION = 'olm.operatorNamespace'
 
 const EXAMPLES = `
 Environment:
@@ -43,10 +39,8 @@ export const command: Subcommand<WebhookServerFlags> = {
       .option('--cert <name>', 'file name of the certificate', 'tls.crt')
       .option('--cert-key <name>', 'file name of its private key', 'tls.key')
       .addHelpText('after', EXAMPLES),
-  run: async (flags, { env, logger }) => {
-    const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
-    return runUntilSignal((signal) => runWebhookServer(flags, env, { signal, logger: log }), { logger: log })
-  },
+  run: (flags, { env, untilSignal }) =>
+    untilSignal((signal, logger) => runWebhookServer(flags, env, { signal, logger })),
 }
 
 /** Runs until `signal` aborts. */
@@ -55,14 +49,21 @@ export async function runWebhookServer(
   env: Environment,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
-  const [{ connect }, { clientMetrics, createMetricsRegistry }, { parseModules, MODULES_VARIABLE }, parts, addresses] =
-    await Promise.all([
-      import('@reeve/kube'),
-      import('@reeve/runtime'),
-      import('../api/validation/modules.ts'),
-      import('../webhooks/server.ts'),
-      import('../webhooks/bind-address.ts'),
-    ])
+  const [
+    { connect },
+    { clientMetrics, createMetricsRegistry },
+    { parseModules, MODULES_VARIABLE },
+    parts,
+    addresses,
+    { isManagedByOlm },
+  ] = await Promise.all([
+    import('@reeve/kube'),
+    import('@reeve/runtime'),
+    import('../api/validation/modules.ts'),
+    import('../webhooks/server.ts'),
+    import('../webhooks/bind-address.ts'),
+    import('./managed-by-olm.ts'),
+  ])
   const modules = parseModules(env[MODULES_VARIABLE])
   logger.info({ modules }, 'installed modules')
   logger.info({ version: manifest.version }, 'dynatrace-operator')
@@ -76,7 +77,9 @@ export async function runWebhookServer(
     onRequest: clientMetrics(metrics, 'kubernetes'),
   })
   try {
-    const areProvided = await areCertificatesProvided(client, env, namespace, signal)
+    const areProvided =
+      env.WEBHOOK_CERTIFICATES === 'provided' ||
+      (await isManagedByOlm(client, { namespace, podName: env.POD_NAME }, signal))
     if (!areProvided && namespace === '') {
       throw new Error('POD_NAMESPACE is not set: say in which namespace the Secret with the certificate is')
     }
@@ -99,18 +102,4 @@ export async function runWebhookServer(
   } finally {
     await client.close()
   }
-}
-
-async function areCertificatesProvided(
-  client: KubeClient,
-  { POD_NAME: name, WEBHOOK_CERTIFICATES: source }: Environment,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (source === 'provided') return true
-  // Outside a cluster there is no pod to look at.
-  if (name === undefined || name === '') return false
-  const { Pods } = await import('@reeve/kube')
-  const { metadata } = await client.get(Pods, { namespace, name }, { signal })
-  return metadata.annotations?.[OLM_ANNOTATION] !== undefined
 }

@@ -1,5 +1,5 @@
 /** What the webhooks say about a WebApp. */
-import { applyDefaults, objectSchema } from '@reeve/crd'
+import { applyDefaults, objectSchema, type Problem } from '@reeve/crd'
 import { type WebApp, WebAppCrd } from '../api/webapp.ts'
 import { validateWebApp } from '../validate-webapp.ts'
 
@@ -21,10 +21,13 @@ export interface Admission {
  * const { allowed, message } = admitWebApp(webapp)
  */
 export function admitWebApp(webapp: WebApp): Admission {
-  const { problems, warnings } = validateWebApp(webapp)
-  if (problems.length === 0) return { allowed: true, warnings }
-  return { allowed: false, warnings, message: problems.map(({ field, message }) => `${field}: ${message}`).join('; ') }
+  const verdict = validateWebApp(webapp)
+  const warnings = verdict.warnings.map(sentence)
+  if (verdict.problems.length === 0) return { allowed: true, warnings }
+  return { allowed: false, warnings, message: verdict.problems.map(sentence).join('; ') }
 }
+
+const sentence = ({ field, message }: Problem): string => `${field}: ${message}`
 
 /**
  * Fills in what a user may leave out: the schema's defaults, and a label by which all objects of an application are

@@ -9,4 +9,4 @@ export {
 } from './manifest-file.ts'
 export { type ManifestObject, type NotAnObject, objectsIn, titleOf } from './manifest-object.ts'
 export { type Finding, printReview, type Review } from './review.ts'
-export { type Remark, reviewKind } from './review-kind.ts'
+export { reviewKind, type Verdict } from './review-kind.ts'

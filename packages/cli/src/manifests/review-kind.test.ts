@@ -1,36 +1,42 @@
+import { type KubeObject, resource } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { parseManifests } from './manifest-file.ts'
 import { type Finding, printReview } from './review.ts'
 import { reviewKind } from './review-kind.ts'
 
-const GREETING = { apiVersion: 'example.com/v1', kind: 'Greeting' }
+interface Greeting extends KubeObject {
+  readonly spec?: { readonly text?: string }
+}
 
-/** Finds fault with every text but hello. */
+const Greetings = resource<Greeting>({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Greeting',
+  plural: 'greetings',
+  namespaced: true,
+})
+
+/** Refuses every text but hello, and warns of a long name. */
 const review = (text: string) =>
-  reviewKind<typeof GREETING & { metadata: object; spec?: { text?: string } }>(
-    parseManifests('hello.yaml', text),
-    GREETING,
-    ({ spec }) =>
-      spec?.text === 'hello' ? [] : [{ severity: 'error', field: 'spec.text', message: 'spec.text: say hello' }],
-  )
+  reviewKind(parseManifests('hello.yaml', text), Greetings, ({ metadata, spec }) => ({
+    problems: spec?.text === 'hello' ? [] : [{ field: 'spec.text', message: 'say hello' }],
+    warnings: metadata.name === 'long' ? [{ field: 'metadata.name', message: 'is long' }] : [],
+  }))
 
 const lines = (findings: readonly Finding[]) => findings.map(({ line }) => line)
 
 describe('a review of one kind', () => {
   it('adds the place and the object to every remark', () => {
-    const text = 'apiVersion: example.com/v1\nkind: Greeting\nmetadata: { name: rude }\nspec:\n  text: go away\n'
-    const file = 'hello.yaml'
-    const message = 'spec.text: say hello'
-    const finding = {
-      file,
-      line: 5,
-      column: 3,
-      object: 'Greeting rude',
-      severity: 'error',
-      field: 'spec.text',
-      message,
-    }
-    expect(review(text)).toEqual({ checked: 1, skipped: 0, findings: [finding] })
+    const text = 'apiVersion: example.com/v1\nkind: Greeting\nmetadata:\n  name: long\nspec:\n  text: go away\n'
+    const common = { file: 'hello.yaml', column: 3, object: 'Greeting long' }
+    expect(review(text)).toEqual({
+      checked: 1,
+      skipped: 0,
+      findings: [
+        { ...common, line: 6, severity: 'error', field: 'spec.text', message: 'spec.text: say hello' },
+        { ...common, line: 4, severity: 'warning', field: 'metadata.name', message: 'metadata.name: is long' },
+      ],
+    })
   })
 
   it('looks into lists, as kubectl get prints them', () => {

@@ -1,42 +1,56 @@
 /** Reviews the objects of one kind in files, for operators that have only one. */
-import type { KubeObject } from '@reeve/kube'
+import type { Problem } from '@reeve/crd'
+import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
 import type { Manifests } from './manifest-file.ts'
-import { objectsIn, titleOf } from './manifest-object.ts'
+import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 import type { Finding, Review } from './review.ts'
 
-/** Something to say about an object. */
-export type Remark = Pick<Finding, 'severity' | 'field' | 'message'>
+/** What there is to say about an object: problems refuse it, warnings let it pass with a remark. */
+export interface Verdict {
+  readonly problems: readonly Problem[]
+  readonly warnings?: readonly Problem[]
+}
 
 /**
- * Gives every object of a kind to `judge` and adds where in the files its remarks belong. Objects of other kinds are
+ * Gives every object of a kind to `judge`, and adds where in the files each remark belongs. Objects of other kinds are
  * none of its business.
  *
  * *Assumptions*: `judge` bears objects that have nothing of their kind but its name.
  *
  * @example
- * const webapps = { apiVersion: 'example.com/v1', kind: 'WebApp' }
- * const review = reviewKind<WebApp>(manifests, webapps, (webapp) => remarksOn(webapp))
+ * const review = reviewKind(await readManifests(['webapp.yaml'], readStdin), WebApps, validateWebApp)
  */
 export function reviewKind<T extends KubeObject>(
   { documents, problems }: Manifests,
-  { apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>,
-  judge: (object: T) => readonly Remark[],
+  resource: Resource<T>,
+  judge: (object: T) => Verdict,
 ): Review {
   const findings: Finding[] = problems.map((problem) => ({ ...problem, severity: 'error' }))
   let checked = 0
   let skipped = 0
   for (const entry of objectsIn(documents)) {
-    if (!('object' in entry)) {
-      findings.push({ ...entry, severity: 'error' })
-    } else if (entry.object.apiVersion === apiVersion && entry.object.kind === kind) {
+    if (!('object' in entry)) findings.push({ ...entry, severity: 'error' })
+    else if (isOf(resource, entry.object)) {
       checked++
-      const { file, object, locate } = entry
-      // It claims to be one: whether it is, is for the judge to say.
-      const remarks = judge(object as T)
-      findings.push(
-        ...remarks.map((remark) => ({ file, ...locate(remark.field ?? 'kind'), object: titleOf(object), ...remark })),
-      )
+      const { problems: errors, warnings = [] } = judge(entry.object)
+      findings.push(...errors.map(at(entry, 'error')), ...warnings.map(at(entry, 'warning')))
     } else skipped++
   }
   return { checked, skipped, findings }
+}
+
+/** It says that it is one: whether it is, is for the judge to find out. */
+function isOf<T extends KubeObject>(resource: Resource<T>, object: KubeObject): object is T {
+  return object.kind === resource.kind && object.apiVersion === apiVersionOf(resource)
+}
+
+function at({ file, object, locate }: ManifestObject, severity: Finding['severity']) {
+  return ({ field, message }: Problem): Finding => ({
+    file,
+    ...locate(field),
+    object: titleOf(object),
+    severity,
+    field,
+    message: `${field}: ${message}`,
+  })
 }

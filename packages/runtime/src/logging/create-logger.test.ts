@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogger, type LoggerOptions, parseLogLevel } from './create-logger.ts'
+import { createLogger, type LoggerOptions } from './create-logger.ts'
 
 async function capture(options: LoggerOptions = {}) {
   const lines: string[] = []
@@ -70,9 +70,4 @@ test('pretty lines are for people', async () => {
   )
   logger.error({ error: new Error('lost') }, 'failed')
   expect(lines[1]).toMatch(/ERROR failed\n {4}Error: lost\n {8}at /)
-})
-
-test('takes the names of levels, and lists them for any other', () => {
-  expect(parseLogLevel('warn')).toBe('warn')
-  expect(() => parseLogLevel('loud')).toThrow('--log-level loud is unknown: use debug, info, warn, error')
 })

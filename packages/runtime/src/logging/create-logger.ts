@@ -32,22 +32,6 @@ export interface LevelLogger extends Logger {
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 }
 
-const NAMED_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-
-/**
- * The level that somebody has named on a command line.
- *
- * *Errors*: one that lists the names there are.
- *
- * @example
- * createLogger({ level: parseLogLevel(flags.logLevel) })
- */
-export function parseLogLevel(text: string): LogLevel {
-  const level = NAMED_LEVELS.find((known) => known === text)
-  if (level === undefined) throw new Error(`--log-level ${text} is unknown: use ${NAMED_LEVELS.join(', ')}`)
-  return level
-}
-
 /**
  * Makes a logger. pino is loaded here and not before.
  *

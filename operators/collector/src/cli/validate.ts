@@ -1,0 +1,44 @@
+/** `collector-operator validate`: what the webhook would say about files, for CI pipelines and editors. */
+import { readFile } from 'node:fs/promises'
+import { addFileOption, addOutputOption, type FileOptions, type OutputOptions, type Subcommand } from '@reeve/cli'
+import type { ValidationRules } from '../validate-collector.ts'
+
+interface ValidateOptions extends FileOptions, OutputOptions {
+  readonly settings?: string
+}
+
+const EXAMPLES = `
+Examples:
+  collector-operator validate -f collector.yaml --settings settings.yaml
+  kubectl get collectors -A -o yaml | collector-operator validate -f -
+  collector-operator validate -f tenants/*.yaml -o json | jq '.findings[].message'
+
+Exit code 1 tells that something would be refused.`
+
+/** The subcommand. */
+export const command: Subcommand<ValidateOptions> = {
+  configure: (cli) =>
+    void addOutputOption(addFileOption(cli))
+      .option('--settings <path>', 'settings of the operator: makes spec.cluster be checked, too')
+      .addHelpText('after', EXAMPLES),
+  run: async ({ filename, output, settings }, { readStdin, stdout }) => {
+    const [{ printReview, readManifests, reviewKind }, { Collectors }, { completeCollector, validateCollector }] =
+      await Promise.all([
+        import('@reeve/cli/manifests'),
+        import('../api/collector.ts'),
+        import('../validate-collector.ts'),
+      ])
+    const rules = settings === undefined ? {} : await rulesIn(settings)
+    const manifests = await readManifests(filename, readStdin)
+    const review = reviewKind(manifests, Collectors, (collector) => ({
+      problems: validateCollector(completeCollector(collector), rules),
+    }))
+    return printReview(review, output, stdout)
+  },
+}
+
+async function rulesIn(settings: string): Promise<ValidationRules> {
+  const { parseSettings } = await import('../settings.ts')
+  const { clusters, chartOverrides = false } = parseSettings(await readFile(settings, 'utf8'))
+  return { clusters: Object.keys(clusters), areChartOverridesAllowed: chartOverrides }
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { silentLogger } from '@reeve/runtime'
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openOperatorProcess } from './operator-process.ts'
+import { addRunOptions, type RunOptions } from './run-options.ts'
+
+let folder: string
+let kubeconfig: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'operator-process-'))
+  kubeconfig = join(folder, 'kubeconfig')
+  const config = {
+    'current-context': 'here',
+    contexts: [{ name: 'here', context: { cluster: 'here', user: 'me' } }],
+    clusters: [{ name: 'here', cluster: { server: 'https://127.0.0.1:6443' } }],
+    users: [{ name: 'me', user: { token: 'secret' } }],
+  }
+  await writeFile(kubeconfig, JSON.stringify(config))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** What the process of `greeter run` with these arguments has. */
+async function open(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const cli = addRunOptions(new Command(), 'greeter').parse(args, { from: 'user' })
+  const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger }
+  return openOperatorProcess('greeter', cli.opts<RunOptions>(), context)
+}
+
+describe('the process of an operator', () => {
+  it('talks to the cluster of the environment, or of the command line', async () => {
+    await using byEnvironment = await open([])
+    expect(byEnvironment.config.server).toBe('https://127.0.0.1:6443')
+    await using byOption = await open(['--kubeconfig', kubeconfig], { KUBECONFIG: '/nowhere' })
+    expect(byOption.config.server).toBe('https://127.0.0.1:6443')
+    await expect(open(['--kubeconfig', '/nowhere'])).rejects.toThrow('/nowhere')
+  })
+
+  it('leads from the start, serves health and metrics on one port, and no webhooks', async () => {
+    await using own = await open(['--health-port', '9090'])
+    const { leaderElection, healthAddress, metricsAddress, instance } = own.frame
+    expect({ leaderElection, healthAddress, metricsAddress, instance }).toEqual({
+      leaderElection: undefined,
+      healthAddress: { port: 9090 },
+      metricsAddress: { port: 9090 },
+      instance: hostname(),
+    })
+    expect(own.webhook('validating')).toBeUndefined()
+  })
+
+  it.each([
+    ['default', [], {}],
+    ['ops', [], { POD_NAMESPACE: 'ops' }],
+    ['chosen', ['--lease-namespace', 'chosen'], { POD_NAMESPACE: 'ops' }],
+  ])('keeps its Lease and certificate in the namespace %s', async (namespace, args, env) => {
+    await using own = await open(['--leader-elect', '--webhook', ...args], { ...env, POD_NAME: 'greeter-0' })
+    expect(own.frame.leaderElection).toEqual({ lease: { namespace, name: 'greeter' }, identity: 'greeter-0' })
+    expect(own.webhook('validating')).toMatchObject({
+      address: { port: 9443 },
+      certificate: {
+        secret: { namespace, name: 'greeter-certificate' },
+        hosts: expect.arrayContaining([`greeter.${namespace}.svc`]),
+      },
+      inject: { validating: ['greeter'] },
+    })
+  })
+
+  it('shows a certificate from files that nobody has to be made trust', async () => {
+    await using own = await open(['--webhook', '--webhook-cert-dir', '/certificates'])
+    const webhook = own.webhook('mutating', 'validating')
+    expect(webhook).toMatchObject({ certificate: { directory: '/certificates' } })
+    expect(webhook).not.toHaveProperty('inject')
+  })
+})

@@ -1,0 +1,41 @@
+/** The options of `run` that operators have in common: the cluster, election, health and webhooks. */
+import type { Command } from 'commander'
+import { port, positiveInteger } from './option-values.ts'
+
+/** What they give. */
+export interface RunOptions {
+  readonly kubeconfig?: string
+  readonly concurrency: number
+  readonly leaderElect: boolean
+  readonly leaseNamespace?: string
+  readonly healthPort: number
+  readonly webhook: boolean
+  readonly webhookPort: number
+  readonly webhookService: string
+  readonly webhookConfiguration: string
+  readonly webhookSecret: string
+  readonly webhookCertDir?: string
+}
+
+/**
+ * Adds the options.
+ *
+ * @param operator its name, after which the objects of its chart are called
+ *
+ * @example
+ * addRunOptions(cli, 'webapp-operator').option('--watch-namespace <name>', 'watch this namespace only', append, [])
+ */
+export function addRunOptions(command: Command, operator: string): Command {
+  return command
+    .option('--kubeconfig <path>', 'how to reach the cluster (default: KUBECONFIG, the pod, or ~/.kube/config)')
+    .option('--concurrency <count>', 'resources worked on at the same time', positiveInteger, 10)
+    .option('--leader-elect', 'take part in the election of a leader', false)
+    .option('--lease-namespace <name>', 'namespace of Lease and certificate (default: POD_NAMESPACE, or default)')
+    .option('--health-port <port>', 'port of /healthz, /readyz and /metrics', port, 8080)
+    .option('--webhook', 'serve the admission webhooks', false)
+    .option('--webhook-port <port>', 'port of the webhooks', port, 9443)
+    .option('--webhook-service <name>', 'Service in front of the webhooks', operator)
+    .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is kept right', operator)
+    .option('--webhook-secret <name>', 'Secret of the certificate that the operator makes', `${operator}-certificate`)
+    .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of making a certificate')
+}

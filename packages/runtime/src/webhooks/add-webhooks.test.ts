@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { operatorFrame } from '../manager/operator-frame.ts'
+import { FakeCluster } from '../testing/fake-cluster.ts'
+import { SimulatedClock } from '../testing/simulated-clock.ts'
+import { addWebhooks, type WebhookOptions } from './add-webhooks.ts'
+import { allow } from './admission-review.ts'
+import { validatingWebhook } from './admission-webhook.ts'
+
+const NAME = { namespace: 'ops', name: 'greeter' }
+
+/** An operator with a webhook; it does not run. */
+function withWebhook(certificate: WebhookOptions['certificate']) {
+  const clock = new SimulatedClock()
+  const { client } = new FakeCluster({ clock })
+  const frame = operatorFrame('greeter', { client, clock })
+  const routes = [validatingWebhook('/validate', () => allow())]
+  const webhooks = addWebhooks(frame, client, routes, { address: { port: 0 }, certificate })
+  const readiness = async () =>
+    (await frame.manager.readiness.run()).map(({ name, failure }) => `${name}: ${failure ?? 'ok'}`)
+  return { webhooks, readiness }
+}
+
+test('an operator that issues its certificate is not ready before it has one', async () => {
+  const { webhooks, readiness } = withWebhook({ secret: NAME, hosts: ['localhost'] })
+  expect(webhooks.certificates).toBeDefined()
+  expect(await readiness()).toContain('certificates: there is no certificate yet')
+})
+
+test('an operator with a certificate from files issues none', async () => {
+  const { webhooks, readiness } = withWebhook({ directory: '/certificates' })
+  expect(webhooks.certificates).toBeUndefined()
+  expect((await readiness()).join()).not.toContain('certificates')
+})

@@ -1,0 +1,68 @@
+/** Puts the webhooks of an operator together: router, server, and the certificate that the server shows. */
+import type { KubeClient } from '@reeve/kube'
+import { CertificateManager } from '../certificates/certificate-manager.ts'
+import { FileCertificates } from '../certificates/file-certificates.ts'
+import type { CaBundleTargets } from '../certificates/inject-ca-bundle.ts'
+import type { ServerAddress } from '../manager/manager.ts'
+import type { OperatorFrame } from '../manager/operator-frame.ts'
+import type { WebhookRoute } from './webhook-route.ts'
+import { WebhookRouter } from './webhook-router.ts'
+import { WebhookServer } from './webhook-server.ts'
+
+/** Where the webhooks of an operator listen and how they prove who they are. */
+export interface WebhookOptions {
+  readonly address: ServerAddress
+  /** Issued by the operator itself and kept in a Secret, or mounted as the files `tls.crt` and `tls.key`. */
+  readonly certificate:
+    | { readonly secret: { readonly namespace: string; readonly name: string }; readonly hosts: readonly string[] }
+    | { readonly directory: string }
+  /** What has to trust a certificate that the operator issues. @default nothing */
+  readonly inject?: CaBundleTargets
+  /**
+   * How long to go on serving after the stop signal: in a cluster, endpoints are taken out of a Service a moment after
+   * their pod is told to stop.
+   * @default 0
+   */
+  readonly lameDuckMs?: number
+}
+
+/** The webhooks of an operator. */
+export interface Webhooks {
+  readonly server: WebhookServer
+  /** What issues their certificate, unless it comes from files. */
+  readonly certificates: CertificateManager | undefined
+}
+
+/**
+ * Adds webhooks to an operator, which is not ready while it has no valid certificate of its own.
+ *
+ * @param client not fenced: replicas that do not lead serve webhooks, too
+ *
+ * @example
+ * const { server } = addWebhooks(frame, client, [validate], {
+ *   address: { port: 9443 },
+ *   certificate: { secret: { namespace, name: 'greeter-tls' }, hosts: serviceHosts({ namespace, name: 'greeter' }) },
+ *   inject: { validating: ['greeter'] },
+ * })
+ */
+export function addWebhooks(
+  { manager, shared }: Pick<OperatorFrame, 'manager' | 'shared'>,
+  client: KubeClient,
+  routes: readonly WebhookRoute[],
+  { address, certificate, inject = {}, lameDuckMs = 0 }: WebhookOptions,
+): Webhooks {
+  const certificates =
+    'directory' in certificate
+      ? new FileCertificates({ ...filesIn(certificate.directory), ...shared })
+      : new CertificateManager(client, { ...certificate, inject, ...shared })
+  const router = new WebhookRouter(routes, shared)
+  const server = new WebhookServer(router, { ...address, ...shared, certificates, lameDuckMs })
+  manager.add(certificates, server)
+  if (!(certificates instanceof CertificateManager)) return { server, certificates: undefined }
+  manager.readiness.add('certificates', () => certificates.checkHealth())
+  return { server, certificates }
+}
+
+function filesIn(directory: string) {
+  return { certificateFile: `${directory}/tls.crt`, privateKeyFile: `${directory}/tls.key` }
+}
