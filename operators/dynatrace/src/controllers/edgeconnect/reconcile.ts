@@ -178,10 +178,10 @@ class EdgeConnectPass {
   }
 
   async #work(): Promise<void> {
-    const { clock, signal } = this.#request
+    const { clock, logger, signal } = this.#request
     const openRegistry = this.#options.openRegistry ?? createRegistryClient
     this.#status = { ...this.#status, kubeSystemUID: this.#options.clusterId }
-    const version = await resolveImage(this.#edgeConnect, { view: this.#view, clock, signal, openRegistry })
+    const version = await resolveImage(this.#edgeConnect, { view: this.#view, clock, logger, signal, openRegistry })
     this.#status = { ...this.#status, version }
     if (isProvisioner(this.#edgeConnect)) await this.#provisioned()
     else await this.#apply(this.#regularMaterial(), [])
