@@ -1,15 +1,26 @@
 /** What a running operator makes of gateways, extensions and collectors, by the observable checks. */
-import { Deployments, type KubeObject, type Resource, Secrets, Services, StatefulSets, type Stored } from '@reeve/kube'
+import {
+  ConfigMaps,
+  Deployments,
+  type KubeObject,
+  type Resource,
+  Secrets,
+  Services,
+  StatefulSets,
+  type Stored,
+} from '@reeve/kube'
 import { controllerReference } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { ANNOTATIONS } from '../../src/controllers/annotations.ts'
+import { rawHash } from '../../src/controllers/hashes.ts'
 import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  const tenants = ['volatile', 'meddled', 'legacy', 'left', 'queried', 'renamed', 'keyless', 'retokened']
+  const tenants = ['volatile', 'meddled', 'legacy', 'left', 'queried', 'renamed', 'keyless', 'retokened', 'tokenless']
   // Making keys would take most of the time.
   const selfSigned = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
   stage = await setStage(tenants, { selfSigned })
@@ -80,7 +91,7 @@ describe('gateways', () => {
     expect((await get(Services, key.name)).spec).toEqual(before.spec)
   })
 
-  it('say which key of their custom properties is missing (gateway 52)', async () => {
+  it('say which key of their custom properties is missing (gateway 12, 52)', async () => {
     const valueFrom = 'properties'
     await stage.create('keyless', { activeGate: { ...gateway, customProperties: { valueFrom } } })
     await stage.until('an error', async () => (await stage.read('keyless')).status?.phase === 'Error')
@@ -100,41 +111,44 @@ describe('gateways', () => {
     const { message } = (await stage.condition('keyless', 'ActiveGateStatefulSet')) ?? {}
     expect(message).toContain('customProperties')
     expect(await exists(StatefulSets, 'keyless-activegate')).toBe(false)
+    expect(await exists(Services, 'keyless-activegate')).toBe(true)
+    expect(await exists(Secrets, 'keyless-activegate-tls-secret')).toBe(true)
 
-    const data = encodeSecret({ customProperties: '[a]\nb=c' })
+    const customProperties = '[a]\nb=c\n'
+    const data = encodeSecret({ customProperties })
     await stage.client.patch(Secrets, metadata, { type: 'merge', patch: { data } })
     await appears(StatefulSets, 'keyless-activegate')
+    expect(await secret('keyless-activegate-custom-properties')).toEqual({ customProperties })
+    const { 'auth-token': token } = await secret('keyless-activegate-authtoken-secret')
+    const { spec } = await get(StatefulSets, 'keyless-activegate')
+    expect(spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]).toBe(
+      rawHash(`${customProperties.trim()}${token}`),
+    )
   })
 })
 
 describe('extensions', () => {
   const extensions = { prometheus: {} }
 
-  it('get new tokens when theirs are of an earlier release (gateway 26)', async () => {
-    const metadata = { namespace: NAMESPACE, name: 'legacy-extensions-token' }
+  it('get new tokens when theirs are of an earlier release, and then keep them (gateway 25, 26)', async () => {
+    const key = { namespace: NAMESPACE, name: 'legacy-extensions-token' }
     await stage.create('legacy', { extensions, templates })
-    await appears(Secrets, metadata.name)
+    await appears(Secrets, key.name)
     await stage.until('the condition', async () => {
       return (await stage.condition('legacy', 'ExtensionsSecret'))?.status === 'True'
     })
-    const owner = await get(DynaKubes, 'legacy')
-    await stage.client.delete(Secrets, metadata)
-    await stage.client
-      .create(
-        Secrets,
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { ...metadata, ownerReferences: [controllerReference(owner)] },
-          data: encodeSecret({ 'eec.token': 'EEC dt0x01.old', 'otelc.token': 'dt0x01.old' }),
-        },
-        { fieldManager: 'dynatrace-operator' },
-      )
-      .catch(() => undefined)
-    await stage.until('new tokens', async () => (await secret(metadata.name))['datasource.token'] !== undefined)
-    await stage.until('only those', async () => (await secret(metadata.name))['otelc.token'] === undefined)
-    const { 'eec.token': controller } = await secret(metadata.name)
-    expect(controller).toMatch(/^EEC dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
+    const first = await secret(key.name)
+    const former = encodeSecret({ 'eec.token': 'EEC dt0x01.old', 'otelc.token': 'dt0x01.old' })
+    const patch = { data: { ...former, 'datasource.token': null } }
+    await stage.client.patch(Secrets, key, { type: 'merge', patch }, { fieldManager: 'dynatrace-operator' })
+    await stage.until('new tokens', async () => (await secret(key.name))['datasource.token'] !== undefined)
+    const tokens = await secret(key.name)
+    expect(Object.keys(tokens).sort()).toEqual(['datasource.token', 'eec.token'])
+    expect(tokens['eec.token']).toMatch(/^EEC dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
+    expect(tokens['datasource.token']).toMatch(/^dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
+    expect(Object.values(first)).not.toContain(tokens['datasource.token'])
+    await stage.look('legacy')
+    expect(await secret(key.name)).toEqual(tokens)
   })
 
   it('lose what an earlier release called differently (gateway 31)', async () => {
@@ -192,11 +206,70 @@ describe('extensions', () => {
     await stage.look('retokened')
     expect(await templatesOf()).toEqual(before)
   })
+
+  it('leave as many executors as somebody else wants (gateway 33)', async () => {
+    const key = { namespace: NAMESPACE, name: 'retokened-sql-ext-exec-one' }
+    expect((await get(Deployments, key.name)).spec?.replicas).toBe(1)
+    await stage.client.patch(Deployments, key, { type: 'merge', patch: { spec: { replicas: 2 } } })
+    await stage.look('retokened')
+    await stage.look('retokened')
+    expect((await get(Deployments, key.name)).spec?.replicas).toBe(2)
+  })
 })
 
 describe('the collector', () => {
-  it('is reached by the Service that the user names, and no other (gateway 40)', async () => {
+  it('waits for the token with which it sends; the condition of tokens says so (gateway 46)', async () => {
+    const metadata = { namespace: NAMESPACE, name: 'half' }
+    const { tokens } = stage.environment.tenant('tokenless')
+    const apiToken = tokens.get('apiToken')?.value ?? ''
+    await stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      data: encodeSecret({ apiToken, dataIngestToken: '' }),
+    })
+    await stage.create('tokenless', { telemetryIngest: {}, templates, tokens: 'half' })
+    await appears(Services, 'tokenless-telemetry-ingest')
+    await stage.until('the condition', async () => {
+      return (await stage.condition('tokenless', 'Tokens'))?.reason === 'DataIngestTokenMissing'
+    })
+    expect(await stage.condition('tokenless', 'Tokens')).toMatchObject({
+      status: 'False',
+      message: 'the Secret dynatrace/half has no dataIngestToken, which spec.telemetryIngest needs; add one',
+    })
+    expect((await stage.read('tokenless')).status?.phase).not.toBe('Error')
+    await stage.until('a look without a write', async () => (await stage.look('tokenless')).writes.length === 0)
+    expect(await exists(StatefulSets, 'tokenless-otel-collector')).toBe(false)
+
+    const data = encodeSecret({ dataIngestToken: tokens.get('dataIngestToken')?.value ?? '' })
+    await stage.client.patch(Secrets, metadata, { type: 'merge', patch: { data } })
+    await appears(StatefulSets, 'tokenless-otel-collector')
+    await stage.until('good tokens', async () => {
+      return (await stage.condition('tokenless', 'Tokens'))?.reason === 'TokenReady'
+    })
+    // There never was a gateway (gateway 18).
+    const { status } = await stage.read('tokenless')
+    expect(status?.conditions?.map(({ type }) => type).filter((type) => type.startsWith('ActiveGate'))).toEqual([])
+    const calls = stage.environment.calls().filter(({ tenant }) => tenant === 'tokenless')
+    expect(calls.filter(({ operation }) => operation?.includes('gateway'))).toEqual([])
+  })
+
+  it('sends to one environment only: a second DynaKube says who is in its way', async () => {
     await stage.create('renamed', { telemetryIngest: {}, templates })
+    await stage.until('the condition', async () => {
+      return (await stage.condition('renamed', 'OtelpApiEndpointConfigMap'))?.status === 'False'
+    })
+    expect(await stage.condition('renamed', 'OtelpApiEndpointConfigMap')).toMatchObject({
+      reason: 'KubeApiError',
+      message: expect.stringContaining('tokenless'),
+    })
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'tokenless' })
+    await disappears(ConfigMaps, 'dynatrace-otlp-api-endpoint')
+    await stage.look('renamed')
+    await appears(StatefulSets, 'renamed-otel-collector')
+  })
+
+  it('is reached by the Service that the user names, and no other (gateway 40)', async () => {
     await appears(Services, 'renamed-telemetry-ingest')
     await stage.edit('renamed', { spec: { telemetryIngest: { serviceName: 'mine' } } })
     await appears(Services, 'mine')
@@ -204,5 +277,30 @@ describe('the collector', () => {
     await stage.edit('renamed', { spec: { telemetryIngest: { serviceName: null } } })
     await appears(Services, 'renamed-telemetry-ingest')
     await disappears(Services, 'mine')
+  })
+
+  it('says which certificate is missing, and goes on when it comes', async () => {
+    await stage.edit('renamed', { spec: { telemetryIngest: { tlsRefName: 'later' } } })
+    await stage.until('the condition', async () => {
+      return (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'False'
+    })
+    expect((await stage.read('renamed')).status?.phase).toBe('Error')
+    expect(await stage.condition('renamed', 'OtelStatefulSet')).toMatchObject({
+      status: 'False',
+      reason: 'KubeApiError',
+      message: 'spec.telemetryIngest.tlsRefName: the Secret dynatrace/later does not exist; create it',
+    })
+    await stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: NAMESPACE, name: 'later' },
+      data: encodeSecret({ 'tls.crt': 'certificate', 'tls.key': 'key' }),
+    })
+    await stage.until(
+      'it is there',
+      async () => (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'True',
+    )
+    const { spec } = await get(StatefulSets, 'renamed-otel-collector')
+    expect(spec?.template?.metadata?.annotations).toHaveProperty([ANNOTATIONS.telemetrySecret])
   })
 })

@@ -1,5 +1,6 @@
 /** All components of a DynaKube, in the order in which they are applied. */
 import { activeGate } from './components/active-gate/active-gate.ts'
+import { activeGateCertificate } from './components/active-gate/certificate.ts'
 import { activeGateService } from './components/active-gate/service.ts'
 import { deploymentMetadata } from './components/connection/deployment-metadata.ts'
 import { proxySecret } from './components/connection/proxy-secret.ts'
@@ -28,6 +29,7 @@ export const COMPONENTS = [
   oneAgentTenantSecret,
   pullSecret,
   activeGateService,
+  activeGateCertificate,
   activeGate,
   extensions,
   extensionController,

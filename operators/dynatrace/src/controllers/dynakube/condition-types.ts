@@ -12,6 +12,8 @@ export const CONDITIONS = {
   activeGateVersion: 'ActiveGateVersion',
   pullSecret: 'PullSecret',
   activeGateAuthToken: 'ActiveGateAuthTokenSecret',
+  activeGateTls: 'TLSSecret',
+  extensionsTls: 'ExtensionsTLSSecret',
   monitoredEntity: 'MonitoredEntity',
   enrichmentRules: 'MetadataEnrichmentRules',
   logMonitoringSettings: 'LogMonitoringSettings',
@@ -21,6 +23,9 @@ export const CONDITIONS = {
 
 /** Types that earlier releases wrote; they go when they are met. */
 export const FORMER_TOKEN_CONDITIONS = ['APIToken', 'PaaSToken', 'DataIngestToken'] as const
+
+/** The type by which an earlier release spelt that of the extension controller; it goes when it is met. */
+export const FORMER_CONTROLLER_CONDITION = 'ExtensionsControllerStatefulSet'
 
 /** Reasons that several conditions share. */
 export const REASONS = {

@@ -1,18 +1,21 @@
 /** Conditions that tell whether the objects of a component are there. */
 import { automaticTlsSecretName, customPropertiesSecretName } from '../../api/dynakube/active-gate-facts.ts'
+import { TenantUnknownError } from '../../api/dynakube/environment-facts.ts'
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dynakube/names.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { Applied, ApplyFailure } from './apply.ts'
 import { NotYetKnownError } from './component.ts'
+import { activeGateCertificate } from './components/active-gate/certificate.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
 import { exporters } from './components/injection/exporter-secrets.ts'
 import { injection } from './components/injection/source-secrets.ts'
 import { istioForActiveGate, istioForCodeModules } from './components/istio/istio.ts'
 import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
-import { CONDITIONS, kubeApiMessage, REASONS } from './condition-types.ts'
+import { UnknownProtocolError } from './components/otel-collector/config.ts'
+import { CONDITIONS, FORMER_CONTROLLER_CONDITION, kubeApiMessage, REASONS } from './condition-types.ts'
 import type { Rendered } from './render.ts'
 import { BOOTSTRAPPER_CONDITION } from './resolve/process-modules.ts'
-import { KeyNotFoundError } from './resolve/referenced.ts'
+import { KeyNotFoundError, ReferenceNotFoundError } from './resolve/referenced.ts'
 import { TokenError } from './resolve/tokens.ts'
 import type { StatusDraft } from './status-draft.ts'
 
@@ -26,6 +29,8 @@ interface ObjectCondition {
   readonly failureReason?: string
   /** What the message says after the name; absent when somebody else says that all is well. */
   readonly verb?: string
+  /** Whether it tells which generation of the DynaKube is applied. @default false */
+  readonly tellsGeneration?: boolean
 }
 
 const created = (
@@ -47,6 +52,8 @@ const configMap = (type: string, name: string): ObjectCondition => ({
 })
 
 const EXPORTER_CONDITION = 'OTLPExporterConfigSecret'
+const ENDPOINT_CONDITION = 'OtelpApiEndpointConfigMap'
+const CONFIG_CONDITION = 'OTELCConfigurationConfigMap'
 
 const copied = (type: string, name: string): ObjectCondition => ({
   type,
@@ -77,27 +84,35 @@ const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly Ob
     kept(CONDITIONS.activeGateConnection, namesOf(dynakube).activeGateTenantSecret),
   ],
   'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
+  [activeGateCertificate.name]: (dynakube) => [
+    created(CONDITIONS.activeGateTls, 'Secret', automaticTlsSecretName(dynakube)),
+  ],
   ActiveGate: (dynakube) => [
     created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
     kept(CONDITIONS.activeGateAuthToken, namesOf(dynakube).activeGateAuthTokenSecret),
-    created('TLSSecret', 'Secret', automaticTlsSecretName(dynakube)),
     created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
   ],
   extensions: (dynakube) => [
     created('ExtensionsSecret', 'Secret', namesOf(dynakube).extensionsTokenSecret),
     created('ExtensionsService', 'Service', namesOf(dynakube).extensionController),
-    created('ExtensionsTLSSecret', 'Secret', `${namesOf(dynakube).extensionController}-tls`),
+    created(CONDITIONS.extensionsTls, 'Secret', `${namesOf(dynakube).extensionController}-tls`),
   ],
   'extension controller': (dynakube) => [
     created('ExtensionControllerStatefulSet', 'StatefulSet', namesOf(dynakube).extensionController),
   ],
   'database executors': () => [
-    { type: 'DatabaseDatasourcesAvailable', name: undefined, reason: 'DeploymentsApplied', verb: 'applied' },
+    {
+      type: 'DatabaseDatasourcesAvailable',
+      name: undefined,
+      reason: 'DeploymentsApplied',
+      verb: 'applied',
+      tellsGeneration: true,
+    },
   ],
   'telemetry ingest': (dynakube) => [
     created('OTELCService', 'Service', telemetryIngestServiceName(dynakube)),
-    configMap('OtelpApiEndpointConfigMap', FIXED_NAMES.otlpApiEndpoint),
-    configMap('OTELCConfigurationConfigMap', namesOf(dynakube).otelCollectorConfig),
+    configMap(ENDPOINT_CONDITION, FIXED_NAMES.otlpApiEndpoint),
+    configMap(CONFIG_CONDITION, namesOf(dynakube).otelCollectorConfig),
   ],
   'OpenTelemetry collector': (dynakube) => [created('OtelStatefulSet', 'StatefulSet', namesOf(dynakube).otelCollector)],
   'log monitoring': (dynakube) => [
@@ -127,6 +142,7 @@ export function reportObjects(
   rendered: readonly Rendered[],
   { failures }: Pick<Applied, 'failures'>,
 ): void {
+  draft.remove(FORMER_CONTROLLER_CONDITION)
   for (const one of rendered) {
     const conditions = CONDITIONS_OF[one.component.name]?.(draft.dynakube) ?? []
     for (const condition of conditions) reportOne(draft, condition, one, failures.get(one.component))
@@ -139,11 +155,12 @@ function reportOne(
   one: Rendered,
   failure: ApplyFailure | undefined,
 ): void {
-  const { type, reason, failureReason = REASONS.kubeApiError, verb } = condition
+  const { type, reason, failureReason = REASONS.kubeApiError, verb, tellsGeneration = false } = condition
   if (one.failure !== undefined) {
     reportUnrendered(draft, type, one.failure)
     return
   }
+  const { generation } = draft.dynakube.metadata
   const all = one.objects.map(({ object }) => object.metadata.name ?? '')
   // Objects of different kinds may share a name.
   const names = [...new Set(condition.name === undefined ? all : all.filter((name) => name === condition.name))]
@@ -151,7 +168,7 @@ function reportOne(
   if (!isWritten) draft.set(type, 'False', failureReason, kubeApiMessage(failure.error))
   else if (verb === undefined) return
   else if (names.length === 0) draft.remove(type)
-  else draft.set(type, 'True', reason, `${shown(names)} ${verb}`)
+  else draft.set(type, 'True', reason, `${shown(names)} ${verb}`, tellsGeneration ? generation : undefined)
 }
 
 function shown(names: readonly string[]): string {
@@ -161,13 +178,20 @@ function shown(names: readonly string[]): string {
 
 /** What waits keeps what it says; what cannot be rendered says so. */
 function reportUnrendered(draft: StatusDraft, type: string, failure: Error): void {
-  if (failure instanceof InvalidAgentVersionError)
-    draft.set(type, 'False', 'DaemonSetGenerationFailed', failure.message)
-  else if (failure instanceof TokenError && type === EXPORTER_CONDITION)
-    draft.set(type, 'False', 'SecretGenerationFailed', failure.message)
-  else if (failure instanceof KeyNotFoundError && type === 'ActiveGateStatefulSet') {
-    draft.set(type, 'False', REASONS.kubeApiError, failure.message)
-  } else if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') {
-    draft.set(type, 'False', 'StatefulSetOutdated', failure.message)
-  }
+  const reason = reasonOf(type, failure)
+  if (reason !== undefined) draft.set(type, 'False', reason, failure.message)
+}
+
+/** Sets that carry a hash of a Secret of the user. */
+const NEED_CERTIFICATE = ['ExtensionControllerStatefulSet', 'OtelStatefulSet']
+
+function reasonOf(type: string, failure: Error): string | undefined {
+  if (failure instanceof InvalidAgentVersionError) return 'DaemonSetGenerationFailed'
+  if (failure instanceof TokenError && type === EXPORTER_CONDITION) return 'SecretGenerationFailed'
+  if (failure instanceof KeyNotFoundError && type === 'ActiveGateStatefulSet') return REASONS.kubeApiError
+  if (failure instanceof ReferenceNotFoundError && NEED_CERTIFICATE.includes(type)) return REASONS.kubeApiError
+  if (failure instanceof TenantUnknownError && type === ENDPOINT_CONDITION) return 'ConfigMapGenerationFailed'
+  if (failure instanceof UnknownProtocolError && type === CONFIG_CONDITION) return 'ConfigMapGenerationFailed'
+  if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') return 'StatefulSetOutdated'
+  return undefined
 }

@@ -41,6 +41,8 @@ export interface Material {
   readonly activeGateCertificate?: string
   /** The text of the user's settings of the gateway. */
   readonly activeGateCustomProperties?: string
+  /** The part of it that gateways restart for, as earlier releases took it. */
+  readonly activeGateHashedProperties?: string
   readonly extensionTokens?: { readonly controller: string; readonly datasource: string }
   readonly extensionsKeyPair?: KeyPair
   /** The user's Secret with the certificate of the extension controller. */

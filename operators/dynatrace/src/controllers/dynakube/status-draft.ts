@@ -51,9 +51,14 @@ export class StatusDraft {
     return getCondition(this.#conditions, type)
   }
 
-  /** Sets a condition; the time of its last change moves only when the status does. */
-  set(type: string, status: 'True' | 'False', reason: string, message = ''): void {
-    this.#setConditions(setCondition(this.#conditions, { type, status, reason, message }, this.#clock))
+  /**
+   * Sets a condition; the time of its last change moves only when the status does.
+   *
+   * @param observedGeneration of the DynaKube that the condition is about, where that is told
+   */
+  set(type: string, status: 'True' | 'False', reason: string, message = '', observedGeneration?: number): void {
+    const observed = observedGeneration === undefined ? {} : { observedGeneration }
+    this.#setConditions(setCondition(this.#conditions, { type, status, reason, message, ...observed }, this.#clock))
   }
 
   remove(...types: readonly string[]): void {

@@ -1,5 +1,5 @@
 /** A DynaKube that asks for everything, from its creation through changes to the quiet after them. */
-import { ConfigMaps, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
+import { ConfigMaps, EndpointSlices, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
@@ -81,6 +81,20 @@ export function everythingSuite(at: () => ControllersStage): void {
       const { items: pods } = await client.list(Pods, { namespace })
       const agents = pods.filter(({ metadata }) => metadata.name.startsWith('full-oneagent-'))
       expect(agents.map(({ spec }) => spec?.nodeName).sort()).toEqual([`${namespace}-a`, `${namespace}-b`])
+    })
+
+    it('has a Service whose ports lead to what its gateways listen on (gateway 24)', async () => {
+      const { client, namespace } = at()
+      const slices = async () => {
+        const labelSelector = 'kubernetes.io/service-name=full-activegate'
+        return (await client.list(EndpointSlices, { namespace, labelSelector })).items
+      }
+      // A cluster sends to what is listed as ready, on the port that the name stands for.
+      await until('a gateway that is ready', async () =>
+        (await slices()).some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready)),
+      )
+      const ports = (await slices()).flatMap((slice) => slice.ports ?? [])
+      expect(Object.fromEntries(ports.map(({ name, port }) => [name, port]))).toEqual({ https: 9999, http: 9998 })
     })
 
     it('gives the namespaces it selects what their pods will read', async () => {

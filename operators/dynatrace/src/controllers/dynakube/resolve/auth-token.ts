@@ -25,7 +25,8 @@ export async function resolveAuthToken(pass: Pass): Promise<Material> {
     return {}
   }
   const name = namesOf(draft.dynakube).activeGateAuthTokenSecret
-  const stored = view.secret(name)?.[AUTH_TOKEN_KEY]
+  // An empty one is as good as none.
+  const stored = view.secret(name)?.[AUTH_TOKEN_KEY] || undefined
   const ageMs = clock.now() - (view.secretCreatedMs(name) ?? clock.now())
   if (stored !== undefined && ageMs <= ROTATE_AFTER_MS) {
     report(pass, stored, ageMs)

@@ -12,6 +12,7 @@ import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube
 import { hashOf } from '../../hashes.ts'
 import { EXTENSION_TOKEN_KEYS } from '../components/extensions/names.ts'
 import { KSPM_TOKEN_KEY, kspmTokenData } from '../components/kspm/kspm.ts'
+import { CONDITIONS } from '../condition-types.ts'
 import type { KeyPair, Material, SecretData } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
 
@@ -54,7 +55,10 @@ export async function resolveExtensions(pass: ClusterPass): Promise<Material> {
     return { extensionTokens, ...(given && { extensionsTlsData: given }) }
   }
   const host = namesOf(dynakube).extensionController
-  return { extensionTokens, extensionsKeyPair: keyPairOf(given) ?? (await certificateFor(pass, host, [])) }
+  return {
+    extensionTokens,
+    extensionsKeyPair: keyPairOf(given) ?? (await certificateFor(pass, CONDITIONS.extensionsTls, host, [])),
+  }
 }
 
 /** The certificate of gateways. It names the addresses of their Service, so it waits for them. */
@@ -70,7 +74,8 @@ export async function resolveActiveGateCertificate(pass: ClusterPass): Promise<M
   const addresses = draft.status.activeGate?.serviceIPs ?? []
   const stored = keyPairOf(given)
   if (stored === undefined && addresses.length === 0) return {}
-  const pair = stored ?? (await certificateFor(pass, namesOf(dynakube).activeGate, addresses))
+  const { activeGate } = namesOf(dynakube)
+  const pair = stored ?? (await certificateFor(pass, CONDITIONS.activeGateTls, activeGate, addresses))
   return { activeGateKeyPair: pair, activeGateCertificate: pair.certificate }
 }
 
@@ -89,11 +94,21 @@ function isReadable(certificate: string): boolean {
   }
 }
 
-function certificateFor(pass: ClusterPass, service: string, addresses: readonly string[]): Promise<KeyPair> {
-  const { view, clock } = pass
+/** Makes a certificate; the condition of the given type tells when that fails. */
+async function certificateFor(
+  { draft, view, clock, selfSigned, signal }: ClusterPass,
+  type: string,
+  service: string,
+  addresses: readonly string[],
+): Promise<KeyPair> {
   const host = `${service}.${view.namespace}`
-  return pass.selfSigned(
-    { commonName: host, hosts: [host, `${host}.svc`, `${host}.svc.cluster.local`], addresses },
-    clock,
-  )
+  const hosts = [host, `${host}.svc`, `${host}.svc.cluster.local`]
+  try {
+    return await selfSigned({ commonName: host, hosts, addresses }, clock)
+  } catch (error) {
+    signal.throwIfAborted()
+    const why = error instanceof Error ? error.message : String(error)
+    draft.set(type, 'False', 'SecretGenerationFailed', `no certificate could be made for ${host}: ${why}`)
+    throw error
+  }
 }

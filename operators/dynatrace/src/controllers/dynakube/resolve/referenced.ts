@@ -40,11 +40,15 @@ export function resolveTrustedCertificates({ spec }: DynaKube, view: NamespaceVi
   throw new ReferenceNotFoundError(`${where} has no key certs with certificates; add it`)
 }
 
-/** The user's settings of gateways. *Errors*: {@link ReferenceNotFoundError}. */
+/**
+ * The user's settings of gateways. The text in the spec wins; gateways restart for that of the Secret, without white
+ * space around it: other hashes than those of earlier releases would restart the gateways of clusters taken over.
+ *
+ * *Errors*: {@link ReferenceNotFoundError} naming the Secret and the key.
+ */
 export function resolveCustomProperties({ spec }: DynaKube, view: NamespaceView): Material {
   const { value, valueFrom } = spec.activeGate?.customProperties ?? {}
-  if (value) return { activeGateCustomProperties: value }
-  if (!valueFrom) return {}
+  if (!valueFrom) return value ? { activeGateCustomProperties: value, activeGateHashedProperties: value } : {}
   const where = `spec.activeGate.customProperties.valueFrom: the Secret ${view.namespace}/${valueFrom}`
   const data = view.secret(valueFrom)
   if (data === undefined) {
@@ -52,7 +56,7 @@ export function resolveCustomProperties({ spec }: DynaKube, view: NamespaceView)
   }
   const text = data[CUSTOM_PROPERTIES_KEY]
   if (text === undefined) throw new KeyNotFoundError(`${where} has no key ${CUSTOM_PROPERTIES_KEY}; add it`)
-  return { activeGateCustomProperties: text }
+  return { activeGateCustomProperties: value || text, activeGateHashedProperties: text.trim() }
 }
 
 /** The user's certificate for the reception of telemetry, if there is one. */

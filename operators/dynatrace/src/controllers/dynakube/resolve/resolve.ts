@@ -68,7 +68,7 @@ const STEPS: readonly Step[] = [
  * const { material, failures, held } = await resolveAll(pass, { apiToken })
  */
 export async function resolveAll(pass: Pass, known: Material): Promise<Resolved> {
-  let material: Material = { ...known, databaseReplicas: databaseReplicas(pass) }
+  let material: Material = known
   const failures: Error[] = []
   const held = new Map<Component, Error>()
   for (const step of STEPS) {
@@ -92,7 +92,10 @@ export async function resolveAll(pass: Pass, known: Material): Promise<Resolved>
   return { material, failures, held }
 }
 
-/** What depends on the address of the gateways' Service, which is known only after it was made. */
+/**
+ * What depends on the address of the gateways' Service, which is known only after it was made, and how many executors
+ * there are right now: an autoscaler must not be overruled by what was read before the environment was asked.
+ */
 export async function resolveAddresses(pass: Pass): Promise<Material> {
   const { draft, view } = pass
   const isOn = hasActiveGate(draft.dynakube)
@@ -101,7 +104,8 @@ export async function resolveAddresses(pass: Pass): Promise<Material> {
   if (addresses?.join() !== before?.join()) {
     draft.updateActiveGate({ serviceIPs: addresses && [...addresses] })
   }
-  return resolveActiveGateCertificate(pass)
+  const certificate = await resolveActiveGateCertificate(pass)
+  return { ...certificate, databaseReplicas: databaseReplicas(pass) }
 }
 
 /** Announcing is a service to the user: it fails without consequence. */

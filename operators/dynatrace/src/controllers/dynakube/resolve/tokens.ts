@@ -1,6 +1,7 @@
 /** The tokens of a DynaKube: read from their Secret, and checked for what they must be allowed to do. */
 import { formatTime } from '@reeve/runtime'
 import { isApiRequestAllowed } from '../../../api/dynakube/environment-facts.ts'
+import { hasTelemetryIngest } from '../../../api/dynakube/feature-facts.ts'
 import { tokensSecretName } from '../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { isEnvironmentUnavailable } from '../../../environment/client/errors.ts'
@@ -70,8 +71,22 @@ export async function verifyTokens(pass: Pass, tokens: Tokens, settings: ScopeSe
     await lookUp(pass, tokens, settings)
     draft.update({ dynatraceApi: { ...draft.status.dynatraceApi, lastTokenScopeRequest: formatTime(clock.now()) } })
   }
-  const remark = tokens.dataIngestToken === undefined ? '; there is no dataIngestToken' : ''
-  draft.set(CONDITIONS.tokens, 'True', 'TokenReady', `The tokens are ready${remark}`)
+  reportTokens(pass, tokens)
+}
+
+/** Without the token with which telemetry is sent, collectors wait; everything else goes on. */
+function reportTokens({ draft }: Pass, { dataIngestToken }: Tokens): void {
+  if (dataIngestToken !== undefined) {
+    draft.set(CONDITIONS.tokens, 'True', 'TokenReady', 'The tokens are ready')
+    return
+  }
+  if (!hasTelemetryIngest(draft.dynakube)) {
+    draft.set(CONDITIONS.tokens, 'True', 'TokenReady', 'The tokens are ready; there is no dataIngestToken')
+    return
+  }
+  const where = `the Secret ${draft.dynakube.metadata.namespace}/${tokensSecretName(draft.dynakube)}`
+  const message = `${where} has no dataIngestToken, which spec.telemetryIngest needs; add one`
+  draft.set(CONDITIONS.tokens, 'False', 'DataIngestTokenMissing', message)
 }
 
 async function lookUp(pass: Pass, tokens: Tokens, settings: ScopeSettings): Promise<void> {

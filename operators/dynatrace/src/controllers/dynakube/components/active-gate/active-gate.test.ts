@@ -7,6 +7,7 @@ import { NotYetKnownError } from '../../component.ts'
 import { asYaml, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { activeGate } from './active-gate.ts'
+import { activeGateCertificate } from './certificate.ts'
 import { activeGateService } from './service.ts'
 
 type GatewaySpec = NonNullable<DynaKubeSpec['activeGate']>
@@ -18,7 +19,8 @@ const watching = gateway({ capabilities: ['routing', 'kubernetes-monitoring'] })
 const withIps = (...serviceIPs: string[]): RenderParts => ({
   status: { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs } },
 })
-const render = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => activeGate.render(renderInput(spec, parts))
+const render = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
+  [activeGateCertificate, activeGate].flatMap((component) => component.render(renderInput(spec, parts)))
 const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   only<StatefulSet>(render(spec, parts), 'StatefulSet')
 const podOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => setOf(spec, parts).spec?.template?.spec
@@ -51,6 +53,7 @@ describe('ActiveGate', () => {
           priorityClassName: 'high',
           dnsPolicy: 'Default',
           terminationGracePeriodSeconds: 10,
+          tolerations: [{ key: 'dedicated', operator: 'Exists' }],
         }),
         extensions: { prometheus: {} },
         telemetryIngest: {},
@@ -62,7 +65,29 @@ describe('ActiveGate', () => {
       },
       {
         flags: { 'no-proxy': 'a,b', 'activegate-apparmor': 'true' },
-        material: { activeGateCustomProperties: 'a=b', proxyUrl: 'http://proxy:3128' },
+        material: {
+          activeGateCustomProperties: 'a=b',
+          activeGateHashedProperties: 'a=b',
+          proxyUrl: 'http://proxy:3128',
+        },
+      },
+    ],
+    [
+      'claim-and-certificate-of-the-user',
+      {
+        ...gateway({
+          capabilities: ['debugging'],
+          replicas: 2,
+          tlsSecretName: 'mine',
+          volumeClaimTemplate: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '20Gi' } } },
+        }),
+        otlpExporterConfiguration: { signals: { traces: {} } },
+      },
+      {
+        status: {
+          ...KNOWN_STATUS,
+          activeGate: { ...KNOWN_STATUS.activeGate, source: 'custom-image', imageID: 'registry.example.com/gateway:1' },
+        },
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
@@ -89,7 +114,7 @@ describe('ActiveGate', () => {
   it('is made of nothing but what it may own', () => {
     const spec = gateway({ customProperties: { value: 'a=b' } })
     const { dynakube } = renderInput(spec)
-    const names = activeGate.mayOwn(dynakube).map(({ name }) => name)
+    const names = [activeGateCertificate, activeGate].flatMap(({ mayOwn }) => mayOwn(dynakube).map(({ name }) => name))
     const material = { activeGateCustomProperties: 'a=b' }
     expect(
       render(spec, { material })
@@ -116,6 +141,12 @@ describe('its environment', () => {
       'MSGrouter,kubernetes_monitoring,metrics_ingest,restInterface',
     ],
     [['routing'], { telemetryIngest: {} }, 'MSGrouter,log_analytics_collector,generic_ingest,otlp_ingest'],
+    [
+      ['routing'],
+      { otlpExporterConfiguration: { signals: { logs: {} } } },
+      'MSGrouter,log_analytics_collector,generic_ingest,otlp_ingest',
+    ],
+    [['debugging', 'unheard-of', 'routing'], {}, 'debugging,MSGrouter'],
   ] as const)('lists what it can do: %j (gateway 1, 4)', (capabilities, more, value) => {
     const spec = { ...gateway({ capabilities: [...capabilities] }), ...more }
     expect(variable(spec, 'DT_CAPABILITIES')?.[0]?.value).toBe(value)
@@ -143,9 +174,18 @@ describe('its pods', () => {
     expect(pod?.initContainers?.map(({ name }) => name)).toEqual(['certificate-loader'])
     expect(pod?.automountServiceAccountToken).toBe(true)
     expect(pod?.initContainers?.[0]?.securityContext).toEqual(pod?.containers[0]?.securityContext)
-    expect(pod?.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toContain(
-      '/opt/dynatrace/gateway/jre/lib/security/cacerts',
-    )
+    expect(pod?.containers[0]?.securityContext).toMatchObject({
+      readOnlyRootFilesystem: true,
+      runAsUser: 1001,
+      runAsGroup: 1001,
+    })
+    expect(pod?.containers[0]?.volumeMounts).toContainEqual({
+      name: 'truststore-volume',
+      mountPath: '/opt/dynatrace/gateway/jre/lib/security/cacerts',
+      subPath: 'k8s-local.jks',
+      readOnly: true,
+    })
+    expect(volumes(gateway())).not.toContain('truststore-volume')
     expect(podOf(gateway())).not.toHaveProperty('initContainers')
     expect(podOf(gateway())?.automountServiceAccountToken).toBe(false)
     expect(volumes(gateway())).not.toContain('cert-tmp')
@@ -155,7 +195,12 @@ describe('its pods', () => {
     const spec = { ...gateway(), telemetryIngest: {} }
     const set = setOf(spec)
     expect(set.metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('257705630')
-    expect(set.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name)).toEqual(['ag-tmp-gateway'])
+    expect(set.spec?.volumeClaimTemplates).toEqual([
+      {
+        metadata: { name: 'ag-tmp-gateway' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+    ])
     expect(set.spec?.persistentVolumeClaimRetentionPolicy).toEqual({ whenDeleted: 'Delete', whenScaled: 'Delete' })
     expect(volumes(spec)).not.toContain('ag-tmp-gateway')
     const ephemeral = { ...gateway({ useEphemeralVolume: true }), telemetryIngest: {} }
@@ -172,7 +217,11 @@ describe('its pods', () => {
   })
 
   it('spread over nodes unless the user says how (gateway 20)', () => {
-    expect(podOf(gateway())?.topologySpreadConstraints).toHaveLength(2)
+    const matchLabels = setOf(gateway()).spec?.selector.matchLabels
+    expect(podOf(gateway())?.topologySpreadConstraints).toMatchObject([
+      { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels } },
+      { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels } },
+    ])
     const mine = { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }
     expect(podOf(gateway({ topologySpreadConstraints: [mine] }))?.topologySpreadConstraints).toEqual([mine])
   })
@@ -193,13 +242,21 @@ describe('its pods', () => {
       mountPath: '/var/lib/dynatrace/secrets/eec/token',
       readOnly: true,
     })
+    expect(podOf(spec)?.volumes).toContainEqual({
+      name: 'eec-token',
+      secret: {
+        secretName: 'dk-extensions-token',
+        defaultMode: 0o644,
+        items: [{ key: 'eec.token', path: 'eec.token', mode: 0o644 }],
+      },
+    })
   })
 
   it('restart for another token or other settings (gateway 11)', () => {
     const hash = (material: RenderParts['material'] = {}) =>
       setOf(gateway(), { material }).spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
     expect(hash({ activeGateAuthToken: 'dt0g02.a.b' })).not.toBe(hash())
-    expect(hash({ activeGateCustomProperties: 'x' })).not.toBe(hash())
+    expect(hash({ activeGateHashedProperties: 'x' })).not.toBe(hash())
     expect(hash({ activeGateAuthToken: 'dt0g02.public.secret\n' })).toBe(hash())
   })
 
@@ -220,6 +277,13 @@ describe('its settings', () => {
     expect(text({ ...gateway(), ...proxy }, { flags })).toBe('\n[http.client.internal]\nproxy-non-proxy-hosts=a|b')
   })
 
+  it('are none when they are empty: pods would wait for a Secret that never comes', () => {
+    const spec = gateway({ customProperties: { value: '' } })
+    expect(secret(spec, 'dk-activegate-custom-properties')).toBeUndefined()
+    expect(volumes(spec)).not.toContain('custom-properties')
+    expect(volumes({ ...spec, ...proxy }, { flags })).toContain('custom-properties')
+  })
+
   it('put them into the section of the user (gateway 14)', () => {
     const given = 'x=y\n[http.client.internal]\nz=1'
     const spec = { ...gateway({ customProperties: { value: given } }), ...proxy }
@@ -237,7 +301,7 @@ describe('its settings', () => {
 
 it('has a certificate of the operator unless the user has one (gateway 15)', () => {
   const data = decodeSecret(secret(gateway(), 'dk-activegate-tls-secret')?.data)
-  expect(Object.keys(data)).toEqual(['tls.crt', 'tls.key', 'server.crt'])
+  expect(Object.keys(data).sort()).toEqual(['server.crt', 'tls.crt', 'tls.key'])
   expect(data['server.crt']).toBe(data['tls.crt'])
   expect(secret(gateway({ tlsSecretName: 'mine' }), 'dk-activegate-tls-secret')).toBeUndefined()
 })

@@ -1,10 +1,8 @@
-/** Gateways: a StatefulSet with its certificate, tokens and settings. */
+/** Gateways: a StatefulSet with its tokens and settings. */
 import { ConfigMaps, type PodSpec, Secrets, type StatefulSet, StatefulSets } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import {
   ACTIVE_GATE_SERVICE_ACCOUNT,
-  activeGateTlsSecretName,
-  automaticTlsSecretName,
   customPropertiesSecretName,
   hasActiveGate,
   hasKubernetesMonitoring,
@@ -21,7 +19,7 @@ import type { RenderInput } from '../../render-input.ts'
 import { placementOf } from '../../user-settings.ts'
 import { certificateContainer, GATEWAY_CONTAINER, gatewayContainer } from './containers.ts'
 import { renderCustomProperties } from './custom-properties.ts'
-import { gatewayLabels, gatewayPartLabels } from './labels.ts'
+import { gatewayLabels } from './labels.ts'
 import { CERTIFICATE_FOLDER, gatewayVolumes, isTemporary, servesKspm, temporaryClaim } from './volumes.ts'
 
 const GROUP = 1001
@@ -37,7 +35,6 @@ export const activeGate: Component = {
     return [
       { resource: ConfigMaps, name: names.activeGateConnectionInfo },
       { resource: Secrets, name: names.activeGateAuthTokenSecret },
-      { resource: Secrets, name: automaticTlsSecretName(dynakube) },
       { resource: Secrets, name: customPropertiesSecretName(dynakube) },
       { resource: StatefulSets, name: names.activeGate },
     ]
@@ -52,7 +49,6 @@ export const activeGate: Component = {
       renderConnectionInfo(input),
       ...renderAuthToken(input),
       ...renderCustomProperties(input),
-      ...renderCertificate(input),
       renderStatefulSet(input),
     ]
   },
@@ -80,25 +76,6 @@ function renderAuthToken(input: RenderInput): readonly DesiredObject[] {
     data: encodeSecret({ [AUTH_TOKEN_KEY]: authTokenOf(input) }),
   })
   return [secret]
-}
-
-/** The certificate that the operator made, unless the user has one or wants none. */
-function renderCertificate(input: RenderInput): readonly DesiredObject[] {
-  const { dynakube, material } = input
-  if (activeGateTlsSecretName(dynakube) !== automaticTlsSecretName(dynakube)) return []
-  const { certificate, privateKey } = known(material.activeGateKeyPair, 'ActiveGate', 'its certificate')
-  return [
-    desired(Secrets, {
-      metadata: {
-        namespace: dynakube.metadata.namespace,
-        name: automaticTlsSecretName(dynakube),
-        labels: gatewayPartLabels(input).all,
-      },
-      type: 'Opaque',
-      // Clients mount the certificate by the name that it also has in Secrets of users.
-      data: encodeSecret({ 'tls.crt': certificate, 'tls.key': privateKey, 'server.crt': certificate }),
-    }),
-  ]
 }
 
 function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
@@ -135,7 +112,7 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
 function podAnnotations(input: RenderInput): Readonly<Record<string, string>> {
   const { dynakube, material } = input
   const { status, spec } = dynakube
-  const configuration = `${material.activeGateCustomProperties ?? ''}${authTokenOf(input).trim()}`
+  const configuration = `${material.activeGateHashedProperties ?? ''}${authTokenOf(input).trim()}`
   return {
     [ANNOTATIONS.activeGateConfiguration]: configuration === '' ? '' : rawHash(configuration),
     [ANNOTATIONS.activeGateTenantToken]: status.activeGate?.connectionInfoStatus?.tenantTokenHash ?? '',
@@ -149,7 +126,7 @@ function podAnnotations(input: RenderInput): Readonly<Record<string, string>> {
 function podSpec(input: RenderInput): PodSpec {
   const { dynakube } = input
   const isWatching = hasKubernetesMonitoring(dynakube)
-  const volumes = gatewayVolumes(dynakube).filter((mounted) => !isTemporary(mounted) || !temporaryClaim(dynakube))
+  const volumes = gatewayVolumes(input).filter((mounted) => !isTemporary(mounted) || !temporaryClaim(dynakube))
   return {
     serviceAccountName: ACTIVE_GATE_SERVICE_ACCOUNT,
     automountServiceAccountToken: isWatching,

@@ -63,7 +63,7 @@ export function gatewayContainer(input: RenderInput): Container {
       successThreshold: 1,
     },
     securityContext: SECURITY,
-    volumeMounts: mountsOf(gatewayVolumes(input.dynakube)),
+    volumeMounts: mountsOf(gatewayVolumes(input)),
   }
 }
 

@@ -14,9 +14,9 @@ export const CUSTOM_PROPERTIES_KEY = 'customProperties'
 const SECTION = '[http.client.internal]'
 
 /** The Secret with the settings, also when they come from a Secret of the user: gateways mount one name only. */
-export function renderCustomProperties({ dynakube, material }: RenderInput): readonly DesiredObject[] {
-  if (!needsCustomProperties(dynakube)) return []
-  const text = withNoProxy(material.activeGateCustomProperties ?? '', noProxyHosts(dynakube))
+export function renderCustomProperties(input: RenderInput): readonly DesiredObject[] {
+  const { dynakube } = input
+  const text = customPropertiesText(input)
   if (text === '') return []
   return [
     desired(Secrets, {
@@ -24,6 +24,12 @@ export function renderCustomProperties({ dynakube, material }: RenderInput): rea
       data: encodeSecret({ [CUSTOM_PROPERTIES_KEY]: text }),
     }),
   ]
+}
+
+/** The settings as gateways read them; empty when there are none. */
+export function customPropertiesText({ dynakube, material }: RenderInput): string {
+  if (!needsCustomProperties(dynakube)) return ''
+  return withNoProxy(material.activeGateCustomProperties ?? '', noProxyHosts(dynakube))
 }
 
 /** Hosts that gateways reach without the proxy, in their own notation; empty when there are none. */

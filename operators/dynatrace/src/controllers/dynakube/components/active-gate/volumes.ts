@@ -5,15 +5,15 @@ import {
   customPropertiesSecretName,
   hasActiveGateCertificate,
   hasKubernetesMonitoring,
-  needsCustomProperties,
 } from '../../../../api/dynakube/active-gate-facts.ts'
 import { hasExtensions, hasKspm } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../claims.ts'
 import type { Mounted } from '../../mounted.ts'
+import type { RenderInput } from '../../render-input.ts'
 import { claimFrom } from '../../user-settings.ts'
-import { CUSTOM_PROPERTIES_KEY } from './custom-properties.ts'
+import { CUSTOM_PROPERTIES_KEY, customPropertiesText } from './custom-properties.ts'
 
 /** The folder of the gateway, below which most of its volumes are. */
 export const GATEWAY_FOLDER = '/var/lib/dynatrace/gateway'
@@ -35,12 +35,13 @@ export function temporaryClaim({ spec }: DynaKube): Claimed | undefined {
 }
 
 /** Volumes of the main container in the order in which it mounts them. A claimed one has no entry of its own. */
-export function gatewayVolumes(dynakube: DynaKube): readonly Mounted[] {
+export function gatewayVolumes(input: RenderInput): readonly Mounted[] {
+  const { dynakube } = input
   return [
     folder(TEMPORARY, '/var/tmp/dynatrace/gateway'),
     authToken(dynakube),
     ...certificates(dynakube),
-    ...customProperties(dynakube),
+    ...customProperties(input),
     ...proxy(dynakube),
     tenantToken(dynakube),
     folder('ag-lib-gateway-temp', `${GATEWAY_FOLDER}/temp`),
@@ -101,15 +102,16 @@ function trusted(configMap: string): Mounted {
   }
 }
 
-function customProperties(dynakube: DynaKube): readonly Mounted[] {
-  if (!needsCustomProperties(dynakube)) return []
+function customProperties(input: RenderInput): readonly Mounted[] {
+  // A Secret that is not there would keep pods from starting.
+  if (customPropertiesText(input) === '') return []
   const file = 'custom.properties'
   return [
     {
       volume: {
         name: 'custom-properties',
         secret: {
-          secretName: customPropertiesSecretName(dynakube),
+          secretName: customPropertiesSecretName(input.dynakube),
           items: [{ key: CUSTOM_PROPERTIES_KEY, path: file }],
         },
       },

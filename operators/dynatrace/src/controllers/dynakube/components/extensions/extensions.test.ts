@@ -4,6 +4,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { NotYetKnownError } from '../../component.ts'
+import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { asYaml, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { extensionController } from './controller.ts'
@@ -25,6 +26,10 @@ const databases = (database: Partial<Database> = {}, tag = '1.2.3'): Partial<Dyn
     sqlExtensionExecutor: { imageRef: image('sql', tag) },
   },
 })
+const NEAR_DATABASE = {
+  weight: 1,
+  preference: { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] },
+}
 const renderAll = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   [extensions, extensionController, databaseExecutors].flatMap(({ render }) => render(renderInput(spec, parts)))
 const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
@@ -52,6 +57,21 @@ describe('extensions', () => {
       { material: { extensionsTlsData: { 'tls.crt': 'user certificate', 'tls.key': 'user key' } } },
     ],
     [
+      'controller-with-claim',
+      {
+        ...prometheus({
+          persistentVolumeClaim: {
+            accessModes: ['ReadWriteOncePod'],
+            storageClassName: 'fast',
+            resources: { requests: { storage: '5Gi' } },
+          },
+          topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
+        }),
+        customPullSecret: 'pull',
+      },
+      { flags: { 'automatic-tls-certificate': 'false' } },
+    ],
+    [
       'databases-with-everything',
       {
         ...databases({
@@ -63,8 +83,18 @@ describe('extensions', () => {
           resources: { limits: { memory: '1Gi' } },
           volumes: [{ name: 'wallet', secret: { secretName: 'wallet' } }],
           volumeMounts: [{ name: 'wallet', mountPath: '/wallet' }],
+          affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [NEAR_DATABASE] } },
+          topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
         }),
+        templates: {
+          extensionExecutionController: { imageRef: image('eec') },
+          sqlExtensionExecutor: {
+            imageRef: image('sql'),
+            tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+          },
+        },
         trustedCAs: 'certificates',
+        customPullSecret: 'pull',
       },
       {},
     ],
@@ -93,7 +123,15 @@ describe('extensions', () => {
     const names = extensions.render(renderInput(spec, parts)).map(({ object }) => object.metadata.name)
     expect(names).toEqual(['dk-extensions-token', 'dk-extension-controller'])
     expect(podOf(spec, parts)?.volumes).toContainEqual({ name: 'https-certs', secret: { secretName: 'mine' } })
-    expect(() => setOf(spec)).toThrow(/the Secret mine/)
+    expect(podOf(spec, parts)?.containers[0]?.env).toContainEqual({
+      name: 'DsHttpsCertPathPem',
+      value: '/var/lib/dynatrace/remotepluginmodule/secrets/https/tls.crt',
+    })
+  })
+
+  it('say which certificate of the user is missing', () => {
+    expect(() => setOf(prometheus({ tlsRefName: 'mine' }))).toThrow(ReferenceNotFoundError)
+    expect(() => setOf(prometheus({ tlsRefName: 'mine' }))).toThrow(/the Secret dynatrace\/mine does not exist/)
   })
 })
 
@@ -113,6 +151,15 @@ describe('the extension controller', () => {
 
   it('keeps its data in a claim unless told otherwise (gateway 29)', () => {
     expect(setOf(prometheus()).metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('2127461063')
+    expect(setOf(prometheus()).spec).toMatchObject({
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'agent-runtime' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        },
+      ],
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+    })
     expect(podOf(prometheus())?.securityContext?.fsGroup).toBe(1001)
     const ephemeral = prometheus({ useEphemeralVolume: true })
     expect(setOf(ephemeral).spec).not.toHaveProperty('volumeClaimTemplates')

@@ -7,6 +7,7 @@ import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
+import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { controllerLabels, controllerPartLabels, EXTENSION_TOKEN_KEYS } from './names.ts'
 
 const automaticTlsSecretName = (dynakube: DynaKube): string => `${namesOf(dynakube).extensionController}-tls`
@@ -83,11 +84,15 @@ function renderCertificate(input: RenderInput): readonly DesiredObject[] {
 /**
  * The data of the Secret with the certificate of the controller: the operator's or the user's.
  *
- * *Errors*: `NotYetKnownError` naming the Secret.
+ * *Errors*: {@link ReferenceNotFoundError} naming the Secret of the user, `NotYetKnownError` without the operator's.
  */
 export function extensionsTlsData({ dynakube, material }: RenderInput): SecretData {
   if (hasOwnCertificate(dynakube)) {
-    return known(material.extensionsTlsData, 'extensions', `the Secret ${extensionControllerTlsSecretName(dynakube)}`)
+    if (material.extensionsTlsData !== undefined) return material.extensionsTlsData
+    const name = `${dynakube.metadata.namespace}/${extensionControllerTlsSecretName(dynakube)}`
+    throw new ReferenceNotFoundError(
+      `spec.templates.extensionExecutionController.tlsRefName: the Secret ${name} does not exist; create it`,
+    )
   }
   const { certificate, privateKey } = known(material.extensionsKeyPair, 'extensions', 'their certificate')
   return { 'tls.crt': certificate, 'tls.key': privateKey }

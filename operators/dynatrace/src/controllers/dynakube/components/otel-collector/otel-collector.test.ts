@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { asYaml, only } from '../../testing/golden.ts'
-import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { collectorConfig, UnknownProtocolError } from './config.ts'
 import { otelCollector } from './otel-collector.ts'
 import { collectorConfigData, telemetryIngest } from './telemetry-ingest.ts'
@@ -42,10 +42,32 @@ describe('the OpenTelemetry collector', () => {
         ...ingest({ protocols: ['zipkin', 'otlp'], serviceName: 'telemetry', tlsRefName: 'tls' }),
         ...gateway,
         extensions: { prometheus: {} },
+        templates: {
+          ...templates,
+          otelCollector: {
+            ...templates?.otelCollector,
+            replicas: 2,
+            labels: { team: 'a', 'app.kubernetes.io/name': 'mine' },
+            annotations: { team: 'a' },
+            resources: { limits: { memory: '1Gi' } },
+            tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+            topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
+          },
+        },
         trustedCAs: 'certificates',
         proxy: { valueFrom: 'proxy' },
+        tokens: 'tokens',
+        customPullSecret: 'pull',
       },
-      { flags: { 'no-proxy': ' a , ,b' }, material: { telemetryTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } } },
+      {
+        flags: { 'no-proxy': ' a , ,b' },
+        status: {
+          ...KNOWN_STATUS,
+          kubernetesClusterName: 'cluster',
+          kubernetesClusterMEID: 'KUBERNETES_CLUSTER-0000000000000001',
+        },
+        material: { telemetryTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } },
+      },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     'for %s looks as reviewed',
@@ -58,7 +80,11 @@ describe('the OpenTelemetry collector', () => {
 
   it('is told where its configuration is, extensions first (gateway 47)', () => {
     const args = container({ ...ingest(), ...prometheus })?.args
-    expect(args?.map((argument) => argument.slice(0, 15))).toEqual(['--config=eec://', '--config=file:/'])
+    const controller = 'dk-extension-controller.dynatrace:14599/otcconfig/prometheusMetrics'
+    expect(args).toEqual([
+      `--config=eec://${controller}#refresh-interval=5s&auth-file=/secrets/tokens/datasource.token`,
+      '--config=file:///config/telemetry.yaml',
+    ])
   })
 
   it('knows how many share the work (gateway 48)', () => {
@@ -84,9 +110,24 @@ describe('the OpenTelemetry collector', () => {
     const proxy = { proxy: { value: 'http://proxy:3128' } }
     expect(variable({ ...ingest(), ...proxy }, 'NO_PROXY')).toBe('$(KUBERNETES_SERVICE_HOST),kubernetes.default')
     const flags = { 'no-proxy': ' a , ,b' }
-    expect(variable({ ...ingest(), ...gateway, ...proxy }, 'NO_PROXY', { flags })).toBe(
+    const near = { ...ingest(), ...gateway, ...proxy }
+    expect(variable(near, 'NO_PROXY', { flags })).toBe(
       '$(KUBERNETES_SERVICE_HOST),kubernetes.default,dk-activegate.dynatrace,a,b',
     )
+    expect(variable(near, 'NO_PROXY')?.split(',')).toContain(new URL(endpoint(near) ?? '').hostname)
+    expect(variable(near, 'HTTPS_PROXY')).toBe('http://proxy:3128')
+  })
+
+  it('restarts for another certificate, its own or that of the extension controller (gateway 28)', () => {
+    const annotations = (spec: Partial<DynaKubeSpec>, material: RenderParts['material'] = {}) =>
+      setOf(spec, { material }).spec?.template?.metadata?.annotations
+    const extensionsKeyPair = { certificate: 'new', privateKey: 'new' }
+    expect(annotations(prometheus, { extensionsKeyPair })).not.toEqual(annotations(prometheus))
+    const tls = ingest({ tlsRefName: 'tls' })
+    const first = annotations(tls, { telemetryTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } })
+    const second = annotations(tls, { telemetryTlsData: { 'tls.crt': 'z', 'tls.key': 'y' } })
+    expect(first?.[ANNOTATIONS.telemetrySecret]).not.toBe(second?.[ANNOTATIONS.telemetrySecret])
+    expect(() => setOf(tls)).toThrow(/the Secret dynatrace\/tls does not exist/)
   })
 
   it('restarts when its configuration changes (gateway 43)', () => {
@@ -115,12 +156,14 @@ describe('its configuration', () => {
   it('receives everything unless the user chooses (gateway 38, 39)', () => {
     expect(Object.keys(config(ingest()).receivers)).toHaveLength(4)
     expect(Object.keys(config(ingest()).service.pipelines).sort()).toEqual(['logs', 'metrics', 'traces'])
-    expect(config(ingest({ protocols: ['statsd'] })).service.pipelines).toMatchObject({
-      metrics: { receivers: ['statsd'] },
-    })
-    expect(Object.keys(config(ingest({ protocols: ['zipkin'] })).service.pipelines)).toEqual(['traces'])
+    const pipelinesOf = (protocol: string) => config(ingest({ protocols: [protocol] })).service.pipelines
+    expect(Object.keys(pipelinesOf('statsd'))).toEqual(['metrics'])
+    expect(pipelinesOf('statsd').metrics.receivers).toEqual(['statsd'])
+    expect(Object.keys(pipelinesOf('zipkin'))).toEqual(['traces'])
     const service = only<Service>(telemetryIngest.render(renderInput(ingest())), 'Service')
-    expect(service.spec?.ports).toHaveLength(8)
+    const ports = service.spec?.ports?.map(({ port, protocol }) => `${port}/${protocol}`)
+    const jaeger = ['14250/TCP', '6832/UDP', '6831/UDP', '14268/TCP']
+    expect(ports).toEqual(['4317/TCP', '4318/TCP', ...jaeger, '8125/UDP', '9411/TCP'])
   })
 
   it('sends to the gateway, or to the environment (gateway 41)', () => {
@@ -140,7 +183,8 @@ describe('its configuration', () => {
     const { receivers } = config(ingest({ tlsRefName: 'tls' }))
     const tls = { cert_file: '/tls/custom/telemetry/tls.crt', key_file: '/tls/custom/telemetry/tls.key' }
     const { otlp, jaeger, zipkin, statsd } = receivers
-    for (const secured of [otlp.protocols.grpc, otlp.protocols.http, jaeger.protocols.thrift_http, zipkin]) {
+    const { grpc, thrift_http: thrift } = jaeger.protocols
+    for (const secured of [otlp.protocols.grpc, otlp.protocols.http, grpc, thrift, zipkin]) {
       expect(secured.tls).toEqual(tls)
     }
     for (const plain of [jaeger.protocols.thrift_binary, jaeger.protocols.thrift_compact, statsd]) {

@@ -24,6 +24,7 @@ import { mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import { fromField } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { placementOf, resourcesFrom } from '../../user-settings.ts'
 import { extensionsSecretHash } from '../extensions/controller.ts'
 import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
@@ -81,17 +82,20 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
 }
 
 function restartOn(input: RenderInput): Readonly<Record<string, string>> {
-  const { dynakube, material } = input
-  const tls = dynakube.spec.telemetryIngest?.tlsRefName
+  const { dynakube } = input
   return {
     ...(hasPrometheus(dynakube) && extensionsSecretHash(input)),
-    ...(tls && {
-      [ANNOTATIONS.telemetrySecret]: hashOf(
-        encodeSecret(known(material.telemetryTlsData, 'telemetry ingest', `the Secret ${tls}`)),
-      ),
-    }),
+    ...(dynakube.spec.telemetryIngest?.tlsRefName && telemetrySecretHash(input)),
     ...(hasTelemetryIngest(dynakube) && { [ANNOTATIONS.telemetryConfig]: hashOf(collectorConfigData(dynakube)) }),
   }
+}
+
+/** *Errors*: {@link ReferenceNotFoundError} naming the Secret. */
+function telemetrySecretHash({ dynakube, material }: RenderInput): Readonly<Record<string, string>> {
+  const { telemetryTlsData } = material
+  if (telemetryTlsData !== undefined) return { [ANNOTATIONS.telemetrySecret]: hashOf(encodeSecret(telemetryTlsData)) }
+  const name = `${dynakube.metadata.namespace}/${dynakube.spec.telemetryIngest?.tlsRefName}`
+  throw new ReferenceNotFoundError(`spec.telemetryIngest.tlsRefName: the Secret ${name} does not exist; create it`)
 }
 
 function podSpec(input: RenderInput): PodSpec {

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { TenantUnknownError } from '../../api/dynakube/environment-facts.ts'
+import type { DynaKubeSpec, DynaKubeStatus } from '../../api/latest.ts'
+import { NotYetKnownError } from './component.ts'
+import { COMPONENTS } from './components.ts'
+import { UnknownProtocolError } from './components/otel-collector/config.ts'
+import { reportObjects } from './object-conditions.ts'
+import { renderDynaKube } from './render.ts'
+import { KeyNotFoundError, ReferenceNotFoundError } from './resolve/referenced.ts'
+import { StatusDraft } from './status-draft.ts'
+import { KNOWN_STATUS, renderInput } from './testing/render-input.ts'
+
+const clock = { now: () => Date.UTC(2026, 0, 1) }
+
+const draftOf = (spec: Partial<DynaKubeSpec> = {}, status: DynaKubeStatus = KNOWN_STATUS) => {
+  const { dynakube } = renderInput(spec, { status })
+  return new StatusDraft({ ...dynakube, metadata: { ...dynakube.metadata, generation: 7 } }, clock)
+}
+
+/** What the conditions say when a component could not be rendered. */
+function afterFailure(name: string, failure: Error) {
+  const draft = draftOf()
+  const rendered = COMPONENTS.filter((component) => component.name === name).map((component) => ({
+    component,
+    objects: [],
+    failure,
+  }))
+  reportObjects(draft, rendered, { failures: new Map() })
+  return (draft.status.conditions ?? []).map(({ type, status, reason, message }) => [type, status, reason, message])
+}
+
+describe('conditions of objects', () => {
+  const missing = new ReferenceNotFoundError('the Secret dynatrace/tls does not exist; create it')
+
+  it.each([
+    // The environment or the cluster is not known (gateway 27).
+    ['extension controller', new NotYetKnownError('it', 'the environment'), 'StatefulSetOutdated'],
+    ['extension controller', missing, 'KubeApiError'],
+    ['OpenTelemetry collector', missing, 'KubeApiError'],
+    ['ActiveGate', new KeyNotFoundError('no key'), 'KubeApiError'],
+    ['telemetry ingest', new UnknownProtocolError('smtp'), 'ConfigMapGenerationFailed'],
+    ['telemetry ingest', new TenantUnknownError('no tenantUUID'), 'ConfigMapGenerationFailed'],
+  ])('tell why the %s is not there: %s', (name, failure, reason) => {
+    const types: Readonly<Record<string, string>> = {
+      'extension controller': 'ExtensionControllerStatefulSet',
+      'OpenTelemetry collector': 'OtelStatefulSet',
+      ActiveGate: 'ActiveGateStatefulSet',
+      'telemetry ingest':
+        failure instanceof UnknownProtocolError ? 'OTELCConfigurationConfigMap' : 'OtelpApiEndpointConfigMap',
+    }
+    expect(afterFailure(name, failure)).toEqual([[types[name], 'False', reason, failure.message]])
+  })
+
+  it.each([
+    ['ActiveGate', missing],
+    ['OpenTelemetry collector', new NotYetKnownError('it', 'a token')],
+    ['telemetry ingest', new NotYetKnownError('it', 'the address of gateways')],
+  ])('stay as they are while the %s waits', (name, failure) => {
+    expect(afterFailure(name, failure)).toEqual([])
+  })
+
+  it('tell which generation of the DynaKube the executors of databases are for', () => {
+    const image = { imageRef: { repository: 'r', tag: '1' } }
+    const spec: Partial<DynaKubeSpec> = {
+      extensions: { databases: [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }] },
+      templates: { extensionExecutionController: image, sqlExtensionExecutor: image },
+    }
+    const draft = draftOf(spec)
+    reportObjects(draft, renderDynaKube(renderInput(spec)), { failures: new Map() })
+    const name = (id: string) => `dk-sql-ext-exec-${id}`
+    expect(draft.condition('DatabaseDatasourcesAvailable')).toEqual({
+      type: 'DatabaseDatasourcesAvailable',
+      status: 'True',
+      reason: 'DeploymentsApplied',
+      message: `${name('a')}, ${name('b')}, ${name('c')} and 1 more applied`,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      observedGeneration: 7,
+    })
+    expect(draft.condition('ExtensionControllerStatefulSet')).not.toHaveProperty('observedGeneration')
+  })
+
+  it('of an earlier release go', () => {
+    const former = {
+      type: 'ExtensionsControllerStatefulSet',
+      status: 'True',
+      reason: 'StatefulSetCreated',
+      message: '',
+      lastTransitionTime: '2024-01-01T00:00:00Z',
+    } as const
+    const draft = draftOf({}, { ...KNOWN_STATUS, conditions: [former] })
+    reportObjects(draft, [], { failures: new Map() })
+    expect(draft.status.conditions).toEqual([])
+  })
+})
