@@ -1,7 +1,8 @@
 /** Conditions about what pods are injected with, and in how many namespaces. */
 import type { CacheReader } from '@reeve/runtime'
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
-import { needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
+import { labelMatcher } from '../../../api/dynakube/namespace-claims.ts'
+import { injectionNamespaceSelector, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
 import { kubeApiMessage, REASONS } from '../condition-types.ts'
 import type { StatusDraft } from '../status-draft.ts'
 import { namespacesOf } from './namespaces.ts'
@@ -20,8 +21,19 @@ export function reportInjection(draft: StatusDraft, failures: readonly Error[], 
   feature(draft, 'MetadataEnrichment', hasMetadataEnrichment(dynakube), undefined)
   feature(draft, 'OTLPExporterConfiguration', hasOtlpExporter(dynakube), first)
   const namespaces = namespacesOf(dynakube.metadata.name ?? '', cache)
-  monitored(draft, 'OneAgentNamespacesMonitored', needsAppInjection(dynakube), namespaces)
-  monitored(draft, 'MetadataEnrichmentNamespacesMonitored', hasMetadataEnrichment(dynakube), namespaces)
+  const selected = (selector: object | undefined) => {
+    const matches = labelMatcher(selector)
+    return namespaces.filter(({ labels }) => matches(labels)).map(({ name }) => name)
+  }
+  const { namespaceSelector } = dynakube.spec.metadataEnrichment ?? {}
+  const injected = selected(injectionNamespaceSelector(dynakube))
+  monitored(draft, 'OneAgentNamespacesMonitored', needsAppInjection(dynakube), injected)
+  monitored(
+    draft,
+    'MetadataEnrichmentNamespacesMonitored',
+    hasMetadataEnrichment(dynakube),
+    selected(namespaceSelector),
+  )
 }
 
 function feature(draft: StatusDraft, type: string, isOn: boolean, failure: Error | undefined): void {

@@ -11,7 +11,7 @@ import {
 } from '@reeve/kube'
 import { type CacheReader, type DesiredObject, isJsonEqual } from '@reeve/runtime'
 import { FIXED_NAMES } from '../../../api/dynakube/names.ts'
-import { changesPods } from '../../../api/dynakube/namespace-claims.ts'
+import { changesPods, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
 import { type DynaKube, DynaKubes } from '../../../api/latest.ts'
 import { FIELD_MANAGER } from '../apply.ts'
 import { copiesOf } from '../components/injection/source-secret.ts'
@@ -35,15 +35,15 @@ export interface NamespaceContext {
   readonly signal: AbortSignal
 }
 
-/** The namespaces that carry the name of a DynaKube and are not on their way out. */
-export function namespacesOf(instance: string, cache: CacheReader): readonly string[] {
+/** The namespaces that carry the name of a DynaKube and are not on their way out, by name. */
+export function namespacesOf(instance: string, cache: CacheReader): readonly NamespaceLabels[] {
   return cache
     .list(Namespaces)
     .filter(
       ({ metadata }) => metadata.labels?.[INSTANCE_LABEL] === instance && metadata.deletionTimestamp === undefined,
     )
-    .map(({ metadata }) => metadata.name)
-    .sort()
+    .map(({ metadata: { name, labels = {} } }) => ({ name, labels }))
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
 /**
@@ -109,7 +109,7 @@ export async function replicate(
   const copies = copiesOf(dynakube)
   const untouched = new Set(unknown.map((name) => copies.get(name)))
   const failures: Error[] = []
-  for (const namespace of namespacesOf(dynakube.metadata.name ?? '', context.cache)) {
+  for (const { name: namespace } of namespacesOf(dynakube.metadata.name ?? '', context.cache)) {
     const wanted = new Map(
       sources.flatMap(({ object }) => {
         const name = copies.get(object.metadata.name ?? '')
@@ -174,5 +174,5 @@ async function removeCopy(live: Stored<Secret>, key: CopyKey, { client, signal }
 
 /** Takes a DynaKube out of all namespaces. */
 export async function releaseNamespaces(instance: string, context: NamespaceContext): Promise<void> {
-  for (const namespace of namespacesOf(instance, context.cache)) await release(namespace, context)
+  for (const { name: namespace } of namespacesOf(instance, context.cache)) await release(namespace, context)
 }

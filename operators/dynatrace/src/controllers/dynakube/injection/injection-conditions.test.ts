@@ -1,0 +1,51 @@
+import type { Namespace, Stored } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec } from '../../../api/latest.ts'
+import { dynakube } from '../../../api/testing/build.ts'
+import { StatusDraft } from '../status-draft.ts'
+import { reportInjection } from './injection-conditions.ts'
+import { INSTANCE_LABEL } from './map-namespaces.ts'
+
+const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
+  ({ metadata: { name, labels: { [INSTANCE_LABEL]: 'dk', ...labels } } }) as unknown as Stored<Namespace>
+
+/** The conditions about namespaces, as status, reason and message. */
+function told(spec: Partial<DynaKubeSpec>, namespaces: readonly Stored<Namespace>[]) {
+  const draft = new StatusDraft(dynakube(spec), { now: () => 0 })
+  reportInjection(draft, [], { list: () => namespaces } as unknown as CacheReader)
+  const of = (type: string) => {
+    const { status, reason, message } = draft.condition(type) ?? {}
+    return status && `${status} ${reason}: ${message}`
+  }
+  return [of('OneAgentNamespacesMonitored'), of('MetadataEnrichmentNamespacesMonitored')]
+}
+
+const team = (value: string) => ({ matchLabels: { team: value } })
+
+describe('the namespaces of a DynaKube', () => {
+  it('are told by the feature that selects them', () => {
+    const spec = {
+      oneAgent: { applicationMonitoring: { namespaceSelector: team('a') } },
+      metadataEnrichment: { enabled: true, namespaceSelector: team('b') },
+    }
+    const namespaces = [namespace('shop', { team: 'b' }), namespace('bank', { team: 'b' })]
+    expect(told(spec, namespaces)).toEqual([
+      'False NoMatches: 0 namespaces match',
+      'True MatchesFound: 2 namespaces match: bank, shop',
+    ])
+    expect(told({ oneAgent: { applicationMonitoring: {} } }, namespaces)).toEqual([
+      'True MatchesFound: 2 namespaces match: bank, shop',
+      undefined,
+    ])
+  })
+
+  it('are named up to ten', () => {
+    const namespaces = Array.from({ length: 11 }, (_, index) => namespace(`n${index + 10}`, {}))
+    const names = 'n10, n11, n12, n13, n14, n15, n16, n17, n18, n19'
+    expect(told({ oneAgent: { cloudNativeFullStack: {} } }, namespaces)).toEqual([
+      `True MatchesFound: 11 namespaces match: ${names} (the first 10)`,
+      undefined,
+    ])
+  })
+})
