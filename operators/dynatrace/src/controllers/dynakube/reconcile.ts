@@ -38,6 +38,7 @@ import { phaseOf } from './phase.ts'
 import { type Rendered, renderDynaKube } from './render.ts'
 import type { Material, OperatorFacts } from './render-input.ts'
 import { NoCommunicationHostsError } from './resolve/connection-info.ts'
+import { LimitedCertificates } from './resolve/limited-certificates.ts'
 import type { ClusterPass, Pass } from './resolve/pass.ts'
 import { resolveProxy, resolveTrustedCertificates } from './resolve/referenced.ts'
 import { type Resolved, resolveAddresses, resolveAll } from './resolve/resolve.ts'
@@ -78,7 +79,11 @@ export interface DynaKubeOptions extends ScopeSettings {
  * controller({ name: 'dynakube', for: DynaKubes, owns: OWNED, reconcile: dynaKubeReconcile({ operator, clusterId }) })
  */
 export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube> {
-  const writers = { applier: new DynaKubeApplier(), meshes: new MeshReader() }
+  const writers = {
+    applier: new DynaKubeApplier(),
+    meshes: new MeshReader(),
+    certificates: new LimitedCertificates(options.selfSigned ?? selfSigned),
+  }
   return async (request) => {
     const { object } = request
     if (object === undefined) {
@@ -96,6 +101,7 @@ export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube>
 interface Writers {
   readonly applier: DynaKubeApplier
   readonly meshes: MeshReader
+  readonly certificates: LimitedCertificates
 }
 
 /** One look at one DynaKube. */
@@ -125,7 +131,7 @@ class DynaKubePass {
       logger,
       signal,
       randomBytes: options.randomBytes ?? randomBytes,
-      selfSigned: options.selfSigned ?? selfSigned,
+      selfSigned: (subject, now) => writers.certificates.make(subject, now, signal),
     }
   }
 
@@ -309,9 +315,10 @@ function isAddressMissing(dynakube: DynaKube): boolean {
 /** The environment answered, and said no. Where callers never told one refusal from another, it is a plain failure. */
 const isRefusal = (error: Error): boolean => error instanceof EnvironmentApiError && error.countsAsUnavailable
 
-/** One error that keeps all others. */
+/** One error that keeps all others. What several parts suffer from is told once. */
 function asOne(failures: readonly Error[]): Error {
-  const [first] = failures
-  if (first !== undefined && failures.length === 1) return first
-  return new AggregateError(failures, failures.map(({ message }) => message).join('; '))
+  const distinct = [...new Set(failures)]
+  const [first] = distinct
+  if (first !== undefined && distinct.length === 1) return first
+  return new AggregateError(distinct, distinct.map(({ message }) => message).join('; '))
 }
