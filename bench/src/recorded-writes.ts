@@ -91,16 +91,30 @@ export async function repeat(
   }
 }
 
-/** Deletes what the writes made, so that a next round finds nothing. */
+/** Takes back what the writes made, so that a next round finds nothing. */
 export async function undo(writes: readonly RecordedWrite[], transport: Transport): Promise<void> {
   for (const write of writes.filter(isOfObject)) {
-    const [collection = ''] = write.path.split('?')
-    const path = write.method === 'POST' ? `${collection}/${JSON.parse(write.body).metadata.name}` : collection
-    // What is not made here stays: namespaces are only labelled.
-    if (/^\/api\/v1\/namespaces\/[^/]+$/.test(path)) continue
-    await transport.send({ method: 'DELETE', path, headers: {} }).then(({ body }) => textOf(body))
+    const { body } = await transport.send(NAMESPACE.test(write.path) ? unlabelling(write) : deletion(write))
+    await textOf(body)
   }
 }
+
+const NAMESPACE = /^\/api\/v1\/namespaces\/[^/?]+(\?|$)/
+
+function deletion({ method, path, body }: RecordedWrite): TransportRequest {
+  const [collection = ''] = path.split('?')
+  const name = method === 'POST' ? `/${JSON.parse(body).metadata.name}` : ''
+  return { method: 'DELETE', path: `${collection}${name}`, headers: {} }
+}
+
+/** Namespaces stay: an operator only labels them, by a merge patch. */
+function unlabelling({ method, path, headers, body }: RecordedWrite): TransportRequest {
+  const { metadata } = JSON.parse(body)
+  const gone = Object.entries(metadata).map(([field, values]) => [field, withoutValues(values as object)])
+  return { method, path, headers, body: JSON.stringify({ metadata: Object.fromEntries(gone) }) }
+}
+
+const withoutValues = (values: object) => Object.fromEntries(Object.keys(values).map((name) => [name, null]))
 
 async function send(transport: Transport, { method, path, headers, body }: Omit<RecordedWrite, 'endedMs'>) {
   const response = await transport.send({ method, path, headers, body })
