@@ -10,7 +10,7 @@ import { runCli } from '../../src/cli/testing/run-cli.ts'
 import { ANNOTATIONS } from '../../src/controllers/annotations.ts'
 import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { find, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
+import { find, inError, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 const MINUTE = 60_000
@@ -27,6 +27,7 @@ beforeAll(async () => {
     'spoilt',
     'logs',
     'posture',
+    'withheld',
   ])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
@@ -98,6 +99,27 @@ describe('a version that is none', () => {
     expect(await hashOf('spoilt')).toBe(before)
     // It would go on trying while the others are looked at.
     await stage.client.delete(DynaKubes, key('spoilt'))
+  })
+})
+
+describe('a Secret that agents read', () => {
+  it('is there before they are, and before they are told of another token', async () => {
+    // Of somebody else, and so not written.
+    const name = 'withheld-oneagent-tenant-secret'
+    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name) })
+    await stage.create('withheld', hosts)
+    await inError(stage, 'withheld')
+    for (const type of ['OneAgentConnectionInfo', 'OneAgentDaemonSet']) {
+      expect(await stage.condition('withheld', type)).toMatchObject({
+        status: 'False',
+        reason: 'KubeApiError',
+        message: expect.stringContaining(name),
+      })
+    }
+    expect(await exists('withheld')).toBe(false)
+    await stage.client.delete(Secrets, key(name))
+    await isTold('withheld', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    expect(await secretData(stage, name)).toHaveProperty(['tenant-token'])
   })
 })
 

@@ -80,6 +80,11 @@ export class DynaKubeApplier {
     const changes: Change[] = []
     const failures = new Map<Component, ApplyFailure>()
     for (const { component, objects } of rendered) {
+      const [lacking] = component.reads?.flatMap((read) => failures.get(read) ?? []) ?? []
+      if (lacking !== undefined && objects.length > 0) {
+        failures.set(component, { error: lacking.error, index: 0 })
+        continue
+      }
       for (const [index, object] of objects.entries()) {
         // One look per pass is enough: whoever deletes the DynaKube later is noticed by the next one.
         const ownerResource = changes.some(({ type }) => type === 'created') ? undefined : DynaKubes

@@ -22,6 +22,11 @@ export interface Component {
    */
   mayOwn(dynakube: DynaKube): readonly ObjectId[]
   /**
+   * Components whose objects its pods read. While one of those fails, this one is left as it is: pods that are told of a
+   * new token must not start with the old one.
+   */
+  readonly reads?: readonly Component[]
+  /**
    * The objects that should exist.
    *
    * *Errors*: {@link NotYetKnownError} when something is missing that comes with time.

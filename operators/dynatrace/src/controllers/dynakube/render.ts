@@ -26,14 +26,29 @@ export function renderDynaKube(
   input: RenderInput,
   isHeld: (component: Component) => Error | undefined = () => undefined,
 ): readonly Rendered[] {
-  return COMPONENTS.map((component): Rendered => {
-    const held = isHeld(component)
-    if (held !== undefined) return { component, objects: [], failure: held }
-    try {
-      return { component, objects: component.render(input).map(withTemplateHash) }
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      return { component, objects: [], failure: error }
-    }
+  const failures = new Map<Component, Error>()
+  return COMPONENTS.map((component) => {
+    const rendered = renderOne(component, input, isHeld(component), failures)
+    if (rendered.failure !== undefined) failures.set(component, rendered.failure)
+    return rendered
   })
+}
+
+function renderOne(
+  component: Component,
+  input: RenderInput,
+  held: Error | undefined,
+  failures: ReadonlyMap<Component, Error>,
+): Rendered {
+  if (held !== undefined) return { component, objects: [], failure: held }
+  try {
+    const objects = component.render(input).map(withTemplateHash)
+    const [lacking] = component.reads?.flatMap((read) => failures.get(read) ?? []) ?? []
+    // What is switched off lacks nothing, and goes.
+    if (lacking !== undefined && objects.length > 0) return { component, objects: [], failure: lacking }
+    return { component, objects }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return { component, objects: [], failure: error }
+  }
 }

@@ -11,12 +11,14 @@ import { linuxNodes } from '../../../placement.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import type { Component } from '../../component.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 import { deploymentConf, noProxyOf } from './deployment-conf.ts'
 import { logAgentPod } from './pod.ts'
 
 /** Log monitoring without OneAgent. */
 export const logMonitoring: Component = {
   name: 'log monitoring',
+  reads: [oneAgentTenantSecret],
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [

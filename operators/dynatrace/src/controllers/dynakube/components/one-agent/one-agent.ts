@@ -13,6 +13,10 @@ import { parseAgentVersion } from '../../agent-version.ts'
 import type { Component } from '../../component.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { placementOf } from '../../user-settings.ts'
+import { deploymentMetadata } from '../connection/deployment-metadata.ts'
+import { proxySecret } from '../connection/proxy-secret.ts'
+import { pullSecret } from '../connection/pull-secret.ts'
+import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 import { AGENT_CONTAINER, agentContainer, metadataContainer, modeNameOf } from './containers.ts'
 import { agentVolumes } from './volumes.ts'
 
@@ -33,6 +37,7 @@ export class InvalidAgentVersionError extends Error {
 /** OneAgent in the modes that run on nodes. */
 export const oneAgent: Component = {
   name: 'OneAgent',
+  reads: [deploymentMetadata, proxySecret, oneAgentTenantSecret, pullSecret],
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
