@@ -1,5 +1,5 @@
 /** The Collector resource: what a user writes, and what the operator reports. */
-import { defineCrd, listMap, type ObjectOf, oneOf } from '@reeve/crd'
+import { conditions, defineCrd, type ObjectOf, oneOf } from '@reeve/crd'
 import { type Static, Type } from 'typebox'
 
 /** Where a Collector stands, in one word; what `kubectl get` shows. */
@@ -117,15 +117,6 @@ const spec = Type.Object(
   { description: 'The release that should be there.' },
 )
 
-const condition = Type.Object({
-  type: Type.String(),
-  status: oneOf(['True', 'False', 'Unknown']),
-  reason: Type.String(),
-  message: Type.Optional(Type.String()),
-  observedGeneration: Type.Optional(Type.Integer()),
-  lastTransitionTime: Type.String({ format: 'date-time' }),
-})
-
 const failure = (description: string) =>
   Type.Object(
     {
@@ -159,9 +150,7 @@ const status = Type.Object(
       failure('Why the release was rolled back. Stays, whatever else fails, until chart or values change.'),
     ),
     conditions: Type.Optional(
-      listMap(condition, ['type'], {
-        description: 'Available, Progressing and Degraded, each with reason and message.',
-      }),
+      conditions({ description: 'Available, Progressing and Degraded, each with reason and message.' }),
     ),
   },
   { description: 'What the operator observed.' },

@@ -1,5 +1,5 @@
 /** The WebApp resource: what a user writes, and what the operator reports. */
-import { defineCrd, listMap, type ObjectOf, oneOf, openObject, quantity } from '@reeve/crd'
+import { conditions, defineCrd, listMap, type ObjectOf, oneOf, openObject, quantity } from '@reeve/crd'
 import { type Static, Type } from 'typebox'
 
 /** In the order in which an undisturbed WebApp passes through them; `Degraded` can follow any. */
@@ -99,15 +99,6 @@ const spec = Type.Object(
   { description: 'What should run.' },
 )
 
-const condition = Type.Object({
-  type: Type.String(),
-  status: oneOf(['True', 'False', 'Unknown']),
-  reason: Type.String(),
-  message: Type.Optional(Type.String()),
-  observedGeneration: Type.Optional(Type.Integer()),
-  lastTransitionTime: Type.String({ format: 'date-time' }),
-})
-
 const status = Type.Object(
   {
     phase: oneOf(PHASES, { default: 'Created', description: 'Where the application stands, in one word.' }),
@@ -118,9 +109,7 @@ const status = Type.Object(
     availableReplicas: Type.Optional(Type.Integer({ description: 'Replicas that can serve.' })),
     selector: Type.Optional(Type.String({ description: 'Selects the pods; autoscalers read it.' })),
     conditions: Type.Optional(
-      listMap(condition, ['type'], {
-        description: 'Available, Progressing and Degraded, each with reason and message.',
-      }),
+      conditions({ description: 'Available, Progressing and Degraded, each with reason and message.' }),
     ),
   },
   // A status default costs no write: the server shows Created until the operator has reported once.
