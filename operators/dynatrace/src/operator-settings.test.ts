@@ -17,6 +17,7 @@ describe('the settings of the operator', () => {
       election: { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 6_000 },
       areCertificatesProvided: false,
       isLocal: false,
+      unreadable: [],
     })
     expect(Object.values(modules).every((isOn) => isOn)).toBe(true)
   })
@@ -35,7 +36,9 @@ describe('the settings of the operator', () => {
     const env = { ...POD, LEADER_ELECTION_LEASE_DURATION: 'abc', ONEAGENT_OPERATOR_UPDATE_INTERVAL: '-1' }
     expect(operatorSettings(env).election.leaseDurationMs).toBe(30_000)
     expect(operatorSettings(env).instancesIntervalMs).toBe(300_000)
+    expect(operatorSettings(env).unreadable.toSorted()).toEqual(Object.keys(env).slice(1).toSorted())
     expect(operatorSettings({ ...POD, DT_HOST_AVAILABILITY_DETECTION: 'false' }).detectsHostAvailability).toBe(false)
+    expect(operatorSettings({ ...POD, DT_HOST_AVAILABILITY_DETECTION: 'false' }).unreadable).toEqual([])
     expect(operatorSettings({ ...POD, DT_HOST_AVAILABILITY_DETECTION: 'maybe' }).detectsHostAvailability).toBe(true)
     expect(operatorSettings({ ...POD, DT_CRD_STORAGE_MIGRATION: 'false' }).migratesStorage).toBe(false)
     expect(operatorSettings({ ...POD, DT_CRD_STORAGE_MIGRATION: 'job' }).migratesStorage).toBe(true)

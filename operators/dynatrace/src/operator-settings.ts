@@ -29,6 +29,8 @@ export interface OperatorSettings {
   readonly areCertificatesProvided: boolean
   /** Out of a cluster, on the machine of a developer. */
   readonly isLocal: boolean
+  /** Variables that say something else than they should, so that the default counts. */
+  readonly unreadable: readonly string[]
 }
 
 const SECOND = 1_000
@@ -41,7 +43,7 @@ export class OperatorSettingsError extends Error {
 }
 
 /**
- * Reads the settings; what cannot be read counts as not given.
+ * Reads the settings; what cannot be read counts as not given, and is named.
  *
  * *Errors*: {@link OperatorSettingsError} naming the variable.
  *
@@ -53,10 +55,14 @@ export function operatorSettings(env: Environment): OperatorSettings {
   if (!namespace) {
     throw new OperatorSettingsError('POD_NAMESPACE is not set: say in which namespace the DynaKubes are')
   }
-  const count = (name: string, byDefault: number) => {
-    const given = parseInteger(env[name] ?? '')
-    return given === undefined || given <= 0 ? byDefault : given
+  const unreadable: string[] = []
+  function read<T>(name: string, parse: (text: string) => T | undefined, byDefault: T): T {
+    const given = env[name] ? parse(env[name]) : byDefault
+    if (given === undefined) unreadable.push(name)
+    return given ?? byDefault
   }
+  const count = (name: string, byDefault: number) => read(name, parseCount, byDefault)
+  const isOn = (name: string) => read(name, parseBoolean, true)
   const isLocal = env.RUN_LOCAL === 'true'
   return {
     namespace,
@@ -64,8 +70,8 @@ export function operatorSettings(env: Environment): OperatorSettings {
     modules: parseModules(env[MODULES_VARIABLE]),
     image: env.DT_OPERATOR_IMAGE ?? '',
     release: isLocal && !env.APP_VERSION ? undefined : { version: env.APP_VERSION },
-    migratesStorage: parseBoolean(env.DT_CRD_STORAGE_MIGRATION ?? '') ?? true,
-    detectsHostAvailability: parseBoolean(env.DT_HOST_AVAILABILITY_DETECTION ?? '') ?? true,
+    migratesStorage: isOn('DT_CRD_STORAGE_MIGRATION'),
+    detectsHostAvailability: isOn('DT_HOST_AVAILABILITY_DETECTION'),
     instancesIntervalMs: count('ONEAGENT_OPERATOR_UPDATE_INTERVAL', 5) * MINUTE,
     election: {
       leaseDurationMs: count('LEADER_ELECTION_LEASE_DURATION', 30) * SECOND,
@@ -74,5 +80,12 @@ export function operatorSettings(env: Environment): OperatorSettings {
     },
     areCertificatesProvided: env.WEBHOOK_CERTIFICATES === 'provided',
     isLocal,
+    unreadable,
   }
+}
+
+/** A whole number above zero. */
+function parseCount(text: string): number | undefined {
+  const value = parseInteger(text)
+  return value === undefined || value <= 0 ? undefined : value
 }

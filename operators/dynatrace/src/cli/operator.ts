@@ -67,6 +67,7 @@ export async function runOperator(
   const { namespace, modules, podName, isLocal } = settings
   logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
   if (!settings.image) logger.warn({}, 'DT_OPERATOR_IMAGE is not set: agents have an init container of that image')
+  for (const variable of settings.unreadable) logger.warn({ variable }, 'its value cannot be read: the default counts')
   const metrics = await createMetricsRegistry({ processMetrics: true })
   const client = await connect({
     env,
