@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../api/latest.ts'
+import type { Component } from './component.ts'
 import { deploymentMetadata } from './components/connection/deployment-metadata.ts'
 import { InvalidProxyError, proxySecret } from './components/connection/proxy-secret.ts'
 import { oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
+import { extensionController } from './components/extensions/controller.ts'
+import { databaseExecutors } from './components/extensions/database-executors.ts'
+import { extensions } from './components/extensions/shared.ts'
 import { logMonitoring } from './components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from './components/one-agent/one-agent.ts'
+import { otelCollector } from './components/otel-collector/otel-collector.ts'
+import { telemetryIngest } from './components/otel-collector/telemetry-ingest.ts'
 import { renderDynaKube } from './render.ts'
 import { renderInput } from './testing/render-input.ts'
 
@@ -15,7 +21,7 @@ describe('a component', () => {
     const proxyUrl = 'http://user:pa%ss@proxy'
     const input = renderInput({ ...agents, proxy: { value: proxyUrl } }, { material: { proxyUrl } })
     const rendered = renderDynaKube(input)
-    const of = (component: typeof oneAgent) => rendered.find((one) => one.component === component)
+    const of = (component: Component) => rendered.find((one) => one.component === component)
     expect(of(proxySecret)?.failure).toBeInstanceOf(InvalidProxyError)
     expect(of(oneAgent)).toEqual({ component: oneAgent, objects: [], failure: of(proxySecret)?.failure })
     expect(of(deploymentMetadata)?.objects).toHaveLength(1)
@@ -23,13 +29,18 @@ describe('a component', () => {
 
   it('that is switched off lacks nothing', () => {
     const held = new Error('held')
-    const isHeld = (component: typeof oneAgent) => (component === oneAgentTenantSecret ? held : undefined)
-    const failures = (spec: Partial<DynaKubeSpec>) =>
-      renderDynaKube(renderInput(spec), isHeld)
-        .filter(({ failure }) => failure === held)
+    const heldWith = (first: Component, spec: Partial<DynaKubeSpec>) =>
+      renderDynaKube(renderInput(spec), (component) => (component === first ? held : undefined))
+        .filter(({ component, failure }) => component !== first && failure === held)
         .map(({ component }) => component)
-    expect(failures({})).toEqual([oneAgentTenantSecret])
-    expect(failures(agents)).toEqual([oneAgentTenantSecret, oneAgent])
-    expect(failures({ logMonitoring: {} })).toEqual([oneAgentTenantSecret, logMonitoring])
+    expect(heldWith(oneAgentTenantSecret, {})).toEqual([])
+    expect(heldWith(oneAgentTenantSecret, agents)).toEqual([oneAgent])
+    expect(heldWith(oneAgentTenantSecret, { logMonitoring: {} })).toEqual([logMonitoring])
+    expect(heldWith(extensions, { extensions: { databases: [{ id: 'db' }] } })).toEqual([
+      extensionController,
+      databaseExecutors,
+    ])
+    expect(heldWith(extensions, { telemetryIngest: {} })).toEqual([])
+    expect(heldWith(telemetryIngest, { telemetryIngest: {} })).toEqual([otelCollector])
   })
 })

@@ -23,7 +23,7 @@ import { activeGateHost } from '../../no-proxy.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
 import { controllerLabels, EXTENSION_CONTROLLER, EXTENSION_TOKEN_KEYS } from './names.ts'
-import { extensionsTlsData } from './shared.ts'
+import { extensions, extensionsTlsData } from './shared.ts'
 
 const USER = 1001
 const READABLE = 0o644
@@ -35,6 +35,7 @@ const RUNTIME = 'agent-runtime'
 /** The extension controller. */
 export const extensionController: Component = {
   name: 'extension controller',
+  reads: [extensions],
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).extensionController }],
   render: (input) => (hasExtensions(input.dynakube) ? [renderStatefulSet(input)] : []),
 }

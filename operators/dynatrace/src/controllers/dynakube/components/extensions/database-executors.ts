@@ -19,6 +19,7 @@ import { fromField } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { affinityFrom, mountsFrom, placementOf, resourcesFrom, volumesFrom } from '../../user-settings.ts'
 import { EXTENSION_TOKEN_KEYS } from './names.ts'
+import { extensions } from './shared.ts'
 
 const APP = 'dynatrace-sql-extension-executor'
 const USER = 1000
@@ -35,6 +36,7 @@ const databasesOf = ({ spec }: DynaKube): readonly Database[] => spec.extensions
 /** Executors of SQL extensions. */
 export const databaseExecutors: Component = {
   name: 'database executors',
+  reads: [extensions],
   mayOwn: (dynakube) =>
     databasesOf(dynakube).map(({ id }) => ({ resource: Deployments, name: databaseExecutorName(dynakube, id) })),
   render: (input) => databasesOf(input.dynakube).map((database) => renderDeployment(input, database)),

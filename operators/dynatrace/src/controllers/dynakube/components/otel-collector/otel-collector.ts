@@ -29,7 +29,7 @@ import { placementOf, resourcesFrom } from '../../user-settings.ts'
 import { extensionsSecretHash } from '../extensions/controller.ts'
 import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
 import { COLLECTOR, CONFIG_FILE, collectorLabels, ENDPOINT_KEY, FOLDERS } from './names.ts'
-import { collectorConfigData } from './telemetry-ingest.ts'
+import { collectorConfigData, telemetryIngest } from './telemetry-ingest.ts'
 import { collectorVolumes } from './volumes.ts'
 
 const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
@@ -37,6 +37,7 @@ const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
 /** The OpenTelemetry collector. */
 export const otelCollector: Component = {
   name: 'OpenTelemetry collector',
+  reads: [telemetryIngest],
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
   render(input) {
     const { dynakube, material } = input
