@@ -12,7 +12,8 @@ it.each([
   ['PATCH', '/api/v1/nodes/n', 'patch nodes n'],
   ['DELETE', '/api/v1/namespaces/a/services', 'deletecollection services a'],
   ['DELETE', '/api/v1/namespaces/a/services/s', 'delete services a/s'],
-  ['GET', '/version', 'get '],
+  ['GET', '/version', 'get /version'],
+  ['GET', '/apis/apps/v1?timeout=5s', 'get /apis/apps/v1'],
 ] as const)('%s %s is "%s"', (method, path, described) => {
   expect(describeRequest(facts(method, path))).toBe(described)
 })

@@ -8,6 +8,7 @@ export interface RequestFacts {
   /** `plural` or `plural.group`; empty for paths that are no resource. */
   readonly resource: string
   readonly namespace: string | undefined
+  /** Of a path that is no resource, that path: two questions about the API at once are not one asked twice. */
   readonly name: string | undefined
   readonly subresource: string | undefined
   readonly isWrite: boolean
@@ -24,7 +25,7 @@ export function requestFacts(request: TransportRequest): RequestFacts {
   const rest = isCore ? parts.slice(2) : isGroup ? parts.slice(3) : []
   if (rest.length === 0) {
     const verb = request.method.toLowerCase()
-    return { verb, resource: '', namespace: undefined, name: undefined, subresource: undefined, isWrite: false }
+    return { verb, resource: '', namespace: undefined, name: pathname, subresource: undefined, isWrite: false }
   }
   const isNamespaced = rest[0] === 'namespaces' && rest.length > 2
   const [plural = '', name, subresource] = isNamespaced ? rest.slice(2) : rest
@@ -60,7 +61,7 @@ function nameIn(body: string | Uint8Array | undefined): string | undefined {
 export function describeRequest({ verb, resource, namespace, name, subresource }: RequestFacts): string {
   const key = [namespace, name].filter((part) => part !== undefined).join('/')
   const target = subresource === undefined ? resource : `${resource}/${subresource}`
-  return key === '' ? `${verb} ${target}` : `${verb} ${target} ${key}`
+  return [verb, target, key].filter((part) => part !== '').join(' ')
 }
 
 /** Which object a request is about: the key of counters. */
