@@ -37,16 +37,16 @@ function mapping(tree: YamlTree, column: number, layout: Layout): string {
 
 /** What stands after the colon of a key, or in the lines below it: at the next full level. */
 function below(value: Value, column: number, layout: Layout): string {
-  if (!isTree(value)) return ` ${scalar(value, layout)}`
-  if (Object.keys(value).length === 0) return isList(value) ? ' []' : ' {}'
   const inner = (Math.floor(column / INDENT) + 1) * INDENT
   const pad = ' '.repeat(inner)
+  if (!isTree(value)) return ` ${scalar(value, pad, layout)}`
+  if (Object.keys(value).length === 0) return isList(value) ? ' []' : ' {}'
   if (!isList(value)) return `\n${pad}${mapping(value, inner, layout)}`
   return value.map((item) => `\n${pad}- ${listItem(item, inner + 2, layout)}`).join('')
 }
 
 function listItem(item: Value, column: number, layout: Layout): string {
-  return isTree(item) && !isList(item) ? mapping(item, column, layout) : scalar(item, layout)
+  return isTree(item) && !isList(item) ? mapping(item, column, layout) : scalar(item, ' '.repeat(column), layout)
 }
 
 function isTree(value: Value): value is readonly Value[] | YamlTree {
@@ -57,7 +57,18 @@ function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value)
 }
 
-function scalar(value: Value, { quotes }: Layout): string {
+/** Of a text with several lines, those after the first stand behind `pad`. */
+function scalar(value: Value, pad: string, { quotes }: Layout): string {
   if (typeof value !== 'string' || !quotes) return String(value)
-  return value === '' ? '""' : stringify(value, { singleQuote: true, lineWidth: 0 }).trimEnd()
+  if (value === '') return '""'
+  if (/[\r\n]/.test(value)) return lines(value, pad)
+  return stringify(value, { singleQuote: true, lineWidth: 0 }).trimEnd()
+}
+
+/** Credentials often end in a line break. Plain text follows in lines of its own, anything else in quotes. */
+function lines(value: string, pad: string): string {
+  const [, text = '', end = ''] = /^(.*?)(\n?)$/s.exec(value) ?? []
+  const isPlain = text.split('\n').every((line) => /^[!-~]([ -~]*[!-~])?$/.test(line))
+  if (!isPlain) return JSON.stringify(value)
+  return `|${end === '' ? '-' : ''}\n${pad}${text.replaceAll('\n', `\n${pad}`)}`
 }

@@ -225,8 +225,14 @@ describe('an EdgeConnect of the operator', () => {
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
     const before = known()
     await create('theirs', { kubernetesAutomation: { enabled: true } }, { provisioner: true })
-    await stage.until('an error', async () => (await read('theirs')).status?.phase === 'Error')
-    const { kubeSystemUID } = (await read('theirs')).status ?? {}
+    await stage.until('a report', async () => (await read('theirs')).status?.phase !== undefined)
+    const { kubeSystemUID, phase, conditions } = (await read('theirs')).status ?? {}
+    // No error, and nothing to try again soon: it waits for somebody to rename one of them.
+    expect(phase).toBe('Deploying')
+    expect(conditions).toMatchObject([
+      { status: 'False', message: expect.stringContaining('not managed by an operator; rename one of them') },
+    ])
+    expect(await isDeployed('theirs')()).toBe(false)
     const value = { name: 'theirs', namespace: NAMESPACE, uid: kubeSystemUID, token: 'theirs' }
     const setting = settings.create({ schemaId: SCHEMA_IDS.connection, scope: 'environment', value })
     await stage.client.delete(EdgeConnects, key('theirs'))

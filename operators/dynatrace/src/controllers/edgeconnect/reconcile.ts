@@ -46,6 +46,7 @@ import {
   CLIENT_KEYS,
   connectAutomation,
   deprovision,
+  ForeignEdgeConnectError,
   type ProvisionedClient,
   provision,
   storedClient,
@@ -146,7 +147,10 @@ class EdgeConnectPass {
       failure = error
     }
     await this.#report(failure)
-    if (failure !== undefined) throw failure
+    if (failure === undefined) return { requeueAfterMs: REQUEUE_MS }
+    if (!(failure instanceof ForeignEdgeConnectError)) throw failure
+    // Nothing broke, and only people can settle it: there is no use in asking again soon.
+    this.#request.logger.warn({ err: failure }, 'an EdgeConnect of somebody else is left alone')
     return { requeueAfterMs: REQUEUE_MS }
   }
 
@@ -296,7 +300,8 @@ class EdgeConnectPass {
       const reason = isOfCluster ? 'KubeApiError' : 'SecretGenerationFailed'
       this.#setCondition('False', reason, failure.message)
     }
-    this.#status = { ...this.#status, phase: failure === undefined ? this.#phase() : 'Error' }
+    const isBroken = failure !== undefined && !(failure instanceof ForeignEdgeConnectError)
+    this.#status = { ...this.#status, phase: isBroken ? 'Error' : this.#phase() }
     if (isJsonEqual(this.#object.status ?? {}, this.#status)) return
     const status = { ...this.#status, updatedTimestamp: formatTime(clock.now()) }
     try {

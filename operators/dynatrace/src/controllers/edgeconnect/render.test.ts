@@ -35,6 +35,9 @@ describe('EdgeConnect', () => {
         annotations: { team: 'a' },
         env: [{ name: 'DEBUG', value: 'true' }],
         nodeSelector: { disk: 'ssd' },
+        tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+        topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
+        serviceAccountName: 'mine',
         resources: { limits: { memory: '1Gi' } },
       },
     ],
@@ -69,6 +72,26 @@ secrets:
 `,
     )
     expect(Object.keys(parse(config()))).toEqual(['name', 'api_endpoint_host', 'oauth', 'root_certificate_paths'])
+  })
+
+  it('names the proxy in full, however little of it is given', () => {
+    const { proxy } = parse(config({ proxy: { host: 'p.example' } }))
+    expect(proxy).toEqual({ server: 'p.example', exceptions: '', port: 0 })
+    expect(Object.keys(parse(config({ hostRestrictions: [] })))).not.toContain('restrict_hosts_to')
+  })
+
+  it('keeps credentials as they are given, white space and all', () => {
+    const oauthClient = { id: ' id\n', secret: 'secret\n', resource: 'urn' }
+    expect(parse(config({}, { oauthClient })).oauth).toMatchObject({ client_id: ' id\n', client_secret: 'secret\n' })
+  })
+
+  it('has requests and limits of its own, each unless the user gives some', () => {
+    const resources = (given?: EdgeConnectSpec['resources']) =>
+      deployment(given ? { resources: given } : {})?.template?.spec?.containers[0]?.resources
+    const usual = { cpu: '100m', memory: '128Mi' }
+    expect(resources()).toEqual({ requests: usual, limits: usual })
+    expect(resources({})).toEqual({ requests: usual, limits: usual })
+    expect(resources({ requests: { cpu: '1' } })).toEqual({ requests: { cpu: '1' }, limits: usual })
   })
 
   it('quotes what YAML would misread', () => {
