@@ -179,6 +179,7 @@ async function exists(path: string): Promise<boolean> {
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
+  signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })

@@ -210,6 +210,15 @@ describe('what becomes of output', () => {
     expect(String(error)).not.toContain('token-one')
   })
 
+  it('keeps the password for the cluster out of errors, in every form that it takes', async () => {
+    const packed = Buffer.from('admin:open sesame').toString('base64')
+    const credentials = { get: async () => ({ authorization: `Basic ${packed}` }), renew: async () => undefined }
+    const answer = failing(`Error: the proxy saw open sesame, and ${packed}`)
+    const { helm } = await open({ answer, config: { ...cluster, credentials } })
+    const error = await helm.upgrade(key, chart).catch((reason: Error) => reason)
+    expect(String(error)).toContain('the proxy saw [redacted], and [redacted]')
+  })
+
   it('keeps all values out of errors when they are secret', async () => {
     const { helm } = await open({ answer: failing('Error: cannot connect to postgres://db with 12345') })
     const values = 'url: postgres://db\nport: 12345\n'

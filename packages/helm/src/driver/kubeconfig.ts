@@ -58,8 +58,8 @@ export class KubeconfigFile {
   /** What must not be seen in any output. */
   get secrets(): readonly string[] {
     const { authorization, clientCertificate } = this.#credentials
-    const token = authorization?.split(' ')[1]
-    return [...(token ? [token] : []), ...(clientCertificate ? [clientCertificate.key] : [])]
+    const { token, password } = authorizationFields(authorization)
+    return [authorization?.split(' ')[1], token, password, clientCertificate?.key].filter((text) => text !== undefined)
   }
 
   /** Brings the file up to date; to be called before every start of helm. */
