@@ -30,7 +30,16 @@ export function decodeConfiguration(configuration: string, field = 'spec.collect
   if (!BASE64.test(packed)) {
     return refuse(field, 'is not Base64: encode the YAML with `base64 -w0 values.yaml`')
   }
-  const bytes = Buffer.from(packed, 'base64')
+  return decodeValues(Buffer.from(packed, 'base64'), field)
+}
+
+/**
+ * The values in the bytes of a YAML file.
+ *
+ * @example
+ * const { values, problem } = decodeValues(await readFile('values.yaml'), 'spec.collector.configurationFrom')
+ */
+export function decodeValues(bytes: Uint8Array, field: string): Decoded {
   if (bytes.length > MAX_CONFIGURATION_BYTES) {
     return refuse(field, `has ${bytes.length} bytes: at most ${MAX_CONFIGURATION_BYTES} are accepted`)
   }
@@ -39,7 +48,7 @@ export function decodeConfiguration(configuration: string, field = 'spec.collect
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     // The decoder only says that it failed, which is what the problem says.
-    return refuse(field, 'is Base64 of something that is not UTF-8 text: encode a YAML file')
+    return refuse(field, 'is not UTF-8 text: use a YAML file')
   }
   return parseValues(text, field)
 }

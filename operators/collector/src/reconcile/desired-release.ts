@@ -5,7 +5,7 @@ import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
-import { decodeConfiguration, mergeValues, parseValues, type Values } from '../decode-configuration.ts'
+import { decodeConfiguration, decodeValues, mergeValues, type Values } from '../decode-configuration.ts'
 import { validateCollector } from '../validate-collector.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -71,7 +71,7 @@ async function secretValues({ metadata, spec }: Collector, { request }: Collecto
     const { data } = await request.client.get(Secrets, key, { signal: request.signal })
     const packed = data?.[from.key]
     if (packed === undefined) return refuse(`Secret ${from.secretName} has no key ${from.key}: add it`)
-    const { values, problem } = parseValues(Buffer.from(packed, 'base64').toString('utf8'), field)
+    const { values, problem } = decodeValues(Buffer.from(packed, 'base64'), field)
     return problem === undefined ? { values } : refuse(problem.message)
   } catch (error) {
     if (isNotFound(error)) return refuse(`there is no Secret ${from.secretName} in ${key.namespace}: create it`)

@@ -4,6 +4,7 @@ import { formatTime } from '@reeve/runtime'
 import type { LastFailure } from '../api/collector.ts'
 import { backoffMs } from '../decision/decide.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
+import { enumerate } from './enumerate.ts'
 import type { Drift } from './inspect-release.ts'
 
 /** A failure without its history. */
@@ -40,8 +41,8 @@ export function driftFailure(drift: Drift, tried: Ingredients): Failure | undefi
 /** Drift in words; nothing when there is none. */
 export function describeDrift({ missing, changed }: Drift): string | undefined {
   const parts = [
-    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
-    ...(changed.length > 0 ? [`changed: ${changed.join(', ')}`] : []),
+    ...(missing.length > 0 ? [`missing: ${enumerate(missing)}`] : []),
+    ...(changed.length > 0 ? [`changed: ${enumerate(changed)}`] : []),
   ]
   return parts.length === 0 ? undefined : parts.join('; ')
 }

@@ -1,5 +1,5 @@
 /** What happens to one Collector: resolve, look, decide, act, report. */
-import type { Release, ReleaseKey } from '@reeve/helm'
+import { HelmError, type Release, type ReleaseKey } from '@reeve/helm'
 import { formatKey, objectKey, type Stored } from '@reeve/kube'
 import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
 import { type Collector, Collectors } from '../api/collector.ts'
@@ -10,6 +10,7 @@ import { act, isActive, uninstall } from './act.ts'
 import { claimants } from './cached-collectors.ts'
 import type { CollectorContext, CollectorParts } from './collector-context.ts'
 import { type DesiredRelease, resolveRelease } from './desired-release.ts'
+import { enumerate } from './enumerate.ts'
 import { driftFailure, type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
 import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
 import { knownFailure, remembered, rollbackCause } from './known-failures.ts'
@@ -39,7 +40,8 @@ export function collectorReconcile(parts: CollectorParts): Reconcile<Collector> 
       resource: Collectors,
       finalizer: FINALIZER,
       signal,
-      reconcile: (collector) => keepRelease(collector, records, context),
+      reconcile: (collector) =>
+        keepRelease(collector, records, context).catch((error) => unreadable(error, collector, context)),
       cleanup: (collector) => removeReleases(collector, context),
     })
   }
@@ -64,7 +66,7 @@ async function keepRelease(
       : leftoversOf(collector, release, context)
     const stuck = cached.decision.action === 'note-stuck'
     const noted: Failure | undefined = stuck
-      ? { reason: 'WorkloadsStuck', message: cached.workloads.notes.join('; '), tried: desired.ingredients }
+      ? { reason: 'WorkloadsStuck', message: enumerate(cached.workloads.notes, '; '), tried: desired.ingredients }
       : leftovers.failure
     return report(collector, { ...cached, release, desired, failure: noted, leftovers: leftovers.releases }, context)
   }
@@ -83,6 +85,13 @@ async function keepRelease(
   const isHealing = live.decision.action === 'upgrade' && live.decision.why === 'drifted'
   if (isHealing) problem ??= driftFailure(after.workloads, desired.ingredients)
   return report(collector, { ...after, release, desired, failure: problem, hasActed: true }, context)
+}
+
+/** What is recorded of the release makes no sense: nothing is done to it until somebody has looked. */
+function unreadable(error: unknown, collector: Stored<Collector>, context: CollectorContext): Promise<ReconcileResult> {
+  if (!(error instanceof HelmError)) throw error
+  const release = releaseKeyOf(collector.spec)
+  return report(collector, { release, history: [], failure: failureOf(error) }, context)
 }
 
 /** Whether the release is there and works, so that the one before a move is no longer needed. */
@@ -145,9 +154,13 @@ interface Leftovers {
   readonly failure?: Failure
 }
 
+/** Releases of before a move. One that another Collector asks for by now is that one's to take over. */
 function leftoversOf(collector: Stored<Collector>, release: ReleaseKey, { request }: CollectorContext): Leftovers {
-  const owned = cachedReleasesOf(objectKey(collector), request.cache)
-  return { releases: owned.filter((other) => formatRelease(other) !== formatRelease(release)) }
+  const { cache } = request
+  const isWanted = (left: ReleaseKey) =>
+    claimants(cache, left).some(({ metadata }) => metadata.uid !== collector.metadata.uid)
+  const owned = cachedReleasesOf(objectKey(collector), cache)
+  return { releases: owned.filter((left) => formatRelease(left) !== formatRelease(release) && !isWanted(left)) }
 }
 
 /** After a move the old release goes when the new one is up. */
@@ -157,9 +170,12 @@ async function removeLeftovers(
   context: CollectorContext,
 ): Promise<Leftovers> {
   const { releases } = leftoversOf(collector, release, context)
+  if (releases.length === 0) return { releases }
+  // The cache may be behind, and whose a release is may have changed since.
+  const owned = new Set((await liveReleasesOf(objectKey(collector), context)).map(formatRelease))
   const left: ReleaseKey[] = []
   let failure: Failure | undefined
-  for (const old of releases) {
+  for (const old of releases.filter((candidate) => owned.has(formatRelease(candidate)))) {
     try {
       await uninstall(collector, old, context)
     } catch (error) {
@@ -183,7 +199,9 @@ async function removeReleases(
       await uninstall(collector, release, context)
     } catch (error) {
       request.signal.throwIfAborted()
-      return report(collector, { release, history: [], failure: failureOf(error) }, context)
+      // Records that cannot be read are what has failed, then.
+      const history = await liveHistory(release, context).catch(() => [])
+      return report(collector, { release, history, failure: failureOf(error) }, context)
     }
   }
   return (await liveReleasesOf(key, context)).length === 0 ? 'done' : { requeueAfterMs: SOON_MS }

@@ -2,6 +2,7 @@
 import {
   decodeHistory,
   decodeRelease,
+  RELEASE_SECRET_TYPE,
   type Release,
   type ReleaseKey,
   readReleaseLabels,
@@ -21,7 +22,8 @@ export class RecordReader {
   /** Every revision of a release that is cached, oldest first. */
   history(cache: CacheReader, release: ReleaseKey): readonly Release[] {
     const records = cachedRecords((index, value) => cache.byIndex(Secrets, index, value), release)
-    return records.map((record) => this.#unpack(record)).sort((one, other) => one.revision - other.revision)
+    const genuine = records.filter(({ type }) => type === RELEASE_SECRET_TYPE)
+    return genuine.map((record) => this.#unpack(record)).sort((one, other) => one.revision - other.revision)
   }
 
   #unpack(record: Secret): Release {

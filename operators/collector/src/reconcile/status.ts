@@ -7,8 +7,9 @@ import { ingredientsOf, isForeign } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
 import { isActive } from './act.ts'
 import type { DesiredRelease } from './desired-release.ts'
+import { enumerate } from './enumerate.ts'
 import { describeDrift } from './failure.ts'
-import type { ReleaseReport } from './inspect-release.ts'
+import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
 
 /** What a status is derived from. */
 export interface Findings {
@@ -39,7 +40,8 @@ interface Aspect {
  * @example
  * const status = deriveStatus(findings, clock)
  */
-export function deriveStatus(findings: Findings, clock: { now(): number }): CollectorStatus {
+export function deriveStatus(found: Findings, clock: { now(): number }): CollectorStatus {
+  const findings = ownFindings(found)
   const { collector, release, history, lastFailure, rolledBack } = findings
   const deployed = history.findLast(({ status }) => status === 'deployed')
   const available = availability(findings, deployed)
@@ -69,23 +71,25 @@ export function deriveStatus(findings: Findings, clock: { now(): number }): Coll
   }
 }
 
+/** A release that is somebody else's says nothing about this Collector, however well it runs. */
+function ownFindings(findings: Findings): Findings {
+  return findings.decision?.action === 'blocked' ? { ...findings, history: [], workloads: NOTHING_TO_REPORT } : findings
+}
+
 function described(deployed: Release, history: readonly Release[]): Partial<CollectorStatus> {
   const { revision, chart } = deployed
   const digests = isForeign(deployed, history) ? undefined : ingredientsOf(deployed)
   return { revision, chart: `${chart.name}-${chart.version}`, chartVersion: chart.version, ...digests }
 }
 
-function availability({ release, workloads }: Findings, deployed: Release | undefined): Aspect {
+function availability({ decision, release, workloads }: Findings, deployed: Release | undefined): Aspect {
   if (deployed === undefined) {
-    return {
-      isTrue: false,
-      reason: 'NotInstalled',
-      message: `there is no release ${formatRelease(release)} that works`,
-    }
+    const whose = decision?.action === 'blocked' ? 'of this Collector' : 'that works'
+    return { isTrue: false, reason: 'NotInstalled', message: `there is no release ${formatRelease(release)} ${whose}` }
   }
   const { notes, missing } = workloads
-  if (missing.length > 0) return { isTrue: false, reason: 'ObjectsMissing', message: `missing: ${missing.join(', ')}` }
-  if (notes.length > 0) return { isTrue: false, reason: 'WorkloadsNotReady', message: notes.join('; ') }
+  if (missing.length > 0) return { isTrue: false, reason: 'ObjectsMissing', message: `missing: ${enumerate(missing)}` }
+  if (notes.length > 0) return { isTrue: false, reason: 'WorkloadsNotReady', message: enumerate(notes, '; ') }
   return { isTrue: true, reason: 'ReleaseAvailable', message: `revision ${deployed.revision} is ready` }
 }
 
@@ -102,9 +106,9 @@ function progress({ decision, workloads, leftovers, desired, lastFailure }: Find
       ? { isTrue: true, reason: 'ReleaseOutdated', message: `next step: ${decision.action}` }
       : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure.attempts} failed` }
   }
-  if (health === 'progressing') return { isTrue: true, reason: 'WaitingForWorkloads', message: notes.join('; ') }
+  if (health === 'progressing') return { isTrue: true, reason: 'WaitingForWorkloads', message: enumerate(notes, '; ') }
   if (leftovers.length > 0) {
-    return { isTrue: true, reason: 'Moving', message: `to be removed: ${leftovers.map(formatRelease).join(', ')}` }
+    return { isTrue: true, reason: 'Moving', message: `to be removed: ${enumerate(leftovers.map(formatRelease))}` }
   }
   const { sourceFailure } = desired?.chart ?? {}
   return sourceFailure === undefined
@@ -136,7 +140,7 @@ function degradation({ decision, history, release, lastFailure, rolledBack, work
   }
   if (lastFailure !== undefined) return { isTrue: true, reason: lastFailure.reason, message: lastFailure.message }
   if (workloads.health === 'stuck') {
-    return { isTrue: true, reason: 'WorkloadsStuck', message: workloads.notes.join('; ') }
+    return { isTrue: true, reason: 'WorkloadsStuck', message: enumerate(workloads.notes, '; ') }
   }
   const drift = describeDrift(workloads)
   if (drift !== undefined) {

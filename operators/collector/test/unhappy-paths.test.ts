@@ -1,0 +1,139 @@
+/** What goes wrong around Collectors, and what they make of it: with a Helm that does to the cluster what Helm does. */
+import { type ChartResolver, ChartUnreachableError, HelmForbiddenError, readReleases } from '@reeve/helm'
+import { Deployments, isNotFound, type Secret, Secrets } from '@reeve/kube'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MAX_CONFIGURATION_BYTES } from '../src/api/collector.ts'
+import { configured } from '../src/exploration/declared-collectors.ts'
+import { charts, MINUTE_MS, SimulatedStage } from './support/simulated-stage.ts'
+
+const RELEASE = { namespace: 'acme', name: 'metrics-eu1' }
+const SMALL = { collector: { configuration: configured({ replicas: 1 }) } }
+
+let stage: SimulatedStage
+
+beforeEach(async () => {
+  stage = await SimulatedStage.start()
+})
+afterEach(() => stage.close())
+
+const revisions = async () => (await readReleases(stage.client, RELEASE)).map(({ status }) => status)
+
+test('why a release was rolled back is not forgotten while its chart cannot be had', async () => {
+  let isAway = false
+  const source: ChartResolver = {
+    resolve: async (asked) => {
+      if (isAway) throw new ChartUnreachableError('the chart source does not answer')
+      return charts.resolve(asked)
+    },
+  }
+  stage.run(stage.helm(), source)
+  await stage.create(SMALL)
+  await stage.untilPhase('Available')
+  await stage.configure({ replicas: 1, broken: true })
+  await stage.untilDegraded('RolledBack')
+  const told = await stage.condition('Degraded')
+  expect(told?.message).toContain('Not_A_Name')
+  const failure = (await stage.status())?.lastFailure
+
+  isAway = true
+  await stage.untilDegraded('HelmChartUnreachable')
+  isAway = false
+  await stage.untilDegraded('RolledBack')
+  expect(await stage.condition('Degraded')).toMatchObject({ message: told?.message })
+  expect((await stage.status())?.lastFailure).toEqual(failure)
+
+  // What is not asked for any longer is forgotten, and nothing was tried meanwhile.
+  await stage.configure({ replicas: 1 })
+  await stage.untilPhase('Available')
+  expect(await stage.status()).not.toHaveProperty('rolledBack')
+  expect(await revisions()).toEqual(['superseded', 'failed', 'deployed'])
+})
+
+/** A Secret that claims to be a record of the release. */
+const claimedRecord = (revision: number, type: string): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type,
+  metadata: {
+    namespace: RELEASE.namespace,
+    name: `record-${revision}`,
+    labels: { owner: 'helm', name: RELEASE.name, version: String(revision), status: 'deployed' },
+  },
+  data: { release: Buffer.from('nonsense').toString('base64') },
+})
+
+test('a release record that cannot be read is named, and one that only looks like it is none', async () => {
+  stage.run(stage.helm())
+  await stage.create(SMALL)
+  await stage.untilPhase('Available')
+  await stage.client.create(Secrets, claimedRecord(7, 'Opaque'))
+  await stage.client.create(Secrets, claimedRecord(8, 'helm.sh/release.v1'))
+  await stage.untilDegraded('HelmReleaseRecord')
+  expect((await stage.condition('Degraded'))?.message).toContain('acme/record-8')
+  await stage.client.delete(Secrets, { namespace: RELEASE.namespace, name: 'record-8' })
+  await stage.untilPhase('Available')
+  expect(await revisions()).toEqual(['deployed'])
+})
+
+test('a release that moves away is left to the Collector that has been waiting for it', async () => {
+  stage.run(stage.helm())
+  await stage.create(SMALL)
+  await stage.untilPhase('Available')
+  const before = await stage.client.get(Deployments, RELEASE)
+  await stage.clock.advance(MINUTE_MS)
+  await stage.create({ collector: { configuration: configured({ replicas: 2 }) } }, 'younger')
+  await stage.untilDegraded('ReleaseClaimed', 'younger')
+  // What runs there is not its own.
+  expect(await stage.condition('Available', 'younger')).toMatchObject({ status: 'False', reason: 'NotInstalled' })
+  expect(await stage.status('younger')).not.toHaveProperty('revision')
+
+  await stage.patch({ tenant: { reference: 'Globex' } })
+  await stage.untilPhase('Available', 'younger')
+  await stage.until(async () => (await stage.status())?.namespace === 'globex')
+  await stage.untilPhase('Available')
+  await stage.clock.advance(10 * MINUTE_MS)
+  const after = await stage.client.get(Deployments, RELEASE)
+  expect(after.metadata.uid).toBe(before.metadata.uid)
+  expect(after.spec?.replicas).toBe(2)
+  expect(await revisions()).toEqual(['superseded', 'deployed'])
+})
+
+test('a deletion that fails says why, still tells what runs, and goes on when it can', async () => {
+  let isAllowed = false
+  const helm = stage.helm()
+  stage.run({
+    binary: helm.binary,
+    install: (...args) => helm.install(...args),
+    upgrade: (...args) => helm.upgrade(...args),
+    rollback: (...args) => helm.rollback(...args),
+    recover: (...args) => helm.recover(...args),
+    uninstall: (...args) => {
+      if (!isAllowed) throw new HelmForbiddenError('services cannot be deleted')
+      return helm.uninstall(...args)
+    },
+  })
+  await stage.create(SMALL)
+  await stage.untilPhase('Available')
+  await stage.remove()
+  await stage.untilDegraded('HelmForbidden')
+  expect(await stage.status()).toMatchObject({ phase: 'Deleting', revision: 1, chart: 'log-collector-1.0.0' })
+  expect(await stage.condition('Available')).toMatchObject({ status: 'True' })
+  isAllowed = true
+  await stage.until(() => stage.status().then(() => false, isNotFound))
+  expect(await revisions()).toEqual([])
+})
+
+test('values from a Secret that are too many are refused before anything is made of them', async () => {
+  stage.run(stage.helm())
+  const text = `text: ${'x'.repeat(MAX_CONFIGURATION_BYTES)}`
+  await stage.client.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: 'default', name: 'values' },
+    data: { 'values.yaml': Buffer.from(text).toString('base64') },
+  })
+  await stage.create({ collector: { configurationFrom: { secretName: 'values', key: 'values.yaml' } } })
+  await stage.untilDegraded('InvalidConfiguration')
+  expect((await stage.condition('Degraded'))?.message).toMatch(/^spec\.collector\.configurationFrom: has 262150 bytes/)
+  expect(await revisions()).toEqual([])
+})
