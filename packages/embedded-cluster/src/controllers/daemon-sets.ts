@@ -56,12 +56,17 @@ class DaemonSetReconciler {
     const placement = placementPlan(this.#states(set), hash)
     const paused = placement.remove.filter((pod) => this.#replaceInMs(pod) > 0)
     const now = { ...placement, remove: placement.remove.filter((pod) => !paused.includes(pod)) }
-    await this.#carryOut(set, revision, now, signal)
-    if (set.spec.updateStrategy?.type !== 'OnDelete') {
-      const update = updatePlan(set, this.#states(set), hash, this.#context.clock.now())
-      await this.#carryOut(set, revision, update, signal)
+    let againMs: number | undefined
+    try {
+      await this.#carryOut(set, revision, now, signal)
+      if (set.spec.updateStrategy?.type !== 'OnDelete') {
+        const update = updatePlan(set, this.#states(set), hash, this.#context.clock.now())
+        await this.#carryOut(set, revision, update, signal)
+      }
+    } finally {
+      // Also when pods are refused: how many are wanted shows what is missing.
+      againMs = await this.#report(set, revision)
     }
-    const againMs = await this.#report(set, revision)
     return earliest([againMs, ...paused.map((pod) => this.#replaceInMs(pod))])
   }
 

@@ -50,11 +50,17 @@ class StatefulSetReconciler {
     await claim(set, this.#pods, { owned: this.#context.pods.controlledBy(set.metadata.uid), orphans })
     if (isTerminating(set)) return undefined
     const state = this.#state(set, await this.#history.ensure(set))
-    for (const action of nextActions(state)) {
-      signal.throwIfAborted()
-      await this.#act(set, action)
+    let againMs: number | undefined
+    try {
+      for (const action of nextActions(state)) {
+        signal.throwIfAborted()
+        await this.#act(set, action)
+      }
+    } finally {
+      // Also when a pod is refused: the status says that the set was seen, and what is missing.
+      againMs = await this.#report(set, state.update)
     }
-    return this.#report(set, state.update)
+    return againMs
   }
 
   #state(set: StatefulSet, update: ControllerRevision): SetState {

@@ -268,6 +268,15 @@ describe.concurrent('a StatefulSet', () => {
     expect(story).toEqual([0, 1, 2].flatMap((index) => [`${name}-${index} made`, `${name}-${index} ready`]))
   })
 
+  it('whose pod is refused says that it was seen and has none', async () => {
+    const name = unique('db')
+    const template = podTemplate(name, { spec: { serviceAccountName: 'nobody' } })
+    await api.create(apps('statefulsets'), statefulSet(name, { template }))
+    const path = `${apps('statefulsets')}/${name}`
+    const { status } = await settled(api, 'it is seen', path, (it) => it.status.observedGeneration === 1)
+    expect(status).toMatchObject({ replicas: 0, updateRevision: expect.stringMatching(`^${name}-`) })
+  })
+
   it('gives each pod a name, a host name and an index of its own', async () => {
     const name = unique('db')
     await api.create(apps('statefulsets'), statefulSet(name, { replicas: 2 }))
@@ -400,6 +409,15 @@ describe.concurrent('a DaemonSet', () => {
     )
     expect(status.desiredNumberScheduled).toBe(1)
     expect((await labelled(api, pods(api.namespace), name)).map(({ spec }) => spec.nodeName)).toEqual(['node-2'])
+  })
+
+  it('whose pods are refused tells how many it wants', async () => {
+    const name = unique('agent')
+    const template = podTemplate(name, { spec: { serviceAccountName: 'nobody' } })
+    await api.create(apps('daemonsets'), daemonSet(name, template))
+    const path = `${apps('daemonsets')}/${name}`
+    const { status } = await settled(api, 'it is seen', path, (it) => it.status.observedGeneration === 1)
+    expect(status).toMatchObject({ desiredNumberScheduled: 3, currentNumberScheduled: 0, numberUnavailable: 3 })
   })
 
   it('replaces its pods when its template changes', async () => {
