@@ -29,7 +29,11 @@ export const AGENT_PODS = {
  * Keeps the agents in the status. They are compared with it at most once per interval, as pods come and go all the time,
  * and written only when they differ: a time stamp alone is not worth a write.
  */
-export function reportInstances({ draft, clock, view }: ClusterPass, cache: CacheReader, intervalMs: number): void {
+export function reportInstances(
+  { draft, clock, view }: Pick<ClusterPass, 'draft' | 'clock' | 'view'>,
+  cache: CacheReader,
+  intervalMs: number,
+): void {
   if (!needsOneAgentDaemonSet(draft.dynakube)) {
     draft.updateOneAgent({ instances: undefined, lastInstanceStatusUpdate: undefined })
     return

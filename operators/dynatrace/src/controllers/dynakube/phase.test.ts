@@ -43,6 +43,19 @@ describe('the phase', () => {
     expect(phase(agent, { 'dk-oneagent': daemons(3, 3) })).toBe('Running')
   })
 
+  it('follows log agents of their own, and collectors of node configurations', () => {
+    const logs: Partial<DynaKubeSpec> = { logMonitoring: {} }
+    expect(phase(logs, {})).toBe('Deploying')
+    expect(phase(logs, { 'dk-logmonitoring': daemons(3, 2) })).toBe('Deploying')
+    expect(phase(logs, { 'dk-logmonitoring': daemons(3, 3) })).toBe('Running')
+    expect(phase({ ...logs, ...agent }, { 'dk-oneagent': daemons(3, 3) })).toBe('Running')
+    const posture: Partial<DynaKubeSpec> = { ...gateway, kspm: {} }
+    const gateways = { 'dk-activegate': set(1, 1) }
+    expect(phase(posture, gateways)).toBe('Deploying')
+    expect(phase(posture, { ...gateways, 'dk-node-config-collector': daemons(3, 2) })).toBe('Deploying')
+    expect(phase(posture, { ...gateways, 'dk-node-config-collector': daemons(3, 3) })).toBe('Running')
+  })
+
   it('follows executors of databases once their change was seen (core 44)', () => {
     const spec = { ...gateway, extensions: { databases: [{ id: 'oracle' }] } }
     const gateways = { 'dk-activegate': set(1, 1) }
