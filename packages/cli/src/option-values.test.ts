@@ -3,7 +3,7 @@ import { append, port, positiveInteger } from './option-values.ts'
 
 describe('the value of an option', () => {
   it('is one of several when the option is repeated', () => {
-    expect(['a', 'b'].reduce((values: readonly string[], value) => append(value, values), [])).toEqual(['a', 'b'])
+    expect(append('b', append('a'))).toEqual(['a', 'b'])
   })
 
   it.each(['1', '250'])('may be the whole number %s', (text) => {

@@ -5,12 +5,12 @@ import { InvalidArgumentError } from 'commander'
 const MAX_PORT = 65_535
 
 /**
- * Collects the values of an option that may be repeated.
+ * Collects the values of an option that may be repeated; without one there are none, not an empty list.
  *
  * @example
- * cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append, [])
+ * cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append)
  */
-export function append(value: string, previous: readonly string[]): readonly string[] {
+export function append(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value]
 }
 

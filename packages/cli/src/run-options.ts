@@ -23,7 +23,7 @@ export interface RunOptions {
  * @param operator its name, after which the objects of its chart are called
  *
  * @example
- * addRunOptions(cli, 'webapp-operator').option('--watch-namespace <name>', 'watch this namespace only', append, [])
+ * addRunOptions(cli.option('--watch-namespace <name>', 'watch this namespace only', append), 'webapp-operator')
  */
 export function addRunOptions(command: Command, operator: string): Command {
   return command

@@ -27,13 +27,15 @@ Environment:
 /** The subcommand. */
 export const command: Subcommand<CollectorRunOptions> = {
   configure: (cli) =>
-    void addRunOptions(cli, NAME)
-      .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
-      .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
-      .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
-      .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
-      .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
-      .addHelpText('after', EXAMPLES),
+    void addRunOptions(
+      cli
+        .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
+        .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
+        .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
+        .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
+        .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120),
+      NAME,
+    ).addHelpText('after', EXAMPLES),
   run,
 }
 

@@ -7,8 +7,8 @@ import type { EnvironmentSimulator, TenantOptions } from '../environment/simulat
 interface SimulateOptions {
   readonly host: string
   readonly port: number
-  readonly publicHost: readonly string[]
-  readonly tenant: readonly string[]
+  readonly publicHost?: readonly string[]
+  readonly tenant?: readonly string[]
   readonly tokenFile?: string
   readonly agentSize: number
   readonly registryAuth: 'bearer' | 'basic' | 'none'
@@ -32,8 +32,8 @@ created is found again; nothing outlives the process. Its page shows the calls i
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes a free one', port, 8443)
-    .option('--public-host <name>', 'name by which others reach it; may be repeated, the first is printed', append, [])
-    .option('--tenant <id>', 'a tenant; may be repeated (default: abc12345)', append, [])
+    .option('--public-host <name>', 'name by which others reach it; may be repeated, the first is printed', append)
+    .option('--tenant <id>', 'a tenant; may be repeated (default: abc12345)', append)
     .option('--token-file <path>', 'YAML or JSON with tokens by tenant and name (default: random tokens)')
     .option('--agent-size <size>', 'size of the code modules, such as 512Mi; up to 2Gi', size, 1024 ** 2)
     .option('--registry-auth <way>', 'bearer, basic or none', registryAuth, 'bearer')
@@ -58,7 +58,7 @@ async function simulate(options: SimulateOptions, context: CommandContext): Prom
     tenants,
     host: options.host,
     port: options.port,
-    tls: { hosts: options.publicHost },
+    tls: { hosts: options.publicHost ?? [] },
     registry: { auth: options.registryAuth },
   })
   if (options.caFile !== undefined) await writeFile(options.caFile, simulator.caCertificate)
@@ -70,7 +70,7 @@ async function simulate(options: SimulateOptions, context: CommandContext): Prom
 }
 
 /** Tenants of the file first, then those that are only named. */
-async function readTenants({ tenant, tokenFile, agentSize }: SimulateOptions): Promise<readonly TenantOptions[]> {
+async function readTenants({ tenant = [], tokenFile, agentSize }: SimulateOptions): Promise<readonly TenantOptions[]> {
   const { readTokenFile } = await import('../environment/simulator/token-file.ts')
   const fromFile = tokenFile === undefined ? [] : readTokenFile(await readFile(tokenFile, 'utf8'))
   const known = new Set(fromFile.map(({ id }) => id))

@@ -58,6 +58,13 @@ describe('validate', () => {
     })
   })
 
+  it('prints what its documentation shows', async () => {
+    const page = await readFile(new URL('../../../../docs/webapp.md', import.meta.url), 'utf8')
+    const [, shown] = /^\$ webapp-operator validate -f webapp\.yaml\n([\s\S]*?)^```$/m.exec(page) ?? []
+    const { stdout } = await validate(SHOP.replace('1.29', 'latest\n  replicas: -1'))
+    expect(stdout.replaceAll('<stdin>', 'webapp.yaml')).toBe(shown)
+  })
+
   it('bears whatever claims to be a WebApp', async () => {
     const { code, stdout } = await validate('apiVersion: example.com/v1\nkind: WebApp\n')
     expect([code, stdout]).toEqual([1, expect.stringContaining('WebApp (no name): spec: ')])

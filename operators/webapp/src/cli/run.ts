@@ -3,7 +3,7 @@ import { addRunOptions, append, type RunOptions, type Subcommand } from '@reeve/
 import { FIELD_MANAGER } from '../render/labels.ts'
 
 interface WebAppRunOptions extends RunOptions {
-  readonly watchNamespace: readonly string[]
+  readonly watchNamespace?: readonly string[]
 }
 
 const EXAMPLES = `
@@ -15,20 +15,20 @@ Examples:
 /** The subcommand. */
 export const command: Subcommand<WebAppRunOptions> = {
   configure: (cli) =>
-    void addRunOptions(cli, FIELD_MANAGER)
-      .option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append, [])
-      .addHelpText('after', EXAMPLES),
+    void addRunOptions(
+      cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append),
+      FIELD_MANAGER,
+    ).addHelpText('after', EXAMPLES),
   run: async (options, context) => {
     const [{ openOperatorProcess }, { createWebAppOperator }] = await Promise.all([
       import('@reeve/cli/operator-process'),
       import('../operator.ts'),
     ])
-    const { concurrency, watchNamespace } = options
     await using own = await openOperatorProcess(FIELD_MANAGER, options, context)
     const { manager } = createWebAppOperator({
       ...own.frame,
-      concurrency,
-      ...(watchNamespace.length > 0 && { namespaces: watchNamespace }),
+      concurrency: options.concurrency,
+      namespaces: options.watchNamespace,
       webhook: own.webhook('mutating', 'validating'),
     })
     return await context.untilSignal((signal) => manager.run(signal))

@@ -26,15 +26,15 @@ const review = (text: string) =>
 const lines = (findings: readonly Finding[]) => findings.map(({ line }) => line)
 
 describe('a review of one kind', () => {
-  it('adds the place and the object to every remark', () => {
+  it('adds the place and the object to every remark, in the order of the file', () => {
     const text = 'apiVersion: example.com/v1\nkind: Greeting\nmetadata:\n  name: long\nspec:\n  text: go away\n'
     const common = { file: 'hello.yaml', column: 3, object: 'Greeting long' }
     expect(review(text)).toEqual({
       checked: 1,
       skipped: 0,
       findings: [
-        { ...common, line: 6, severity: 'error', field: 'spec.text', message: 'spec.text: say hello' },
         { ...common, line: 4, severity: 'warning', field: 'metadata.name', message: 'metadata.name: is long' },
+        { ...common, line: 6, severity: 'error', field: 'spec.text', message: 'spec.text: say hello' },
       ],
     })
   })

@@ -33,7 +33,8 @@ export function reviewKind<T extends KubeObject>(
     else if (isOf(resource, entry.object)) {
       checked++
       const { problems: errors, warnings = [] } = judge(entry.object)
-      findings.push(...errors.map(at(entry, 'error')), ...warnings.map(at(entry, 'warning')))
+      const remarks = [...errors.map(at(entry, 'error')), ...warnings.map(at(entry, 'warning'))]
+      findings.push(...remarks.sort(byPosition))
     } else skipped++
   }
   return { checked, skipped, findings }
@@ -43,6 +44,8 @@ export function reviewKind<T extends KubeObject>(
 function isOf<T extends KubeObject>(resource: Resource<T>, object: KubeObject): object is T {
   return object.kind === resource.kind && object.apiVersion === apiVersionOf(resource)
 }
+
+const byPosition = (one: Finding, other: Finding): number => one.line - other.line || one.column - other.column
 
 function at({ file, object, locate }: ManifestObject, severity: Finding['severity']) {
   return ({ field, message }: Problem): Finding => ({

@@ -1,0 +1,63 @@
+/** The documentation leads where it says: relative links, headings, and the map of the tree. */
+import { existsSync } from 'node:fs'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const MADE_OR_FETCHED = new Set(['node_modules', 'dist', '.reeve', '.git'])
+
+/** Whatever stands in a code block or a code span is no link and no heading. */
+async function prose(file: string): Promise<string> {
+  return (await readFile(file, 'utf8')).replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, 'code')
+}
+
+/** The part of an address behind `#` that leads to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-')
+}
+
+async function anchorsIn(file: string): Promise<readonly string[]> {
+  const text = (await readFile(file, 'utf8')).replaceAll(/^```[\s\S]*?^```$/gm, '')
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+}
+
+async function problemWith(target: string, file: string): Promise<string | undefined> {
+  const [path = '', anchor] = target.split('#')
+  const resolved = path === '' ? file : join(dirname(file), path)
+  const link = `${relative(ROOT, file)} → ${target}`
+  if (!existsSync(resolved)) return link
+  return anchor !== undefined && !(await anchorsIn(resolved)).includes(anchor) ? link : undefined
+}
+
+test('every relative link in a page leads to a file and a heading that are there', async () => {
+  const dead: string[] = []
+  let checked = 0
+  for await (const page of glob('**/*.md', { cwd: ROOT, exclude: (name) => MADE_OR_FETCHED.has(name) })) {
+    const file = join(ROOT, page)
+    for (const [, target = ''] of (await prose(file)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue
+      checked++
+      const problem = await problemWith(target, file)
+      if (problem !== undefined) dead.push(problem)
+    }
+  }
+  expect(dead).toEqual([])
+  expect(checked).toBeGreaterThan(50)
+})
+
+test('the map in docs/architecture.md shows every package, operator and tool, and nothing else', async () => {
+  const layout = (await readFile(join(ROOT, 'docs/architecture.md'), 'utf8')).matchAll(/^\| `([^`]+)` \|/gm)
+  const folders: string[] = []
+  for await (const manifest of glob(['{packages,operators,tools}/*/package.json', 'bench/package.json'], {
+    cwd: ROOT,
+  })) {
+    folders.push(dirname(manifest))
+  }
+  expect([...layout].map(([, folder = '']) => folder).sort()).toEqual(folders.sort())
+})
