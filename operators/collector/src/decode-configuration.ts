@@ -48,7 +48,7 @@ export function decodeValues(bytes: Uint8Array, field: string): Decoded {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     // The decoder only says that it failed, which is what the problem says.
-    return refuse(field, 'is not UTF-8 text: use a YAML file')
+    return refuse(field, 'is not UTF-8 text: encode a YAML file')
   }
   return parseValues(text, field)
 }

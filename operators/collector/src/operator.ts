@@ -1,7 +1,6 @@
 /** The Collector operator as one value: controller, events and election in a manager. */
-import { basename } from 'node:path'
 import type { ChartResolver } from '@reeve/helm'
-import { releaseSelector } from '@reeve/helm'
+import { HELM_FIELD_MANAGER, releaseSelector } from '@reeve/helm'
 import { type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
 import {
   addWebhooks,
@@ -89,8 +88,6 @@ const STALE_MARGIN_MS = 10_000
  */
 export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
   const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
-  // Helm signs what it writes with the name of its executable.
-  const fieldManager = basename(options.helm.binary.path)
   const frame = operatorFrame(FIELD_MANAGER, options)
   const { manager, cache, environment } = frame
   const route = collectorWebhook({
@@ -103,7 +100,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     charts: options.charts,
     settings: options.settings,
     metrics: collectorMetrics(options.metrics, () => cache.list(Collectors)),
-    inspector: new ReleaseInspector({ fieldManager, resyncMs }),
+    inspector: new ReleaseInspector({ fieldManager: HELM_FIELD_MANAGER, resyncMs }),
     resyncMs,
     helmTimeoutMs,
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
@@ -126,7 +123,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
           // The mapper looks at metadata only, which every object has.
           resource: resource as Resource<KubeObject>,
           labelSelector: MADE_BY_HELM,
-          transform: keepDriftFields(fieldManager),
+          transform: keepDriftFields(HELM_FIELD_MANAGER),
           map: collectorsOfObject,
         })),
       ],

@@ -1,6 +1,13 @@
 /** The driver and the real helm on a cluster: the life of a release, and what a record tells of it. */
-import { decodeRelease, FieldConflictError, readReleases, TemplateError, ValuesRefusedError } from '@reeve/helm'
-import { Secrets } from '@reeve/kube'
+import {
+  decodeRelease,
+  FieldConflictError,
+  HELM_FIELD_MANAGER,
+  readReleases,
+  TemplateError,
+  ValuesRefusedError,
+} from '@reeve/helm'
+import { Deployments, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HelmSession, helmPath, helms, startHelmSession } from './support/helm-session.ts'
 
@@ -34,6 +41,8 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
       description: 'by a test',
     })
     expect(await replicas('life')).toBe(1)
+    const { metadata } = await client.get(Deployments, key('life'))
+    expect(metadata.managedFields?.map(({ manager }) => manager)).toContain(HELM_FIELD_MANAGER)
 
     const upgraded = await helm.upgrade(key('life'), chart, { values: { replicas: 2, greeting: 'hi' } })
     expect(upgraded).toMatchObject({ revision: 2, status: 'deployed' })

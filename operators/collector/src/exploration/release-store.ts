@@ -1,5 +1,5 @@
 /** Where the simulated Helm leaves its traces: records and objects in a cluster. */
-import { type Release, type ReleaseKey, readReleases } from '@reeve/helm'
+import { HELM_FIELD_MANAGER, type Release, type ReleaseKey, readReleases } from '@reeve/helm'
 import { encodeRelease, releaseSecretName } from '@reeve/helm/testing'
 import {
   ConfigMaps,
@@ -17,9 +17,6 @@ export const SAMPLE_KINDS = [Secrets, ConfigMaps, Services, Deployments] as cons
 
 /** What Helm puts on every object that it makes. */
 export const MADE_BY_HELM = { 'app.kubernetes.io/managed-by': 'Helm' } as const
-
-/** Who owns the fields of what Helm applies. */
-const FIELD_MANAGER = 'helm'
 
 /** Releases of one cluster. Nothing is kept here: what counts is in the cluster, as with Helm. */
 export class ReleaseStore {
@@ -51,7 +48,11 @@ export class ReleaseStore {
     const { namespace, name } = release
     const annotations = { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace }
     const metadata = { ...object.metadata, namespace, annotations, labels: MADE_BY_HELM }
-    await this.#client.apply(resourceOf(object), { ...object, metadata }, { force: true, fieldManager: FIELD_MANAGER })
+    await this.#client.apply(
+      resourceOf(object),
+      { ...object, metadata },
+      { force: true, fieldManager: HELM_FIELD_MANAGER },
+    )
   }
 
   /** Deletes an object; one that is gone already is as good. */

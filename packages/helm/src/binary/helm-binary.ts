@@ -1,5 +1,8 @@
 /** A helm that was found and whose version is known. */
 
+/** The manager of every field that helm writes, whatever its executable is called. */
+export const HELM_FIELD_MANAGER = 'helm'
+
 /** An executable and what it is. */
 export interface HelmBinary {
   readonly path: string
