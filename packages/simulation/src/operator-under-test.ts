@@ -47,6 +47,8 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   /** Installed before the first step; the first one is the resource whose states are walked. */
   readonly crds: readonly AnyCrd[]
   start(place: Place<W>, client: KubeClient): OperatorInstance
+  /** Makes what the operator finds when it is installed: namespaces, accounts, Secrets of users. Once per run. */
+  prepare?(user: User<W>): Promise<void>
   /** Makes the world outside the cluster, once per run; it outlives every crash. @default the small service behind `place.outside` */
   world?(place: OutsidePlace): W
   /** Whether it hands `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
@@ -78,11 +80,15 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    * either. @default none: every field shows somewhere
    */
   readonly inertFields?: readonly string[]
-  /**
-   * Whether states of the first CRD are walked. A schema as large as that of a pod is better walked by a suite that
-   * knows which fields matter. @default true
-   */
+  /** Whether states of the first CRD are walked. @default true */
   readonly walksStates?: boolean
+  /** Where they are declared. @default `default` */
+  readonly walkedNamespace?: string
+  /**
+   * Fields of `spec` that random states are made of, such as `gateway.replicas`, with all that is below them. Of a schema
+   * as large as that of a pod, most is of no interest, and what is made up would be refused. @default all of them
+   */
+  readonly walkedFields?: readonly string[]
   /** Makes a generated spec one that can be carried out, where the schema cannot say what that takes. @default as it is */
   readonly complete?: (spec: PlainObject) => PlainObject
   /** Generated specs for which this is false are not walked, for rules that the schema cannot say. @default all are */

@@ -126,6 +126,7 @@ class Run {
     })
     world.onInstanceEnd = (instance) => this.#onEnd(instance)
     await world.install(this.#operator)
+    await this.#operator.prepare?.(world.user)
     for (let replica = 0; replica < replicas; replica++) this.#start()
     await this.#play(disturbance)
     if (this.#options.expected !== undefined) this.#compareCounts(this.#options.expected)

@@ -2,6 +2,7 @@
 import { objectSchema, type StructuralSchema } from '@reeve/crd'
 import fc from 'fast-check'
 import { arbitraryFor, changedValues, type RemovablePath, removablePaths, without } from '../arbitrary-for.ts'
+import { narrowed } from '../narrowed.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
 import { smallest } from './smallest-walk.ts'
@@ -22,15 +23,18 @@ export const declaredStates: Pattern = {
     const { seed, budget, operator } = context
     const walker = new StateWalker(context)
     const parts = { context, walker, schema }
-    const generated = fc.sample(specsOf(parts), { seed, numRuns: 2 * budget })
-    const fullest = generated.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length).slice(0, 1)
-    const examples = operator.exampleSpecs ?? fullest
+    const examples = operator.exampleSpecs ?? [fullest(fc.sample(specsOf(parts), { seed, numRuns: 2 * budget }))]
     return [
       ...examples.flatMap((full) => [...singleSteps(parts, full), ...sequences(parts, full)]),
       ...waysBack(parts, examples),
       ...Array.from({ length: Math.ceil(budget / 2) }, (_, walk) => randomWalk(parts, walk)),
     ]
   },
+}
+
+function fullest(specs: readonly PlainObject[]): PlainObject {
+  const lengthOf = (spec: PlainObject) => JSON.stringify(spec).length
+  return specs.reduce((full, spec) => (lengthOf(spec) > lengthOf(full) ? spec : full), {})
 }
 
 interface Parts {
@@ -45,9 +49,10 @@ function specSchema({ operator }: PatternContext): StructuralSchema | undefined 
 }
 
 function specsOf({ context: { operator }, schema }: Parts): fc.Arbitrary<PlainObject> {
-  const { complete = (spec: PlainObject) => spec, accepts = () => true } = operator
+  const { complete = (spec: PlainObject) => spec, accepts = () => true, walkedFields } = operator
+  const walked = walkedFields === undefined ? schema : narrowed(schema, walkedFields)
   // The schema of a spec is that of an object.
-  return (arbitraryFor(schema) as fc.Arbitrary<PlainObject>).map(complete).filter(accepts)
+  return (arbitraryFor(walked) as fc.Arbitrary<PlainObject>).map(complete).filter(accepts)
 }
 
 function accepted({ context: { operator } }: Parts, spec: PlainObject): boolean {

@@ -1,5 +1,5 @@
 /** Walks through declared states and compares with going straight to the last one. */
-import { isInvalid, type KubeObject } from '@reeve/kube'
+import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { differences } from '../difference.ts'
 import type { PlainObject, Scenario, Step } from '../operator-under-test.ts'
 import { runScenario, type ScenarioRun } from '../scenario-run.ts'
@@ -58,10 +58,15 @@ export class StateWalker {
     return { ...outcome, problems: [problem], trace: around.world.trace.excerpt() }
   }
 
+  get #key(): ObjectKey {
+    const { crds, walkedNamespace = 'default' } = this.#context.operator
+    return { name: 'walked', ...(crds[0]?.scope === 'Namespaced' && { namespace: walkedNamespace }) }
+  }
+
   get #primaryId(): string {
     const [crd] = this.#context.operator.crds
-    const namespace = crd?.scope === 'Namespaced' ? 'default/' : ''
-    return `${crd?.name} ${namespace}walked`
+    const { namespace } = this.#key
+    return `${crd?.name} ${namespace === undefined ? '' : `${namespace}/`}${this.#key.name}`
   }
 
   /** Remembered: every part of a full state that is taken away starts from the same full state. */
@@ -101,9 +106,8 @@ export class StateWalker {
 
   #declared(spec: PlainObject): KubeObject & PlainObject {
     const [crd] = this.#context.operator.crds
-    const namespace = crd?.scope === 'Namespaced' ? { namespace: 'default' } : {}
     const apiVersion = `${crd?.group}/${crd?.storageVersion}`
-    return { apiVersion, kind: crd?.kind ?? '', metadata: { name: 'walked', ...namespace }, spec }
+    return { apiVersion, kind: crd?.kind ?? '', metadata: this.#key, spec }
   }
 }
 
