@@ -1,14 +1,16 @@
 /** The Dynatrace operator and the life of an EdgeConnect that it makes in the environment, for fault exploration. */
+import { isDeepStrictEqual } from 'node:util'
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
-import type { Exploration, Step } from '@reeve/simulation'
+import type { Exploration, OperatorUnderTest, Step, User } from '@reeve/simulation'
 import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
-import { EdgeConnects } from './api/latest.ts'
+import { type EdgeConnectSpec, EdgeConnects } from './api/latest.ts'
 import { CLIENT_KEYS } from './controllers/edgeconnect/provision.ts'
 import { encodeSecret } from './controllers/secret-data.ts'
+import { TOKEN_PATH } from './environment/simulator/routes/sso.ts'
 import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
 import { EdgeConnectWorld } from './exploration/edge-connect-world.ts'
-import { TENANT } from './exploration/environment-world.ts'
+import { AUTHORITY, TENANT } from './exploration/environment-world.ts'
 import { addServiceAccounts } from './exploration/service-accounts.ts'
 
 type EdgeConnectStep = Step<EdgeConnectWorld>
@@ -24,44 +26,48 @@ function credentials({ tenant }: EdgeConnectWorld): Readonly<Record<string, stri
 
 const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
 
-const install: EdgeConnectStep = {
-  name: 'install',
-  async act({ client, world }) {
-    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
-    await addServiceAccounts(client, NAMESPACE)
-    const data = credentials(world)
-    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: login, data })
+/** What users do before the first EdgeConnect. */
+async function prepare({ client, world }: User<EdgeConnectWorld>): Promise<void> {
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
+  await addServiceAccounts(client, NAMESPACE)
+  const data = credentials(world)
+  await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: login, data })
+}
+
+/** The least that an EdgeConnect says here. */
+const PLAIN: EdgeConnectSpec = {
+  apiServer: AUTHORITY,
+  oauth: {
+    provisioner: true,
+    clientSecret: login.name,
+    endpoint: `https://${AUTHORITY}${TOKEN_PATH}`,
+    resource: `urn:dtenvironment:${TENANT}`,
   },
+  imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
+  // A registry that is asked every quarter of an hour, and the note of it, would be no rest.
+  autoUpdate: false,
 }
 
 const create: EdgeConnectStep = {
   name: 'create',
-  act: ({ client, world: { environment } }) =>
+  act: ({ client }) =>
     client.create(EdgeConnects, {
       apiVersion: 'dynatrace.com/v1alpha2',
       kind: 'EdgeConnect',
       metadata: key,
-      spec: {
-        apiServer: environment.authority,
-        oauth: {
-          provisioner: true,
-          clientSecret: login.name,
-          endpoint: environment.tokenUrl,
-          resource: `urn:dtenvironment:${TENANT}`,
-        },
-        imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
-        // A registry that is asked every quarter of an hour, and the note of it, would be no rest.
-        autoUpdate: false,
-        hostPatterns: ['*.internal.example.com'],
-        kubernetesAutomation: { enabled: true },
-      },
+      spec: { ...PLAIN, hostPatterns: ['*.internal.example.com'], kubernetesAutomation: { enabled: true } },
     }),
   rest: true,
 }
 
-const grow: EdgeConnectStep = {
-  name: 'ask for more pods and hosts',
-  act: ({ client }) => client.patch(EdgeConnects, key, edit({ replicas: 2, hostPatterns: ['*.internal', '*.intern'] })),
+const change: EdgeConnectStep = {
+  name: 'ask for more pods, other hosts and no automation',
+  act: ({ client }) =>
+    client.patch(
+      EdgeConnects,
+      key,
+      edit({ replicas: 2, hostPatterns: ['*.internal', '*.intern'], kubernetesAutomation: null }),
+    ),
 }
 
 /** The user's client is gone from the environment, and a change cannot be carried out. */
@@ -81,12 +87,42 @@ const revoke: EdgeConnectStep = {
 const renew: EdgeConnectStep = {
   name: 'give the user another client',
   act({ client, world }) {
-    world.tenant.oauth.add()
+    // The same in every run, however many clients were made before.
+    world.tenant.oauth.add({ id: 'dt0s02.RENEWED', secret: 'dt0s02.RENEWED.AGAIN' })
     return client.patch(Secrets, login, { type: 'merge', patch: { data: credentials(world) } })
   },
 }
 
 const remove: EdgeConnectStep = { name: 'delete', act: ({ client }) => client.delete(EdgeConnects, key) }
+
+/** What T12 needs to know of EdgeConnects. */
+const walks: Pick<
+  OperatorUnderTest,
+  'walksStates' | 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'
+> = {
+  walksStates: true,
+  walkedNamespace: NAMESPACE,
+  walkedFields: ['replicas', 'hostPatterns', 'hostRestrictions', 'kubernetesAutomation', 'labels', 'proxy.port'],
+  exampleSpecs: [
+    {
+      ...PLAIN,
+      replicas: 2,
+      hostPatterns: ['*.internal', '*.intern'],
+      hostRestrictions: ['internal.org', 'intern.org'],
+      kubernetesAutomation: { enabled: true },
+      labels: { team: 'a', tier: 'b' },
+      annotations: { note: 'c' },
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      env: [{ name: 'LEVEL', value: 'debug' }],
+      resources: { requests: { cpu: '50m' }, limits: { memory: '64Mi' } },
+      proxy: { host: 'proxy.internal', port: 3128, noProxy: 'internal.org' },
+    },
+  ],
+  complete: (spec) => ({ ...spec, ...PLAIN }),
+  // How to reach the environment is not for walks: without it nothing can be carried out.
+  accepts: ({ apiServer, oauth, imageRef, autoUpdate }) =>
+    isDeepStrictEqual({ apiServer, oauth, imageRef, autoUpdate }, PLAIN),
+}
 
 /**
  * An EdgeConnect that is made in the environment, edited, cut off, cured, deleted, made again and deleted.
@@ -100,6 +136,8 @@ export const exploration: Exploration<EdgeConnectWorld> = {
     name: 'dynatrace-edgeconnect',
     crds: [EdgeConnectCrd, DynaKubeCrd],
     world: (place) => new EdgeConnectWorld(place, NAMESPACE),
+    prepare,
+    ...walks,
     monkeyEdits: [
       { resource: 'deployments.apps', patch: { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } } },
     ],
@@ -110,9 +148,8 @@ export const exploration: Exploration<EdgeConnectWorld> = {
   scenario: {
     name: 'life of an EdgeConnect',
     steps: [
-      install,
       create,
-      grow,
+      change,
       revoke,
       renew,
       remove,

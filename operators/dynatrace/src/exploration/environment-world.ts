@@ -9,14 +9,17 @@ import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound
 /** The tenant of DynaKubes that say nothing else. */
 export const TENANT = 'abc12345'
 
+/** By which name the environment is called. */
+export const AUTHORITY = 'environment.example.com'
+
 /** A simulated environment whose settings and EdgeConnects are part of what two good runs agree on. */
 export class EnvironmentWorld implements OutsideWorld {
   readonly environment: SimulatedEnvironment
 
   /** @param tenants one for each DynaKube that has an environment of its own */
   constructor({ clock, random }: Pick<OutsidePlace, 'clock' | 'random'>, tenants: readonly string[] = [TENANT]) {
-    const options = { tenants: tenants.map((id) => ({ id })), clock, random: repeatableBytes(random()) }
-    this.environment = new SimulatedEnvironment(options)
+    const options = { authority: AUTHORITY, clock, random: repeatableBytes(random()) }
+    this.environment = new SimulatedEnvironment({ ...options, tenants: tenants.map((id) => ({ id })) })
   }
 
   /** The tenant that DynaKubes talk to unless they say otherwise. */

@@ -5,7 +5,10 @@ import { CONDITIONS } from '../controllers/dynakube/condition-types.ts'
 import { decodeSecret } from '../controllers/secret-data.ts'
 
 /** Secrets with tokens and ids that the environment makes up, as often as it is asked. */
-const ISSUED = /-(activegate-authtoken-secret|client|ec-yaml)$/
+const ISSUED = /-(activegate-authtoken-secret|client)$/
+
+/** The same inside a configuration file. */
+const ISSUED_LINES = /\b(client_id|client_secret): (\S+?)(?=\\n|")/g
 
 /** Annotations that change with those Secrets or with addresses of Services. */
 const FOLLOWING = [ANNOTATIONS.templateHash, ANNOTATIONS.activeGateConfiguration, ANNOTATIONS.edgeConnectSecret]
@@ -71,6 +74,7 @@ function masked(value: PlainObject): PlainObject {
   const plain = text
     .replace(ADDRESS, '<address>')
     .replace(TOKEN, '<token>')
+    .replace(ISSUED_LINES, '$1: <issued>')
     .replace(POD, '"podName":"<name>"')
     .replace(REPLICA_SET, 'ReplicaSet <name>')
   return JSON.parse(plain) as PlainObject

@@ -26,9 +26,12 @@ it('the Dynatrace operator survives faults all over the life of an EdgeConnect',
 it('leaves nothing behind in the environment but the client of the user', { timeout: 120_000 }, async () => {
   const { baseline, problems } = await runScenario(operator, scenario, { seed: 1 })
   expect(problems).toEqual([])
-  const [made, left] = [baseline.snapshots[1], baseline.snapshots.at(-1)].map((snapshot) =>
-    [...(snapshot ?? [])].filter(([id]) => id.startsWith('outside ')),
+  const [made, withoutAutomation, left] = [0, 1, -1].map((step) =>
+    [...(baseline.snapshots.at(step)?.entries() ?? [])].filter(([id]) => id.startsWith('outside ')),
   )
-  expect(made?.map(([id]) => id)).toContain('outside abc12345 EdgeConnect office')
+  const idsOf = (entries: typeof made) => entries?.map(([id]) => id.replace('outside abc12345 ', '')).sort()
+  const connection = 'app:dynatrace.kubernetes.connector:connection'
+  expect(idsOf(made)).toEqual(['EdgeConnect office', 'OAuth clients', connection])
+  expect(idsOf(withoutAutomation)).toEqual(['EdgeConnect office', 'OAuth clients'])
   expect(left).toEqual([['outside abc12345 OAuth clients', { count: 1 }]])
 })

@@ -142,6 +142,15 @@ export async function connectAutomation(
   }
 }
 
+/** Takes that back. *Guarantees*: may be cut anywhere and run again. */
+export async function disconnectAutomation(
+  edgeConnect: EdgeConnect,
+  { platform, signal }: ProvisionContext,
+): Promise<void> {
+  const setting = await platform.connectionSettings.find(connectionOf(edgeConnect), { signal })
+  if (setting !== undefined) await platform.connectionSettings.delete(setting.objectId, { signal })
+}
+
 /**
  * Removes what the operator made in the environment; what somebody else made stays.
  *
@@ -151,10 +160,7 @@ export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionCo
   const { platform, view, logger, signal } = context
   const found = await platform.edgeConnects.findByName(edgeConnect.metadata.name ?? '', { signal })
   if (found !== undefined && !found.managedByOperator) return
-  if (hasKubernetesAutomation(edgeConnect)) {
-    const setting = await platform.connectionSettings.find(connectionOf(edgeConnect), { signal })
-    if (setting !== undefined) await platform.connectionSettings.delete(setting.objectId, { signal })
-  }
+  if (hasKubernetesAutomation(edgeConnect)) await disconnectAutomation(edgeConnect, context)
   if (found === undefined) return
   if (storedClient(edgeConnect, view)?.edgeConnectId !== found.id) {
     logger.warn({ id: found.id }, 'the EdgeConnect in the environment is not the one that was made last')

@@ -29,6 +29,7 @@ import {
   isProvisioner,
 } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import { type EdgeConnect, type EdgeConnectStatus, EdgeConnects } from '../../api/latest.ts'
+import { EnvironmentApiError, EnvironmentUnreadableError } from '../../environment/client/errors.ts'
 import {
   createPlatformClient,
   type PlatformClient,
@@ -46,6 +47,7 @@ import {
   CLIENT_KEYS,
   connectAutomation,
   deprovision,
+  disconnectAutomation,
   ForeignEdgeConnectError,
   type ProvisionedClient,
   provision,
@@ -160,6 +162,7 @@ class EdgeConnectPass {
    */
   async cleanUp(): Promise<'done'> {
     try {
+      await this.#disconnectIfOff()
       await using platform = this.#openPlatform()
       await deprovision(this.#edgeConnect, { ...this.#context, platform })
     } catch (error) {
@@ -193,6 +196,7 @@ class EdgeConnectPass {
   }
 
   async #provisioned(): Promise<void> {
+    await this.#disconnectIfOff()
     const known = storedClient(this.#edgeConnect, this.#view)
     // What is lost in the cluster comes back from what is known, also while the environment is away.
     const deployed = known && (await this.#deploy(known))
@@ -203,6 +207,21 @@ class EdgeConnectPass {
     const { automationToken = '' } = isKnown && deployed ? deployed : await this.#deploy(client)
     if (hasKubernetesAutomation(this.#edgeConnect)) {
       await connectAutomation(this.#edgeConnect, automationToken, context)
+    }
+  }
+
+  /**
+   * Automation that was switched off is forgotten by the environment while the file still has its token: a pass that is
+   * cut does it again. A client that may not touch settings any more leaves the setting behind: nobody could remove it.
+   */
+  async #disconnectIfOff(): Promise<void> {
+    if (hasKubernetesAutomation(this.#object) || this.#storedToken === undefined) return
+    await using platform = this.#openPlatform({ hasKubernetesAutomation: true })
+    try {
+      await disconnectAutomation(this.#edgeConnect, { ...this.#context, platform })
+    } catch (error) {
+      if (!isRefusedForGood(error)) throw error
+      this.#request.logger.warn({ err: error }, 'a connection for automation stays behind in the environment')
     }
   }
 
@@ -236,11 +255,14 @@ class EdgeConnectPass {
     throw new ReferenceNotFoundError(`${where} needs the keys user and password`)
   }
 
+  get #storedToken(): string | undefined {
+    return storedToken(this.#view.secret(configSecretName(this.#object))?.[CONFIG_FILE])
+  }
+
   /** The token of an earlier pass, or a new one. */
   #automation(): Pick<EdgeConnectMaterial, 'automationToken'> {
     if (!hasKubernetesAutomation(this.#object)) return {}
-    const stored = storedToken(this.#view.secret(configSecretName(this.#object))?.[CONFIG_FILE])
-    return { automationToken: stored ?? makeToken('dt0e01', this.#options.randomBytes ?? randomBytes) }
+    return { automationToken: this.#storedToken ?? makeToken('dt0e01', this.#options.randomBytes ?? randomBytes) }
   }
 
   #clientSecret(client: ProvisionedClient): DesiredObject {
@@ -255,7 +277,7 @@ class EdgeConnectPass {
     })
   }
 
-  #openPlatform(): PlatformClient {
+  #openPlatform(options: Pick<PlatformClientOptions, 'hasKubernetesAutomation'> = {}): PlatformClient {
     const { apiServer, oauth, caCertsRef } = this.#object.spec
     const { id, secret } = this.#userClient()
     const { clock, logger } = this.#request
@@ -263,6 +285,7 @@ class EdgeConnectPass {
       apiServer,
       oauth: { endpoint: oauth.endpoint, clientId: id.trim(), clientSecret: secret.trim() },
       hasKubernetesAutomation: hasKubernetesAutomation(this.#object),
+      ...options,
       ...(caCertsRef && { trustedCertificates: this.#certificates(caCertsRef) }),
       clock,
       logger,
@@ -317,6 +340,12 @@ class EdgeConnectPass {
     const { spec, status } = this.#request.cache.get(Deployments, { namespace, name }) ?? {}
     return spec !== undefined && (spec.replicas ?? 1) === (status?.readyReplicas ?? 0) ? 'Running' : 'Deploying'
   }
+}
+
+/** Whether a client lacks a right: asking again would not help. */
+function isRefusedForGood(error: unknown): boolean {
+  const isRefusal = error instanceof EnvironmentApiError || error instanceof EnvironmentUnreadableError
+  return isRefusal && (error.status === 400 || error.status === 403)
 }
 
 /** The token in a file that an earlier pass wrote; `undefined` when there is none, or the file is spoilt. */
