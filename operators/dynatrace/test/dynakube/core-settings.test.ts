@@ -15,6 +15,7 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const monitoring: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['kubernetes-monitoring'] } }
 const WITH_APP = { ...WITHOUT_KEY, 'feature.dynatrace.com/k8s-app-enabled': 'true' }
+const NAMED = { 'feature.dynatrace.com/automatic-kubernetes-api-monitoring-cluster-name': 'shop' }
 const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT } = SCHEMA_IDS
 
 const settingsOf = (tenant: string, schema: string) =>
@@ -49,9 +50,10 @@ describe('the cluster', () => {
     expect(settingsOf('known', CLUSTER)).toHaveLength(1)
   })
 
-  it('gets the app where it is asked for, once (core 34)', async () => {
-    await stage.create('app', monitoring, WITH_APP)
+  it('gets the app where it is asked for, once, and the name that the user gives it (core 34)', async () => {
+    await stage.create('app', monitoring, { ...WITH_APP, ...NAMED })
     await settled(stage, 'app')
+    expect(settingsOf('app', CLUSTER)[0]?.value).toMatchObject({ label: 'shop' })
     stage.pass(16 * MINUTE)
     await stage.look('app')
     expect(settingsOf('app', APP)).toHaveLength(1)

@@ -123,6 +123,16 @@ describe('an EdgeConnect of the user', () => {
     await stage.until('the Deployment', isDeployed('waiting'))
   })
 
+  it('says what is wrong with its pull secret, and goes on without one that is gone', async () => {
+    const customPullSecret = 'unfit'
+    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(customPullSecret) })
+    await create('pulling', { customPullSecret })
+    await stage.until('an error', async () => (await read('pulling')).status?.phase === 'Error')
+    expect((await read('pulling')).status?.conditions?.[0]?.message).toContain('Secret dynatrace/unfit: has no key')
+    await stage.client.delete(Secrets, key(customPullSecret))
+    await stage.until('the Deployment', isDeployed('pulling'))
+  })
+
   it('is pinned to what the registry has for its tag (core 51)', async () => {
     await create('tagged', { imageRef: { tag: 'latest' } })
     await stage.until('the Deployment', isDeployed('tagged'))
@@ -183,7 +193,8 @@ describe('an EdgeConnect of the operator', () => {
     const spec = { hostPatterns: ['*.other.org'] }
     await stage.client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec } })
     await stage.until('the change', () => known()[0]?.hostPatterns?.includes('*.other.org') ?? false)
-    expect(calls('edge-connect-update')).toHaveLength(1)
+    const oauthClientId = (await secret('made-client'))['oauth-client-id']
+    expect(calls('edge-connect-update')).toMatchObject([{ body: { name: 'made', oauthClientId } }])
   })
 
   it('is made anew when its client was lost (core 46)', async () => {
@@ -239,6 +250,22 @@ describe('an EdgeConnect of the operator', () => {
     await stage.until('the resource gone', isGone('theirs'))
     expect(known()).toEqual(before)
     expect(settings.list()).toEqual([setting])
+  })
+
+  it('is removed from the environment although it was made one of the user meanwhile', async () => {
+    await create('switched', { hostPatterns: ['a'] }, { provisioner: true })
+    await stage.until('the Deployment', isDeployed('switched'))
+    const patch = { spec: { oauth: { provisioner: false } } }
+    await stage.client.patch(EdgeConnects, key('switched'), { type: 'merge', patch })
+    const client = (await secret('client'))['oauth-client-id']
+    await stage.until('the client of the user', async () => {
+      const file = parse((await secret('switched-ec-yaml'))['edgeConnect.yaml'] ?? '')
+      return file.oauth.client_id === client
+    })
+    expect((await read('switched')).metadata.finalizers).toEqual(['server'])
+    await stage.client.delete(EdgeConnects, key('switched'))
+    await stage.until('the resource gone', isGone('switched'))
+    expect(known().map(({ name }) => name)).not.toContain('switched')
   })
 
   it('is let go when nobody can remove it any more, and an event says what stays', async () => {
