@@ -100,7 +100,10 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     expect(await tenants.untilReason('secret', 'Degraded', 'InvalidConfiguration')).toMatch(
       /spec\.collector\.configurationFrom: there is no Secret values in .*: create it/,
     )
+    // After a failure the next look comes by itself, in seconds; a change of the Collector brings it at once.
+    const lookAgain = (id: string) => tenants.patch('secret', { tenant: { id } })
     await client.create(Secrets, values('pipeline: {password: swordfish}'))
+    await lookAgain('43')
     const first = await stage.untilPhase('secret', 'Available', 1)
     expect(await stage.helm.values(tenants.releaseOf('secret'))).toEqual({
       replicas: 0,
@@ -111,6 +114,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await tenants.untilReason('secret', 'Degraded', 'HelmValuesRefused')
     expect(JSON.stringify(await tenants.get('secret'))).not.toContain('swordfish')
     await client.apply(Secrets, values('port: 9001'), { force: true, fieldManager: 'test' })
+    await lookAgain('44')
     const second = await stage.untilPhase('secret', 'Available', 2)
     expect(second.status?.valuesDigest).not.toBe(first.status?.valuesDigest)
   })
