@@ -1,4 +1,5 @@
 /** The course of the demo: scene after scene on one cluster, each operator at work until the end. */
+import { EXIT } from '@reeve/cli'
 import { connect, isNotFound } from '@reeve/kube'
 import { createLogger, type Logger, type LogLevel, runUntilSignal, silentLogger } from '@reeve/runtime'
 import { FIELD_MANAGER } from './apply-crd.ts'
@@ -27,15 +28,27 @@ export async function demo(flags: DemoFlags): Promise<number> {
     flags.logLevel === undefined ? silentLogger : await createLogger({ level: flags.logLevel, pretty: true })
   let failure: string | undefined
   const code = await runUntilSignal(async (signal) => {
-    await using cluster = await openDemoCluster(flags.cluster, { port: flags.port })
-    failure = await play(flags, cluster, screen, logger, signal)
+    const stopped = AbortSignal.any([signal, endOf(process.stdout)])
+    try {
+      await using cluster = await openDemoCluster(flags.cluster, { port: flags.port })
+      failure = await play(flags, cluster, screen, logger, stopped)
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error)
+    }
   })
-  if (code !== 0 || failure !== undefined) {
-    if (failure !== undefined) console.error(paint(screen, 'red', failure))
-    return code === 0 ? 1 : code
+  if (failure !== undefined) {
+    console.error(paint(screen, 'red', failure))
+    return EXIT.failed
   }
-  screen.write(paint(screen, 'dim', 'stopped'))
-  return 0
+  if (code === EXIT.done) screen.write(paint(screen, 'dim', 'stopped'))
+  return code
+}
+
+/** Aborts when nobody reads on, as after `| head`: there is nobody left to tell the story to. */
+function endOf(stream: NodeJS.WriteStream): AbortSignal {
+  const end = new AbortController()
+  stream.on('error', () => end.abort(new DOMException('nobody reads on', 'AbortError')))
+  return end.signal
 }
 
 /** Answers with what went wrong, or nothing. */
@@ -78,6 +91,7 @@ async function show(
   const shown: Scene[] = []
   tell(COMMON_KINDS)
   for (const scene of SCENES) {
+    screen.write('')
     screen.write(paint(screen, 'bold', scene.title))
     const obstacle = await scene.obstacle?.(stage)
     if (obstacle !== undefined) {
@@ -96,6 +110,7 @@ async function show(
     )
     shown.push(scene)
   }
+  screen.write('')
   screen.write(paint(screen, 'green', 'the samples are ready'))
   return shown
 }
@@ -122,5 +137,4 @@ function greet(screen: Screen, cluster: DemoCluster): void {
     screen.write(`  export KUBECONFIG=${cluster.kubeconfigPath}`)
   }
   screen.write(`  kubectl get ${SCENES.map(({ kubectlNames }) => kubectlNames).join(',')} -A -w`)
-  screen.write('')
 }

@@ -1,12 +1,13 @@
 /** `npm start`: a cluster, the operators on it, samples, and the story of what happens, told live. */
 import { enableCompileCache } from 'node:module'
+import { EXIT, port } from '@reeve/cli'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { DemoFlags } from './demo.ts'
 
 enableCompileCache()
 
-/** The exit code for a command line that makes no sense. */
-const USAGE = 64
+/** Exit codes above tell the number of a signal. */
+const SIGNALLED = 128
 
 const program = new Command('npm start --')
   .description('Shows the operators at work. Without options: on an embedded cluster, until Ctrl-C.')
@@ -17,8 +18,10 @@ const program = new Command('npm start --')
   )
   .option('--once', 'end with exit code 0 as soon as the samples are ready', false)
   .option('--timeout <seconds>', 'with --once: when to give up', seconds, 60)
-  .option('--port <port>', 'port of the embedded cluster; 0 takes a free one', Number, 0)
-  .option('--log-level <level>', 'also show the operators’ logs: debug, info, warn or error')
+  .option('--port <port>', 'port of the embedded cluster; 0 takes a free one', port, 0)
+  .addOption(
+    new Option('--log-level <level>', 'also show the operators’ logs').choices(['debug', 'info', 'warn', 'error']),
+  )
   .addHelpText(
     'after',
     `
@@ -26,17 +29,25 @@ Examples:
   npm start                              watch the operators work; Ctrl-C ends it
   npm start -- --once                    for scripts: exit code 0 when the samples are ready
   npm start -- --cluster=real            on a real kube-apiserver (needs Go the first time)
-  npm start -- --cluster=kubeconfig      on the cluster kubectl talks to`,
+  npm start -- --cluster=kubeconfig      on the cluster kubectl talks to
+
+Exit codes:
+  0   stopped by Ctrl-C, or the samples are ready
+  1   something went wrong, or the samples were not ready in time
+  64  the command line was wrong`,
   )
   .exitOverride()
 
 try {
   program.parse()
   const { demo } = await import('./demo.ts')
-  process.exitCode = await demo(program.opts<DemoFlags>())
+  const code = await demo(program.opts<DemoFlags>())
+  // Whoever asks twice to stop does not want to wait for what is left to be closed.
+  if (code > SIGNALLED) process.exit(code)
+  process.exitCode = code
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
-  process.exitCode = error.exitCode === 0 ? 0 : USAGE
+  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage
 }
 
 function seconds(text: string): number {

@@ -28,7 +28,7 @@ export function standardScreen(
 
 /** `text` in a colour where the screen has any. */
 export function paint(screen: Screen, colour: Colour, text: string): string {
-  return screen.hasColour ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
+  return screen.hasColour && text !== '' ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
 }
 
 /** One event of the story, in columns: when, what, how it stands, why. */

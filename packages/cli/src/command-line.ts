@@ -1,4 +1,5 @@
 /** The frame of a command line: finds the subcommand, loads that one only, and turns failures into exit codes. */
+import { constants } from 'node:os'
 import { text } from 'node:stream/consumers'
 import type { SignalSource } from '@reeve/runtime'
 import { Command, CommanderError, Option } from 'commander'
@@ -134,6 +135,11 @@ async function jsonLogger(level: (typeof LOG_LEVELS)[number], destination: Proce
 
 function ownProcess(): ProcessParts {
   const { env, stdin, stdout, stderr } = process
+  // Somebody who stops reading, as `| head` does, ends this program as it ends others: by the code of SIGPIPE.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(SIGNALLED + constants.signals.SIGPIPE)
+  })
   return {
     env,
     readStdin: () => text(stdin),
