@@ -20,7 +20,18 @@ import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  const tenants = ['volatile', 'meddled', 'legacy', 'left', 'queried', 'renamed', 'keyless', 'retokened', 'tokenless']
+  const tenants = [
+    'volatile',
+    'meddled',
+    'legacy',
+    'left',
+    'queried',
+    'renamed',
+    'keyless',
+    'retokened',
+    'tokenless',
+    'rotating',
+  ]
   // Making keys would take most of the time.
   const selfSigned = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
   stage = await setStage(tenants, { selfSigned })
@@ -34,6 +45,8 @@ const templates: DynaKubeSpec['templates'] = {
   sqlExtensionExecutor: { imageRef: image('sql') },
 }
 const gateway = { capabilities: ['routing'] }
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 const get = <T extends KubeObject>(resource: Resource<T>, name: string): Promise<Stored<T>> =>
   stage.client.get(resource, { namespace: NAMESPACE, name })
@@ -49,10 +62,13 @@ describe('gateways', () => {
     await stage.create('volatile', { activeGate: gateway })
     await appears(StatefulSets, 'volatile-activegate')
     const before = await get(StatefulSets, 'volatile-activegate')
+    expect(before.spec?.template?.spec?.securityContext?.fsGroup).toBe(1001)
     await stage.edit('volatile', { spec: { activeGate: { useEphemeralVolume: true } } })
-    await stage.look('volatile')
-    await stage.look('volatile')
-    expect((await get(StatefulSets, 'volatile-activegate')).metadata.uid).toBe(before.metadata.uid)
+    await stage.until('the change', async () => {
+      const { metadata, spec } = await get(StatefulSets, 'volatile-activegate')
+      expect(metadata.uid).toBe(before.metadata.uid)
+      return spec?.template?.spec?.securityContext?.fsGroup === undefined
+    })
   })
 
   it('get their Service back as it was, with its address (gateway 19)', async () => {
@@ -175,6 +191,18 @@ describe('extensions', () => {
     expect(await exists(StatefulSets, 'left-extension-controller')).toBe(true)
   })
 
+  it('that are switched off leave neither objects nor conditions (gateway 32)', async () => {
+    await stage.edit('left', { spec: { extensions: null } })
+    await disappears(StatefulSets, 'left-extension-controller')
+    await disappears(Services, 'left-extension-controller')
+    await disappears(Secrets, 'left-extension-controller-tls')
+    await disappears(Secrets, 'left-extensions-token')
+    await stage.until('no condition', async () => {
+      const { conditions = [] } = (await stage.read('left')).status ?? {}
+      return !conditions.some(({ type }) => /^(Extension|Otel|ActiveGate)/.test(type ?? ''))
+    })
+  })
+
   it('replace the executor of a database whose id changes (gateway 36)', async () => {
     await stage.create('queried', { extensions: { databases: [{ id: 'one' }] }, templates })
     await appears(Deployments, 'queried-sql-ext-exec-one')
@@ -251,7 +279,7 @@ describe('the collector', () => {
     const { status } = await stage.read('tokenless')
     expect(status?.conditions?.map(({ type }) => type).filter((type) => type.startsWith('ActiveGate'))).toEqual([])
     const calls = stage.environment.calls().filter(({ tenant }) => tenant === 'tokenless')
-    expect(calls.filter(({ operation }) => operation?.includes('gateway'))).toEqual([])
+    expect(calls.filter(({ operation }) => operation?.includes('gate'))).toEqual([])
   })
 
   it('sends to one environment only: a second DynaKube says who is in its way', async () => {
@@ -303,4 +331,24 @@ describe('the collector', () => {
     const { spec } = await get(StatefulSets, 'renamed-otel-collector')
     expect(spec?.template?.metadata?.annotations).toHaveProperty([ANNOTATIONS.telemetrySecret])
   })
+})
+
+it('gateways restart with the token that replaces an old one, and no sooner is one asked for (gateway 11)', async () => {
+  await stage.create('rotating', { activeGate: gateway })
+  await appears(StatefulSets, 'rotating-activegate')
+  const issued = () => stage.environment.tenant('rotating').activeGateTokens.list().length
+  const hash = async () => {
+    const { spec } = await get(StatefulSets, 'rotating-activegate')
+    return spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
+  }
+  await stage.look('rotating')
+  const [before, first] = [await hash(), issued()]
+  stage.pass(29 * DAY_MS - HOUR_MS)
+  await stage.look('rotating')
+  expect(issued()).toBe(first)
+  expect(await hash()).toBe(before)
+  stage.pass(2 * HOUR_MS)
+  await stage.look('rotating')
+  await stage.until('another hash', async () => (await hash()) !== before)
+  expect(issued()).toBeGreaterThan(first)
 })
