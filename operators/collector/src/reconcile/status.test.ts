@@ -92,4 +92,21 @@ describe('the status', () => {
     const stranger = statusOf(findings({ action: 'blocked', by: undefined })).condition('Degraded')
     expect(stranger).toMatchObject({ reason: 'ReleaseNotOwned' })
   })
+
+  it('says nothing good of a release that another Collector has', () => {
+    const workloads = { ...NOTHING_TO_REPORT, health: 'progressing', notes: ['1 of 2 replicas ready'] } as const
+    const status = statusOf(findings({ action: 'blocked', by: 'default/older' }, { workloads }))
+    expect(status).not.toHaveProperty('revision')
+    expect(status.condition('Available')).toMatchObject({ status: 'False', reason: 'NotInstalled' })
+    expect(status.condition('Progressing')).toMatchObject({ status: 'False', reason: 'Settled' })
+  })
+
+  it('tells why a release is back at an older revision, whatever has failed since', () => {
+    const failed = { time: '2030-01-01T00:00:00Z', attempts: 1 }
+    const rolledBack = { ...failed, reason: 'WorkloadsStuck', message: 'the image is not there' }
+    const lastFailure = { ...failed, reason: 'HelmForbidden', message: 'the old release cannot be removed' }
+    const status = statusOf(findings({ action: 'nothing', state: 'rolled-back' }, { rolledBack, lastFailure }))
+    expect(status.condition('Degraded')?.message).toBe('revision 3 is as before: the image is not there')
+    expect(status).toMatchObject({ rolledBack, lastFailure })
+  })
 })
