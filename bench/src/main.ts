@@ -24,22 +24,52 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { cluster: { type: 'string', default: 'embedded' }, output: { type: 'string', default: 'text' } },
-})
-const unknown = positionals.filter((name) => !(name in BENCHMARKS))
-if (unknown.length > 0 || (values.cluster !== 'embedded' && values.cluster !== 'real')) {
-  console.error(
-    `usage: npm run bench [-- ${Object.keys(BENCHMARKS).join(' | ')}] [-- --cluster=embedded|real] [-- --output=json]`,
-  )
-  process.exit(64)
+const USAGE = `Usage: npm run bench [-- options and names]
+
+Runs benchmarks and prints each figure beside that of a peer, or the raw limit. Without names: all of them, for minutes.
+
+  names                       ${Object.keys(BENCHMARKS).join(', ')}
+  --cluster <embedded|real>   where operators run; the real control plane needs Go the first time (default: embedded)
+  --output <text|json>        how to report (default: text)
+  --help                      show this text
+
+Examples:
+  npm run bench -- reconcile cold-start
+  npm run bench -- collector --cluster=real --output=json
+
+Exit code: 0 when all have run, 1 when one failed, 64 when the command line is wrong.`
+
+/** The command line; `undefined` when it makes no sense. */
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        cluster: { type: 'string', default: 'embedded' },
+        output: { type: 'string', default: 'text' },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    const { cluster, output, help } = values
+    if (cluster !== 'embedded' && cluster !== 'real') return undefined
+    if ((output !== 'text' && output !== 'json') || positionals.some((name) => !(name in BENCHMARKS))) return undefined
+    return { cluster, output, help, names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS) } as const
+  } catch {
+    // An option that there is none of: the usage says which there are.
+    return undefined
+  }
 }
-const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)
+
+const command = readArguments()
+if (command === undefined || command.help) {
+  console[command === undefined ? 'error' : 'log'](USAGE)
+  process.exit(command === undefined ? 64 : 0)
+}
+const { cluster, output, names } = command
 const results: Result[] = []
 for (const name of names) {
   console.error(`running ${name} …`)
-  const result = await BENCHMARKS[name]?.(values.cluster)
+  const result = await BENCHMARKS[name]?.(cluster)
   if (result !== undefined) results.push(...[result].flat())
 }
-console.log(values.output === 'json' ? JSON.stringify(results, null, 2) : asTable(results))
+console.log(output === 'json' ? JSON.stringify(results, null, 2) : asTable(results))

@@ -14,6 +14,13 @@ Starts a Kubernetes API server with simulated nodes and workloads.
   --authorization <mode>    AlwaysAllow or RBAC (default: AlwaysAllow)
   --no-controllers          only the API server: nothing runs, nothing is collected
   --help                    show this text
+
+Examples:
+  reeve-cluster
+  reeve-cluster --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
+  reeve-cluster --authorization RBAC --nodes 100
+
+Exit code: 0 when it was told to stop, 1 when it could not start, 2 when the command line is wrong.
 `
 
 /** A command line that cannot be understood. */
