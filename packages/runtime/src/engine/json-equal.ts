@@ -31,11 +31,21 @@ export function digest(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16)
 }
 
+/** Text that JSON writes as it is; most of it is. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+
 function canonical(value: unknown): string {
+  if (typeof value === 'string') return quoted(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value)
-    .filter(([, child]) => child !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-  return `{${entries.map(([name, child]) => `${JSON.stringify(name)}:${canonical(child)}`).join(',')}}`
+  const object = value as Readonly<Record<string, unknown>>
+  // One string that grows: every look computes this of every object, and lists of entries took half of the time.
+  let text = ''
+  for (const name of Object.keys(object).sort()) {
+    const child = object[name]
+    if (child !== undefined) text += `${text === '' ? '' : ','}${quoted(name)}:${canonical(child)}`
+  }
+  return `{${text}}`
 }
