@@ -1,10 +1,12 @@
 /** For every sample: what a plan says would be created is what the operator then creates. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type DynaKube, DynaKubes } from '../../src/api/latest.ts'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { NAMESPACE } from '../dynakube/support/stage.ts'
 import { type Everything, errorsOf, idOf, PlanStage } from './support/plan-stage.ts'
 
@@ -23,6 +25,15 @@ let plans: PlanStage
 
 beforeAll(async () => {
   plans = await PlanStage.set(SAMPLES.map(({ name }) => name))
+  const certificates = new Set(SAMPLES.flatMap(({ spec }) => spec.telemetryIngest?.tlsRefName ?? []))
+  for (const name of certificates) {
+    await plans.stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: NAMESPACE, name },
+      data: encodeSecret({ 'tls.crt': 'certificate', 'tls.key': 'key' }),
+    })
+  }
 })
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
