@@ -51,7 +51,7 @@ const agent = async (name: string) => (await stage.read(name)).status?.oneAgent
 
 describe('calls', () => {
   it('are made once per request threshold (core 14)', async () => {
-    await stage.create('steady', hosts)
+    await stage.create('steady', { ...hosts, activeGate: { capabilities: ['metrics-ingest'] } }, WITHOUT_KEY)
     await settled('steady')
     await stage.look('steady')
     stage.environment.clearCalls()
@@ -60,7 +60,8 @@ describe('calls', () => {
     expect(operations('steady')).toEqual([])
     stage.pass(11 * MINUTE)
     await stage.look('steady')
-    expect(operations('steady').filter((operation) => operation === 'token-lookup')).toHaveLength(1)
+    const lookups = callsOf('steady').filter(({ operation }) => operation === 'token-lookup')
+    expect(lookups.map(({ token }) => token).sort()).toEqual(['apiToken', 'dataIngestToken'])
     expect(operations('steady')).toContain('agent-connection-info')
   })
 
@@ -69,7 +70,8 @@ describe('calls', () => {
     await settled('eager')
     stage.environment.clearCalls()
     await stage.look('eager')
-    expect(operations('eager')).toEqual(expect.arrayContaining(['token-lookup', 'agent-connection-info']))
+    const expected = ['token-lookup', 'agent-connection-info', 'agent-latest-version']
+    expect(operations('eager')).toEqual(expect.arrayContaining(expected))
   })
 })
 
@@ -110,27 +112,33 @@ describe('tokens', () => {
     await stage.edit('unscoped', { spec: { activeGate: { capabilities: ['routing'] } } })
     stage.pass(16 * MINUTE)
     await stage.look('unscoped')
-    await stage.until(
-      'no condition',
-      async () => (await stage.condition('unscoped', 'ApiTokenSettingsRead')) === undefined,
-    )
+    for (const type of ['ApiTokenSettingsRead', 'ApiTokenSettingsWrite']) {
+      await stage.until(`no ${type}`, async () => (await stage.condition('unscoped', type)) === undefined)
+    }
   })
 })
 
 describe('an environment', () => {
   it('without endpoints is waited for (core 3, workloads 19)', async () => {
     stage.environment.tenant('hostless').connectionInfo.endpoints = []
-    await stage.create('hostless', { ...hosts, ...gateway }, WITHOUT_KEY)
+    const templates = { kspmNodeConfigurationCollector: { imageRef: { repository: 'r.example.com/ncc', tag: '1' } } }
+    const kspm = { kspm: { mappedHostPaths: ['/etc'] }, templates }
+    await stage.create('hostless', { oneAgent: { cloudNativeFullStack: {} }, ...gateway, ...kspm }, WITHOUT_KEY)
     await stage.until('the condition', async () => {
       return (await stage.condition('hostless', 'OneAgentConnectionInfo'))?.reason === 'EmptyCommunicationHosts'
     })
-    const record = await stage.look('hostless')
-    expect(record.outcome).toBe('requeue_after')
-    expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
+    const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('hostless')
+    expect(outcome).toBe('requeue_after')
+    expect(nextRunMs - startedMs - durationMs).toBe(MINUTE)
     await expect(secret('hostless-oneagent-tenant-secret')).rejects.toThrow()
-    const agents = { namespace: NAMESPACE, name: 'hostless-oneagent' }
-    await expect(stage.client.get(DaemonSets, agents)).rejects.toThrow(/not found/)
     expect(await secret('hostless-activegate-tenant-secret')).toHaveProperty('tenant-token')
+    // Nobody was injected, and no agent and no collector runs.
+    const { items } = await stage.client.list(DaemonSets, { namespace: NAMESPACE })
+    expect(items.filter(({ metadata }) => metadata.name.startsWith('hostless'))).toEqual([])
+    await expect(secret('hostless-bootstrapper-config')).rejects.toThrow()
+    await expect(secret('hostless-kspm-token')).rejects.toThrow()
+    expect(operations('hostless')).not.toContain('agent-latest-version')
+    expect(await stage.condition('hostless', 'CodeModulesInjection')).toBeUndefined()
   })
 
   it('that is busy is left in peace, and nothing is said about it (core 4)', async () => {
@@ -146,6 +154,8 @@ describe('an environment', () => {
     const trouble = stage.environment.trouble.add({ kind: 'status', status: 503, body: 'html', tenant: 'broken' })
     await stage.create('broken', hosts)
     await inError('broken')
+    const record = stage.records.find(({ key: { name }, error }) => name === 'broken' && error !== undefined)
+    expect([record?.outcome, record?.error]).toEqual(['error', expect.stringContaining('HTTP status 503')])
     trouble.remove()
     await settled('broken')
   })
@@ -154,12 +164,14 @@ describe('an environment', () => {
     await stage.create('lossy', hosts)
     await settled('lossy')
     const before = await secret('lossy-oneagent-tenant-secret')
+    stage.environment.clearCalls()
     await stage.client.delete(Secrets, { namespace: NAMESPACE, name: 'lossy-oneagent-tenant-secret' })
     await stage.until('it is back', async () => {
       const lists = await stage.client.list(Secrets, { namespace: NAMESPACE })
       return lists.items.some(({ metadata }) => metadata.name === 'lossy-oneagent-tenant-secret')
     })
     expect(await secret('lossy-oneagent-tenant-secret')).toEqual(before)
+    expect(operations('lossy')).toEqual(['agent-connection-info'])
   })
 })
 
@@ -188,7 +200,10 @@ describe('versions', () => {
     versions.agent = '1.283.132.20240205-143805'
     await stage.create('older', hosts)
     await settled('older')
-    expect((await agent('older'))?.imageID).toBe(`${stage.environment.authority}/linux/oneagent:1.283.132-raw`)
+    expect(await agent('older')).toMatchObject({
+      imageID: `${stage.environment.authority}/linux/oneagent:1.283.132-raw`,
+      version: '1.283.132.20240205-143805',
+    })
     versions.agent = '1.200.0.20200101-000000'
     stage.pass(16 * MINUTE)
     await stage.look('older')
@@ -213,6 +228,7 @@ describe('versions', () => {
     await settled('imaged')
     expect(await agent('imaged')).toMatchObject({ imageID: 'registry.example.com/agent:1', version: 'custom-image' })
     expect(operations('imaged')).not.toContain('agent-latest-version')
+    expect(operations('imaged')).not.toContain('latest-image')
     expect(await stage.condition('imaged', 'OneAgentVersion')).toMatchObject({
       status: 'True',
       reason: 'VerificationSkipped',

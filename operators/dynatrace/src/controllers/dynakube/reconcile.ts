@@ -272,7 +272,7 @@ class DynaKubePass {
       const left = unknown.flatMap((component) => component.mayOwn(dynakube).map(({ name }) => name))
       failures.push(...(await replicate(dynakube, sources, left, this.#request)))
     }
-    reportInjection(this.#pass.draft, failures, this.#request.cache)
+    reportInjection(this.#pass.draft, { failures, unknown }, this.#request.cache)
     return failures
   }
 

@@ -3,6 +3,9 @@ import type { CacheReader } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../api/latest.ts'
 import { dynakube } from '../../../api/testing/build.ts'
+import type { Component } from '../component.ts'
+import { exporters } from '../components/injection/exporter-secrets.ts'
+import { injection } from '../components/injection/source-secrets.ts'
 import { StatusDraft } from '../status-draft.ts'
 import { reportInjection } from './injection-conditions.ts'
 import { INSTANCE_LABEL } from './map-namespaces.ts'
@@ -13,7 +16,7 @@ const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
 /** The conditions about namespaces, as status, reason and message. */
 function told(spec: Partial<DynaKubeSpec>, namespaces: readonly Stored<Namespace>[]) {
   const draft = new StatusDraft(dynakube(spec), { now: () => 0 })
-  reportInjection(draft, [], { list: () => namespaces } as unknown as CacheReader)
+  reportInjection(draft, { failures: [], unknown: [] }, { list: () => namespaces } as unknown as CacheReader)
   const of = (type: string) => {
     const { status, reason, message } = draft.condition(type) ?? {}
     return status && `${status} ${reason}: ${message}`
@@ -47,5 +50,20 @@ describe('the namespaces of a DynaKube', () => {
       `True MatchesFound: 11 namespaces match: ${names} (the first 10)`,
       undefined,
     ])
+  })
+
+  it('are not told to have what is not known yet', () => {
+    const spec = {
+      oneAgent: { applicationMonitoring: {} },
+      otlpExporterConfiguration: { signals: { logs: {} } },
+    }
+    const told = (unknown: readonly Component[]) => {
+      const draft = new StatusDraft(dynakube(spec), { now: () => 0 })
+      reportInjection(draft, { failures: [], unknown }, { list: () => [] } as unknown as CacheReader)
+      return draft.status.conditions?.map(({ type }) => type) ?? []
+    }
+    expect(told([injection])).toEqual([])
+    expect(told([exporters])).toEqual(['CodeModulesInjection', 'OneAgentNamespacesMonitored'])
+    expect(told([])).toContain('OTLPExporterConfiguration')
   })
 })

@@ -3,50 +3,54 @@ import type { CacheReader } from '@reeve/runtime'
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
 import { labelMatcher } from '../../../api/dynakube/namespace-claims.ts'
 import { injectionNamespaceSelector, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
+import type { Component } from '../component.ts'
+import { injection } from '../components/injection/source-secrets.ts'
 import { kubeApiMessage, REASONS } from '../condition-types.ts'
 import type { StatusDraft } from '../status-draft.ts'
 import { namespacesOf } from './namespaces.ts'
 
 const SHOWN = 10
 
-/**
- * Tells what became of injection in namespaces.
- *
- * @param failures what went wrong there
- */
-export function reportInjection(draft: StatusDraft, failures: readonly Error[], cache: CacheReader): void {
-  const { dynakube } = draft
-  const [first] = failures
-  feature(draft, 'CodeModulesInjection', needsAppInjection(dynakube), first)
-  feature(draft, 'MetadataEnrichment', hasMetadataEnrichment(dynakube), undefined)
-  feature(draft, 'OTLPExporterConfiguration', hasOtlpExporter(dynakube), first)
-  const namespaces = namespacesOf(dynakube.metadata.name ?? '', cache)
-  const selected = (selector: object | undefined) => {
-    const matches = labelMatcher(selector)
-    return namespaces.filter(({ labels }) => matches(labels)).map(({ name }) => name)
-  }
-  const { namespaceSelector } = dynakube.spec.metadataEnrichment ?? {}
-  const injected = selected(injectionNamespaceSelector(dynakube))
-  monitored(draft, 'OneAgentNamespacesMonitored', needsAppInjection(dynakube), injected)
-  monitored(
-    draft,
-    'MetadataEnrichmentNamespacesMonitored',
-    hasMetadataEnrichment(dynakube),
-    selected(namespaceSelector),
-  )
+/** What became of namespaces. */
+export interface InjectionOutcome {
+  /** What went wrong there. */
+  readonly failures: readonly Error[]
+  /** Parts of which it is not known what pods get. */
+  readonly unknown: readonly Component[]
 }
 
-function feature(draft: StatusDraft, type: string, isOn: boolean, failure: Error | undefined): void {
-  if (!isOn) draft.remove(type)
-  else if (failure !== undefined) draft.set(type, 'False', REASONS.kubeApiError, kubeApiMessage(failure))
+/** Tells what became of injection in namespaces. What waits keeps what it says. */
+export function reportInjection(draft: StatusDraft, { failures, unknown }: InjectionOutcome, cache: CacheReader): void {
+  const { dynakube } = draft
+  const isKnown = !unknown.includes(injection)
+  const report = (type: string, isOn: boolean, tell: ((type: string) => void) | false) => {
+    if (!isOn) draft.remove(type)
+    else if (tell) tell(type)
+  }
+  const [failure] = failures
+  const filled = (type: string) => reportFilled(draft, type, failure)
+  report('CodeModulesInjection', needsAppInjection(dynakube), isKnown && filled)
+  report('MetadataEnrichment', hasMetadataEnrichment(dynakube), isKnown && ((type) => reportFilled(draft, type)))
+  report('OTLPExporterConfiguration', hasOtlpExporter(dynakube), unknown.length === 0 && filled)
+  const namespaces = namespacesOf(dynakube.metadata.name ?? '', cache)
+  const selectedBy = (selector: object | undefined) => (type: string) => {
+    const matches = labelMatcher(selector)
+    const names = namespaces.filter(({ labels }) => matches(labels)).map(({ name }) => name)
+    reportSelected(draft, type, names)
+  }
+  const { namespaceSelector } = dynakube.spec.metadataEnrichment ?? {}
+  const injected = isKnown && selectedBy(injectionNamespaceSelector(dynakube))
+  report('OneAgentNamespacesMonitored', needsAppInjection(dynakube), injected)
+  const enriched = isKnown && selectedBy(namespaceSelector)
+  report('MetadataEnrichmentNamespacesMonitored', hasMetadataEnrichment(dynakube), enriched)
+}
+
+function reportFilled(draft: StatusDraft, type: string, failure?: Error): void {
+  if (failure !== undefined) draft.set(type, 'False', REASONS.kubeApiError, kubeApiMessage(failure))
   else draft.set(type, 'True', 'SecretsCreated', 'Namespaces have what their pods need')
 }
 
-function monitored(draft: StatusDraft, type: string, isOn: boolean, namespaces: readonly string[]): void {
-  if (!isOn) {
-    draft.remove(type)
-    return
-  }
+function reportSelected(draft: StatusDraft, type: string, namespaces: readonly string[]): void {
   const count = namespaces.length
   const names = namespaces.slice(0, SHOWN).join(', ')
   const more = count > SHOWN ? ` (the first ${SHOWN})` : ''
