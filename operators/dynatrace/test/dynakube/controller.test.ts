@@ -18,7 +18,7 @@ async function owned(uid: string | undefined): Promise<readonly string[]> {
   const lists = await Promise.all(kinds.map((kind) => stage.client.list(kind, { namespace: NAMESPACE })))
   return lists
     .flatMap(({ items }) => items as readonly KubeObject[])
-    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.controller))
     .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
     .sort()
 }
@@ -26,7 +26,7 @@ async function owned(uid: string | undefined): Promise<readonly string[]> {
 const hasPhase = (name: string, phase: string) => async () => (await stage.read(name)).status?.phase === phase
 
 describe('a DynaKube with everything', () => {
-  it('gets all its objects (core 1, workloads 32)', async () => {
+  it('gets all its objects in one look (core 1, workloads 32)', async () => {
     const { metadata } = await stage.create('full', FULL_SPEC)
     // Gateways take a minute and a half until they are ready: nobody waits for that here.
     await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
@@ -55,6 +55,9 @@ describe('a DynaKube with everything', () => {
       'StatefulSet/full-extension-controller',
       'StatefulSet/full-otel-collector',
     ])
+    const [first] = stage.records.filter(({ key: { name } }) => name === 'full')
+    const made = first?.writes.filter(({ verb }) => verb === 'create').map(({ kind, name }) => `${kind}/${name}`)
+    expect(made).toEqual(expect.arrayContaining([...(await owned(metadata.uid))]))
     const { status } = await stage.read('full')
     expect(status?.oneAgent?.connectionInfoStatus?.tenantUUID).toBe('full')
     expect(

@@ -10,7 +10,7 @@ import { type Stage, setStage } from './support/stage.ts'
 const MINUTE = 60_000
 
 const TENANTS = [
-  ...['broken', 'busy', 'limited', 'halved', 'first', 'later', 'refused', 'robbed', 'keeping', 'injecting'],
+  ...['broken', 'busy', 'limited', 'picky', 'halved', 'first', 'later', 'refused', 'robbed', 'keeping', 'injecting'],
   ...['retried', 'proxied', 'garbled', 'astray'],
 ]
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
@@ -91,6 +91,26 @@ describe('an environment that asks for patience', () => {
     expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
     expect((await stage.read(name)).status).toEqual(before)
     trouble.remove()
+  })
+})
+
+describe('an environment that asks for patience with some call', () => {
+  const CALLS = ['token-lookup', 'agent-connection-info', 'settings-list', 'process-module-config']
+
+  it('is asked again in a minute, whichever call it is (core 4)', async () => {
+    const namespaceSelector = { matchLabels: { team: 'picky' } }
+    await stage.create('picky', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
+    await running(stage, 'picky')
+    for (const operation of CALLS) {
+      await stage.look('picky')
+      const { status } = await stage.read('picky')
+      stage.pass(16 * MINUTE)
+      const trouble = stage.environment.trouble.add({ kind: 'status', status: 503, tenant: 'picky', operation })
+      const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('picky')
+      expect([operation, outcome, nextRunMs - startedMs - durationMs]).toEqual([operation, 'requeue_after', MINUTE])
+      expect((await stage.read('picky')).status).toEqual(status)
+      trouble.remove()
+    }
   })
 })
 

@@ -29,7 +29,7 @@ async function twoNodes() {
   return host
 }
 
-describe('a node that is cordoned (check 52)', () => {
+describe('a node that is cordoned (core 52)', () => {
   it('is looked up once and announced once, and not again within an hour', async () => {
     const host = await twoNodes()
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
@@ -79,7 +79,7 @@ describe('a node that is cordoned (check 52)', () => {
   })
 })
 
-describe('a node that is gone (check 53)', () => {
+describe('a node that is gone (core 53)', () => {
   it('is announced and forgotten', async () => {
     await twoNodes()
     const { seen } = await entry('a')
@@ -134,7 +134,7 @@ describe('a node that is gone (check 53)', () => {
   })
 })
 
-describe('an environment without these calls (check 54)', () => {
+describe('an environment without these calls (core 54)', () => {
   it.each(['hosts', 'events'])('fails nothing when it has no %s', async (operation) => {
     await twoNodes()
     stage.environment.trouble.add({ kind: 'status', status: 404, operation })

@@ -92,7 +92,7 @@ const REWRITES = ['PUT dynatrace/dynakubes/one', 'PUT dynatrace/dynakubes/two']
 const NOTE = `PUT customresourcedefinitions/${CRD}/status`
 
 describe('a migration', () => {
-  it('rewrites every DynaKube and then says that only the new version is stored', async () => {
+  it('rewrites every DynaKube and then says that only the new version is stored (core 57)', async () => {
     await upgraded()
     expect(await storedVersions()).toEqual(['v1beta5', 'v1beta6'])
     await migrateStorage(NAMESPACE, environment())
@@ -100,7 +100,7 @@ describe('a migration', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('writes nothing when only the new version is stored', async () => {
+  it('writes nothing when only the new version is stored (core 57)', async () => {
     await upgraded()
     await migrateStorage(NAMESPACE, environment())
     writes.length = 0
@@ -189,7 +189,7 @@ describe('the migration at the start of the operator', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('tries again every ten seconds until all pods of the webhook are ready', async () => {
+  it('tries again every ten seconds until all pods of the webhook are ready (core 57)', async () => {
     const clock = new SimulatedClock()
     await upgraded()
     const done = firstStorageMigration(NAMESPACE, { ...environment(), clock })
