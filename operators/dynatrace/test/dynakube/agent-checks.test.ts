@@ -102,14 +102,22 @@ describe('a version that is none', () => {
   })
 })
 
-describe('a Secret that agents read', () => {
-  it('is there before they are, and before they are told of another token', async () => {
+describe('a token that could not be written', () => {
+  it('is not what pods are started for', async () => {
     // Of somebody else, and so not written.
-    const name = 'withheld-oneagent-tenant-secret'
-    await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name) })
-    await stage.create('withheld', hosts)
+    const [agents, gateways] = ['withheld-oneagent-tenant-secret', 'withheld-activegate-tenant-secret'] as const
+    for (const name of [agents, gateways]) {
+      await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name) })
+    }
+    await stage.create('withheld', { ...hosts, activeGate: { capabilities: ['routing'] } }, WITHOUT_KEY)
     await inError(stage, 'withheld')
-    for (const type of ['OneAgentConnectionInfo', 'OneAgentDaemonSet']) {
+    const concerned = [
+      ['OneAgentConnectionInfo', agents],
+      ['OneAgentDaemonSet', agents],
+      ['ActiveGateConnectionInfo', gateways],
+      ['ActiveGateStatefulSet', gateways],
+    ] as const
+    for (const [type, name] of concerned) {
       expect(await stage.condition('withheld', type)).toMatchObject({
         status: 'False',
         reason: 'KubeApiError',
@@ -117,9 +125,13 @@ describe('a Secret that agents read', () => {
       })
     }
     expect(await exists('withheld')).toBe(false)
-    await stage.client.delete(Secrets, key(name))
+    expect(await find(stage, StatefulSets, 'withheld-activegate')).toBeUndefined()
+    // The environment made it, and would make another one.
+    expect(await find(stage, Secrets, 'withheld-activegate-authtoken-secret')).toBeDefined()
+    for (const name of [agents, gateways]) await stage.client.delete(Secrets, key(name))
     await isTold('withheld', 'OneAgentDaemonSet', 'DaemonSetCreated')
-    expect(await secretData(stage, name)).toHaveProperty(['tenant-token'])
+    await isTold('withheld', 'ActiveGateStatefulSet', 'StatefulSetCreated')
+    for (const name of [agents, gateways]) expect(await secretData(stage, name)).toHaveProperty(['tenant-token'])
   })
 })
 

@@ -174,17 +174,12 @@ describe('a cluster that refuses', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } },
       },
     })
-    await occupy(Secrets, 'Secret', 'refused-activegate-tenant-secret')
     await stage.create('refused', gateway, WITHOUT_KEY)
     await inError(stage, 'refused')
     expect(await stage.condition('refused', 'ActiveGateStatefulSet')).toMatchObject({
       status: 'False',
       reason: 'KubeApiError',
       message: expect.stringContaining('StatefulSet dynatrace/refused-activegate'),
-    })
-    expect(await stage.condition('refused', 'ActiveGateConnectionInfo')).toMatchObject({
-      status: 'False',
-      reason: 'KubeApiError',
     })
   })
 

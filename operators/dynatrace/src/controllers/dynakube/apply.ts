@@ -41,6 +41,9 @@ export const OWN_FIELDS = keepOwnFields(FIELD_MANAGER)
 /** The kinds that a DynaKube owns in every cluster. In a mesh there are those of Istio as well. */
 export const OWNED = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets] as const
 
+/** Those of them whose pods read what others hold. */
+const RUNS_PODS = [DaemonSets, Deployments, StatefulSets] as const
+
 /** Why the objects of a component could not all be written. */
 export interface ApplyFailure {
   readonly error: Error
@@ -81,11 +84,11 @@ export class DynaKubeApplier {
     const failures = new Map<Component, ApplyFailure>()
     for (const { component, objects } of rendered) {
       const [lacking] = component.reads?.flatMap((read) => failures.get(read) ?? []) ?? []
-      if (lacking !== undefined && objects.length > 0) {
-        failures.set(component, { error: lacking.error, index: 0 })
-        continue
-      }
       for (const [index, object] of objects.entries()) {
+        if (lacking !== undefined && RUNS_PODS.some(({ kind }) => kind === object.resource.kind)) {
+          failures.set(component, { error: lacking.error, index })
+          break
+        }
         // One look per pass is enough: whoever deletes the DynaKube later is noticed by the next one.
         const ownerResource = changes.some(({ type }) => type === 'created') ? undefined : DynaKubes
         const outcome = await told(context, () => this.bring(owner, [object], context, ownerResource))

@@ -22,8 +22,8 @@ export interface Component {
    */
   mayOwn(dynakube: DynaKube): readonly ObjectId[]
   /**
-   * Components whose objects its pods read. While one of those fails, this one is left as it is: pods that are told of a
-   * new token must not start with the old one.
+   * Components whose objects its pods read. While one of those fails, the pods are left as they are: told of a new
+   * token they must not start with the old one.
    */
   readonly reads?: readonly Component[]
   /**

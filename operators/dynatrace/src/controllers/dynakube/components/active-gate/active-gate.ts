@@ -17,6 +17,8 @@ import { type Component, known, NotYetKnownError } from '../../component.ts'
 import { volumesOf } from '../../mounted.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { placementOf } from '../../user-settings.ts'
+import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
+import { activeGateCertificate } from './certificate.ts'
 import { certificateContainer, GATEWAY_CONTAINER, gatewayContainer } from './containers.ts'
 import { renderCustomProperties } from './custom-properties.ts'
 import { gatewayLabels } from './labels.ts'
@@ -30,6 +32,7 @@ export const AUTH_TOKEN_KEY = 'auth-token'
 /** ActiveGate. */
 export const activeGate: Component = {
   name: 'ActiveGate',
+  reads: [activeGateTenantSecret, activeGateCertificate],
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
