@@ -4,6 +4,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { NotYetKnownError } from '../../component.ts'
+import { renderDynaKube } from '../../render.ts'
 import { asYaml, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { activeGate } from './active-gate.ts'
@@ -109,6 +110,14 @@ describe('ActiveGate', () => {
   it('waits for the address of its Service', () => {
     expect(() => render(gateway(), withIps())).toThrow(NotYetKnownError)
     expect(activeGateService.render(renderInput(gateway(), withIps()))).toHaveLength(1)
+  })
+
+  it('waits for the certificate that its pods mount', () => {
+    const input = renderInput(gateway())
+    const { activeGateKeyPair: _none, ...material } = input.material
+    const rendered = renderDynaKube({ ...input, material })
+    const { objects, failure } = rendered.find(({ component }) => component === activeGate) ?? {}
+    expect([objects, failure?.message]).toEqual([[], 'ActiveGate waits for its certificate'])
   })
 
   it('is made of nothing but what it may own', () => {
