@@ -96,11 +96,7 @@ const renew: EdgeConnectStep = {
 const remove: EdgeConnectStep = { name: 'delete', act: ({ client }) => client.delete(EdgeConnects, key) }
 
 /** What T12 needs to know of EdgeConnects. */
-const walks: Pick<
-  OperatorUnderTest,
-  'walksStates' | 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'
-> = {
-  walksStates: true,
+const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'> = {
   walkedNamespace: NAMESPACE,
   walkedFields: ['replicas', 'hostPatterns', 'hostRestrictions', 'kubernetesAutomation', 'labels', 'proxy.port'],
   exampleSpecs: [
@@ -114,7 +110,7 @@ const walks: Pick<
       annotations: { note: 'c' },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       env: [{ name: 'LEVEL', value: 'debug' }],
-      resources: { requests: { cpu: '50m' }, limits: { memory: '64Mi' } },
+      resources: { requests: { cpu: '50m' }, limits: { memory: '256Mi' } },
       proxy: { host: 'proxy.internal', port: 3128, noProxy: 'internal.org' },
     },
   ],

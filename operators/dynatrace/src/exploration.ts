@@ -1,21 +1,70 @@
 /** The Dynatrace operator and what its users do, described for fault exploration. */
+import { isDeepStrictEqual } from 'node:util'
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
-import type { Exploration } from '@reeve/simulation'
+import type { Exploration, OperatorUnderTest, User } from '@reeve/simulation'
 import { type DynaKubeSpec, DynaKubes } from './api/latest.ts'
-import { FULL_SPEC } from './api/testing/full-spec.ts'
+import { EXAMPLE_TEMPLATES, FULL_SPEC } from './api/testing/full-spec.ts'
 import { encodeSecret } from './controllers/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
-import { type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
+import { AUTHORITY, type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
 import { addServiceAccounts } from './exploration/service-accounts.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
-const FULL: Partial<DynaKubeSpec> = {
-  ...FULL_SPEC,
+/** The least that a DynaKube says here. */
+const PLAIN: DynaKubeSpec = {
+  apiUrl: `https://${AUTHORITY}/e/${TENANT}/api`,
   tokens: 'tokens',
   // A day: what is asked again, and written down, after hours would be no rest.
   dynatraceApiRequestThreshold: 1_440,
-  metadataEnrichment: { enabled: true },
+  templates: EXAMPLE_TEMPLATES,
+}
+
+const GATE = { capabilities: ['kubernetes-monitoring'] }
+const LASTING = { logMonitoring: {} }
+
+const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
+
+/** What users do before the first DynaKube. */
+async function prepare({ client, world }: User<EnvironmentWorld>): Promise<void> {
+  for (const name of [NAMESPACE, 'shop']) {
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+  await addServiceAccounts(client, NAMESPACE)
+  const { tokens } = world.tenant
+  const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
+  await client.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: NAMESPACE, name: 'tokens' },
+    data: encodeSecret(Object.fromEntries(values)),
+  })
+}
+
+/** What T12 needs to know of DynaKubes. Pairs of features are switched on and off by a suite of their own. */
+const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'> = {
+  walkedNamespace: NAMESPACE,
+  walkedFields: [
+    'oneAgent.hostMonitoring.labels',
+    'activeGate.replicas',
+    'activeGate.labels',
+    'extensions.prometheus',
+    'telemetryIngest.serviceName',
+    'metadataEnrichment.enabled',
+    'networkZone',
+  ],
+  exampleSpecs: [FULL],
+  complete: ({ activeGate, ...spec }) => ({
+    ...spec,
+    ...PLAIN,
+    ...LASTING,
+    activeGate: { ...Object(activeGate), ...GATE },
+  }),
+  // How to reach the environment is not for walks, nor is what leaves settings there for good, on purpose.
+  accepts: ({ apiUrl, tokens, dynatraceApiRequestThreshold, templates, activeGate, logMonitoring }) =>
+    isDeepStrictEqual({ apiUrl, tokens, dynatraceApiRequestThreshold, templates }, PLAIN) &&
+    Object(activeGate).capabilities?.includes('kubernetes-monitoring') &&
+    logMonitoring !== undefined,
 }
 
 const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
@@ -27,35 +76,18 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * npm run explore -- --operator dynatrace --pattern T1,T2,T9
  */
 export const exploration: Exploration<EnvironmentWorld> = {
-  operator: dynatraceUnderTest,
+  operator: { ...dynatraceUnderTest, ...walks, prepare },
   scenario: {
     name: 'life of a DynaKube',
     steps: [
       {
-        name: 'install',
-        async act({ client, world }) {
-          for (const name of [NAMESPACE, 'shop']) {
-            await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-          }
-          await addServiceAccounts(client, NAMESPACE)
-          const { tokens } = world.tenant
-          const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
-          await client.create(Secrets, {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            metadata: { namespace: NAMESPACE, name: 'tokens' },
-            data: encodeSecret(Object.fromEntries(values)),
-          })
-        },
-      },
-      {
         name: 'create',
-        act: ({ client, world }) =>
+        act: ({ client }) =>
           client.create(DynaKubes, {
             apiVersion: 'dynatrace.com/v1beta6',
             kind: 'DynaKube',
             metadata: key,
-            spec: { apiUrl: world.environment.url(TENANT), ...FULL },
+            spec: FULL,
           }),
         rest: true,
       },

@@ -32,8 +32,6 @@ const fixedCertificate: MakeCertificate = async () => ({ certificate: CERTIFICAT
 export const dynatraceUnderTest: OperatorUnderTest<EnvironmentWorld> = {
   name: 'dynatrace',
   crds: CRDS,
-  // Pairs of features are switched on and off by a suite of their own.
-  walksStates: false,
   hasElection: true,
   world: (place) => new EnvironmentWorld(place),
   start({ leaderElection, world, call, ...place }, client) {

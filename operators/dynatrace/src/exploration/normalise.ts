@@ -32,6 +32,9 @@ export function withoutChance(resource: string, object: PlainObject): PlainObjec
   return resource === 'dynakubes.dynatrace.com' ? masked(withoutAuthor(object)) : object
 }
 
+/** Conditions by their types: their order is that in which they came. */
+const byType = (one: PlainObject, other: PlainObject) => String(one.type).localeCompare(String(other.type))
+
 /** Who made the rule for logs depends on when an operator died: the next one finds it there. */
 function withoutAuthor(object: PlainObject): PlainObject {
   const { status } = object as { readonly status?: { readonly conditions?: readonly PlainObject[] } }
@@ -39,6 +42,7 @@ function withoutAuthor(object: PlainObject): PlainObject {
     const isTrueRule = condition.type === CONDITIONS.logMonitoringSettings && condition.status === 'True'
     return isTrueRule ? { ...condition, reason: 'There', message: '' } : condition
   })
+  conditions?.sort(byType)
   return { ...object, ...(status && { status: { ...status, ...(conditions && { conditions }) } }) }
 }
 
