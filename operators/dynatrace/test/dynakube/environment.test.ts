@@ -25,6 +25,7 @@ const TENANTS = [
   'imaged',
   'public',
   'tagged',
+  'nameless',
 ] as const
 
 let stage: Stage
@@ -241,5 +242,37 @@ describe('versions', () => {
     await stage.create('public', hosts, { 'feature.dynatrace.com/public-registry': 'true' })
     await settled('public')
     expect(await agent('public')).toMatchObject({ imageID: `public.example.com/oneagent:${tag}`, version: tag })
+  })
+
+  it('that nobody can compare are told, and the image stays', async () => {
+    const { versions } = stage.environment.tenant('tagged')
+    const image = { source: 'public.example.com/oneagent', tag: '1.300.1.20240101-000000' }
+    versions.setImage('oneAgent', image)
+    await stage.create('tagged', hosts, { 'feature.dynatrace.com/public-registry': 'true' })
+    await settled('tagged')
+    versions.setImage('oneAgent', { ...image, tag: 'latest' })
+    stage.pass(16 * MINUTE)
+    expect((await stage.look('tagged')).outcome).toBe('requeue_after')
+    expect((await agent('tagged'))?.imageID).toBe(`${image.source}:${image.tag}`)
+    expect(await stage.condition('tagged', 'OneAgentVersion')).toMatchObject({ reason: 'VerificationFailed' })
+  })
+
+  it('without a name are an error as long as there was none before', async () => {
+    const { versions } = stage.environment.tenant('nameless')
+    const version = versions.agent
+    versions.agent = ''
+    await stage.create('nameless', hosts)
+    await inError('nameless')
+    expect(await stage.condition('nameless', 'OneAgentVersion')).toMatchObject({
+      status: 'False',
+      reason: 'VerificationFailed',
+      message: expect.stringContaining('names no version'),
+    })
+    versions.agent = version
+    await settled('nameless')
+    versions.agent = ''
+    stage.pass(16 * MINUTE)
+    expect((await stage.look('nameless')).outcome).toBe('requeue_after')
+    expect((await agent('nameless'))?.version).toBe(version)
   })
 })

@@ -161,27 +161,30 @@ async function findInTenant(pass: Pass, target: Target, source: VersionSource): 
     source === 'custom-version'
       ? customVersion(dynakube)
       : await reported(pass, target.condition, () => target.latestVersion(pass))
-  if (version === '') {
-    throw new VersionError(`the environment names no version of ${target.component}; it is asked again`)
-  }
+  if (version === '') throw unverified(pass, target, `the environment names no version of ${target.component}`)
   return { imageID: target.tenantImage(dynakube, version), version }
 }
 
 /** An older agent cannot read what a newer one left on the node. */
-function isDowngrade({ draft }: Pass, target: Target, found: string): boolean {
+function isDowngrade(pass: Pass, target: Target, found: string): boolean {
+  const { draft } = pass
   const { imageID, version = '', source } = draft.status[target.component] ?? {}
   const isComparable = source === 'tenant-registry' || source === 'public-registry'
   if (!imageID || !isComparable) return false
   const [before, after] = [parseAgentVersion(version), parseAgentVersion(found)]
   if (before === undefined || after === undefined) {
-    const problem = `versions "${version}" and "${found}" cannot be compared`
-    draft.set(target.condition, 'False', REASONS.verificationFailed, problem)
-    throw new VersionError(problem)
+    throw unverified(pass, target, `versions "${version}" and "${found}" cannot be compared`)
   }
   if (compareAgentVersions(after, before) >= 0) return false
   const problem = `Version ${found} is older than ${version}, which stays; agents are not downgraded`
   draft.set(target.condition, 'False', REASONS.downgrade, problem)
   return true
+}
+
+/** The failure to judge a version. Only agents, which are not downgraded, tell it as such. */
+function unverified({ draft }: Pass, { condition, refusesDowngrade }: Target, problem: string): VersionError {
+  if (refusesDowngrade) draft.set(condition, 'False', REASONS.verificationFailed, `${problem}; it is asked again`)
+  return new VersionError(`${problem}; it is asked again`)
 }
 
 function store({ draft }: Pass, { component }: Target, found: Partial<VersionStatus>): void {
