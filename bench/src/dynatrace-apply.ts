@@ -23,7 +23,7 @@ import {
 import type { Result } from './result.ts'
 
 /** The first round warms up. */
-const ROUNDS = 5
+const ROUNDS = 3
 
 /** All is done when nothing was looked at for so long; the time of the last write is what counts. */
 const QUIET_MS = 500
