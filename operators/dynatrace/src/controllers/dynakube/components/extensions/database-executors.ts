@@ -55,7 +55,7 @@ function labelsOf(dynakube: DynaKube, { id }: Database) {
 
 function renderDeployment({ dynakube, material }: RenderInput, database: Database): DesiredObject<Deployment> {
   const labels = labelsOf(dynakube, database)
-  const annotations = database.annotations
+  const { annotations = {} } = database
   return desired(
     Deployments,
     {
@@ -69,7 +69,10 @@ function renderDeployment({ dynakube, material }: RenderInput, database: Databas
         replicas: database.replicas ?? material.databaseReplicas?.[database.id] ?? 1,
         selector: { matchLabels: labels.match },
         template: {
-          metadata: { labels: { ...database.labels, ...labels.all }, ...(annotations && { annotations }) },
+          metadata: {
+            labels: { ...database.labels, ...labels.all },
+            ...(Object.keys(annotations).length > 0 && { annotations }),
+          },
           spec: podSpec(dynakube, database),
         },
       },

@@ -187,6 +187,13 @@ describe('executors of databases', () => {
     expect([policy('latest'), policy('1.2.3')]).toEqual(['Always', 'IfNotPresent'])
   })
 
+  it('have annotations only when the user gives some', () => {
+    const annotated = (annotations: Readonly<Record<string, string>>) =>
+      executor(databases({ annotations: { ...annotations } }))?.template?.metadata
+    expect(annotated({})).not.toHaveProperty('annotations')
+    expect(annotated({ team: 'a' })).toMatchObject({ annotations: { team: 'a' } })
+  })
+
   it('keep their own labels (gateway 35)', () => {
     const labels = { team: 'a', 'extensions.dynatrace.com/datasource': 'mine' }
     const deployment = only<Deployment>(databaseExecutors.render(renderInput(databases({ labels }))), 'Deployment')
