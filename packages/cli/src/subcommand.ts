@@ -51,7 +51,7 @@ export interface CommandContext {
 export interface Subcommand<Options> {
   /** Adds options, the long description and examples. */
   readonly configure: (command: Command) => void
-  /** Works, and answers with the exit code: one of {@link EXIT} unless a signal ended it. */
+  /** Works, and answers with the exit code: one of {@link EXIT}, or one that the program adds. */
   readonly run: (options: Options, context: CommandContext) => Promise<number>
 }
 
