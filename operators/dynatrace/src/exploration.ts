@@ -20,8 +20,8 @@ const PLAIN: DynaKubeSpec = {
   templates: EXAMPLE_TEMPLATES,
 }
 
-const GATE = { capabilities: ['kubernetes-monitoring'] }
-const LASTING = { logMonitoring: {} }
+/** For these the environment gets settings that stay. */
+const LASTING = { activeGate: { capabilities: ['kubernetes-monitoring'] }, logMonitoring: {} }
 
 const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
 
@@ -54,17 +54,18 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
     'networkZone',
   ],
   exampleSpecs: [FULL],
-  complete: ({ activeGate, ...spec }) => ({
-    ...spec,
-    ...PLAIN,
-    ...LASTING,
-    activeGate: { ...Object(activeGate), ...GATE },
-  }),
+  complete: (spec) => {
+    const { activeGate } = spec as Partial<DynaKubeSpec>
+    return { ...spec, ...PLAIN, ...LASTING, activeGate: { ...activeGate, ...LASTING.activeGate } }
+  },
   // How to reach the environment is not for walks, nor is what leaves settings there for good, on purpose.
-  accepts: ({ apiUrl, tokens, dynatraceApiRequestThreshold, templates, activeGate, logMonitoring }) =>
-    isDeepStrictEqual({ apiUrl, tokens, dynatraceApiRequestThreshold, templates }, PLAIN) &&
-    Object(activeGate).capabilities?.includes('kubernetes-monitoring') &&
-    logMonitoring !== undefined,
+  accepts: (spec) => {
+    const { apiUrl, tokens, dynatraceApiRequestThreshold, templates, ...rest } = spec as Partial<DynaKubeSpec>
+    const isPlain = isDeepStrictEqual({ apiUrl, tokens, dynatraceApiRequestThreshold, templates }, PLAIN)
+    const { activeGate, logMonitoring } = rest
+    const isMonitored = activeGate?.capabilities?.includes('kubernetes-monitoring') ?? false
+    return isPlain && isMonitored && logMonitoring !== undefined
+  },
 }
 
 const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
