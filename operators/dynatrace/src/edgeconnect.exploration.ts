@@ -108,7 +108,6 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
       kubernetesAutomation: { enabled: true },
       labels: { team: 'a', tier: 'b' },
       annotations: { note: 'c' },
-      nodeSelector: { 'kubernetes.io/os': 'linux' },
       env: [{ name: 'LEVEL', value: 'debug' }],
       resources: { requests: { cpu: '50m' }, limits: { memory: '256Mi' } },
       proxy: { host: 'proxy.internal', port: 3128, noProxy: 'internal.org' },

@@ -55,8 +55,17 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
   ],
   exampleSpecs: [FULL],
   complete: (spec) => {
-    const { activeGate } = spec as Partial<DynaKubeSpec>
-    return { ...spec, ...PLAIN, ...LASTING, activeGate: { ...activeGate, ...LASTING.activeGate } }
+    const { activeGate, telemetryIngest } = spec as Partial<DynaKubeSpec>
+    return {
+      ...spec,
+      ...PLAIN,
+      ...LASTING,
+      activeGate: { ...activeGate, ...LASTING.activeGate },
+      // No name of a Service begins with a digit.
+      ...(telemetryIngest?.serviceName && {
+        telemetryIngest: { serviceName: `ingest-${telemetryIngest.serviceName}` },
+      }),
+    }
   },
   // How to reach the environment is not for walks, nor is what leaves settings there for good, on purpose.
   accepts: (spec) => {
