@@ -1,6 +1,7 @@
 /** What goes wrong is told, keeps nothing else from being done, and is tried again. */
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INSTANCE_LABEL } from '../../src/controllers/dynakube/injection/map-namespaces.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
@@ -227,8 +228,7 @@ describe('a cluster that refuses', () => {
     const read = async () => (await stage.client.get(Namespaces, { name: 'shop' })).metadata.labels ?? {}
     const applicationMonitoring = { namespaceSelector: { matchLabels: labels } }
     await stage.create('injecting', { oneAgent: { applicationMonitoring } })
-    await settled(stage, 'injecting')
-    expect(Object.values(await read())).toContain('injecting')
+    await stage.until('the label', async () => (await read())[INSTANCE_LABEL] === 'injecting')
     const match = { verb: 'patch', resource: 'namespaces', name: 'shop' }
     const heal = stage.cluster.faults.inject(match, { kind: 'status', code: 403 }, { times: Number.POSITIVE_INFINITY })
     await stage.edit('injecting', { spec: { oneAgent: null } })
@@ -236,7 +236,7 @@ describe('a cluster that refuses', () => {
     expect(await stage.condition('injecting', 'CodeModulesInjection')).toBeUndefined()
     heal()
     await settled(stage, 'injecting')
-    expect(await read()).not.toHaveProperty(['dynakube.internal.dynatrace.com/instance'])
+    expect(await read()).not.toHaveProperty([INSTANCE_LABEL])
   })
 })
 
