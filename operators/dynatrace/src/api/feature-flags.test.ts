@@ -68,6 +68,12 @@ describe('feature flags', () => {
     expect(names.filter((name) => isIgnoredNamespace(dynakube(), name))).toEqual(ignored)
   })
 
+  it('take the namespace of the DynaKube as a name, not as a pattern', () => {
+    const { metadata, ...rest } = dynakube()
+    const object = { ...rest, metadata: { ...metadata, namespace: '(' } }
+    expect(['(', 'shop'].filter((name) => isIgnoredNamespace(object, name))).toEqual(['('])
+  })
+
   it('know two failure policies (41)', () => {
     expect(flagsOf({ 'injection-failure-policy': 'flail' }).injectionFailurePolicy).toBe('silent')
     expect(flagsOf({ 'injection-failure-policy': 'fail' }).injectionFailurePolicy).toBe('fail')

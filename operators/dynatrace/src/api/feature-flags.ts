@@ -133,6 +133,10 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
   }
 }
 
+/** Namespaces of the platform, which are ignored unless a flag says otherwise. */
+const PLATFORM_NAMESPACES = ['^kube-.*', '^openshift(-.*)?', '^gke-.*', '^gmp-.*'] as const
+const PLATFORM_NAMESPACE = new RegExp(PLATFORM_NAMESPACES.join('|'))
+
 /**
  * Tells whether pods of a namespace are never injected or enriched. Patterns match anywhere in the name; one that is
  * no regular expression matches nothing. For many namespaces: the patterns are read once.
@@ -141,8 +145,8 @@ export function ignoredNamespaces(dynakube: DynaKube): (namespace: string) => bo
   const given = ignoredByUser(dynakube)
   if (given !== undefined) return matcherOf(given)
   // Every pass asks this for every DynaKube. Patterns of ours never backtrack, so they need no engine that is slow to set up.
-  const ours = new RegExp(ignoredByDefault(dynakube).join('|'))
-  return (name) => ours.test(name)
+  const { namespace = '' } = dynakube.metadata
+  return (name) => name === namespace || PLATFORM_NAMESPACE.test(name)
 }
 
 /** As {@link ignoredNamespaces}, for one namespace. */
@@ -159,7 +163,7 @@ function ignoredByUser(dynakube: DynaKube): readonly string[] | undefined {
 }
 
 function ignoredByDefault({ metadata }: DynaKube): readonly string[] {
-  return [`^${metadata.namespace ?? ''}$`, '^kube-.*', '^openshift(-.*)?', '^gke-.*', '^gmp-.*']
+  return [`^${metadata.namespace ?? ''}$`, ...PLATFORM_NAMESPACES]
 }
 
 function initialConnectRetryMs(dynakube: DynaKube): number {
