@@ -90,15 +90,15 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
   })
 
   /** A driver whose helm soon stops waiting, long before its own deadline. */
-  const impatient = () =>
+  const impatient = (seconds: number) =>
     session.open({
       runProcess: (request) =>
-        runProcess({ ...request, args: request.args.map((arg) => arg.replace(/^--timeout=.*/, '--timeout=1s')) }),
+        runProcess({ ...request, args: request.args.map((arg) => arg.replace(/(?<=^--timeout=).*/, `${seconds}s`)) }),
     })
 
   test('by helm itself, which waited long enough, leaves a failed release that can be upgraded', async () => {
     const { chart } = session
-    const helm = await impatient()
+    const helm = await impatient(1)
     const late = helm.install(key('late'), chart, { values: stuck, wait: true })
     await expect(late).rejects.toMatchObject({ code: 'HELM_TIMEOUT', endedBy: 'helm' })
     expect(await statuses(key('late'))).toEqual(['failed'])
@@ -107,7 +107,8 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
 
   test('of an upgrade that fails is undone when that was asked for', async () => {
     const { chart } = session
-    const helm = await impatient()
+    // Undoing has to end within the same time.
+    const helm = await impatient(6)
     await helm.install(key('undone'), chart, { values: { replicas: 0 } })
     const upgrade = helm.upgrade(key('undone'), chart, { values: stuck, rollbackOnFailure: true })
     await expect(upgrade).rejects.toMatchObject({ code: 'HELM_TIMEOUT' })
