@@ -15,6 +15,8 @@ export interface SeamEvent {
   readonly index: number
   readonly instance: number
   readonly resource: string
+  /** What the stream chooses that it came by, see `selectionId`. */
+  readonly selection: string
   readonly type: string
   readonly resourceVersion: string | undefined
   readonly namespace: string | undefined

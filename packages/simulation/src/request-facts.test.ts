@@ -7,6 +7,8 @@ const facts = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string
 it.each([
   ['GET', '/api/v1/pods?watch=true&limit=1', 'watch pods'],
   ['GET', '/apis/apps/v1/namespaces/a/deployments', 'list deployments.apps a'],
+  ['GET', '/api/v1/secrets?watch=true&fieldSelector=metadata.name%3Db', 'watch secrets metadata.name=b'],
+  ['GET', '/api/v1/pods?labelSelector=app%3Dc&limit=1', 'list pods app=c'],
   ['GET', '/api/v1/namespaces/a', 'get namespaces a'],
   ['PUT', '/apis/example.com/v1/namespaces/a/boxes/b/status', 'update boxes.example.com/status a/b'],
   ['PATCH', '/api/v1/nodes/n', 'patch nodes n'],

@@ -11,6 +11,8 @@ export interface RequestFacts {
   /** Of a path that is no resource, that path: two questions about the API at once are not one asked twice. */
   readonly name: string | undefined
   readonly subresource: string | undefined
+  /** Of a list or watch, which labels or fields choose its objects. */
+  readonly selector: string | undefined
   readonly isWrite: boolean
 }
 
@@ -25,7 +27,8 @@ export function requestFacts(request: TransportRequest): RequestFacts {
   const rest = isCore ? parts.slice(2) : isGroup ? parts.slice(3) : []
   if (rest.length === 0) {
     const verb = request.method.toLowerCase()
-    return { verb, resource: '', namespace: undefined, name: pathname, subresource: undefined, isWrite: false }
+    const nothing = { namespace: undefined, subresource: undefined, selector: undefined }
+    return { ...nothing, verb, resource: '', name: pathname, isWrite: false }
   }
   const isNamespaced = rest[0] === 'namespaces' && rest.length > 2
   const [plural = '', name, subresource] = isNamespaced ? rest.slice(2) : rest
@@ -37,6 +40,7 @@ export function requestFacts(request: TransportRequest): RequestFacts {
     namespace: isNamespaced ? rest[1] : undefined,
     name: name ?? (verb === 'create' ? nameIn(request.body) : undefined),
     subresource,
+    selector: selectorIn(query),
     isWrite: request.method !== 'GET',
   }
 }
@@ -49,6 +53,12 @@ function verbOf(method: string, name: string | undefined, query: string): string
   return method === 'DELETE' && name === undefined ? 'deletecollection' : (WRITES[method] ?? method.toLowerCase())
 }
 
+function selectorIn(query: string): string | undefined {
+  const parameters = new URLSearchParams(query)
+  const selectors = ['labelSelector', 'fieldSelector'].flatMap((name) => parameters.get(name) ?? [])
+  return selectors.length === 0 ? undefined : selectors.join(',')
+}
+
 function nameIn(body: string | Uint8Array | undefined): string | undefined {
   if (body === undefined) return undefined
   const object = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as {
@@ -58,10 +68,19 @@ function nameIn(body: string | Uint8Array | undefined): string | undefined {
 }
 
 /** `create deployments.apps default/shop`, as traces and points show it. */
-export function describeRequest({ verb, resource, namespace, name, subresource }: RequestFacts): string {
+export function describeRequest({ verb, resource, namespace, name, subresource, selector = '' }: RequestFacts): string {
   const key = [namespace, name].filter((part) => part !== undefined).join('/')
   const target = subresource === undefined ? resource : `${resource}/${subresource}`
-  return [verb, target, key].filter((part) => part !== '').join(' ')
+  return [verb, target, key, selector].filter((part) => part !== '').join(' ')
+}
+
+/** What a list or watch chooses: an operator may follow one kind by several streams. */
+export function selectionId({
+  resource,
+  namespace = '',
+  selector = '',
+}: Pick<RequestFacts, 'resource' | 'namespace' | 'selector'>): string {
+  return `${resource} ${namespace} ${selector}`
 }
 
 /** Which object a request is about: the key of counters. */

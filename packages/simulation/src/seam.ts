@@ -2,7 +2,7 @@
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import { type Clock, sleep, type Transport, type TransportRequest, type TransportResponse } from '@reeve/kube'
 import { DELIVER, type Disturbance, type EventFate, PASS, type SeamEvent, type SeamRequest } from './disturbance.ts'
-import { describeRequest, requestFacts } from './request-facts.ts'
+import { describeRequest, requestFacts, selectionId } from './request-facts.ts'
 import type { TraceKind } from './trace.ts'
 
 /** What a seam needs of its world. */
@@ -134,7 +134,8 @@ export class Seam implements Transport {
     if (this.isKilled) await this.#never()
   }
 
-  #eventOf(line: Uint8Array, { resource, instance }: SeamRequest): SeamEvent {
+  #eventOf(line: Uint8Array, request: SeamRequest): SeamEvent {
+    const { resource, instance } = request
     const { type, object } = JSON.parse(Buffer.from(line).toString('utf8')) as {
       readonly type: string
       readonly object: {
@@ -142,7 +143,8 @@ export class Seam implements Transport {
       }
     }
     const { namespace, name, resourceVersion } = object.metadata ?? {}
-    return { index: this.#world.nextEvent(), instance, resource, type, resourceVersion, namespace, name }
+    const selection = selectionId(request)
+    return { index: this.#world.nextEvent(), instance, resource, selection, type, resourceVersion, namespace, name }
   }
 }
 

@@ -1,6 +1,6 @@
 /** T9: each request fails once, in each of the ways in which requests fail; and so does each call outside. */
 import { DELIVER, PASS, type RequestFate, type SeamCall } from '../disturbance.ts'
-import { describeRequest, objectId } from '../request-facts.ts'
+import { describeRequest } from '../request-facts.ts'
 import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 const RETRY_AFTER_SECONDS = 3
@@ -41,7 +41,7 @@ export const failedRequests: Pattern = {
                     refusedAtMs = disturbed.elapsedMs
                     return fate
                   }
-                  const isRepeated = request.verb === failing.verb && objectId(request) === objectId(failing)
+                  const isRepeated = describeRequest(request) === describeRequest(failing)
                   if (
                     name === '429' &&
                     refusedAtMs !== undefined &&

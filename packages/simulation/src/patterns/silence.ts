@@ -2,6 +2,7 @@
 import { INFORMER_TIMING } from '@reeve/runtime'
 import { DELIVER, PASS, type SeamEvent } from '../disturbance.ts'
 import type { RunningInstance } from '../instance.ts'
+import { selectionId } from '../request-facts.ts'
 import type { RunControl } from '../scenario-run.ts'
 import { describeEvent } from '../seam.ts'
 import type { Pattern, PatternContext, Point } from './pattern.ts'
@@ -47,8 +48,9 @@ function pointOf(context: PatternContext, event: SeamEvent): Point {
             },
             // Health and metrics have to tell of it before the operator has recovered, or nobody ever sees it. Silence
             // while the first state is streamed means that the server cannot stream: then it is listed, and that is all.
-            onRequest: ({ resource, verb, instance }) => {
-              const isBack = resource === event.resource && (verb === 'list' || verb === 'watch')
+            onRequest: (request) => {
+              const { verb, instance } = request
+              const isBack = (verb === 'list' || verb === 'watch') && selectionId(request) === event.selection
               if (isDead && isBack && verb === 'watch') checkVisible(control, event, world.instances[instance - 1])
               if (isBack) isDead = false
               return PASS
