@@ -1,7 +1,6 @@
 /** Labels namespaces and puts into them what the init containers of their pods read. */
 import {
   isAlreadyExists,
-  isConflict,
   isNotFound,
   type KubeClient,
   Namespaces,
@@ -163,12 +162,12 @@ async function create(secret: Secret, { client, signal }: NamespaceContext): Pro
 }
 
 async function removeCopy(live: Stored<Secret>, key: CopyKey, { client, signal }: NamespaceContext): Promise<void> {
-  const { uid, resourceVersion } = live.metadata
+  const { uid } = live.metadata
   try {
-    await client.delete(Secrets, key, { preconditions: { uid, resourceVersion }, signal })
+    // Whatever somebody wrote into it meanwhile: it goes. One that was made anew is looked at before, by the next try.
+    await client.delete(Secrets, key, { preconditions: { uid }, signal })
   } catch (error) {
-    // Gone, or another one by now: the next look tells.
-    if (!isNotFound(error) && !isConflict(error)) throw error
+    if (!isNotFound(error)) throw error
   }
 }
 
