@@ -35,7 +35,7 @@ export const coreDefaults: readonly RecordedCase[] = [
   created('a headless service without a selector', Services, { spec: { clusterIP: 'None' } }),
   created('a node port service', Services, { spec: { type: 'NodePort', ports: [port] } }),
   created('a service with a chosen node port', Services, {
-    spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_123 }] },
+    spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_042 }] },
   }),
   created('a load balancer service', Services, { spec: { type: 'LoadBalancer', ports: [port] } }),
   created('a load balancer service for local traffic', Services, {

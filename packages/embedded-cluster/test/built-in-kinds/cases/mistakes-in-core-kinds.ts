@@ -54,7 +54,7 @@ export const coreMistakes: readonly RecordedCase[] = [
     ],
   }),
   service('an unknown type', { type: 'Magic' }),
-  service('a node port without nodes', { ports: [{ port: 80, nodePort: 30_123 }] }),
+  service('a node port without nodes', { ports: [{ port: 80, nodePort: 30_042 }] }),
   {
     ...service('a node port out of range', {}),
     requests: [
@@ -73,8 +73,8 @@ export const coreMistakes: readonly RecordedCase[] = [
   service('one node port twice', {
     type: 'NodePort',
     ports: [
-      { port: 80, name: 'a', nodePort: 30_123 },
-      { port: 81, name: 'b', nodePort: 30_123 },
+      { port: 80, name: 'a', nodePort: 30_042 },
+      { port: 81, name: 'b', nodePort: 30_042 },
     ],
   }),
   service('an address that is none', { clusterIP: 'here' }),
