@@ -9,13 +9,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import {
-  agentFileMode,
-  codeModules,
-  createEnvironmentClient,
-  type EnvironmentClient,
-  unpackZip,
-} from '@reeve/dynatrace/environment'
+import { agentFileMode, unpackZip } from '@reeve/archives'
+import { codeModules, createEnvironmentClient, type EnvironmentClient } from '@reeve/dynatrace/environment'
 import type { Result } from './result.ts'
 
 const MIB = 1024 ** 2

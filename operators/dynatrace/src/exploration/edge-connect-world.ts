@@ -1,11 +1,11 @@
 /** The environment as EdgeConnects see it: it tells when an operator removes what it still has the credentials of. */
+import type { OutboundRequest, OutboundResponse } from '@reeve/http'
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { OutsidePlace, PlainObject } from '@reeve/simulation'
 import { clientSecretName } from '../api/edgeconnect/edgeconnect-facts.ts'
 import { EdgeConnects } from '../api/latest.ts'
 import { CLIENT_KEYS } from '../controllers/edgeconnect/provision.ts'
 import { decodeSecret } from '../controllers/secret-data.ts'
-import type { OutboundRequest, OutboundResponse } from '../http/outbound.ts'
 import { EnvironmentWorld } from './environment-world.ts'
 
 /** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */

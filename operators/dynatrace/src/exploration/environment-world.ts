@@ -1,10 +1,9 @@
 /** The Dynatrace environment as the world outside the cluster, and the way an operator's requests take there. */
 import { createHash } from 'node:crypto'
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
 import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
 import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
 import type { TenantState } from '../environment/simulator/tenant/tenant-state.ts'
-import { HttpConnectionError } from '../http/http-error.ts'
-import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
 
 /** The tenant of DynaKubes that say nothing else. */
 export const TENANT = 'abc12345'

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
+import type { OutboundRequest } from '@reeve/http'
 import { describe, expect, it } from 'vitest'
 import { createEnvironmentClient } from '../environment/client/environment-client.ts'
 import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
-import type { OutboundRequest } from '../http/outbound.ts'
 import { EnvironmentWatch } from './environment-watch.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 

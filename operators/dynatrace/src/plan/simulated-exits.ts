@@ -1,4 +1,5 @@
 /** Environments that exist in this process only, for plans without a network. */
+import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, Secrets } from '@reeve/kube'
 import { tokensSecretName } from '../api/dynakube/names.ts'
 import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'
@@ -7,7 +8,6 @@ import { decodeSecret, encodeSecret } from '../controllers/secret-data.ts'
 import { TOKEN_SCOPES } from '../environment/simulator/defaults.ts'
 import type { OAuthClientOptions, TenantOptions, TokenOptions } from '../environment/simulator/options.ts'
 import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
-import type { OutboundRequest, OutboundResponse, Sender } from '../http/outbound.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
 import type { ScratchCluster } from './scratch-cluster.ts'
 import type { Exits } from './world.ts'

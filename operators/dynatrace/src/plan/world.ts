@@ -1,5 +1,15 @@
 /** The world outside the cluster, as a plan sees it: it answers questions and is never changed. */
 import {
+  environmentProxy,
+  HTTP_DEFAULTS,
+  noProxy,
+  Outbound,
+  openOutbound,
+  type Sender,
+  usableCertificates,
+} from '@reeve/http'
+import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '@reeve/oci'
+import {
   createEnvironmentClient,
   type EnvironmentClient,
   type EnvironmentClientOptions,
@@ -9,12 +19,6 @@ import {
   type PlatformClient,
   type PlatformClientOptions,
 } from '../environment/client/platform/platform-client.ts'
-import { HTTP_DEFAULTS } from '../http/defaults.ts'
-import { Outbound, type Sender } from '../http/outbound.ts'
-import { openOutbound } from '../http/outbound-client.ts'
-import { environmentProxy, noProxy } from '../http/proxy-choice.ts'
-import { usableCertificates } from '../http/trusted-certificates.ts'
-import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../oci/registry-client.ts'
 import type { EnvironmentWatch } from './environment-watch.ts'
 
 /** What the reconcile functions are given to reach environments and registries. */

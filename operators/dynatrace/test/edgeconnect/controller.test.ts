@@ -1,11 +1,11 @@
 /** EdgeConnects in a cluster in process, against a simulated environment and its registry. */
 import { ConfigMaps, Deployments, Events, isNotFound, Secrets } from '@reeve/kube'
+import { createRegistryClient } from '@reeve/oci'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type EdgeConnectSpec, EdgeConnects } from '../../src/api/latest.ts'
 import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
 import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
-import { createRegistryClient } from '../../src/oci/registry-client.ts'
 import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
 
 const TENANT = 'tenant'

@@ -1,10 +1,10 @@
 /** EdgeConnect calls against the simulated platform. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type ScriptedAnswer, ScriptedSender } from '@reeve/http/testing'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import { createPlatformClient } from '../../src/environment/client/platform/platform-client.ts'
-import { type ScriptedAnswer, ScriptedSender } from '../../src/http/testing/scripted-sender.ts'
 import { simulated, TENANT } from './support/simulated.ts'
 
 const REQUEST = {

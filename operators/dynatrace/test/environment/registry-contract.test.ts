@@ -1,10 +1,13 @@
 /** The registry client against the simulated registry, over real sockets. */
+import { listing, scratchFolder } from '@reeve/archives/testing'
+import {
+  createRegistryClient,
+  parseDockerConfig,
+  parseImageReference,
+  pullLayer,
+  type RegistryClientOptions,
+} from '@reeve/oci'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listing, scratchFolder } from '../../src/archives/testing/scratch-folder.ts'
-import { parseDockerConfig } from '../../src/oci/docker-config.ts'
-import { parseImageReference } from '../../src/oci/image-reference.ts'
-import { pullLayer } from '../../src/oci/pull-image.ts'
-import { createRegistryClient, type RegistryClientOptions } from '../../src/oci/registry-client.ts'
 import { startForwardProxy } from './support/forward-proxy.ts'
 import { QUICK, type Simulated, simulated, TENANT } from './support/simulated.ts'
 

@@ -1,6 +1,6 @@
 /** What follows from the environment of a DynaKube: its host, tenant, images and how often it is asked. */
+import { parseUrl } from '@reeve/http'
 import type { DynaKube } from '../latest.ts'
-import { parseUrl } from '../url-reference.ts'
 
 /** Host and port of `apiUrl`; empty when it has none or is no URL. */
 export const apiHost = ({ spec }: DynaKube): string => parseUrl(spec.apiUrl)?.host ?? ''

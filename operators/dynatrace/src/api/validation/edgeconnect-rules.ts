@@ -1,7 +1,7 @@
 /** All rules for EdgeConnects, in the order of their messages. */
+import { parseUrl } from '@reeve/http'
 import { hasKubernetesAutomation, isProvisioner, serviceAccountName } from '../edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../latest.ts'
-import { parseUrl } from '../url-reference.ts'
 import type { Rule } from './rule.ts'
 import { notInstalled } from './rules/modules.ts'
 

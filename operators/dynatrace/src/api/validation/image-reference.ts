@@ -1,5 +1,5 @@
 /** Which texts name a container image. */
-import { parseUrl } from '../url-reference.ts'
+import { parseUrl } from '@reeve/http'
 
 const REPOSITORY = /^[a-z0-9_\-./]{2,255}$/
 const TAG = /^[A-Za-z0-9_\-.]{1,128}$/

@@ -1,9 +1,7 @@
+import { DOCKER_CONFIG_KEY, type RegistryClientOptions, RegistryCredentialsError } from '@reeve/oci'
 import { describe, expect, it } from 'vitest'
 import type { EdgeConnectSpec, EdgeConnectStatus } from '../../api/latest.ts'
 import { edgeConnect } from '../../api/testing/build.ts'
-import { DOCKER_CONFIG_KEY } from '../../oci/docker-config.ts'
-import type { RegistryClientOptions } from '../../oci/registry-client.ts'
-import { RegistryCredentialsError } from '../../oci/registry-error.ts'
 import { resolveImage } from './image.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)

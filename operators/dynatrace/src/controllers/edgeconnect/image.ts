@@ -1,10 +1,15 @@
 /** Which image an EdgeConnect runs, pinned by its digest unless it is the user's own. */
 import type { Clock } from '@reeve/kube'
+import {
+  DOCKER_CONFIG_KEY,
+  type DockerConfig,
+  parseDockerConfig,
+  type RegistryClient,
+  type RegistryClientOptions,
+} from '@reeve/oci'
 import { formatTime, type Logger } from '@reeve/runtime'
 import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect, EdgeConnectStatus } from '../../api/latest.ts'
-import { DOCKER_CONFIG_KEY, type DockerConfig, parseDockerConfig } from '../../oci/docker-config.ts'
-import type { RegistryClient, RegistryClientOptions } from '../../oci/registry-client.ts'
 import { isImage } from '../dynakube/image.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 

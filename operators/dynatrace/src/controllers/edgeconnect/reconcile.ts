@@ -1,6 +1,7 @@
 /** What happens to one EdgeConnect: an image, a client in the environment, a configuration and a Deployment. */
 import { randomBytes } from 'node:crypto'
 import { Deployments, isApiError, isNotFound, Secrets, type Stored } from '@reeve/kube'
+import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '@reeve/oci'
 import {
   AcceptedDifferences,
   applyPlan,
@@ -35,7 +36,6 @@ import {
   type PlatformClient,
   type PlatformClientOptions,
 } from '../../environment/client/platform/platform-client.ts'
-import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../../oci/registry-client.ts'
 import { FIELD_MANAGER } from '../dynakube/apply.ts'
 import { NamespaceView } from '../dynakube/namespace-view.ts'
 import { makeToken } from '../dynakube/resolve/generated.ts'

@@ -1,15 +1,22 @@
 /** Sends one call of an API: headers, deadline, retries, report, and errors in the server's words. */
-import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
-import type { Logger } from '@reeve/runtime'
+import {
+  ACCEPTED_ENCODING,
+  type DecodeOptions,
+  decodeJson,
+  followRedirects,
+  type OutboundRequest,
+  type OutboundResponse,
+  type RequestHook,
+  type RetryPolicy,
+  readAnswer,
+  readBeginning,
+  repeat,
+  reporter,
+  type SecretFilter,
+  type Sender,
+} from '@reeve/http'
+import { type ClientLogger, type Clock, headerValue, retryAfterMs } from '@reeve/kube'
 import type { Static, TSchema } from 'typebox'
-import { type DecodeOptions, decodeJson } from '../../http/decode-json.ts'
-import type { RetryPolicy } from '../../http/defaults.ts'
-import { followRedirects } from '../../http/follow-redirects.ts'
-import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
-import { ACCEPTED_ENCODING, readAnswer, readBeginning } from '../../http/read-answer.ts'
-import { repeat } from '../../http/repeat.ts'
-import { type RequestHook, reporter } from '../../http/request-report.ts'
-import type { SecretFilter } from '../../http/secret-filter.ts'
 import { ENVIRONMENT_DEFAULTS } from './defaults.ts'
 import { EnvironmentApiError, EnvironmentResponseError, EnvironmentUnreadableError, refusalOf } from './errors.ts'
 import { explainUnreadable, parseServerError, parseServerErrorList } from './server-error.ts'
@@ -47,7 +54,7 @@ export interface CallExecutorOptions {
   readonly sender: Sender
   readonly clock: Clock
   readonly random: () => number
-  readonly logger: Logger
+  readonly logger: ClientLogger
   readonly secrets: SecretFilter
   readonly policy: RetryPolicy
   readonly quotedErrorBytes: number
@@ -70,7 +77,7 @@ export class CallExecutor {
     return this.#options.clock
   }
 
-  get logger(): Logger {
+  get logger(): ClientLogger {
     return this.#options.logger
   }
 

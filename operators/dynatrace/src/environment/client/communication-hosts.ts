@@ -1,5 +1,5 @@
 /** Finds the hosts behind communication endpoints. */
-import { parseUrl } from '../../api/url-reference.ts'
+import { parseUrl } from '@reeve/http'
 
 /** One host that agents talk to. */
 export interface CommunicationHost {

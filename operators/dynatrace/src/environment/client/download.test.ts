@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { scratchFolder } from '@reeve/archives/testing'
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
-import { scratchFolder } from '../../archives/testing/scratch-folder.ts'
-import { HttpConnectionError } from '../../http/http-error.ts'
-import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
 import { createEnvironmentClient, type EnvironmentClientOptions } from './environment-client.ts'
 import { codeModules } from './installer-target.ts'
 

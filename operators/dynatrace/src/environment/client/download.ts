@@ -1,11 +1,9 @@
 /** Streams a large answer into a file: bounded memory, resumed after a cut, hashed on the way. */
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import { batches, releaseMemory } from '@reeve/archives'
+import { HttpConnectionError, type OutboundResponse } from '@reeve/http'
 import { headerValue } from '@reeve/kube'
-import { batches } from '../../http/batches.ts'
-import { HttpConnectionError } from '../../http/http-error.ts'
-import type { OutboundResponse } from '../../http/outbound.ts'
-import { releaseMemory } from '../../http/release-memory.ts'
 import type { Call, CallExecutor, CallOptions } from './call-executor.ts'
 import { ENVIRONMENT_DEFAULTS } from './defaults.ts'
 

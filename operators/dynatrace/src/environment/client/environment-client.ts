@@ -1,10 +1,14 @@
 /** The client of one Dynatrace environment: every call, on one set of connections. */
+import {
+  type ConfiguredProxy,
+  DEFAULT_RETRY_POLICY,
+  type OutboundClientOptions,
+  openOutbound,
+  proxyPasswords,
+  SecretFilter,
+} from '@reeve/http'
 import { systemClock } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
-import { DEFAULT_RETRY_POLICY } from '../../http/defaults.ts'
-import { type OutboundClientOptions, openOutbound, proxyPasswords } from '../../http/outbound-client.ts'
-import type { ConfiguredProxy } from '../../http/proxy-choice.ts'
-import { SecretFilter } from '../../http/secret-filter.ts'
 import { CallExecutor } from './call-executor.ts'
 import { ClassicApi } from './classic-api.ts'
 import { ConnectionInfoCalls } from './connection-info.ts'

@@ -1,5 +1,5 @@
 /** Everything an environment can answer that is not what was asked for, one class per thing a caller may handle. */
-import type { Refusal } from '../../http/repeat.ts'
+import type { Refusal } from '@reeve/http'
 
 /** Stable codes of the errors of the environment client; connections fail with the codes of `HttpError`. */
 export type EnvironmentErrorCode =

@@ -1,6 +1,6 @@
 /** The configuration of process modules that an environment hands to injected agents. */
+import { HttpConnectionError, HttpDeadlineError } from '@reeve/http'
 import { Type } from 'typebox'
-import { HttpConnectionError, HttpDeadlineError } from '../../http/http-error.ts'
 import type { CallExecutor, CallOptions } from './call-executor.ts'
 import { type ClassicApi, sortedQuery } from './classic-api.ts'
 import { EnvironmentResponseError, refusalOf } from './errors.ts'

@@ -1,8 +1,7 @@
 /** Reads the error bodies of the environment and of the platform. */
+import { decodeJson, type OutboundResponse } from '@reeve/http'
 import { headerValue } from '@reeve/kube'
 import { Type } from 'typebox'
-import { decodeJson } from '../../http/decode-json.ts'
-import type { OutboundResponse } from '../../http/outbound.ts'
 import type { ServerError } from './errors.ts'
 
 const Violation = Type.Object({ path: Type.Optional(Type.String()), message: Type.Optional(Type.String()) })

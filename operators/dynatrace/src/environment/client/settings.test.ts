@@ -1,5 +1,5 @@
+import { type ScriptedAnswer, ScriptedSender } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
-import { type ScriptedAnswer, ScriptedSender } from '../../http/testing/scripted-sender.ts'
 import { createEnvironmentClient } from './environment-client.ts'
 import { isEnvironmentUnavailable } from './errors.ts'
 

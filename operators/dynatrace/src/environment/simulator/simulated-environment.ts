@@ -1,6 +1,6 @@
 /** The simulated environment without a server: tenants, trouble, a registry, and an answer to every call. */
+import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, systemClock } from '@reeve/kube'
-import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
 import { CallLog, type ReceivedCall } from './call-log.ts'
 import { TENANT_DEFAULTS } from './defaults.ts'
 import { answerInProcess } from './http/in-process.ts'

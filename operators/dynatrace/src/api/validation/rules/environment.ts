@@ -1,7 +1,7 @@
 /** Rules on the address of the environment, the proxy and Istio. */
+import { parseUrl } from '@reeve/http'
 import { ProxyNotFoundError, proxyUrl } from '../../dynakube/proxy.ts'
 import type { DynaKube } from '../../latest.ts'
-import { parseUrl } from '../../url-reference.ts'
 import type { Finding, Lookups, Rule } from '../rule.ts'
 
 const EXAMPLE = 'https://ENVIRONMENTID.live.dynatrace.com/api'

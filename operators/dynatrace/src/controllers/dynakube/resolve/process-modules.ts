@@ -1,8 +1,8 @@
 /** The configuration of code modules: asked for when the last answer is old, read from its Secret otherwise. */
+import { decodeJson } from '@reeve/http'
 import { Type } from 'typebox'
 import { namesOf } from '../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
-import { decodeJson } from '../../../http/decode-json.ts'
 import { PROCESS_MODULE_KEY } from '../components/injection/source-secrets.ts'
 import { REASONS } from '../condition-types.ts'
 import type { Material, ProcessModuleConfig } from '../render-input.ts'

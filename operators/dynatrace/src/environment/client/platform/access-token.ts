@@ -1,6 +1,6 @@
 /** OAuth client credentials: an access token, kept until shortly before it expires. */
+import type { SecretFilter } from '@reeve/http'
 import { Type } from 'typebox'
-import type { SecretFilter } from '../../../http/secret-filter.ts'
 import type { CallExecutor, CallOptions } from '../call-executor.ts'
 import { EnvironmentResponseError } from '../errors.ts'
 

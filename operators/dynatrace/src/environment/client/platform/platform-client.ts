@@ -1,12 +1,15 @@
 /** The client of the Dynatrace platform, for EdgeConnects. */
-
-import { HTTP_DEFAULTS } from '../../../http/defaults.ts'
-import { HttpConfigError } from '../../../http/http-error.ts'
-import { Outbound } from '../../../http/outbound.ts'
-import { type OutboundClientOptions, proxyPasswords } from '../../../http/outbound-client.ts'
-import { environmentProxy, noProxy } from '../../../http/proxy-choice.ts'
-import { SecretFilter } from '../../../http/secret-filter.ts'
-import { usableCertificates } from '../../../http/trusted-certificates.ts'
+import {
+  environmentProxy,
+  HTTP_DEFAULTS,
+  HttpConfigError,
+  noProxy,
+  Outbound,
+  type OutboundClientOptions,
+  proxyPasswords,
+  SecretFilter,
+  usableCertificates,
+} from '@reeve/http'
 import { CallExecutor } from '../call-executor.ts'
 import { executorOptions } from '../environment-client.ts'
 import { AccessTokens, type OAuthClient } from './access-token.ts'

@@ -1,7 +1,6 @@
 /** Answers the requests of clients in the same process, without a socket in between. */
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
 import type { Clock } from '@reeve/kube'
-import { HttpConnectionError } from '../../../http/http-error.ts'
-import type { OutboundRequest, OutboundResponse } from '../../../http/outbound.ts'
 import { SERVER_LIMITS } from '../defaults.ts'
 import { type Answer, isStreamed } from './answer.ts'
 import { Call } from './call.ts'

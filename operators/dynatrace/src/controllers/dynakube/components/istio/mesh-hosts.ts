@@ -1,6 +1,6 @@
 /** Hosts that a mesh has to let traffic out to. */
+import { parseUrl } from '@reeve/http'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { parseUrl } from '../../../../api/url-reference.ts'
 import { communicationHosts } from '../../../../environment/client/communication-hosts.ts'
 
 /** One place outside the mesh. */

@@ -1,8 +1,5 @@
 /** Pulls the files of an image into a folder. */
-
-import type { UnpackOptions } from '../archives/unpack-options.ts'
-import type { TarCompression } from '../archives/unpack-tar.ts'
-import { unpackTar } from '../archives/unpack-tar.ts'
+import { type TarCompression, type UnpackOptions, unpackTar } from '@reeve/archives'
 import type { Descriptor } from './manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 import { RegistryResponseError } from './registry-error.ts'

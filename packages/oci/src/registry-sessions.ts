@@ -1,10 +1,6 @@
 /** Finds a host that serves an image: mirrors first, then the registry itself, with retries. */
-import type { Clock } from '@reeve/kube'
-import type { Logger } from '@reeve/runtime'
-import type { RetryPolicy } from '../http/defaults.ts'
-import { HttpConnectionError } from '../http/http-error.ts'
-import { repeat } from '../http/repeat.ts'
-import type { SecretFilter } from '../http/secret-filter.ts'
+import { HttpConnectionError, type RetryPolicy, repeat, type SecretFilter } from '@reeve/http'
+import type { ClientLogger, Clock } from '@reeve/kube'
 import { credentialsFor, type DockerConfig } from './docker-config.ts'
 import type { ImageReference } from './image-reference.ts'
 import { RegistryRefusedError } from './registry-error.ts'
@@ -28,7 +24,7 @@ export interface RegistrySessionsOptions {
   readonly random: () => number
   readonly secrets: SecretFilter
   readonly policy: RetryPolicy
-  readonly logger: Logger
+  readonly logger: ClientLogger | undefined
 }
 
 /** What is asked of a session. It must stop when the signal aborts. */
@@ -64,7 +60,7 @@ export class RegistrySessions {
       } catch (error) {
         options.signal?.throwIfAborted()
         if (!isMissing(error)) throw error
-        this.#options.logger.warn({ mirror, repository, reason: error.message }, 'mirror cannot serve the image')
+        this.#options.logger?.warn({ mirror, repository, reason: error.message }, 'mirror cannot serve the image')
       }
     }
     return this.#at(registry, repository, what, options, this.#options.policy.maxRetries, work)

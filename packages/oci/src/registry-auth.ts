@@ -1,7 +1,7 @@
 /** Proves who we are to one repository: anonymously, by password, or by a token of the registry's own server. */
+import type { SecretFilter } from '@reeve/http'
 import type { Clock } from '@reeve/kube'
 import { Type } from 'typebox'
-import type { SecretFilter } from '../http/secret-filter.ts'
 import type { Challenge } from './challenge.ts'
 import type { RegistryCredentials } from './docker-config.ts'
 import { RegistryResponseError } from './registry-error.ts'

@@ -1,6 +1,6 @@
 /** Which proxy, if any, a request goes through. */
 import { proxyFromEnvironment } from '@reeve/kube'
-import { parseUrl } from '../api/url-reference.ts'
+import { parseUrl } from './url-reference.ts'
 
 /** The proxy for a target, or `undefined` for a direct connection. */
 export type ProxyChoice = (target: URL) => string | undefined

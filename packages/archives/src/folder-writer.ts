@@ -1,11 +1,11 @@
 /** Fills a new folder with the entries of an archive that nobody trusts. */
 import { chmod, type FileHandle, link, mkdir, open, symlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { batches } from '../http/batches.ts'
-import { releaseMemory } from '../http/release-memory.ts'
 import { ArchiveTooLargeError, ArchiveUnsafeError, shownName } from './archive-error.ts'
+import { batches } from './batches.ts'
 import { entryPath } from './entry-path.ts'
 import { staysInside } from './link-target.ts'
+import { releaseMemory } from './release-memory.ts'
 import { DEFAULT_UNPACK_LIMITS, RATIO_FREE_BYTES, type UnpackOptions } from './unpack-options.ts'
 
 /** Read, write and execute; no set-user-id and the like. */

@@ -1,6 +1,6 @@
 /** Manifests and indexes of images, in the forms of OCI and of Docker. */
+import { decodeJson } from '@reeve/http'
 import { Type } from 'typebox'
-import { decodeJson } from '../http/decode-json.ts'
 import { isDigest } from './image-reference.ts'
 import { NoPlatformError, RegistryResponseError } from './registry-error.ts'
 

@@ -1,6 +1,5 @@
 /** One repository at one host: finds out how to speak to it, then sends authenticated requests. */
-import { HttpConnectionError } from '../http/http-error.ts'
-import type { OutboundResponse } from '../http/outbound.ts'
+import { HttpConnectionError, type OutboundResponse } from '@reeve/http'
 import { parseChallenge } from './challenge.ts'
 import { RegistryAuth, type RegistryAuthOptions } from './registry-auth.ts'
 import { registryOrigins } from './registry-host.ts'

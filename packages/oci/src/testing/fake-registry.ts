@@ -1,8 +1,7 @@
 /** A registry in memory, behind the seam where requests leave the process. */
 import { gzipSync } from 'node:zlib'
-import { makeTar, type TarEntry } from '../../archives/testing/make-tar.ts'
-import { HttpConnectionError } from '../../http/http-error.ts'
-import type { OutboundRequest, OutboundResponse, Sender } from '../../http/outbound.ts'
+import { makeTar, type TarEntry } from '@reeve/archives/testing'
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
 import { digestOf } from '../digest.ts'
 import type { Descriptor, Platform } from '../manifest.ts'
 

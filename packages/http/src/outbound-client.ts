@@ -1,6 +1,5 @@
 /** What all clients that leave the cluster share: their options, and how connections are made from them. */
-import type { Clock } from '@reeve/kube'
-import { type Logger, silentLogger } from '@reeve/runtime'
+import type { ClientLogger, Clock } from '@reeve/kube'
 import { HTTP_DEFAULTS, type RetryPolicy } from './defaults.ts'
 import { Outbound, type Sender } from './outbound.ts'
 import { type ConfiguredProxy, configuredProxy, environmentProxy, type ProxyChoice } from './proxy-choice.ts'
@@ -19,7 +18,7 @@ export interface OutboundClientOptions {
   readonly retries?: RetryPolicy
   /** @default `dynatrace-operator` */
   readonly userAgent?: string
-  readonly logger?: Logger
+  readonly logger?: ClientLogger
   /** Told of every try, for metrics. */
   readonly onRequest?: RequestHook
   /** @default the clock of the machine */
@@ -40,11 +39,11 @@ export interface ProxySources {
 
 /** The connections of a client that takes its proxy from a resource. Certificates that cannot be used are reported. */
 export function openOutbound(options: OutboundClientOptions & ProxySources): Sender {
-  const { sender, logger = silentLogger, trustedCertificates = '' } = options
+  const { sender, logger, trustedCertificates = '' } = options
   if (sender !== undefined) return sender
   const certificates = usableCertificates(trustedCertificates)
   if (trustedCertificates !== '' && certificates.length === 0) {
-    logger.warn({}, 'no usable certificate among the trusted ones')
+    logger?.warn({}, 'no usable certificate among the trusted ones')
   }
   return new Outbound({
     proxy: chooseProxy(options, logger),
@@ -65,8 +64,8 @@ export function proxyPasswords({ proxy, env = process.env }: ProxySources): read
 }
 
 /** The configured proxy, or the one of the process when there is none or its address cannot be used. */
-function chooseProxy({ proxy, env = process.env }: ProxySources, logger: Logger): ProxyChoice {
+function chooseProxy({ proxy, env = process.env }: ProxySources, logger: ClientLogger | undefined): ProxyChoice {
   const configured = proxy && configuredProxy(proxy)
-  if (proxy && configured === undefined) logger.warn({}, 'the address of the proxy cannot be used, going without it')
+  if (proxy && configured === undefined) logger?.warn({}, 'the address of the proxy cannot be used, going without it')
   return configured ?? environmentProxy(env)
 }

@@ -1,6 +1,6 @@
 /** Credentials of registries, as pull secrets hold them. */
+import { decodeJson } from '@reeve/http'
 import { Type } from 'typebox'
-import { decodeJson } from '../http/decode-json.ts'
 import { DOCKER_HUB, type ImageReference } from './image-reference.ts'
 import { RegistryCredentialsError } from './registry-error.ts'
 

@@ -1,15 +1,18 @@
 /** Reads images from registries: which digest a tag has, what an image consists of, and its content. */
+import {
+  type ConfiguredProxy,
+  DEFAULT_RETRY_POLICY,
+  decodeJson,
+  type OutboundClientOptions,
+  openOutbound,
+  proxyPasswords,
+  readAnswer,
+  reporter,
+  SecretFilter,
+  type Sender,
+} from '@reeve/http'
 import { headerValue, systemClock } from '@reeve/kube'
-import { silentLogger } from '@reeve/runtime'
 import { Type } from 'typebox'
-import { decodeJson } from '../http/decode-json.ts'
-import { DEFAULT_RETRY_POLICY } from '../http/defaults.ts'
-import type { Sender } from '../http/outbound.ts'
-import { type OutboundClientOptions, openOutbound, proxyPasswords } from '../http/outbound-client.ts'
-import type { ConfiguredProxy } from '../http/proxy-choice.ts'
-import { readAnswer } from '../http/read-answer.ts'
-import { reporter } from '../http/request-report.ts'
-import { SecretFilter } from '../http/secret-filter.ts'
 import { digestOf, verified, verifyDigest } from './digest.ts'
 import { anonymous, type DockerConfig } from './docker-config.ts'
 import { type ImageReference, parseImageReference } from './image-reference.ts'
@@ -88,7 +91,7 @@ class Client implements RegistryClient {
   readonly #sessions: RegistrySessions
 
   constructor(options: RegistryClientOptions) {
-    const { credentials = anonymous, logger = silentLogger, clock = systemClock } = options
+    const { credentials = anonymous, logger, clock = systemClock } = options
     const secrets = new SecretFilter(...credentialSecrets(credentials), ...proxyPasswords(options))
     this.#sender = openOutbound(options)
     const onRequest = reporter(logger, options.onRequest)

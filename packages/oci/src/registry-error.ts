@@ -1,5 +1,5 @@
 /** What can go wrong with a registry, one class per thing a caller may handle. */
-import type { Refusal } from '../http/repeat.ts'
+import type { Refusal } from '@reeve/http'
 
 /** Stable codes of {@link RegistryError}; connections fail with the codes of `HttpError`. */
 export type RegistryErrorCode =

@@ -1,12 +1,16 @@
 /** Sends single requests to registries and their token servers, and turns refusals into errors. */
+import {
+  decodeJson,
+  followRedirects,
+  type OutboundResponse,
+  type RequestHook,
+  readAnswer,
+  readBeginning,
+  type SecretFilter,
+  type Sender,
+} from '@reeve/http'
 import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
 import { type Static, type TSchema, Type } from 'typebox'
-import { decodeJson } from '../http/decode-json.ts'
-import { followRedirects } from '../http/follow-redirects.ts'
-import type { OutboundResponse, Sender } from '../http/outbound.ts'
-import { readAnswer, readBeginning } from '../http/read-answer.ts'
-import type { RequestHook } from '../http/request-report.ts'
-import type { SecretFilter } from '../http/secret-filter.ts'
 import { RegistryRefusedError, RegistryResponseError } from './registry-error.ts'
 
 /** One request. */

@@ -1,6 +1,6 @@
+import { listing, scratchFolder } from '@reeve/archives/testing'
+import type { Sender } from '@reeve/http'
 import { describe, expect, it } from 'vitest'
-import { listing, scratchFolder } from '../archives/testing/scratch-folder.ts'
-import type { Sender } from '../http/outbound.ts'
 import { parseDockerConfig } from './docker-config.ts'
 import { pullLayer } from './pull-image.ts'
 import { createRegistryClient, type RegistryClientOptions } from './registry-client.ts'

@@ -1,0 +1,8 @@
+/** @module Unpack archives that nobody vouches for. */
+export * from './archive-error.ts'
+export { type Batch, batches } from './batches.ts'
+export { type InstallFolderOptions, installFolder } from './install-folder.ts'
+export { releaseMemory } from './release-memory.ts'
+export * from './unpack-options.ts'
+export { type TarCompression, unpackTar } from './unpack-tar.ts'
+export { unpackZip } from './unpack-zip.ts'

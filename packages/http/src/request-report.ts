@@ -1,0 +1,27 @@
+/** Tells metrics and logs what a client does, without ever handing out what it sends or receives. */
+import type { ClientLogger } from '@reeve/kube'
+
+/** One try of a call. Names and numbers only: no address, no header, no body. */
+export interface RequestReport {
+  /** Name of the call: one of a fixed few. */
+  readonly call: string
+  readonly method: string
+  /** HTTP status; absent when no answer arrived. */
+  readonly status?: number
+  readonly durationMs: number
+  /** 0 for the first try. */
+  readonly attempt: number
+  /** Code of the error, if there was one. */
+  readonly errorCode?: string
+}
+
+/** Wants to know of every try. */
+export type RequestHook = (report: RequestReport) => void
+
+/** Sends reports to the logger at `debug` and to the hook. */
+export function reporter(logger: ClientLogger | undefined, hook: RequestHook | undefined): RequestHook {
+  return (report) => {
+    logger?.debug(report, 'sent request')
+    hook?.(report)
+  }
+}

@@ -1,0 +1,2 @@
+/** @module A registry in memory, for tests. */
+export { FakeRegistry, type FakeRegistryOptions } from './fake-registry.ts'
