@@ -14,8 +14,8 @@ import { colourOf, type Narrated, type Told } from './narrator.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const NAMESPACE = 'default'
-const SAMPLE = new URL('../../collector/samples/acme.yaml', import.meta.url)
-const CHARTS = fileURLToPath(new URL('../../collector/charts', import.meta.url))
+const SAMPLE = new URL('../../../operators/collector/samples/acme.yaml', import.meta.url)
+const CHARTS = fileURLToPath(new URL('../../../operators/collector/charts', import.meta.url))
 
 /** What is said first when it holds: trouble before work before peace. */
 const CONDITIONS = ['Degraded', 'Progressing', 'Available'] as const

@@ -19,7 +19,7 @@ import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const NAMESPACE = 'dynatrace'
 const VERSION = '0.1.0'
-const SAMPLES = new URL('../../dynatrace/samples/', import.meta.url)
+const SAMPLES = new URL('../../../operators/dynatrace/samples/', import.meta.url)
 
 const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
   // The narrator reads what all kinds have in common.

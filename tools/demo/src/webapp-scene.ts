@@ -24,7 +24,7 @@ import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const CONFIGURATION = 'webapp-operator'
 const NAMESPACE = 'default'
-const SAMPLE = new URL('../../webapp/samples/shop.yaml', import.meta.url)
+const SAMPLE = new URL('../../../operators/webapp/samples/shop.yaml', import.meta.url)
 
 const WEBAPP: Told = {
   resource: resource<Narrated>({
