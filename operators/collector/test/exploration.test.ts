@@ -1,7 +1,7 @@
 import { divergenceText, explore, type OperatorUnderTest } from '@reeve/simulation'
 import { describe, expect, it } from 'vitest'
-import type { HelmWorld } from '../src/exploration/helm-world.ts'
-import { exploreCollectors, shortLife } from '../src/exploration.ts'
+import { exploreCollectors, shortLife } from '../exploration/collector.ts'
+import type { HelmWorld } from '../exploration/helm-world.ts'
 import { actsOnEvents, neverRecovers } from './support/broken-collectors.ts'
 
 const TIMEOUT_MS = 240_000

@@ -1,10 +1,10 @@
 /** What a Collector leaves behind when it goes: nothing, whatever state its release is in. */
 import { createWorld } from '@reeve/simulation'
 import { afterEach, expect, it } from 'vitest'
+import { exploreCollectors, shortLife } from '../exploration/collector.ts'
+import { configured } from '../exploration/declared-collectors.ts'
+import type { HelmWorld } from '../exploration/helm-world.ts'
 import { Collectors } from '../src/api/collector.ts'
-import { configured } from '../src/exploration/declared-collectors.ts'
-import type { HelmWorld } from '../src/exploration/helm-world.ts'
-import { exploreCollectors, shortLife } from '../src/exploration.ts'
 
 const key = { namespace: 'default', name: 'acme-logs' }
 

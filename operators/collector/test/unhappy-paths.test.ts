@@ -2,8 +2,8 @@
 import { type ChartResolver, ChartUnreachableError, HelmForbiddenError, readReleases } from '@reeve/helm'
 import { Deployments, isNotFound, type Secret, Secrets } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { configured } from '../exploration/declared-collectors.ts'
 import { MAX_CONFIGURATION_BYTES } from '../src/api/collector.ts'
-import { configured } from '../src/exploration/declared-collectors.ts'
 import { charts, MINUTE_MS, SimulatedStage } from './support/simulated-stage.ts'
 
 const RELEASE = { namespace: 'acme', name: 'metrics-eu1' }

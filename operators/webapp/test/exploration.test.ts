@@ -1,6 +1,6 @@
 import { divergenceText, Explorer, explore, PATTERN_IDS } from '@reeve/simulation'
 import { describe, expect, it } from 'vitest'
-import { exploration } from '../src/exploration.ts'
+import { exploration } from '../exploration/webapp.ts'
 
 /** Spread evenly over the points of each pattern; `npm run explore` tries them all. */
 const POINTS_EACH = 2

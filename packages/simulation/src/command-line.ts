@@ -12,7 +12,8 @@ each run with an undisturbed one.
 
   --operator <name>         only this operator; may be repeated (default: all that are found)
   --module <path>           a module that exports \`exploration\`; may be repeated
-                            (default: exploration.ts and *.exploration.ts in operators/*/src and operators/*/test)
+                            (default: those under reeve.explorations in the package.json of this
+                            folder and of its workspaces)
   --pattern <T1..T14>       only this pattern; may be repeated or separated by commas (default: all)
   --point <number>          only this point, to replay a divergence
   --max-points <number>     at most this many points of each pattern, spread evenly (default: all)

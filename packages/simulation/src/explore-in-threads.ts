@@ -22,7 +22,7 @@ type RunTask = Extract<Task, { type: 'run' }>
  * Explores what a module exports as `exploration`.
  *
  * @example
- * const report = await exploreInThreads('/repo/operators/webapp/src/exploration.ts', { threads: 2 })
+ * const report = await exploreInThreads('/repo/operators/webapp/exploration/webapp.ts', { threads: 2 })
  */
 export async function exploreInThreads(
   modulePath: string,

@@ -1,14 +1,11 @@
-/** Finds the modules that describe operators for the exploration: by their file names, or by those a user gives. */
-import { globSync } from 'node:fs'
+/** Finds the modules that describe operators for the exploration: those that packages declare, or that a user names. */
 import { relative, resolve } from 'node:path'
+import { declaredExplorations } from './declared-explorations.ts'
 import { ExplorationModuleError, loadExploration } from './load-exploration.ts'
-
-/** Where modules are found by themselves. */
-export const EXPLORATION_MODULES = 'operators/*/{src,test}/{exploration,*.exploration}.ts'
 
 /** What to look for. */
 export interface Wanted {
-  /** Paths of modules. @default those that are found by themselves */
+  /** Paths of modules. @default those that packages declare under `reeve.explorations` */
   readonly modules?: readonly string[]
   /** Names of operators. @default all of them */
   readonly operators?: readonly string[]
@@ -21,7 +18,7 @@ export interface FoundExploration {
 }
 
 /**
- * The modules to explore, in the order of their paths.
+ * The modules to explore, in the order of the packages that declare them.
  *
  * *Errors*: {@link ExplorationModuleError} when there is none, when two describe operators of the same name, when a name
  * is not that of any operator, or when a module cannot be loaded that might be wanted.
@@ -33,8 +30,12 @@ export async function findExplorations(
   root: string,
   { modules = [], operators = [] }: Wanted = {},
 ): Promise<readonly FoundExploration[]> {
-  const paths = modules.length > 0 ? modules : globSync(EXPLORATION_MODULES, { cwd: root }).toSorted()
-  if (paths.length === 0) throw new ExplorationModuleError(`no ${EXPLORATION_MODULES} here: name one with --module`)
+  const paths = modules.length > 0 ? modules : await declaredExplorations(root)
+  if (paths.length === 0) {
+    throw new ExplorationModuleError(
+      'no package.json here declares reeve.explorations: declare a module there or name one with --module',
+    )
+  }
   const found: FoundExploration[] = []
   let broken: unknown
   for (const path of paths.map((given) => resolve(root, given))) {

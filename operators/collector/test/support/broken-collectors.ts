@@ -2,10 +2,10 @@
 import { type Collector, Collectors, releaseKeyOf } from '@reeve/collector'
 import { isAlreadyExists, type KubeClient, Namespaces, type Stored, type WatchEvent } from '@reeve/kube'
 import type { OperatorUnderTest } from '@reeve/simulation'
-import type { HelmWorld } from '../../src/exploration/helm-world.ts'
-import { SAMPLE_CHART } from '../../src/exploration/sample-chart.ts'
-import { SimulatedHelm } from '../../src/exploration/simulated-helm.ts'
-import { exploreCollectors } from '../../src/exploration.ts'
+import { exploreCollectors } from '../../exploration/collector.ts'
+import type { HelmWorld } from '../../exploration/helm-world.ts'
+import { SAMPLE_CHART } from '../../exploration/sample-chart.ts'
+import { SimulatedHelm } from '../../exploration/simulated-helm.ts'
 
 const { operator } = exploreCollectors()
 

@@ -10,9 +10,9 @@ import {
   type KubeClient,
 } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
-import { configured } from '../../src/exploration/declared-collectors.ts'
-import { ReleaseStore } from '../../src/exploration/release-store.ts'
-import { SimulatedHelm } from '../../src/exploration/simulated-helm.ts'
+import { configured } from '../../exploration/declared-collectors.ts'
+import { ReleaseStore } from '../../exploration/release-store.ts'
+import { SimulatedHelm } from '../../exploration/simulated-helm.ts'
 import { CollectorCrd, type CollectorOperatorOptions, Collectors, createCollectorOperator } from '../../src/index.ts'
 import { type CollectorParts, collectorOf } from '../../src/testing/collector.ts'
 

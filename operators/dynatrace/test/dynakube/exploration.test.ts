@@ -1,6 +1,6 @@
 import { divergenceText, explore, type OperatorUnderTest, type PatternId, type Scenario } from '@reeve/simulation'
 import { expect, it } from 'vitest'
-import { exploration } from '../../src/exploration.ts'
+import { exploration } from '../../exploration/dynakube.ts'
 
 // The exploration knows outside worlds by their interface only.
 const operator = exploration.operator as OperatorUnderTest

@@ -7,7 +7,7 @@ import {
   type Scenario,
 } from '@reeve/simulation'
 import { expect, it } from 'vitest'
-import { exploration } from '../../src/edgeconnect.exploration.ts'
+import { exploration } from '../../exploration/edgeconnect.ts'
 
 // The exploration knows outside worlds by their interface only.
 const operator = exploration.operator as OperatorUnderTest

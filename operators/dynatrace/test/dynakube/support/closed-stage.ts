@@ -1,13 +1,13 @@
 /** A DynaKube in a closed world: simulated time, an environment without sockets, and an operator that can be killed. */
 import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
+import { dynatraceUnderTest, NAMESPACE } from '../../../exploration/dynatrace-under-test.ts'
+import { type EnvironmentWorld, TENANT } from '../../../exploration/environment-world.ts'
+import { addServiceAccounts } from '../../../exploration/service-accounts.ts'
 import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
 import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import type { SimulatedEnvironment } from '../../../src/environment/simulator/index.ts'
-import { dynatraceUnderTest, NAMESPACE } from '../../../src/exploration/dynatrace-under-test.ts'
-import { type EnvironmentWorld, TENANT } from '../../../src/exploration/environment-world.ts'
-import { addServiceAccounts } from '../../../src/exploration/service-accounts.ts'
 
 export { NAMESPACE }
 

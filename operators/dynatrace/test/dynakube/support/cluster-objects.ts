@@ -1,5 +1,5 @@
 /** What the operator makes of a DynaKube, without what differs between two installations of the same. */
-import { withoutChance } from '../../../src/exploration/normalise.ts'
+import { withoutChance } from '../../../exploration/normalise.ts'
 import type { ClosedStage, Plain } from './closed-stage.ts'
 
 const RESOURCES = [

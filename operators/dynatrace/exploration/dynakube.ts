@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import type { Exploration, OperatorUnderTest, User } from '@reeve/simulation'
-import { type DynaKubeSpec, DynaKubes } from './api/latest.ts'
-import { EXAMPLE_TEMPLATES, FULL_SPEC } from './api/testing/full-spec.ts'
-import { encodeSecret } from './controllers/secret-data.ts'
-import { dynatraceUnderTest, NAMESPACE } from './exploration/dynatrace-under-test.ts'
-import { AUTHORITY, type EnvironmentWorld, TENANT } from './exploration/environment-world.ts'
-import { addServiceAccounts } from './exploration/service-accounts.ts'
+import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
+import { EXAMPLE_TEMPLATES, FULL_SPEC } from '../src/api/testing/full-spec.ts'
+import { encodeSecret } from '../src/controllers/secret-data.ts'
+import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
+import { AUTHORITY, type EnvironmentWorld, TENANT } from './environment-world.ts'
+import { addServiceAccounts } from './service-accounts.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 

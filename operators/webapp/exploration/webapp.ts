@@ -1,9 +1,9 @@
 /** The WebApp operator and what its users do, described for fault exploration. */
 import { Deployments, type ObjectKey } from '@reeve/kube'
 import type { Exploration } from '@reeve/simulation'
-import { type WebApp, WebAppCrd, WebApps } from './api/webapp.ts'
-import { parseImageReference } from './image-reference.ts'
-import { createWebAppOperator } from './operator.ts'
+import { type WebApp, WebAppCrd, WebApps } from '../src/api/webapp.ts'
+import { parseImageReference } from '../src/image-reference.ts'
+import { createWebAppOperator } from '../src/operator.ts'
 
 const shop: ObjectKey = { namespace: 'default', name: 'shop' }
 

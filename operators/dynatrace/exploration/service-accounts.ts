@@ -1,7 +1,7 @@
 /** The service accounts that the chart makes: without its account no pod is made, and nothing ever gets ready. */
 import { type KubeClient, ServiceAccounts } from '@reeve/kube'
-import { FIXED_NAMES } from '../api/dynakube/names.ts'
-import { DEFAULT_SERVICE_ACCOUNT } from '../api/edgeconnect/edgeconnect-facts.ts'
+import { FIXED_NAMES } from '../src/api/dynakube/names.ts'
+import { DEFAULT_SERVICE_ACCOUNT } from '../src/api/edgeconnect/edgeconnect-facts.ts'
 
 const NAMES: readonly string[] = [
   'dynatrace-activegate',

@@ -2,13 +2,13 @@
 import type { ChartResolver } from '@reeve/helm'
 import { type Clock, Namespaces, type ObjectKey } from '@reeve/kube'
 import type { Exploration, OutsideCall, PlainObject, Scenario, Step } from '@reeve/simulation'
-import { type Collector, CollectorCrd, Collectors, type LastFailure } from './api/collector.ts'
-import { CLUSTER, configured, declaredCollectors } from './exploration/declared-collectors.ts'
-import { HelmWorld } from './exploration/helm-world.ts'
-import { SAMPLE_CHART } from './exploration/sample-chart.ts'
-import { SimulatedHelm, type SimulatedHelmOptions } from './exploration/simulated-helm.ts'
-import { createCollectorOperator } from './operator.ts'
-import type { ReleaseCommands } from './reconcile/collector-context.ts'
+import { type Collector, CollectorCrd, Collectors, type LastFailure } from '../src/api/collector.ts'
+import { createCollectorOperator } from '../src/operator.ts'
+import type { ReleaseCommands } from '../src/reconcile/collector-context.ts'
+import { CLUSTER, configured, declaredCollectors } from './declared-collectors.ts'
+import { HelmWorld } from './helm-world.ts'
+import { SAMPLE_CHART } from './sample-chart.ts'
+import { SimulatedHelm, type SimulatedHelmOptions } from './simulated-helm.ts'
 
 const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
 const configure = (values: PlainObject) => ({ collector: { configuration: configured(values) } })

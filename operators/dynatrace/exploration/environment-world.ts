@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
 import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
-import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
-import type { TenantState } from '../environment/simulator/tenant/tenant-state.ts'
+import { SimulatedEnvironment } from '../src/environment/simulator/simulated-environment.ts'
+import type { TenantState } from '../src/environment/simulator/tenant/tenant-state.ts'
 
 /** The tenant of DynaKubes that say nothing else. */
 export const TENANT = 'abc12345'

@@ -1,7 +1,7 @@
 /** The chart that explored Collectors install: what Helm would render, without templates. */
 import { type ReleaseKey, type ResolvedChart, ValuesRefusedError } from '@reeve/helm'
 import type { UnknownObject } from '@reeve/kube'
-import type { Values } from '../decode-configuration.ts'
+import type { Values } from '../src/decode-configuration.ts'
 
 /** What a chart source delivers. */
 export const SAMPLE_CHART: ResolvedChart = {

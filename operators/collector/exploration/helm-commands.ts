@@ -12,7 +12,7 @@ import {
   ReleaseNotFoundError,
 } from '@reeve/helm'
 import type { UnknownObject } from '@reeve/kube'
-import type { Values } from '../decode-configuration.ts'
+import type { Values } from '../src/decode-configuration.ts'
 import type { HelmProcess } from './helm-process.ts'
 import type { ReleaseStore } from './release-store.ts'
 import { renderSample, SAMPLE_CHART } from './sample-chart.ts'

@@ -1,8 +1,8 @@
 /** Specs of Collectors for walks through declared states: whatever way leads to one, the release must be the same. */
 import { applyDefaults, objectSchema } from '@reeve/crd'
 import type { OperatorUnderTest, PlainObject } from '@reeve/simulation'
-import { type Collector, CollectorCrd, type CollectorSpec } from '../api/collector.ts'
-import { validateCollector } from '../validate-collector.ts'
+import { type Collector, CollectorCrd, type CollectorSpec } from '../src/api/collector.ts'
+import { validateCollector } from '../src/validate-collector.ts'
 
 /** The only chart source of the explored operator. */
 export const CLUSTER = 'development'

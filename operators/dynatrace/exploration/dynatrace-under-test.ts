@@ -1,11 +1,11 @@
 /** The Dynatrace operator for the exploration: in a closed world, with an environment that is a call away. */
 import { createRegistryClient } from '@reeve/oci'
 import type { OperatorUnderTest } from '@reeve/simulation'
-import { CRDS } from '../api/crd-manifests.ts'
-import type { MakeCertificate } from '../controllers/dynakube/resolve/self-signed.ts'
-import { createEnvironmentClient } from '../environment/client/environment-client.ts'
-import { createPlatformClient } from '../environment/client/platform/platform-client.ts'
-import { createDynatraceOperator } from '../operator.ts'
+import { CRDS } from '../src/api/crd-manifests.ts'
+import type { MakeCertificate } from '../src/controllers/dynakube/resolve/self-signed.ts'
+import { createEnvironmentClient } from '../src/environment/client/environment-client.ts'
+import { createPlatformClient } from '../src/environment/client/platform/platform-client.ts'
+import { createDynatraceOperator } from '../src/operator.ts'
 import { EnvironmentWorld, senderInto } from './environment-world.ts'
 import { withoutChance } from './normalise.ts'
 

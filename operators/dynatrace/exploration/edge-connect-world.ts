@@ -2,10 +2,10 @@
 import type { OutboundRequest, OutboundResponse } from '@reeve/http'
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { OutsidePlace, PlainObject } from '@reeve/simulation'
-import { clientSecretName } from '../api/edgeconnect/edgeconnect-facts.ts'
-import { EdgeConnects } from '../api/latest.ts'
-import { CLIENT_KEYS } from '../controllers/edgeconnect/provision.ts'
-import { decodeSecret } from '../controllers/secret-data.ts'
+import { clientSecretName } from '../src/api/edgeconnect/edgeconnect-facts.ts'
+import { EdgeConnects } from '../src/api/latest.ts'
+import { CLIENT_KEYS } from '../src/controllers/edgeconnect/provision.ts'
+import { decodeSecret } from '../src/controllers/secret-data.ts'
 import { EnvironmentWorld } from './environment-world.ts'
 
 /** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */
