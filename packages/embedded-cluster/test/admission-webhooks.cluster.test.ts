@@ -3,7 +3,7 @@ import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { respond, startWebhookServer } from '../src/admission/testing/webhook-server.ts'
 import type { JsonObject } from '../src/index.ts'
-import { type Answer, allow, installWebhook, patching, type TestWebhook } from './support/webhook.ts'
+import { allow, installWebhook, patching, type RawResponse, type TestWebhook } from './support/webhook.ts'
 
 let cluster: ClusterUnderTest
 beforeAll(async () => {
@@ -110,7 +110,7 @@ describe('a validating webhook', () => {
     expect([headers.warning].flat().join(', ')).toBe('299 - "w1", 299 - "with \\"quotes\\""')
   })
 
-  it.each<[string, Answer, string]>([
+  it.each<[string, RawResponse, string]>([
     [
       'another uid',
       () => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: 'z', allowed: true } }),

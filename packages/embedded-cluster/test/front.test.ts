@@ -36,7 +36,7 @@ function admin(): Required<Identity> {
   }
 }
 
-interface Answer {
+interface RawResponse {
   readonly status: number
   readonly headers: Record<string, unknown>
   readonly body: Buffer
@@ -44,7 +44,7 @@ interface Answer {
 
 function http1(path: string, options: { identity?: Identity; method?: string; body?: string; headers?: object } = {}) {
   const { identity = admin(), method = 'GET', body, headers } = options
-  return new Promise<Answer>((resolve, reject) => {
+  return new Promise<RawResponse>((resolve, reject) => {
     const request = httpsRequest(
       new URL(path, cluster.url),
       { ...identity, method, agent: false, headers: { 'content-type': 'application/json', ...headers } },

@@ -9,7 +9,7 @@ beforeEach(async () => {
 
 afterEach(() => cluster.stop())
 
-interface Answer {
+interface RawResponse {
   readonly status: number
   readonly body: JsonObject
 }
@@ -19,7 +19,7 @@ async function send(
   path: string,
   body?: JsonObject,
   contentType = 'application/json',
-): Promise<Answer> {
+): Promise<RawResponse> {
   const response = await cluster.handle({
     method,
     path,

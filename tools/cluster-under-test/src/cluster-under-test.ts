@@ -1,15 +1,13 @@
 /**
- * The cluster that a suite runs on: an embedded one of its own by default; with `REEVE_TEST_CLUSTER=real`, the control
- * plane that `REEVE_KUBECONFIG` names. A suite never asks which one it got to expect less of it.
+ * The cluster that a suite runs on: its own embedded cluster by default, or the control plane in `REEVE_KUBECONFIG`
+ * when `REEVE_TEST_CLUSTER=real`. A suite must not expect less of one than of the other.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EmbeddedClusterOptions } from '@reeve/embedded-cluster'
-import { compactEtcd } from './compact-etcd.ts'
-import { connectionOf } from './connection.ts'
-import { type Connection, RawClient } from './raw-client.ts'
+import { type Connection, connectionOf, RawClient } from './raw-client.ts'
 
 /** A cluster to test on. */
 export interface ClusterUnderTest extends AsyncDisposable {
@@ -19,13 +17,13 @@ export interface ClusterUnderTest extends AsyncDisposable {
   readonly kubeconfigPath: string
   /** Plain HTTP as the administrator. */
   readonly raw: RawClient
-  /** Creates a namespace that no other test uses; it goes when the suite ends. */
+  /** Creates a namespace that no other test uses; it is deleted when the suite ends. */
   createNamespace(): Promise<string>
-  /** Has the object at this path deleted when the suite ends. For what is in no namespace: other suites meet it. */
+  /** Deletes the object at this path when the suite ends. For cluster-scoped objects, which other suites would see. */
   removeAtClose(path: string): void
   /**
-   * Makes the storage forget its history: what reads or watches it from before now is answered with 410. A real API
-   * server remembers a while longer what its watch cache holds, which is everything but events.
+   * Discards the storage history: reads and watches from earlier versions get 410. A real API server keeps serving what
+   * its watch cache holds a while longer, which is everything except events.
    */
   compact(): Promise<void>
   close(): Promise<void>
@@ -33,7 +31,7 @@ export interface ClusterUnderTest extends AsyncDisposable {
 
 /** Options of {@link openCluster}. */
 export interface OpenOptions {
-  /** How the embedded cluster is set up; the real one is as it is. */
+  /** Options for the embedded cluster; ignored for the real one. */
   readonly embedded?: EmbeddedClusterOptions
 }
 
@@ -58,7 +56,7 @@ async function openReal(): Promise<ClusterUnderTest> {
 }
 
 async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<ClusterUnderTest> {
-  // Loaded only now: a suite on a real cluster has no need of it.
+  // Imported lazily: a suite on a real cluster does not need it.
   const { startEmbeddedCluster } = await import('@reeve/embedded-cluster')
   const folder = await mkdtemp(join(tmpdir(), 'reeve-cluster-'))
   const cluster = await startEmbeddedCluster({ authorization: 'RBAC', nodes: 3, ...options })
@@ -73,8 +71,8 @@ async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<Clust
   })
 }
 
-/** What only the process behind the API can do. */
-interface Backstage {
+/** Operations that are not available through the API. */
+interface ClusterProcess {
   compact(): Promise<void>
   dispose(): Promise<void>
 }
@@ -82,13 +80,13 @@ interface Backstage {
 async function assemble(
   kind: ClusterUnderTest['kind'],
   kubeconfigPath: string,
-  { compact, dispose }: Backstage,
+  { compact, dispose }: ClusterProcess,
 ): Promise<ClusterUnderTest> {
   const connection = connectionOf(await readFile(kubeconfigPath, 'utf8'))
   const raw = new RawClient(connection)
   const leftovers: string[] = []
   const close = async () => {
-    // The embedded cluster goes as a whole.
+    // The embedded cluster is discarded as a whole.
     const removed = kind === 'real' ? leftovers : []
     await Promise.all(removed.map((path) => raw.send({ method: 'DELETE', path })))
     await raw.close()
@@ -112,4 +110,23 @@ async function assemble(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Compacts the etcd that `REEVE_ETCD_KUBECONFIG` names, up to its current revision. */
+export async function compactEtcd(): Promise<void> {
+  const path = process.env.REEVE_ETCD_KUBECONFIG
+  if (path === undefined) throw new Error('REEVE_ETCD_KUBECONFIG is not set: run this suite with `npm run test:real`')
+  const etcd = new RawClient(connectionOf(await readFile(path, 'utf8')))
+  try {
+    const { header } = await post<{ header: { revision: string } }>(etcd, '/v3/maintenance/status', {})
+    await post(etcd, '/v3/kv/compaction', { revision: header.revision, physical: true })
+  } finally {
+    await etcd.close()
+  }
+}
+
+async function post<T>(etcd: RawClient, path: string, body: unknown): Promise<T> {
+  const { status, text, json } = await etcd.send({ method: 'POST', path, body })
+  if (status !== 200) throw new Error(`etcd ${path}: ${status} ${text}`)
+  return json<T>()
 }

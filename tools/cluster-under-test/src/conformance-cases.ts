@@ -1,6 +1,6 @@
 /**
- * Prints the cases that run on both clusters, and fails when the embedded cluster and the real one do not run the same
- * ones: `node tools/cluster-under-test/src/conformance-cases.ts`.
+ * Prints the cases that run on both clusters, and fails when the two clusters do not run the same cases: `node
+ * tools/cluster-under-test/src/conformance-cases.ts`.
  */
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -21,7 +21,7 @@ interface Listed {
 /** The cases of one project in files that both clusters run, as `file > suite > case`, sorted. */
 async function casesOf(project: string): Promise<string[]> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
-  // Files are run as far as it takes to know their cases: a table of cases is one entry in their text.
+  // Collecting requires executing the files: a table of cases is a single entry in their source.
   const args = ['list', '--project', project, '--json', '--no-static-parse', '.cluster.test.ts']
   const { stdout } = await promisify(execFile)(process.execPath, [vitest, ...args], {
     cwd: ROOT,

@@ -1,4 +1,3 @@
 /** @module One test, two clusters. */
 export { type ClusterUnderTest, type OpenOptions, openCluster } from './cluster-under-test.ts'
-export { connectionOf } from './connection.ts'
-export { type Answer, RawClient, type RawRequest, type WatchLine } from './raw-client.ts'
+export { connectionOf, RawClient, type RawRequest, type RawResponse, type WatchLine } from './raw-client.ts'

@@ -1,4 +1,4 @@
-/** The documentation leads where it says: relative links, headings, and the map of the tree. */
+/** Checks the documentation: relative links, headings and the layout table. */
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -8,12 +8,12 @@ import { expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MADE_OR_FETCHED = new Set(['node_modules', 'dist', '.reeve', '.git'])
 
-/** Whatever stands in a code block or a code span is no link and no heading. */
+/** Code blocks and code spans contain neither links nor headings. */
 async function prose(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, 'code')
 }
 
-/** The part of an address behind `#` that leads to a heading. */
+/** The fragment of a URL that refers to a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -35,7 +35,7 @@ async function problemWith(target: string, file: string): Promise<string | undef
   return anchor !== undefined && !(await anchorsIn(resolved)).includes(anchor) ? link : undefined
 }
 
-test('every relative link in a page leads to a file and a heading that are there', async () => {
+test('every relative link in a page points to an existing file and heading', async () => {
   const dead: string[] = []
   let checked = 0
   for await (const page of glob('**/*.md', { cwd: ROOT, exclude: (name) => MADE_OR_FETCHED.has(name) })) {
@@ -51,7 +51,7 @@ test('every relative link in a page leads to a file and a heading that are there
   expect(checked).toBeGreaterThan(50)
 })
 
-test('the map in docs/architecture.md shows every package, operator and tool, and nothing else', async () => {
+test('the layout in docs/architecture.md lists every package, operator and tool, and nothing else', async () => {
   const layout = (await readFile(join(ROOT, 'docs/architecture.md'), 'utf8')).matchAll(/^\| `([^`]+)` \|/gm)
   const folders: string[] = []
   for await (const manifest of glob(['{packages,operators,tools}/*/package.json', 'bench/package.json'], {

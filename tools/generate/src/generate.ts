@@ -1,4 +1,4 @@
-/** `npm run generate`: writes the derived files that changed and says which. */
+/** `npm run generate`: writes the derived files that changed and prints their paths. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { absolutePath, generatedFiles, staleFiles } from './generated-files.ts'

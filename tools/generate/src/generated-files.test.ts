@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { generatedFiles, staleFiles } from './generated-files.ts'
 
-it('finds every generated file as committed; run `npm run generate` when it does not', async () => {
+it('generated files match their definitions; if not, run `npm run generate`', async () => {
   expect(generatedFiles().length).toBeGreaterThan(0)
   expect(await staleFiles()).toEqual([])
 })

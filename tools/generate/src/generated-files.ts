@@ -1,4 +1,4 @@
-/** The committed files that are derived from definitions in code, and how each is made. */
+/** The committed files that are derived from definitions in code. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { CollectorCrd } from '@reeve/collector'
@@ -14,17 +14,17 @@ export interface GeneratedFile {
 
 const NOTICE = '# Made by `npm run generate` from the definition in code: change it there.\n'
 
-/** Every derived file with its present content. */
+/** Every derived file with the content it should have. */
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     crdFile('operators/webapp/chart/crds', WebAppCrd),
     crdFile('operators/collector/chart/crds', CollectorCrd),
-    // Not in `chart/crds`, which Helm never upgrades: a template of the chart reads them from here.
+    // Not in `chart/crds`, which Helm never upgrades: a chart template reads them from here.
     ...CRDS.map((crd) => crdFile('operators/dynatrace/chart/files/crds', crd, installation())),
   ]
 }
 
-/** The paths of those that differ from what is committed. */
+/** The paths of files that differ from the committed content. */
 export async function staleFiles(): Promise<readonly string[]> {
   const stale: string[] = []
   for (const { path, content } of generatedFiles()) {
@@ -33,7 +33,7 @@ export async function staleFiles(): Promise<readonly string[]> {
   return stale
 }
 
-/** The place of a path of the repository on this machine. */
+/** The absolute path of a path in the repository. */
 export function absolutePath(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 }

@@ -1,4 +1,7 @@
-/** The few requests this package sends to an API server, without Reeve's own client: tests of that client run on it. */
+/**
+ * The few requests this package sends to an API server. Reeve's own client is not used because its tests run on this
+ * package.
+ */
 import { Agent, type Dispatcher } from 'undici'
 import { RequestFailedError } from './errors.ts'
 import type { Connection } from './kubeconfig.ts'
@@ -28,13 +31,13 @@ export class ApiClient {
     this.#agent = new Agent({ connect: { ca, cert, key }, bodyTimeout: 0 })
   }
 
-  /** The answer's body, parsed. Throws `RequestFailedError` on any status from 400. */
+  /** The response body, parsed. Throws `RequestFailedError` on any status from 400. */
   async json<T>(request: ApiRequest): Promise<T> {
-    // The server's schema vouches for the type the caller names.
+    // The server's schema guarantees the type named by the caller.
     return JSON.parse(await this.text(request)) as T
   }
 
-  /** The answer's body as text. Throws `RequestFailedError` on any status from 400. */
+  /** The response body as text. Throws `RequestFailedError` on any status from 400. */
   async text(request: ApiRequest): Promise<string> {
     const { statusCode, body } = await this.#send(request)
     const text = await body.text()
@@ -42,7 +45,7 @@ export class ApiClient {
     return text
   }
 
-  /** The answer's body line by line, as the lines arrive: a watch. */
+  /** The response body line by line, as the lines arrive: a watch. */
   async *lines(path: string, signal: AbortSignal): AsyncGenerator<string> {
     const { statusCode, body } = await this.#send({ method: 'GET', path, signal })
     if (statusCode >= 400) throw new RequestFailedError('GET', path, statusCode, await body.text())
@@ -56,7 +59,7 @@ export class ApiClient {
     }
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     await this.#agent.destroy()
   }

@@ -21,7 +21,7 @@ describe('finding the executables', () => {
     }
   }
 
-  it('takes those of the cache', async () => {
+  it('uses those in the cache', async () => {
     expect(await findBinaries(env)).toBeUndefined()
     const cache = await binariesFolder(env)
     await place(cache, ['etcd', 'kube-apiserver', 'kube-controller-manager'])
@@ -32,7 +32,7 @@ describe('finding the executables', () => {
     })
   })
 
-  it('prefers those of KUBEBUILDER_ASSETS', async () => {
+  it('prefers those in KUBEBUILDER_ASSETS', async () => {
     const assets = join(folder, 'assets')
     await place(assets, ['etcd', 'kube-apiserver'])
     await place(await binariesFolder(env), ['etcd', 'kube-apiserver', 'kube-controller-manager'])
@@ -43,20 +43,20 @@ describe('finding the executables', () => {
     })
   })
 
-  it('refuses KUBEBUILDER_ASSETS without an API server', async () => {
+  it('rejects KUBEBUILDER_ASSETS without an API server', async () => {
     await place(join(folder, 'assets'), ['etcd'])
     const found = findBinaries({ ...env, KUBEBUILDER_ASSETS: join(folder, 'assets') })
     await expect(found).rejects.toMatchObject({ code: 'REAL_CLUSTER_ASSETS_INCOMPLETE' })
     await expect(found).rejects.toThrow('kube-apiserver')
   })
 
-  it('says how to get them where Go is missing', async () => {
+  it('explains how to get them when Go is missing', async () => {
     const built = ensureBinaries({ env })
     await expect(built).rejects.toMatchObject({ code: 'REAL_CLUSTER_GO_MISSING' })
     await expect(built).rejects.toThrow('KUBEBUILDER_ASSETS')
   })
 
-  it('keeps the cache in the home folder, apart for every version and platform', async () => {
+  it('keeps a cache per version and platform in the home folder', async () => {
     expect(await binariesFolder({ XDG_CACHE_HOME: '/caches' })).toMatch(
       new RegExp(`^/caches/reeve/real-cluster/v1\\.\\d+\\.\\d+-${process.platform}-${process.arch}-[0-9a-f]{12}$`),
     )

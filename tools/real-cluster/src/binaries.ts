@@ -1,4 +1,4 @@
-/** Finds the control plane's executables: given, already built, or built now. */
+/** Finds the executables of the control plane: provided, built before, or built now. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, readFile, rename, rm } from 'node:fs/promises'
@@ -9,27 +9,27 @@ import { withBuildLock } from './build-lock.ts'
 import { AssetsIncompleteError } from './errors.ts'
 import { type BuildProgress, buildWithGo } from './go-build.ts'
 
-/** The executables a control plane is made of. */
+/** The executables of a control plane. */
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager'
 
-/** Absolute paths of ready executables. */
+/** Absolute paths of the executables. */
 export type Binaries = Readonly<Record<BinaryName, string>>
 
 export interface BinariesOptions {
   /**
-   * Environment to read `KUBEBUILDER_ASSETS`, `REEVE_REAL_CLUSTER_CACHE` and `XDG_CACHE_HOME` from.
+   * Environment variables to read `KUBEBUILDER_ASSETS`, `REEVE_REAL_CLUSTER_CACHE` and `XDG_CACHE_HOME` from.
    * @default process.env
    */
   readonly env?: NodeJS.ProcessEnv
-  /** Called while executables are built; never called when they are there. */
+  /** Called while executables are built; never called when they exist already. */
   readonly onProgress?: (progress: BuildProgress) => void
-  /** Stops a build. */
+  /** Aborts a build. */
   readonly signal?: AbortSignal
 }
 
 const NAMES: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kube-controller-manager']
 
-/** Changes whenever `go-build.ts` builds differently from the same sources. */
+/** Change this whenever `go-build.ts` builds differently from the same sources. */
 const BUILD_RECIPE = '1'
 
 const moduleFolder = fileURLToPath(new URL('..', import.meta.url))
@@ -38,18 +38,18 @@ const moduleFolder = fileURLToPath(new URL('..', import.meta.url))
 export async function pinnedKubernetesVersion(): Promise<string> {
   const goMod = await readFile(join(moduleFolder, 'go.mod'), 'utf8')
   const version = /^\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1]
-  if (version === undefined) throw new Error('tools/real-cluster/go.mod requires no k8s.io/kubernetes')
+  if (version === undefined) throw new Error('tools/real-cluster/go.mod does not require k8s.io/kubernetes')
   return version
 }
 
-/** Where everything that is built lives. */
+/** The folder for everything that is built. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { REEVE_REAL_CLUSTER_CACHE: given, XDG_CACHE_HOME: caches } = env
   return given || join(caches || join(homedir(), '.cache'), 'reeve', 'real-cluster')
 }
 
 /**
- * Where the built executables live: outside the repository, one folder per Kubernetes version, platform and content of
+ * The folder of the built executables: outside the repository, one per Kubernetes version, platform and content of
  * `go.mod` and `go.sum`, so that a changed pin never runs an old binary.
  */
 export async function binariesFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
@@ -60,13 +60,13 @@ export async function binariesFolder(env: NodeJS.ProcessEnv = process.env): Prom
 }
 
 /**
- * The executables that are there without building, or `undefined`.
+ * The executables that exist without building, or `undefined`.
  *
- * Assumptions: `KUBEBUILDER_ASSETS` means what it means to envtest: its etcd and kube-apiserver are used. The folders
- * made for envtest have no kube-controller-manager; then the one of the cache serves.
+ * Assumptions: `KUBEBUILDER_ASSETS` has the meaning it has for envtest: its etcd and kube-apiserver are used. Folders
+ * made for envtest have no kube-controller-manager; then the one in the cache is used.
  *
  * Errors: `AssetsIncompleteError` when `KUBEBUILDER_ASSETS` is set and lacks etcd or kube-apiserver: silently testing
- * another version than the one asked for would be worse.
+ * another version than the requested one would be worse.
  */
 export async function findBinaries(env: NodeJS.ProcessEnv = process.env): Promise<Binaries | undefined> {
   const { found, missing } = await locate(env)
@@ -75,10 +75,10 @@ export async function findBinaries(env: NodeJS.ProcessEnv = process.env): Promis
 }
 
 /**
- * The executables, built first where they are missing. The first build takes minutes, every later call milliseconds.
+ * The executables; missing ones are built first. The first build takes minutes, every later call milliseconds.
  *
- * Guarantees: a folder never holds half a binary (they are moved in when complete); processes that ask at the same time
- * build once.
+ * Guarantees: a folder never contains an incomplete binary (they are moved in when complete); concurrent processes
+ * build only once.
  *
  * Errors: `AssetsIncompleteError`, `GoMissingError`, `BuildFailedError`.
  */
@@ -139,7 +139,7 @@ async function isExecutable(path: string): Promise<boolean> {
     await access(path, constants.X_OK)
     return true
   } catch {
-    // Not there or not executable: both mean that it has to be built.
+    // Missing or not executable: it has to be built.
     return false
   }
 }

@@ -14,7 +14,7 @@ describe('the build lock', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('lets one builder in at a time and tells the other that it waits', async () => {
+  it('admits one builder at a time and notifies the one that waits', async () => {
     let inside = 0
     let most = 0
     let waited = 0
@@ -43,7 +43,7 @@ describe('the build lock', () => {
     expect(await withBuildLock(path, async () => 'built')).toBe('built')
   })
 
-  it('gives up waiting when asked to', async () => {
+  it('stops waiting when aborted', async () => {
     await writeFile(path, '')
     const signal = AbortSignal.timeout(10)
     await expect(withBuildLock(path, async () => 'built', { signal })).rejects.toThrow()

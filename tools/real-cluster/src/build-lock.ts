@@ -6,8 +6,8 @@ import { BUILD_HEARTBEAT_MS, BUILD_LOCK_STALE_MS } from './defaults.ts'
 /**
  * Runs `action` while holding the lock file `path`.
  *
- * Guarantees: the holder touches the file while it works, so a lock left by a killed process is taken over after
- * `BUILD_LOCK_STALE_MS` and never blocks for ever.
+ * Guarantees: the holder touches the file periodically, so a lock left by a killed process is taken over after
+ * `BUILD_LOCK_STALE_MS` and never blocks forever.
  */
 export async function withBuildLock<T>(
   path: string,
@@ -23,7 +23,7 @@ export async function withBuildLock<T>(
   }
   const heartbeat = setInterval(() => {
     const now = new Date()
-    // A failed touch only makes the lock look old; the build itself is not affected.
+    // A failed touch only makes the lock look stale; the build itself is not affected.
     utimes(path, now, now).catch(() => undefined)
   }, BUILD_HEARTBEAT_MS)
   try {
@@ -50,7 +50,7 @@ async function isStale(path: string): Promise<boolean> {
   try {
     return Date.now() - (await stat(path)).mtimeMs > BUILD_LOCK_STALE_MS
   } catch (error) {
-    // Released between the two calls: the next acquire decides.
+    // Released between the two calls: the next attempt to acquire it decides.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }

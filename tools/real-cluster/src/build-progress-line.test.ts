@@ -4,7 +4,7 @@ import { showBuildProgress } from './build-progress-line.ts'
 const compiling = (done: number) => ({ phase: 'compiling', done, total: 100, detail: 'k8s.io/api' }) as const
 
 describe('the progress of a build', () => {
-  it('is a line every 15 seconds in a log', () => {
+  it('prints a line every 15 seconds to a log', () => {
     const written: string[] = []
     let nowMs = 0
     const show = showBuildProgress({ write: (text) => written.push(text) }, () => nowMs)
@@ -19,7 +19,7 @@ describe('the progress of a build', () => {
     ])
   })
 
-  it('is one line that changes on a terminal, no wider than it', () => {
+  it('updates one line on a terminal, no wider than the terminal', () => {
     const written: string[] = []
     const show = showBuildProgress({ write: (text) => written.push(text), isTTY: true, columns: 30 }, () => 0)
     show(compiling(1))

@@ -1,9 +1,9 @@
-/** Shows a build that takes minutes: one line that changes on a terminal, a line now and then in a log. */
+/** Shows the progress of a long build: one line that is updated on a terminal, periodic lines in a log. */
 import type { BuildProgress } from './go-build.ts'
 
 const LOG_INTERVAL_MS = 15_000
 
-/** The parts of a stream that the progress is written to. */
+/** The parts of a stream that progress is written to. */
 export interface ProgressOutput {
   write(text: string): unknown
   readonly isTTY?: boolean

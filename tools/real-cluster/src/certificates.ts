@@ -1,4 +1,4 @@
-/** A certificate authority for one control plane: every key lives as long as the cluster and no longer. */
+/** A certificate authority for one control plane. Keys are discarded with the cluster. */
 // The certificate library's dependency injection throws at import without it.
 import 'reflect-metadata'
 import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto'
@@ -11,7 +11,7 @@ export interface KeyPair {
   readonly key: string
 }
 
-/** Who a client certificate speaks for: the API server reads the user from CN and the groups from O. */
+/** The identity of a client certificate: the API server reads the user from CN and the groups from O. */
 export interface ClientIdentity {
   readonly user: string
   readonly groups?: readonly string[]
@@ -21,7 +21,7 @@ export interface ClientIdentity {
 export interface CertificateAuthority {
   /** The authority's own certificate and key. */
   readonly pair: KeyPair
-  /** A serving certificate for the given DNS names and IP addresses; it also works as a client certificate. */
+  /** A serving certificate for the given DNS names and IP addresses; it is also valid as a client certificate. */
   issueServer(commonName: string, names: readonly string[]): Promise<KeyPair>
   /** A client certificate. */
   issueClient(identity: ClientIdentity): Promise<KeyPair>
@@ -30,7 +30,7 @@ export interface CertificateAuthority {
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const
 
-/** Makes a new authority, valid from a minute ago (clocks differ) for {@link CERTIFICATE_VALIDITY_MS}. */
+/** Creates an authority, valid from a minute ago (clocks differ) for {@link CERTIFICATE_VALIDITY_MS}. */
 export async function createCertificateAuthority(
   commonName: string,
   now: () => number = Date.now,
@@ -95,7 +95,7 @@ export async function createCertificateAuthority(
   }
 }
 
-/** A key pair that signs and verifies service-account tokens, PEM. */
+/** A key pair that signs and verifies service account tokens, PEM. */
 export function createServiceAccountKeys(): { readonly publicKey: string; readonly privateKey: string } {
   return generateKeyPairSync('ec', {
     namedCurve: 'P-256',

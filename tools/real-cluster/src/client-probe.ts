@@ -8,13 +8,13 @@ import { ensureProgram, findProgram, type GoProgram, type GoProgramOptions, inFo
 const moduleFolder = fileURLToPath(new URL('..', import.meta.url))
 const sourceFolder = join(moduleFolder, 'cmd', 'client-probe')
 
-/** The program if it has been built from the sources as they are; `undefined` otherwise. */
+/** The program if it has been built from the current sources; `undefined` otherwise. */
 export async function findClientProbe(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   return findProgram(await clientProbe(env))
 }
 
 /**
- * The program, built first if need be: seconds once the control plane has been built, minutes on a fresh machine.
+ * The program, built first if necessary: seconds once the control plane has been built, minutes on a fresh machine.
  *
  * Errors: `GoMissingError`, `BuildFailedError`.
  *

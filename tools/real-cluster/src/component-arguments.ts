@@ -1,4 +1,4 @@
-/** The command lines of the control plane's components. */
+/** The command-line arguments of the control plane's components. */
 import { KUBERNETES_SERVICE_IP, SERVICE_CLUSTER_IP_RANGE } from './defaults.ts'
 
 /** Ports on loopback. */
@@ -8,7 +8,7 @@ export interface Ports {
   readonly apiServer: number
 }
 
-/** Files below a cluster's folder, by what they hold. */
+/** Files in a cluster's folder. */
 export const FILES = {
   ca: 'ca.crt',
   caKey: 'ca.key',
@@ -25,7 +25,7 @@ export const FILES = {
   etcdKubeconfig: 'etcd.kubeconfig',
 } as const
 
-/** Names and addresses that the API server's certificate is good for. */
+/** Names and addresses in the API server's certificate. */
 export const API_SERVER_NAMES: readonly string[] = [
   'localhost',
   'kubernetes',
@@ -37,7 +37,7 @@ export const API_SERVER_NAMES: readonly string[] = [
   KUBERNETES_SERVICE_IP,
 ]
 
-/** Everything is on loopback and thrown away: etcd need not wait for the disk. */
+/** Everything is on loopback and temporary: etcd need not wait for the disk. */
 export function etcdArguments(file: (name: string) => string, ports: Ports): string[] {
   const client = `https://127.0.0.1:${ports.etcdClient}`
   const peer = `https://127.0.0.1:${ports.etcdPeer}`
@@ -62,13 +62,13 @@ export function etcdArguments(file: (name: string) => string, ports: Ports): str
   })
 }
 
-/** Admission plugins and feature gates stay at their defaults: the point is to meet what people run. */
+/** Admission plugins and feature gates stay at their defaults: tests should meet what people run. */
 export function apiServerArguments(file: (name: string) => string, ports: Ports): string[] {
   return flags({
     'bind-address': '127.0.0.1',
     'advertise-address': '127.0.0.1',
     'secure-port': ports.apiServer,
-    // The default reconciler refuses to publish a loopback address, and says so every ten seconds.
+    // The default reconciler refuses to publish a loopback address and logs that every ten seconds.
     'endpoint-reconciler-type': 'none',
     'etcd-servers': `https://127.0.0.1:${ports.etcdClient}`,
     'etcd-cafile': file(FILES.ca),
@@ -80,7 +80,7 @@ export function apiServerArguments(file: (name: string) => string, ports: Ports)
     'client-ca-file': file(FILES.ca),
     'kubelet-client-certificate': file(FILES.kubeletClientCert),
     'kubelet-client-key': file(FILES.kubeletClientKey),
-    // Simulated nodes listen on loopback, which they name as their external address.
+    // Simulated nodes listen on loopback, which is their external address.
     'kubelet-preferred-address-types': 'ExternalIP,InternalIP',
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': file(FILES.serviceAccountPublicKey),
@@ -92,7 +92,7 @@ export function apiServerArguments(file: (name: string) => string, ports: Ports)
   })
 }
 
-/** All default controllers. Its request budget is raised: tests create and delete faster than people. */
+/** All default controllers, with higher client rate limits: tests create and delete faster than people. */
 export function controllerManagerArguments(file: (name: string) => string, controllers: readonly string[]): string[] {
   return flags({
     kubeconfig: file(FILES.controllerManagerKubeconfig),
@@ -103,10 +103,10 @@ export function controllerManagerArguments(file: (name: string) => string, contr
     'cluster-signing-cert-file': file(FILES.ca),
     'cluster-signing-key-file': file(FILES.caKey),
     'leader-elect': false,
-    // Nobody asks it for health or metrics.
+    // Its health and metrics endpoints are not used.
     'secure-port': 0,
     'cert-dir': file('generated-certificates'),
-    // It creates this folder, by default in /usr.
+    // It creates this folder, which is in /usr by default.
     'flex-volume-plugin-dir': file('flex-volume-plugins'),
     'kube-api-qps': 500,
     'kube-api-burst': 1000,

@@ -1,6 +1,6 @@
-/** What can go wrong between a fresh machine and a running control plane. */
+/** The errors between a fresh machine and a running control plane. */
 
-/** Base class: everything this package throws on purpose. Decide by `code`. */
+/** Base class of the errors of this package. Decide by `code`. */
 export class RealClusterError extends Error {
   readonly code: string
 
@@ -11,7 +11,7 @@ export class RealClusterError extends Error {
   }
 }
 
-/** The binaries are neither given nor built, and there is no Go to build them with. */
+/** The binaries are neither provided nor built, and Go is missing to build them. */
 export class GoMissingError extends RealClusterError {
   constructor(options?: ErrorOptions) {
     super(
@@ -25,7 +25,7 @@ export class GoMissingError extends RealClusterError {
   }
 }
 
-/** `KUBEBUILDER_ASSETS` is set but does not hold what it must. */
+/** `KUBEBUILDER_ASSETS` is set but executables are missing. */
 export class AssetsIncompleteError extends RealClusterError {
   constructor(folder: string, missing: readonly string[]) {
     super(
@@ -42,13 +42,13 @@ export class BuildFailedError extends RealClusterError {
   }
 }
 
-/** A component of the control plane ended although nobody asked it to. */
+/** A component of the control plane exited unexpectedly. */
 export class ComponentExitedError extends RealClusterError {
   readonly component: string
   readonly logTail: string
 
   constructor(component: string, how: string, logTail: string) {
-    super('REAL_CLUSTER_COMPONENT_EXITED', `${component} ended with ${how}. The end of its log:\n${logTail}`)
+    super('REAL_CLUSTER_COMPONENT_EXITED', `${component} exited with ${how}. The end of its log:\n${logTail}`)
     this.component = component
     this.logTail = logTail
   }
@@ -56,20 +56,20 @@ export class ComponentExitedError extends RealClusterError {
 
 /** The control plane runs but did not become ready in time. */
 export class NotReadyError extends RealClusterError {
-  constructor(what: string, timeoutMs: number, lastAnswer: string, logTail: string) {
+  constructor(what: string, timeoutMs: number, lastResponse: string, logTail: string) {
     super(
       'REAL_CLUSTER_NOT_READY',
-      `${what} after ${timeoutMs} ms. Last answer: ${lastAnswer}\nThe end of the log:\n${logTail}`,
+      `${what} after ${timeoutMs} ms. Last response: ${lastResponse}\nThe end of the log:\n${logTail}`,
     )
   }
 }
 
-/** The API server answered a request with a failure. */
+/** The API server responded with an error. */
 export class RequestFailedError extends RealClusterError {
   readonly status: number
 
   constructor(method: string, path: string, status: number, body: string) {
-    super('REAL_CLUSTER_REQUEST_FAILED', `${method} ${path} answered ${status}: ${body}`)
+    super('REAL_CLUSTER_REQUEST_FAILED', `${method} ${path} failed with ${status}: ${body}`)
     this.status = status
   }
 }

@@ -1,16 +1,16 @@
-/** Ports nobody listens on. */
+/** Finds unused ports. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Reserves `count` distinct loopback ports and lets them go.
+ * Reserves `count` distinct loopback ports and releases them.
  *
- * Assumptions: another process may take one before it is bound; whoever binds it must be ready to try again.
+ * Assumptions: another process may take one before it is bound; callers must be ready to retry.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   try {
-    // All are held at once, so the system cannot hand out one of them twice.
+    // All are held at once, so that the system cannot assign one of them twice.
     return await Promise.all(
       servers.map(async (server) => {
         server.listen(0, '127.0.0.1')

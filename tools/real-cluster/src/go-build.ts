@@ -1,12 +1,14 @@
-/** Compiles the control plane with the Go toolchain of the machine. */
-import { spawn } from 'node:child_process'
+/** Runs the installed Go toolchain: compiles the control plane and locates module sources. */
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { BinaryName } from './binaries.ts'
 import { BuildFailedError, GoMissingError } from './errors.ts'
 
-/** Where a build stands. */
+/** The progress of a build. */
 export interface BuildProgress {
   /** `waiting` for another process that builds, `loading` modules, `compiling` and linking packages. */
   readonly phase: 'waiting' | 'loading' | 'compiling' | 'done'
@@ -14,7 +16,7 @@ export interface BuildProgress {
   readonly done: number
   /** Steps in this phase, 0 while unknown. */
   readonly total: number
-  /** The step under way, such as a package; in the end the folder with the executables. */
+  /** The current step, such as a package; at the end the folder with the executables. */
   readonly detail: string
 }
 
@@ -22,7 +24,7 @@ export interface GoBuildOptions {
   readonly moduleFolder: string
   readonly outputFolder: string
   readonly names: readonly BinaryName[]
-  /** Kubernetes version to stamp into the executables: `/version` reports it. */
+  /** Kubernetes version to embed in the executables: `/version` reports it. */
   readonly version: string
   readonly env: NodeJS.ProcessEnv
   readonly onProgress?: (progress: BuildProgress) => void
@@ -45,11 +47,11 @@ const BUILT_NAME: Readonly<Record<BinaryName, string>> = {
 /**
  * Builds `names` into `outputFolder`.
  *
- * Errors: `GoMissingError`, `BuildFailedError` with the compiler's last words.
+ * Errors: `GoMissingError`, `BuildFailedError` with the end of the compiler's output.
  */
 export async function buildWithGo(options: GoBuildOptions): Promise<void> {
   const { moduleFolder, outputFolder, names, version, onProgress, signal } = options
-  // The module path is pinned by go.sum alone: a workspace or vendor folder of the user must not take part.
+  // The versions are pinned by go.sum alone: a workspace or vendor folder of the user must not be used.
   const env = { ...options.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' }
   const packages = names.map((name) => PACKAGES[name])
   await mkdir(outputFolder, { recursive: true })
@@ -91,7 +93,7 @@ export async function buildWithGo(options: GoBuildOptions): Promise<void> {
   }
 }
 
-// Debug information is left out: it doubles the size and nobody debugs the control plane here.
+// Debug information is left out: it doubles the size and is not needed here.
 function linkerFlags(version: string): string {
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.')
   const values = {
@@ -108,7 +110,7 @@ function linkerFlags(version: string): string {
   return ['-s', '-w', ...stamps].join(' ')
 }
 
-/** How the Go command is run; lines of its output and of its messages are told as they come. */
+/** How to run the Go command; its output is reported line by line as it arrives. */
 export interface GoRun {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
@@ -119,7 +121,7 @@ export interface GoRun {
 
 const KEPT_MESSAGES = 30
 
-/** Runs the Go command. Errors: `GoMissingError`, `BuildFailedError` with its last words. */
+/** Runs the Go command. Errors: `GoMissingError`, `BuildFailedError` with the end of its output. */
 export async function runGo(args: readonly string[], run: GoRun): Promise<void> {
   const child = spawn('go', args, {
     cwd: run.cwd,
@@ -151,5 +153,25 @@ export async function hasGo(env: NodeJS.ProcessEnv = process.env): Promise<boole
   } catch (error) {
     if (error instanceof GoMissingError) return false
     throw error
+  }
+}
+
+const execFileAsync = promisify(execFile)
+const realClusterFolder = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Folder of a module that `go.mod` pins, downloaded first if necessary. Generators read data files from it.
+ *
+ * Errors: `GoMissingError`, `BuildFailedError`.
+ */
+export async function goModuleFolder(modulePath: string): Promise<string> {
+  const options = { cwd: realClusterFolder, env: { ...process.env, GOWORK: 'off', GOFLAGS: '' } }
+  try {
+    await execFileAsync('go', ['mod', 'download', modulePath], options)
+    return (await execFileAsync('go', ['list', '-m', '-f', '{{.Dir}}', modulePath], options)).stdout.trim()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    if ('code' in error && error.code === 'ENOENT') throw new GoMissingError({ cause: error })
+    throw new BuildFailedError(`go mod download ${modulePath}`, error.message, { cause: error })
   }
 }

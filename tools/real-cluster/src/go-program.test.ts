@@ -1,4 +1,4 @@
-/** Programs are built once, and again only when their sources change. Go itself is played by a script. */
+/** Programs are built once, and again only when their sources change. A script stands in for Go. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +17,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** An environment whose `go` is this script. */
+/** An environment where `go` is this script. */
 async function goIs(script: string): Promise<NodeJS.ProcessEnv> {
   await writeFile(join(folder, 'go'), `#!/bin/sh\n${script}\n`)
   await chmod(join(folder, 'go'), 0o755)
   return { PATH: `${folder}:${process.env.PATH}` }
 }
 
-/** Makes the output that it is asked for, and a note of it. */
+/** Creates the requested output and records it. */
 const WORKING = 'while [ "$1" != -o ]; do shift; done\necho "$2" >> builds\necho program > "$2"\nchmod +x "$2"'
 
 const builds = async () => (await readFile(join(folder, 'builds'), 'utf8')).trim().split('\n').length
@@ -34,7 +34,7 @@ describe('a program', () => {
     expect(await findProgram(program)).toBeUndefined()
   })
 
-  it('is built once, however often it is asked for', async () => {
+  it('is built once, however often it is requested', async () => {
     const env = await goIs(WORKING)
     const paths = await Promise.all([ensureProgram(program, { env }), ensureProgram(program, { env })])
     expect(paths[0]).toBe(paths[1])
@@ -42,7 +42,7 @@ describe('a program', () => {
     expect(await builds()).toBe(1)
   })
 
-  it('is another one when its sources change', async () => {
+  it('is rebuilt when its sources change', async () => {
     const env = await goIs(WORKING)
     const before = await ensureProgram(program, { env })
     await writeFile(join(folder, 'main.go'), 'package main // changed')
@@ -51,7 +51,7 @@ describe('a program', () => {
     expect(await builds()).toBe(2)
   })
 
-  it('is not there after a build that failed, which tells why', async () => {
+  it('is missing after a build that failed, and the error has the output', async () => {
     const env = await goIs('while [ "$1" != -o ]; do shift; done\necho half > "$2"\necho no such module >&2\nexit 1')
     const build = ensureProgram(program, { env })
     await expect(build).rejects.toThrow(BuildFailedError)

@@ -1,4 +1,4 @@
-/** Go programs of this package, each built into the cache on first use and found there from then on. */
+/** Go programs of this package, each built into the cache on first use and reused from there. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, readFile, rename } from 'node:fs/promises'
@@ -6,41 +6,41 @@ import { dirname, join } from 'node:path'
 import { withBuildLock } from './build-lock.ts'
 import { runGo } from './go-build.ts'
 
-/** A program and where it comes from. */
+/** A program and its sources. */
 export interface GoProgram {
-  /** The executable, whose name the sources become part of. */
+  /** The executable; a hash of the sources is added to its name. */
   readonly path: string
-  /** Everything that decides what is built. */
+  /** Every file that affects the build. */
   readonly sources: readonly string[]
   readonly moduleFolder: string
-  /** As `go build` takes it. */
+  /** The package argument of `go build`. */
   readonly package: string
 }
 
-/** How a program is built. */
+/** Build options. */
 export interface GoProgramOptions {
-  /** Environment to find the cache and Go with. @default process.env */
+  /** Environment variables that locate the cache and Go. @default process.env */
   readonly env?: NodeJS.ProcessEnv
-  /** Stops a build. */
+  /** Aborts a build. */
   readonly signal?: AbortSignal
 }
 
-/** The executable if it has been built from the sources as they are; `undefined` otherwise. */
+/** The executable if it has been built from the current sources; `undefined` otherwise. */
 export async function findProgram(program: GoProgram): Promise<string | undefined> {
   const path = await executablePath(program)
   try {
     await access(path, constants.X_OK)
     return path
   } catch {
-    // Not built yet, or from other sources.
+    // Not built yet, or built from other sources.
     return undefined
   }
 }
 
 /**
- * The executable, built first if need be.
+ * The executable, built first if necessary.
  *
- * *Guarantees*: half an executable is never found; processes that ask at the same time build once.
+ * *Guarantees*: an incomplete executable is never returned; concurrent processes build only once.
  *
  * *Errors*: `GoMissingError`, `BuildFailedError`.
  */
@@ -53,7 +53,7 @@ export async function ensureProgram(program: GoProgram, options: GoProgramOption
     async () => {
       if ((await findProgram(program)) !== undefined) return path
       const partial = `${path}.partial`
-      // The same flags as for the control plane: Go then finds what both need in its own build cache.
+      // The same flags as for the control plane, so that both share Go's build cache.
       await runGo(
         ['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags', '-s -w', '-o', partial, program.package],
         { cwd: program.moduleFolder, env: { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' }, signal },
@@ -71,6 +71,6 @@ async function executablePath({ path, sources }: GoProgram): Promise<string> {
   return `${path}-${hash.digest('hex').slice(0, 12)}`
 }
 
-/** The files of a folder by their names, in a fixed order. */
+/** The files of a folder, sorted by name. */
 export const inFolder = (folder: string, names: readonly string[]): readonly string[] =>
   names.toSorted().map((name) => join(folder, name))

@@ -1,5 +1,6 @@
 /**
- * A real Kubernetes control plane for tests: built from source once, started in seconds, gone without a trace.
+ * A real Kubernetes control plane for tests: built from source once, started in seconds, removed completely when
+ * stopped.
  *
  * @example
  * await using cluster = await startRealCluster()
@@ -20,8 +21,7 @@ export {
 export type { ClientIdentity, KeyPair } from './certificates.ts'
 export { ensureClientProbe, findClientProbe } from './client-probe.ts'
 export * from './errors.ts'
-export { type BuildProgress, hasGo } from './go-build.ts'
-export { goModuleFolder } from './go-modules.ts'
+export { type BuildProgress, goModuleFolder, hasGo } from './go-build.ts'
 export type { GoProgramOptions } from './go-program.ts'
 export { type Connection, readKubeconfig, renderKubeconfig } from './kubeconfig.ts'
 export type { ContainerName, LogSource } from './nodes/kubelet-server.ts'

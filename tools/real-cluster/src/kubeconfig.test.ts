@@ -17,7 +17,7 @@ describe('a kubeconfig', () => {
     expect(await readKubeconfig(join(folder, 'config'))).toEqual({ ...connection, token: undefined })
   })
 
-  it('may name files beside it', async () => {
+  it('may refer to files next to it', async () => {
     await writeFile(join(folder, 'ca.crt'), 'CA')
     const config = `
 current-context: it
@@ -28,7 +28,7 @@ users: [{ name: u, user: { token: secret } }]`
     expect(await readKubeconfig(join(folder, 'config'))).toMatchObject({ ca: 'CA', token: 'secret' })
   })
 
-  it('without a current context is refused by name', async () => {
+  it('without a current context is rejected with its path', async () => {
     await writeFile(join(folder, 'config'), 'contexts: []')
     await expect(readKubeconfig(join(folder, 'config'))).rejects.toMatchObject({
       code: 'REAL_CLUSTER_KUBECONFIG_INVALID',

@@ -1,10 +1,10 @@
-/** Kubeconfig files, written for people's own tools and read back by test processes. */
+/** Kubeconfig files, written for command-line tools and read by test processes. */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { RealClusterError } from './errors.ts'
 
-/** How to reach an API server and as whom. All certificates and keys are PEM. */
+/** How to reach an API server and with which credentials. All certificates and keys are PEM. */
 export interface Connection {
   /** Such as `https://127.0.0.1:40001`. */
   readonly server: string
@@ -42,7 +42,8 @@ export function renderKubeconfig(connection: Connection, name = 'reeve-real-clus
 /**
  * The current context of a kubeconfig.
  *
- * Assumptions: certificates or a token, in line or as files. Exec plugins belong to the product's own loader.
+ * Assumptions: certificates or a token, in line or as files. Exec plugins are only supported by the loader in
+ * `packages/kube`.
  */
 export async function readKubeconfig(path: string): Promise<Connection> {
   const config: Kubeconfig = parse(await readFile(path, 'utf8'))
@@ -52,7 +53,7 @@ export async function readKubeconfig(path: string): Promise<Connection> {
   if (cluster?.server === undefined || user === undefined) {
     throw new RealClusterError(
       'REAL_CLUSTER_KUBECONFIG_INVALID',
-      `The current context of ${path} names no cluster with a server, or no user.`,
+      `The current context of ${path} has no cluster with a server, or no user.`,
     )
   }
   const pem = async (data: string | undefined, file: string | undefined): Promise<string | undefined> => {

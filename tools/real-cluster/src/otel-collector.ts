@@ -1,4 +1,4 @@
-/** Builds the OpenTelemetry collector that judges generated configurations, see `otel-collector`. */
+/** Builds the OpenTelemetry collector that validates generated configurations, see `otel-collector`. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cacheFolder } from './binaries.ts'
@@ -6,13 +6,13 @@ import { ensureProgram, findProgram, type GoProgram, type GoProgramOptions, inFo
 
 const moduleFolder = fileURLToPath(new URL('../otel-collector', import.meta.url))
 
-/** The collector if it has been built from the sources as they are; `undefined` otherwise. */
+/** The collector if it has been built from the current sources; `undefined` otherwise. */
 export function findOtelCollector(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   return findProgram(otelCollector(env))
 }
 
 /**
- * The collector, built first if need be, which takes about four minutes on two cores.
+ * The collector, built first if necessary, which takes about four minutes on two cores.
  *
  * *Errors*: `GoMissingError`, `BuildFailedError`.
  *

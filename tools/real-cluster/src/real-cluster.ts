@@ -1,4 +1,4 @@
-/** Starts a control plane on loopback and takes it down again. */
+/** Starts and stops a control plane on loopback. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,17 +33,17 @@ export interface RealClusterOptions {
    */
   readonly binaries?: Binaries
   /**
-   * Controllers to run, as kube-controller-manager's `--controllers` takes them. An empty list starts no
-   * controller manager: an API server alone, as envtest gives.
+   * Controllers to run, in the syntax of kube-controller-manager's `--controllers`. An empty list starts no controller
+   * manager, only an API server, as envtest does.
    * @default ['*']
    */
   readonly controllers?: readonly string[]
-  /** More flags for kube-apiserver, such as `--feature-gates=…`; the last one of a name wins. */
+  /** More flags for kube-apiserver, such as `--feature-gates=…`; the last flag with a given name wins. */
   readonly apiServerArguments?: readonly string[]
   /** More flags for kube-controller-manager. */
   readonly controllerManagerArguments?: readonly string[]
   /**
-   * Folder that keeps the components' logs after the end.
+   * Folder where the components' logs are kept after the cluster stops.
    * @default the cluster's own folder, which is removed
    */
   readonly logFolder?: string
@@ -52,34 +52,34 @@ export interface RealClusterOptions {
    * @default 90_000
    */
   readonly startTimeoutMs?: number
-  /** Aborts the start; whatever runs by then is stopped. A started cluster is ended by `stop`. */
+  /** Aborts the start and stops everything started so far. A running cluster is ended by `stop`. */
   readonly signal?: AbortSignal
 }
 
-/** A running control plane, seen as its administrator. */
+/** A running control plane, with administrator credentials. */
 export interface RealCluster extends Connection, AsyncDisposable {
   /** Certificate of a member of `system:masters`. */
   readonly cert: string
   readonly key: string
   /** A kubeconfig for the same identity. */
   readonly kubeconfigPath: string
-  /** How to reach etcd, for tests about its history; written in the form of a kubeconfig. */
+  /** How to reach etcd, in the form of a kubeconfig; for tests about its history. */
   readonly etcdKubeconfigPath: string
-  /** The folder with everything the cluster has on disk; gone after `stop`. */
+  /** The folder with all files of the cluster; deleted by `stop`. */
   readonly folder: string
   /** Process ids by name: `supervisor`, `etcd`, `kube-apiserver`, `kube-controller-manager`. */
   readonly processes: Readonly<Record<string, number>>
-  /** Rejects when a component ends by itself; never settles otherwise. */
+  /** Rejects when a component exits unexpectedly; never settles otherwise. */
   readonly failed: Promise<never>
   /** A client certificate for another user. */
   issueClientCertificate(identity: ClientIdentity): Promise<KeyPair>
-  /** Ends all processes and removes the folder; resolves when both is done. May be called twice. */
+  /** Ends all processes and removes the folder; resolves when both are done. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports: TLS, client certificates, RBAC, default
- * admission plugins. No kubelet and no scheduler run; `startSimulatedNodes` stands in for them.
+ * Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports: TLS, client certificates, RBAC,
+ * default admission plugins. No kubelet and no scheduler run; `startSimulatedNodes` replaces them.
  *
  * Guarantees: when it resolves, `/readyz` is ok and the namespace `default` has its service account. When it throws,
  * nothing runs and nothing is left on disk. The same holds after the calling process ends, even by SIGKILL.
@@ -107,7 +107,7 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
   const { controllers = ['*'], startTimeoutMs = START_TIMEOUT_MS } = options
   const folder = await mkdtemp(join(tmpdir(), 'reeve-real-cluster-'))
   const logFolder = options.logFolder ?? folder
-  // From here on the supervisor owns the folder.
+  // From here on the supervisor is responsible for the folder.
   const supervisor = new Supervisor(folder, logFolder)
   try {
     await mkdir(logFolder, { recursive: true })
@@ -192,12 +192,12 @@ async function writeFiles(
     etcdKubeconfig: renderKubeconfig({ server: etcdServer, ca: authority.pair.cert, ...etcd }),
   }
   for (const [name, path] of Object.entries(FILES)) {
-    // Object.entries widens the keys that the type of `contents` names.
+    // Object.entries widens the keys declared by the type of `contents`.
     await writeFile(file(path), contents[name as keyof typeof FILES], { mode: 0o600 })
   }
 }
 
-/** Asks until the answer is 200, a component ends, the time is over or the caller gives up. */
+/** Polls until the response is 200, a component exits, the timeout expires or the caller aborts. */
 class ReadinessPoll {
   readonly #client: ApiClient
   readonly #supervisor: Supervisor
@@ -218,14 +218,14 @@ class ReadinessPoll {
     return Promise.race([this.#poll(component, path), this.#supervisor.failed])
   }
 
-  /** Also ends a poll that lost the race against the end of a component. */
+  /** Also ends a poll that lost the race against the exit of a component. */
   close(): Promise<void> {
     this.#closed.abort()
     return this.#client.close()
   }
 
   async #poll(component: string, path: string): Promise<void> {
-    let lastAnswer = 'none'
+    let lastResponse = 'none'
     try {
       for (;;) {
         try {
@@ -233,15 +233,15 @@ class ReadinessPoll {
           return
         } catch (error) {
           if (this.#signal.aborted) throw error
-          // Refused connections and failures are what a starting server answers.
-          lastAnswer = String(error)
+          // A starting server refuses connections or responds with errors.
+          lastResponse = String(error)
         }
         await sleep(READY_POLL_INTERVAL_MS, undefined, { signal: this.#signal })
       }
     } catch (error) {
       if (!this.#deadline.aborted) throw this.#signal.reason ?? error
       const tail = await this.#supervisor.logTail(component)
-      throw new NotReadyError(`${component} does not answer ${path}`, this.#timeoutMs, lastAnswer, tail)
+      throw new NotReadyError(`${component} did not become ready at ${path}`, this.#timeoutMs, lastResponse, tail)
     }
   }
 }

@@ -1,9 +1,11 @@
 /**
- * What `npm run test:real` runs: the suites marked for a real cluster, against one that lives as long as the run.
+ * Implements `npm run test:real`: runs the suites for a real cluster against one that exists for the duration of the
+ * run.
  *
- * Arguments go to vitest. `REEVE_REAL_CLUSTER_LOGS` names a folder that keeps the components' logs; `REEVE_OTEL=1` has
- * the OpenTelemetry collector built where it is missing. The exit code is vitest's, or 69 when the control plane cannot be had on this machine (no Go, no ready binaries), 70 when it could not
- * be built or broke down, 130 when the run was interrupted.
+ * Arguments go to vitest. `REEVE_REAL_CLUSTER_LOGS` names a folder that keeps the components' logs; `REEVE_OTEL=1`
+ * builds the OpenTelemetry collector if it is missing. The exit code is vitest's, or 69 when the control plane is not
+ * available on this machine (no Go, no binaries), 70 when it could not be built or crashed, 130 when the run was
+ * interrupted.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,7 +53,7 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   return await runVitest(cluster, collector, vitestArguments)
 }
 
-/** Minutes of building are worth it only to those who ask for it. */
+/** Building takes minutes, so it is opt-in. */
 async function otelCollector(signal: AbortSignal): Promise<string | undefined> {
   const found = await findOtelCollector()
   if (found !== undefined || process.env.REEVE_OTEL !== '1') return found
@@ -79,7 +81,7 @@ async function runVitest(
   const stopVitest = () => vitest.kill('SIGTERM')
   interrupted.signal.addEventListener('abort', stopVitest)
   try {
-    // No code means that a signal ended it.
+    // No exit code means that a signal ended it.
     const ended = once(vitest, 'exit').then(([code]) => (typeof code === 'number' ? code : EXIT_INTERRUPTED))
     return await Promise.race([ended, cluster.failed])
   } finally {

@@ -1,21 +1,22 @@
 /**
  * The process that owns the components of one control plane.
  *
- * It runs in a session of its own, so a Ctrl-C or a kill of the caller's process group does not reach it, and it ends
- * as soon as the IPC channel closes: by a regular stop, or because the caller crashed or was killed with SIGKILL. On its
- * way out it kills every component and removes the folder. No other mechanism (signal handlers, exit hooks) is needed.
+ * It runs in its own session, so a Ctrl-C or a kill of the caller's process group does not reach it, and it ends as
+ * soon as the IPC channel closes: by a regular stop, or because the caller crashed or was killed with SIGKILL. Before
+ * it exits, it kills every component and removes the folder. No other mechanism (signal handlers, exit hooks) is
+ * needed.
  *
  * Usage: `node supervisor-main.ts <folder>`; component logs go to `<folder>/<name>.log` unless a second argument names
- * another folder for them.
+ * another folder.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SupervisorReport, SupervisorRequest } from './supervisor-protocol.ts'
+import type { SupervisorReport, SupervisorRequest } from './supervisor.ts'
 
 const [folder, logFolder = folder] = process.argv.slice(2)
 if (folder === undefined || logFolder === undefined || process.send === undefined) {
-  throw new Error('supervisor-main.ts is started by startRealCluster, with a folder and an IPC channel')
+  throw new Error('supervisor-main.ts must be started by startRealCluster, with a folder and an IPC channel')
 }
 const ownFolder = folder
 const components = new Map<string, ChildProcess>()
@@ -48,7 +49,7 @@ function report(message: SupervisorReport): void {
   if (process.connected) process.send?.(message)
 }
 
-// SIGKILL is right: the data go with the folder, so there is nothing to flush, and a graceful end of
+// SIGKILL is right: the data is deleted with the folder, so there is nothing to flush, and a graceful shutdown of
 // kube-apiserver waits for its open watches.
 async function end(): Promise<void> {
   const running = [...components.values()].filter((child) => child.exitCode === null && child.signalCode === null)

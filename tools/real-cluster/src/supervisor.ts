@@ -1,22 +1,33 @@
-/** The caller's side of the supervisor process: starts components and hears of their end. */
+/** The caller's side of the supervisor process: starts components and reports when they exit. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ComponentExitedError } from './errors.ts'
-import type { SupervisorReport, SupervisorRequest } from './supervisor-protocol.ts'
+
+/** Sent to the supervisor process: start a component. */
+export interface SupervisorRequest {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** Sent by the supervisor process: a component started or exited. */
+export type SupervisorReport =
+  | { readonly type: 'started'; readonly name: string; readonly pid: number }
+  | { readonly type: 'exited'; readonly name: string; readonly how: string }
 
 const LOG_TAIL_BYTES = 4_000
 
 /**
- * Runs components until `stop`, or until this process ends in whatever way.
+ * Runs components until `stop`, or until this process ends for any reason.
  *
- * Guarantees: once `stop` resolves no component runs and the folder is gone. `failed` rejects when a component ends by
- * itself, and never settles otherwise.
+ * Guarantees: once `stop` resolves no component runs and the folder is deleted. `failed` rejects when a component exits
+ * unexpectedly, and never settles otherwise.
  */
 export class Supervisor {
-  /** Rejects with `ComponentExitedError` when a component, or the supervisor, ends on its own. */
+  /** Rejects with `ComponentExitedError` when a component or the supervisor exits unexpectedly. */
   readonly failed: Promise<never>
   readonly #process: ChildProcess
   readonly #gone: Promise<void>
@@ -32,21 +43,21 @@ export class Supervisor {
     const { promise, reject } = Promise.withResolvers<never>()
     this.failed = promise
     this.#fail = reject
-    // Whoever waits for readiness races against it; afterwards nobody has to listen.
+    // Callers that wait for readiness race against it; afterwards it may stay unobserved.
     promise.catch(() => undefined)
 
     const main = fileURLToPath(new URL('./supervisor-main.ts', import.meta.url))
     this.#process = fork(main, [folder, logFolder], {
       detached: true,
       execArgv: [],
-      // Options meant for the caller (an inspector port, a loader) would break or slow the supervisor.
+      // Options for the caller (an inspector port, a loader) would break the supervisor or slow it down.
       env: { ...process.env, NODE_OPTIONS: '' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    this.#process.on('message', (report: SupervisorReport) => this.#hear(report))
+    this.#process.on('message', (report: SupervisorReport) => this.#onReport(report))
     this.#gone = new Promise((resolve) => {
       this.#process.once('exit', (code, signal) => {
-        if (!this.#isStopping) this.#lost('supervisor', signal ?? `code ${code}`)
+        if (!this.#isStopping) this.#onUnexpectedExit('supervisor', signal ?? `code ${code}`)
         resolve()
       })
     })
@@ -57,7 +68,7 @@ export class Supervisor {
     return { supervisor: this.#process.pid ?? -1, ...Object.fromEntries(this.#pids) }
   }
 
-  /** Starts a component; its end is reported through `failed`. */
+  /** Starts a component; its exit is reported through `failed`. */
   start(name: string, command: string, args: readonly string[]): void {
     const request: SupervisorRequest = { name, command, args }
     this.#process.send(request)
@@ -69,23 +80,23 @@ export class Supervisor {
     return existsSync(path) ? (await readFile(path, 'utf8')).slice(-LOG_TAIL_BYTES) : ''
   }
 
-  /** Ends everything; resolves when nothing runs and the folder is gone. Calling it again waits for the same end. */
+  /** Stops everything; resolves when nothing runs and the folder is deleted. A second call waits for the same end. */
   async stop(): Promise<void> {
     this.#isStopping = true
     if (this.#process.connected) this.#process.disconnect()
     await this.#gone
   }
 
-  #hear(report: SupervisorReport): void {
+  #onReport(report: SupervisorReport): void {
     if (report.type === 'started') {
       this.#pids.set(report.name, report.pid)
       return
     }
     this.#pids.delete(report.name)
-    if (!this.#isStopping) this.#lost(report.name, report.how)
+    if (!this.#isStopping) this.#onUnexpectedExit(report.name, report.how)
   }
 
-  #lost(name: string, how: string): void {
+  #onUnexpectedExit(name: string, how: string): void {
     this.logTail(name).then(
       (tail) => this.#fail(new ComponentExitedError(name, how, tail)),
       (error: unknown) => this.#fail(new ComponentExitedError(name, how, String(error))),
@@ -93,13 +104,13 @@ export class Supervisor {
     if (name === 'supervisor') this.#killOrphans()
   }
 
-  // Only reached when the supervisor itself was killed by force: then its children and its folder are nobody's.
+  // Only reached when the supervisor itself was killed: then its children and its folder have no owner.
   #killOrphans(): void {
     for (const pid of this.#pids.values()) {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // Already gone, which is what we want.
+        // Already exited, as intended.
       }
     }
     this.#pids.clear()

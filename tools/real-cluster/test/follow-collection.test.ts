@@ -1,4 +1,4 @@
-/** Following a collection survives what servers and networks do. */
+/** Following a collection survives server and network failures. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -120,7 +120,7 @@ describe('following a collection', () => {
     expect(await take(1)).toEqual(['replaced a,b'])
   })
 
-  it('ends quietly when stopped', async () => {
+  it('ends without an error when stopped', async () => {
     answers = [list('5', []), () => stopping.controller.abort()]
     expect(await take(9)).toEqual(['replaced '])
     expect(failures).toEqual([])

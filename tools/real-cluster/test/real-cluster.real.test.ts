@@ -1,4 +1,4 @@
-/** The control plane itself: it answers as people's clusters do, and leaves nothing behind. */
+/** The control plane itself: it behaves like a regular cluster and leaves nothing behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -54,7 +54,7 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     expect(review.status.userInfo.groups).toContain('system:masters')
   })
 
-  it('lets anonymous requests see the version and nothing else', async () => {
+  it('lets anonymous requests read the version and nothing else', async () => {
     const anonymous = new ApiClient({ server: cluster.server, ca: cluster.ca })
     const pods = anonymous.text({ method: 'GET', path: '/api/v1/pods' })
     await expect(pods).rejects.toThrow('system:anonymous')
@@ -63,7 +63,7 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     await anonymous.close()
   })
 
-  it('gives a user exactly what RBAC grants', async () => {
+  it('permits a user exactly what RBAC grants', async () => {
     await admin.text({
       method: 'POST',
       path: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
@@ -77,7 +77,7 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     })
     const jo = new ApiClient({ ...cluster, ...(await cluster.issueClientCertificate({ user: 'jo' })) })
     const path = '/api/v1/namespaces/default/configmaps'
-    // The authorizer reads bindings from its own cache, a moment behind.
+    // The authorizer reads bindings from its cache, which is a moment behind.
     const list = await eventually(() => jo.text({ method: 'GET', path }))
     expect(list).toContain('ConfigMapList')
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
@@ -97,7 +97,7 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
         () => false,
         (error: unknown) => error instanceof RequestFailedError && error.status === 404,
       )
-      if (!isGone) throw new Error('the dependent is still there')
+      if (!isGone) throw new Error('the dependent still exists')
     })
   })
 
@@ -140,7 +140,7 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     server.close()
   })
 
-  it('ends namespaces and issues service-account tokens', async () => {
+  it('deletes namespaces and issues service account tokens', async () => {
     await admin.text({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: 'short-lived' } } })
     const account = '/api/v1/namespaces/short-lived/serviceaccounts/default'
     await eventually(() => admin.text({ method: 'GET', path: account }))
@@ -157,12 +157,12 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     await admin.text({ method: 'DELETE', path: '/api/v1/namespaces/short-lived' })
     await eventually(async () => {
       const list = await admin.text({ method: 'GET', path: '/api/v1/namespaces' })
-      if (list.includes('"short-lived"')) throw new Error('the namespace is still there')
+      if (list.includes('"short-lived"')) throw new Error('the namespace still exists')
     })
   })
 })
 
-describe.skipIf(!isAvailable)(`the end of a real control plane${reason}`, () => {
+describe.skipIf(!isAvailable)(`stopping a real control plane${reason}`, () => {
   it('leaves no process and no folder after stop', async () => {
     const cluster = await startRealCluster()
     const { processes, folder } = cluster
@@ -196,7 +196,7 @@ describe.skipIf(!isAvailable)(`the end of a real control plane${reason}`, () => 
     await cluster.stop()
   })
 
-  it('says which component ended, and stops the others, when one dies at the start', async () => {
+  it('names the component that exited during the start, and stops the others', async () => {
     const start = startRealCluster({ apiServerArguments: ['--no-such-flag'] })
     await expect(start).rejects.toMatchObject({
       code: 'REAL_CLUSTER_COMPONENT_EXITED',
@@ -205,7 +205,7 @@ describe.skipIf(!isAvailable)(`the end of a real control plane${reason}`, () => 
     })
   })
 
-  it('reports a component that is lost while it runs', async () => {
+  it('reports a component that exits while it runs', async () => {
     const cluster = await startRealCluster({ controllers: [] })
     process.kill(cluster.processes.etcd ?? Number.NaN, 'SIGKILL')
     await expect(cluster.failed).rejects.toMatchObject({ component: 'etcd' })
@@ -237,7 +237,7 @@ function living(processes: Readonly<Record<string, number>>): string[] {
     try {
       return process.kill(pid, 0)
     } catch {
-      // No such process: that is the answer.
+      // No such process: it does not run.
       return false
     }
   }

@@ -1,4 +1,4 @@
-/** The command behind `npm run test:real`, on a machine that cannot have a control plane. */
+/** The command behind `npm run test:real`, on a machine without a control plane. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-it('says what is missing and exits with 69', async () => {
+it('prints what is missing and exits with 69', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'run-tests-'))
   const main = fileURLToPath(new URL('../src/run-tests.ts', import.meta.url))
   const run = spawn(process.execPath, [main], {

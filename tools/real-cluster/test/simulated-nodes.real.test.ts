@@ -1,4 +1,4 @@
-/** Workloads on simulated nodes behave as if machines were there. */
+/** Workloads on simulated nodes behave as on real machines. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   ANNOTATIONS,
@@ -69,7 +69,7 @@ describe.skipIf(!isAvailable)(`simulated nodes${reason}`, () => {
     })
   })
 
-  it('run a DaemonSet only where its pods tolerate the taints, and on nodes that come later', async () => {
+  it('run a DaemonSet only where its pods tolerate the taints, and on nodes added later', async () => {
     const path = '/apis/apps/v1/namespaces/default/daemonsets'
     await create(path, { metadata: { name: 'agent' }, spec: workload('agent') })
     await create('/api/v1/nodes', { metadata: { name: 'late' } })
@@ -104,7 +104,7 @@ describe.skipIf(!isAvailable)(`simulated nodes${reason}`, () => {
     })
   })
 
-  it('say why a pod fits nowhere, and bind it once a node fits', async () => {
+  it('report why a pod is unschedulable, and bind it once a node fits', async () => {
     const path = '/api/v1/namespaces/default/pods'
     await create(path, {
       metadata: { name: 'picky' },
@@ -121,7 +121,7 @@ describe.skipIf(!isAvailable)(`simulated nodes${reason}`, () => {
     })
   })
 
-  it('keep a pod unready that is meant to be', async () => {
+  it('keep a pod unready when its annotation requires it', async () => {
     const path = '/api/v1/namespaces/default/pods'
     const annotations = { [ANNOTATIONS.fail]: 'NotReady' }
     await create(path, { metadata: { name: 'unready', annotations }, spec: { containers: [container] } })
@@ -131,13 +131,13 @@ describe.skipIf(!isAvailable)(`simulated nodes${reason}`, () => {
     })
   })
 
-  it('answer for logs', async () => {
+  it('serve logs', async () => {
     const path = '/api/v1/namespaces/default/pods/unready/log'
     expect(await client.text({ method: 'GET', path, accept: '*/*' })).toBe('first\nunready/main\n')
     expect(await client.text({ method: 'GET', path: `${path}?tailLines=1`, accept: '*/*' })).toBe('unready/main\n')
   })
 
-  it('let go of pods that are deleted', async () => {
+  it('remove pods that are deleted', async () => {
     await client.text({ method: 'DELETE', path: '/apis/apps/v1/namespaces/default/deployments/web' })
     await eventually(async () => {
       const { items } = await list<Pod>('/api/v1/namespaces/default/pods?labelSelector=app%3Dweb')

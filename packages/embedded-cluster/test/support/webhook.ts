@@ -6,12 +6,12 @@ import { isJsonObject, type JsonObject } from '../../src/json.ts'
 import { eventually } from './eventually.ts'
 
 /** Answers each review; may write to the response itself and return `undefined`. */
-export type Answer = (review: JsonObject, response: ServerResponse) => unknown
+export type RawResponse = (review: JsonObject, response: ServerResponse) => unknown
 
 /** A webhook that the cluster asks. */
 export interface TestWebhook extends AsyncDisposable {
   /** Replaces how the webhook answers from now on. */
-  answer: Answer
+  answer: RawResponse
   /** The requests of all reviews so far, but for those that only tested whether the webhook is on. */
   readonly requests: JsonObject[]
   readonly server: WebhookServer
@@ -19,10 +19,10 @@ export interface TestWebhook extends AsyncDisposable {
 
 const PROBE = 'webhook-probe'
 /** Allows. */
-export const allow: Answer = (review) => respond(review, { allowed: true })
+export const allow: RawResponse = (review) => respond(review, { allowed: true })
 
 /** An answer with a JSON patch. */
-export function patching(...operations: JsonObject[]): Answer {
+export function patching(...operations: JsonObject[]): RawResponse {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64')
   return (review) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
 }
@@ -39,7 +39,7 @@ export async function installWebhook(
 ): Promise<TestWebhook> {
   const requests: JsonObject[] = []
   const seen = { probe: false }
-  const state: { answer: Answer } = { answer: allow }
+  const state: { answer: RawResponse } = { answer: allow }
   const server = await startWebhookServer(['127.0.0.1'], (review, response) => {
     const request = isJsonObject(review.request) ? review.request : {}
     if (request.name === PROBE) {
@@ -77,7 +77,7 @@ export async function installWebhook(
     get answer() {
       return state.answer
     },
-    set answer(answer: Answer) {
+    set answer(answer: RawResponse) {
       state.answer = answer
     },
     requests,

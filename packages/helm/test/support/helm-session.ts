@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
-import { type Answer, type ClusterUnderTest, openCluster, type RawRequest } from '@reeve/cluster-under-test'
+import { type ClusterUnderTest, openCluster, type RawRequest, type RawResponse } from '@reeve/cluster-under-test'
 import { findHelm, type Helm, type HelmOptions, openHelm } from '@reeve/helm'
 import { type ClusterConfig, createClient, type DiscoveringClient, loadConfig } from '@reeve/kube'
 import { webChart, writeChart } from './chart-files.ts'
@@ -26,7 +26,7 @@ export interface HelmSession {
   /** Another driver, closed with the session; `config` replaces parts of the configuration. */
   open(options: HelmOptions, config?: Partial<ClusterConfig>): Promise<Helm>
   /** A request about `path` in the session's namespace, such as `secrets/web`. */
-  api(path: string, request?: Omit<RawRequest, 'path'> & { readonly group?: string }): Promise<Answer>
+  api(path: string, request?: Omit<RawRequest, 'path'> & { readonly group?: string }): Promise<RawResponse>
   close(): Promise<void>
 }
 

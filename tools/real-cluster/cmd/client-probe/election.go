@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// electLeaders lets two candidates follow each other: the second one leads when
-// the first one gives the lease back.
+// electLeaders runs two candidates: the second becomes leader when the first
+// releases the lease.
 func electLeaders(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	first, stopFirst := context.WithCancel(ctx)
 	second, stopSecond := context.WithCancel(ctx)
@@ -70,10 +70,10 @@ func expectLeader(ctx context.Context, elected <-chan string, wanted string) err
 	case leader := <-elected:
 		fmt.Println("leader", leader)
 		if leader != wanted {
-			return fmt.Errorf("%s leads instead of %s", leader, wanted)
+			return fmt.Errorf("%s is the leader instead of %s", leader, wanted)
 		}
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s never led: %w", wanted, ctx.Err())
+		return fmt.Errorf("%s did not become the leader: %w", wanted, ctx.Err())
 	}
 }

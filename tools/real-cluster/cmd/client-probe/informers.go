@@ -16,7 +16,7 @@ import (
 )
 
 // followObjects writes through typed clients and waits for an informer to show
-// each write before the next one, so that the lines come in one order.
+// each write before the next one, so that the order of lines is deterministic.
 func followObjects(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	maps := client.CoreV1().ConfigMaps(namespace)
 	mine := labels.Set{"probe": "yes"}
@@ -42,7 +42,7 @@ func followObjects(ctx context.Context, client kubernetes.Interface, namespace s
 	factory.Start(ctx.Done())
 	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
 		if !synced {
-			return fmt.Errorf("the cache of %v never filled", kind)
+			return fmt.Errorf("the cache of %v did not sync", kind)
 		}
 	}
 
@@ -63,7 +63,7 @@ func followObjects(ctx context.Context, client kubernetes.Interface, namespace s
 			return err
 		},
 		func() error {
-			// The selector no longer matches: to this informer the object is gone.
+			// The selector no longer matches, so this informer sees a deletion.
 			_, err := maps.Update(ctx, configMap("second", nil), metav1.UpdateOptions{})
 			return err
 		},
@@ -77,7 +77,7 @@ func followObjects(ctx context.Context, client kubernetes.Interface, namespace s
 		case line := <-seen:
 			fmt.Println(line)
 		case <-ctx.Done():
-			return fmt.Errorf("an informer stayed silent: %w", ctx.Err())
+			return fmt.Errorf("no event from the informer: %w", ctx.Err())
 		}
 	}
 

@@ -1,6 +1,6 @@
 // Command client-probe uses an API server as operators written in Go do: typed
 // clients, shared informers and leader election of client-go, unmodified. It
-// prints one line per thing it saw, so that a test can compare two servers.
+// prints one line per observation, so that a test can compare two servers.
 package main
 
 import (
@@ -16,10 +16,10 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "how to reach the cluster")
+	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig")
 	namespace := flag.String("namespace", "default", "an empty namespace to work in")
-	contentType := flag.String("content-type", "application/json", "how objects are sent")
-	timeout := flag.Duration("timeout", time.Minute, "how long everything may take")
+	contentType := flag.String("content-type", "application/json", "content type of requests")
+	timeout := flag.Duration("timeout", time.Minute, "overall timeout")
 	flag.Parse()
 
 	ctx, cancel := context.WithTimeout(context.Background(), *timeout)
@@ -50,13 +50,13 @@ func run(ctx context.Context, kubeconfig, namespace, contentType string) error {
 	return electLeaders(ctx, client, namespace)
 }
 
-// withContentType asks for answers in the same form and takes JSON where the
-// server has nothing else, as controllers do.
+// withContentType requests responses in the same format and accepts JSON where
+// the server supports nothing else, as controllers do.
 func withContentType(config *rest.Config, contentType string) *rest.Config {
 	changed := rest.CopyConfig(config)
 	changed.ContentType = contentType
 	changed.AcceptContentTypes = contentType + ",application/json"
-	// The default of five requests a second would be what is measured.
+	// The default limit of five requests a second would dominate the run time.
 	changed.QPS = 100
 	changed.Burst = 100
 	return changed

@@ -1,17 +1,17 @@
-/** A collection followed for ever: listed, then watched, listed again whenever the watch cannot go on. */
+/** Follows a collection continuously: lists it, watches it, and lists it again whenever the watch cannot continue. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiClient } from '../api-client.ts'
 import { RequestFailedError } from '../errors.ts'
 import type { ObjectMeta } from './objects.ts'
 
-/** What happened to the collection. */
+/** A change of the collection. */
 export type Change<T> =
   | { readonly type: 'replaced'; readonly objects: readonly T[] }
   | { readonly type: 'changed' | 'deleted'; readonly object: T }
 
 export interface FollowOptions {
   readonly signal: AbortSignal
-  /** Told about every failure that was recovered from. */
+  /** Called with every failure that was recovered from. */
   readonly onFailure?: (error: unknown) => void
 }
 
@@ -27,7 +27,7 @@ interface ListPage<T> {
 
 const PAGE_SIZE = 500
 const WATCH_TIMEOUT_SECONDS = 200
-// Bookmarks arrive about every 60 s: longer silence means that the connection is dead although nobody said so.
+// Bookmarks arrive about every 60 s: longer silence means that the connection is dead but was not closed.
 const SILENCE_LIMIT_MS = 90_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
@@ -35,7 +35,7 @@ const LONGEST_RETRY_MS = 5_000
 /**
  * Every change of the collection at `path`, until the signal aborts; then it ends without an error.
  *
- * Guarantees: begins with `replaced`; later ones replace all that was said before. No failure of the server ends it.
+ * Guarantees: begins with `replaced`; a later one replaces all earlier changes. Server failures do not end it.
  */
 export async function* follow<T extends { readonly metadata: ObjectMeta }>(
   client: ApiClient,
@@ -61,11 +61,11 @@ export async function* follow<T extends { readonly metadata: ObjectMeta }>(
     } catch (error) {
       if (signal.aborted) return
       onFailure?.(error)
-      // An answer from the server means that this version cannot be resumed from; a lost connection does not.
+      // An error response means that the watch cannot resume from this version; a lost connection does not.
       if (error instanceof RequestFailedError) resourceVersion = undefined
       failures += 1
       const limitMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
-      // Aborting the wait is the regular end, and the loop's condition sees it.
+      // An aborted wait is the normal end; the loop condition checks for it.
       await sleep(limitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
     }
   }
@@ -100,13 +100,13 @@ async function* watch<T>(
   })
   const silence = new AbortController()
   const timer = setTimeout(
-    () => silence.abort(new Error(`no sign of life from the watch on ${path}`)),
+    () => silence.abort(new Error(`no bookmark or event from the watch on ${path}`)),
     SILENCE_LIMIT_MS,
   )
   try {
     for await (const line of client.lines(`${path}?${query}`, AbortSignal.any([signal, silence.signal]))) {
       timer.refresh()
-      // The server's schema vouches for the type of the objects.
+      // The server's schema guarantees the type of the objects.
       const event = JSON.parse(line) as WatchEvent<T> & { object: { code?: number } }
       if (event.type === 'ERROR') throw new RequestFailedError('WATCH', path, event.object.code ?? 500, line)
       yield event

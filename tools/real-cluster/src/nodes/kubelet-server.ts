@@ -1,17 +1,17 @@
-/** The HTTPS endpoint that the API server asks for container logs. */
+/** The HTTPS endpoint from which the API server reads container logs. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createCertificateAuthority } from '../certificates.ts'
 
-/** Names one container of one pod. */
+/** Identifies one container of one pod. */
 export interface ContainerName {
   readonly namespace: string
   readonly pod: string
   readonly container: string
 }
 
-/** What a container has written so far, or `undefined` if there is no such container. */
+/** The log of a container, or `undefined` if there is no such container. */
 export type LogSource = (name: ContainerName) => string | undefined
 
 export interface KubeletServer {
@@ -19,7 +19,7 @@ export interface KubeletServer {
   close(): Promise<void>
 }
 
-/** Serves `/containerLogs/<namespace>/<pod>/<container>` on loopback; anything else is not found. */
+/** Serves `/containerLogs/<namespace>/<pod>/<container>` on loopback; anything else responds 404. */
 export async function startKubeletServer(logs: LogSource): Promise<KubeletServer> {
   const authority = await createCertificateAuthority('reeve-simulated-nodes')
   const { cert, key } = await authority.issueServer('kubelet', ['localhost', '127.0.0.1'])

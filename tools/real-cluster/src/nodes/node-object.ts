@@ -11,7 +11,7 @@ export interface NodeSpec {
   readonly taints?: readonly Taint[]
 }
 
-/** How often a node says that it lives; the controller manager gives up on one after 50 s. */
+/** How often a node renews its lease; the controller manager marks a node as unreachable after 50 s. */
 export const NODE_HEARTBEAT_MS = 10_000
 
 const LEASE_DURATION_SECONDS = 40
@@ -36,15 +36,15 @@ export function nodeObject(spec: NodeSpec): object {
 }
 
 /** Whether a test wants the node to be healthy. */
-export function isMeantReady(node: Node): boolean {
+export function shouldBeReady(node: Node): boolean {
   return node.metadata.annotations?.[ANNOTATIONS.fail] !== 'NotReady'
 }
 
-/** Whether the node reports what it should, so that nothing has to be written. */
-export function isReported(node: Node, internalIP: string, kubeletPort: number): boolean {
+/** Whether the reported status is up to date, so that no write is needed. */
+export function isStatusCurrent(node: Node, internalIP: string, kubeletPort: number): boolean {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
   return (
-    ready?.status === (isMeantReady(node) ? 'True' : 'False') &&
+    ready?.status === (shouldBeReady(node) ? 'True' : 'False') &&
     node.status?.addresses?.some(({ address }) => address === internalIP) === true &&
     node.status.daemonEndpoints?.kubeletEndpoint?.Port === kubeletPort
   )
@@ -53,7 +53,7 @@ export function isReported(node: Node, internalIP: string, kubeletPort: number):
 /**
  * The status to merge into a node.
  *
- * The external address is the one the API server dials for logs; the internal one is made up, because a Service refuses
+ * The API server connects to the external address for logs; the internal one is fictitious, because a Service refuses
  * endpoints on loopback and pods on the host's network have the node's address.
  */
 export function nodeStatus(
@@ -64,7 +64,7 @@ export function nodeStatus(
   nowMs: number,
 ): object {
   const now = timestamp(nowMs)
-  const isReady = isMeantReady(node)
+  const isReady = shouldBeReady(node)
   const condition = (type: string, status: boolean, reason: string) => ({
     type,
     status: status ? 'True' : 'False',
@@ -104,7 +104,7 @@ export function nodeStatus(
   }
 }
 
-/** The lease by which a node says that it lives. It belongs to the node and goes with it. */
+/** The lease that a node renews as its heartbeat. The node owns it, so it is deleted with the node. */
 export function nodeLease(node: Node, nowMs: number): object {
   return {
     apiVersion: 'coordination.k8s.io/v1',

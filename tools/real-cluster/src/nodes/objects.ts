@@ -1,4 +1,4 @@
-/** The parts of Kubernetes' objects that simulated nodes read and write. */
+/** The fields of Kubernetes objects that simulated nodes read and write. */
 
 export interface ObjectMeta {
   readonly name: string

@@ -16,7 +16,7 @@ const requires = (term: object): Partial<Pod['spec']> => ({
 const none = new Map<string, number>()
 
 describe('placing a pod', () => {
-  it('takes the node with the fewest pods', () => {
+  it('chooses the node with the fewest pods', () => {
     const load = new Map([
       ['a', 2],
       ['b', 1],
@@ -24,21 +24,21 @@ describe('placing a pod', () => {
     expect(place(pod(), [node('a'), node('b')], load)).toEqual({ node: 'b' })
   })
 
-  it('takes the first node by name among equals', () => {
+  it('chooses the first node by name among equals', () => {
     expect(place(pod(), [node('b'), node('a')], none)).toEqual({ node: 'a' })
   })
 
-  it('leaves out cordoned nodes', () => {
+  it('excludes cordoned nodes', () => {
     const nodes = [node('a', { spec: { unschedulable: true } }), node('b')]
     expect(place(pod(), nodes, none)).toEqual({ node: 'b' })
   })
 
-  it('obeys the node selector', () => {
+  it('respects the node selector', () => {
     const nodes = [node('a'), node('b', { labels: { disk: 'fast' } })]
     expect(place(pod({ nodeSelector: { disk: 'fast' } }), nodes, none)).toEqual({ node: 'b' })
   })
 
-  it('obeys required node affinity by name, as the pods of a DaemonSet ask for it', () => {
+  it('respects required node affinity by name, as pods of a DaemonSet use it', () => {
     const term = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }
     expect(place(pod(requires(term)), [node('a'), node('b')], none)).toEqual({ node: 'b' })
   })
@@ -50,7 +50,7 @@ describe('placing a pod', () => {
     ['DoesNotExist', undefined, false],
     ['Gt', ['1'], true],
     ['Lt', ['2'], false],
-  ])('understands the operator %s', (operator, values, isFitting) => {
+  ])('supports the operator %s', (operator, values, isFitting) => {
     const term = { matchExpressions: [{ key: 'size', operator, values }] }
     const placement = place(pod(requires(term)), [node('a', { labels: { size: '2' } })], none)
     expect('node' in placement).toBe(isFitting)
@@ -60,7 +60,7 @@ describe('placing a pod', () => {
     expect(place(pod(requires({})), [node('a')], none)).toHaveProperty('unschedulable')
   })
 
-  it('says how many nodes refused and why', () => {
+  it('reports how many nodes were rejected and why', () => {
     const taints: Taint[] = [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }]
     const nodes = [node('a', { spec: { taints } }), node('b', { spec: { taints } })]
     expect(place(pod(), nodes, none)).toEqual({
@@ -68,7 +68,7 @@ describe('placing a pod', () => {
     })
   })
 
-  it('ignores taints that only discourage', () => {
+  it('ignores taints with the effect PreferNoSchedule', () => {
     const taints: Taint[] = [{ key: 'gpu', effect: 'PreferNoSchedule' }]
     expect(place(pod(), [node('a', { spec: { taints } })], none)).toEqual({ node: 'a' })
   })
@@ -79,9 +79,9 @@ describe('tolerating a taint', () => {
 
   it.each([
     ['the same key, value and effect', { key: 'gpu', value: 'yes', effect: 'NoSchedule' }, true],
-    ['any effect when none is named', { key: 'gpu', operator: 'Equal', value: 'yes' }, true],
-    ['any value by existence', { key: 'gpu', operator: 'Exists' }, true],
-    ['everything by existence without a key', { operator: 'Exists' }, true],
+    ['any effect when none is given', { key: 'gpu', operator: 'Equal', value: 'yes' }, true],
+    ['any value with Exists', { key: 'gpu', operator: 'Exists' }, true],
+    ['everything with Exists and no key', { operator: 'Exists' }, true],
     ['not another value', { key: 'gpu', value: 'no' }, false],
     ['not another effect', { key: 'gpu', operator: 'Exists', effect: 'NoExecute' }, false],
     ['not another key', { key: 'cpu', operator: 'Exists' }, false],

@@ -1,7 +1,7 @@
 /** Which node a pod may run on: the hard rules of scheduling, without resources, spreading and inter-pod affinity. */
 import type { Node, Pod, SelectorRequirement, SelectorTerm, Taint, Toleration } from './objects.ts'
 
-/** Where a pod goes, or why it goes nowhere. */
+/** The node for a pod, or the reason why it is unschedulable. */
 export type Placement = { readonly node: string } | { readonly unschedulable: string }
 
 /** Chooses the fitting node with the fewest pods; the first by name among equals, so that the choice is repeatable. */
@@ -9,9 +9,9 @@ export function place(pod: Pod, nodes: readonly Node[], podsPerNode: ReadonlyMap
   const reasons = new Map<string, number>()
   const fitting: string[] = []
   for (const node of nodes) {
-    const obstacle = obstacleTo(pod, node)
-    if (obstacle === undefined) fitting.push(node.metadata.name)
-    else reasons.set(obstacle, (reasons.get(obstacle) ?? 0) + 1)
+    const reason = rejectionReason(pod, node)
+    if (reason === undefined) fitting.push(node.metadata.name)
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   }
   const load = (name: string) => podsPerNode.get(name) ?? 0
   const [best] = fitting.sort((a, b) => load(a) - load(b) || (a < b ? -1 : 1))
@@ -21,7 +21,7 @@ export function place(pod: Pod, nodes: readonly Node[], podsPerNode: ReadonlyMap
   return { unschedulable: `0/${nodes.length} nodes are available: ${summary}.` }
 }
 
-function obstacleTo(pod: Pod, node: Node): string | undefined {
+function rejectionReason(pod: Pod, node: Node): string | undefined {
   const tolerations = pod.spec.tolerations ?? []
   const taints = [...(node.spec?.taints ?? [])]
   if (node.spec?.unschedulable) taints.push({ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' })

@@ -1,14 +1,20 @@
-/** What the containers of a simulated pod do: tests say it with the annotations that the embedded cluster understands. */
+/**
+ * The behaviour of the containers of a simulated pod. Tests set it with the annotations that the embedded cluster
+ * supports.
+ */
 import type { Pod } from './objects.ts'
 
-/** Annotations that steer a simulated pod or node: the part of the embedded cluster's vocabulary that is needed here. */
+/**
+ * Annotations that control a simulated pod or node: the subset of the embedded cluster's annotations that is needed
+ * here.
+ */
 export const ANNOTATIONS = {
   /**
    * `NotReady`: the pod runs but never becomes ready; on a node: the node is not ready. `CrashLoopBackOff`: the
-   * containers end with code 1 again and again. Anything else, such as `ImagePullBackOff`: they never start.
+   * containers repeatedly exit with code 1. Anything else, such as `ImagePullBackOff`: they never start.
    */
   fail: 'simulator.reeve.dev/fail',
-  /** Exit code of all containers once they end. */
+  /** Exit code of all containers. */
   exitCode: 'simulator.reeve.dev/exit-code',
   /** How long the containers run: `500ms`, `30s`, `5m`, `1h` or `forever`. */
   runFor: 'simulator.reeve.dev/run-for',
@@ -26,8 +32,8 @@ const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000,
 const RUNNING_FAILURES = new Set(['NotReady', 'CrashLoopBackOff'])
 
 /**
- * Without annotations a pod whose containers are restarted always runs for ever and is ready, and any other (a Job's)
- * succeeds at once. An exit code without a duration means: ends at once.
+ * Without annotations, a pod with restart policy `Always` runs forever and is ready, and any other (a Job's) succeeds
+ * at once. With an exit code and no duration, it exits at once.
  */
 export function behaviourOf(pod: Pod): PodBehaviour {
   const annotations = pod.metadata.annotations ?? {}

@@ -22,7 +22,7 @@ describe('the status of a simulated pod', () => {
     expect(ready(after)?.status).toBe('True')
   })
 
-  it('has the address of the node on the host network', () => {
+  it('has the address of the node when it uses the host network', () => {
     expect(report(pod({ spec: { hostNetwork: true } })).status.podIP).toBe('172.31.0.1')
   })
 
@@ -40,13 +40,13 @@ describe('the status of a simulated pod', () => {
     expect(ready(advance(opened, START_MS))?.status).toBe('True')
   })
 
-  it('stays pending with the reason that was asked for', () => {
+  it('stays pending with the requested reason', () => {
     const waiting = report(pod({ annotations: { [ANNOTATIONS.fail]: 'ImagePullBackOff' } })).status
     expect(waiting.phase).toBe('Pending')
     expect(waiting.containerStatuses?.[0]?.state.waiting?.reason).toBe('ImagePullBackOff')
   })
 
-  it('runs for the time that was asked for and then succeeds', () => {
+  it('runs for the requested time and then succeeds', () => {
     const annotations = { [ANNOTATIONS.runFor]: '5s' }
     const running = advance(pod({ annotations, spec: { restartPolicy: 'Never' } }), START_MS)
     expect(running.status?.phase).toBe('Running')
@@ -54,13 +54,13 @@ describe('the status of a simulated pod', () => {
     expect(report(running, START_MS + 5_000).status.phase).toBe('Succeeded')
   })
 
-  it('fails when it must not be restarted', () => {
+  it('fails when its restart policy is Never', () => {
     const failed = report(pod({ annotations: { [ANNOTATIONS.exitCode]: '3' }, spec: { restartPolicy: 'Never' } }))
     expect(failed.status.phase).toBe('Failed')
     expect(failed.status.containerStatuses?.[0]?.state.terminated?.exitCode).toBe(3)
   })
 
-  it('restarts with growing delays when it fails again and again', () => {
+  it('restarts with increasing delays when it fails repeatedly', () => {
     let crashing = pod({ annotations: { [ANNOTATIONS.exitCode]: '1' } })
     const delays: (number | undefined)[] = []
     for (let nowMs = START_MS, round = 0; round < 3; round += 1) {
@@ -85,13 +85,13 @@ describe('the status of a simulated pod', () => {
     })
   })
 
-  it('says that everything has ended before the object goes', () => {
+  it('reports all containers as terminated before the object is deleted', () => {
     const ended = reportTerminated(advance(pod(), START_MS), START_MS + 1_000)
     expect(ended.phase).toBe('Succeeded')
     expect(ended.containerStatuses?.[0]).toMatchObject({ ready: false, state: { terminated: { exitCode: 0 } } })
   })
 
-  it('does not change before the time it announced', () => {
+  it('does not change before the announced time', () => {
     const anyPod = fc.record({
       restartPolicy: fc.constantFrom('Always', 'OnFailure', 'Never'),
       exitCode: fc.option(fc.constantFrom('0', '1'), { nil: undefined }),

@@ -2,7 +2,7 @@
 import type { Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus } from './objects.ts'
 import type { PodBehaviour } from './pod-behaviour.ts'
 
-/** What the simulated machine gives a pod. */
+/** The addresses that the simulated node gives a pod. */
 export interface PodHost {
   readonly hostIP: string
   readonly podIP: string
@@ -10,7 +10,7 @@ export interface PodHost {
 
 export interface PodReport {
   readonly status: PodStatus
-  /** When the status changes by itself, milliseconds from now; `undefined`: not before the pod changes. */
+  /** Milliseconds until the status changes without an external cause; `undefined`: not before the pod changes. */
   readonly nextChangeMs: number | undefined
 }
 
@@ -53,7 +53,7 @@ export function reportPod(pod: Pod, behaviour: PodBehaviour, host: PodHost, nowM
   }
 }
 
-/** The status of a pod whose containers were asked to end: a kubelet reports it before it lets the object go. */
+/** The status of a pod whose containers were stopped: a kubelet reports it before it deletes the object. */
 export function reportTerminated(pod: Pod, nowMs: number): PodStatus {
   const now = timestamp(nowMs)
   const end = (status: ContainerStatus): ContainerStatus => ({
@@ -134,7 +134,7 @@ function runOf(pod: Pod, behaviour: PodBehaviour, before: ContainerStatus | unde
   }
 }
 
-// An init container has ended before the others start, unless it is a sidecar, which lives as long as they do.
+// An init container has exited before the others start, unless it is a sidecar, which runs as long as they do.
 function initState(container: Container, run: Run, before: ContainerStatus | undefined, now: string): Run {
   if (run.phase === 'Pending') return { ...run, state: { waiting: { reason: 'PodInitializing' } } }
   const isSidecar = container.restartPolicy === 'Always'
@@ -212,7 +212,7 @@ function terminated(exitCode: number, startedAt: string, finishedAt: string): Co
   return { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt } }
 }
 
-/** Kubernetes' timestamps have seconds only; anything finer would differ from what is read back. */
+/** Kubernetes timestamps have a resolution of one second; anything finer would differ from what is read back. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

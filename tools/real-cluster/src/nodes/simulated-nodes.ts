@@ -1,4 +1,4 @@
-/** Nodes without machines: schedules pods and reports them running, over the API alone. */
+/** Nodes without machines: schedules pods and reports them running, using only the API. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiClient } from '../api-client.ts'
@@ -7,13 +7,13 @@ import type { Connection } from '../kubeconfig.ts'
 import { follow } from './collection.ts'
 import { type KubeletServer, type LogSource, startKubeletServer } from './kubelet-server.ts'
 import {
-  isMeantReady,
-  isReported,
+  isStatusCurrent,
   NODE_HEARTBEAT_MS,
   type NodeSpec,
   nodeLease,
   nodeObject,
   nodeStatus,
+  shouldBeReady,
 } from './node-object.ts'
 import { keyOf, type Node, type Pod, type PodStatus } from './objects.ts'
 import { place } from './placement.ts'
@@ -29,11 +29,11 @@ export interface SimulatedNodesOptions {
   readonly nodes?: readonly NodeSpec[]
   /**
    * What `kubectl logs` shows.
-   * @default nothing, for every container
+   * @default an empty log for every container
    */
   readonly logs?: LogSource
   /**
-   * Told about failures that were recovered from by trying again.
+   * Called with failures that are retried.
    * @default console.warn
    */
   readonly onFailure?: (error: unknown) => void
@@ -41,7 +41,7 @@ export interface SimulatedNodesOptions {
 
 /** Running simulated nodes. */
 export interface SimulatedNodes extends AsyncDisposable {
-  /** Ends all requests; resolves when none is under way. The Node objects stay, as when machines lose power. */
+  /** Aborts all requests; resolves when none is in progress. The Node objects stay, as when machines lose power. */
   stop(): Promise<void>
 }
 
@@ -52,15 +52,16 @@ const CONCURRENT_WRITES = 8
 const BINDING_SEEN_MS = 5_000
 
 /**
- * Takes the part of scheduler and kubelets on a cluster that has none.
+ * Acts as scheduler and kubelets on a cluster that has neither.
  *
- * Every Node object of the cluster counts as a simulated machine, those that tests create included: it becomes ready and
- * stays so. Pods of the default scheduler are bound to a node that fits, become ready, end or fail as their annotations
- * say (see `ANNOTATIONS`), and go when they are deleted.
+ * Every Node object of the cluster counts as a simulated machine, including those that tests create: it becomes ready
+ * and stays so. Pods of the default scheduler are bound to a node that fits, become ready, exit or fail according to
+ * their annotations (see `ANNOTATIONS`), and are removed when they are deleted.
  *
- * Assumptions: the cluster has neither a scheduler nor a kubelet. Against one that has, both would write the same status.
+ * Assumptions: the cluster has neither a scheduler nor a kubelet. Otherwise both would write the same status.
  *
- * Errors: `RequestFailedError` when the nodes cannot be registered. Later failures are retried and told to `onFailure`.
+ * Errors: `RequestFailedError` when the nodes cannot be registered. Later failures are retried and reported to
+ * `onFailure`.
  */
 export async function startSimulatedNodes(
   connection: Connection,
@@ -70,7 +71,7 @@ export async function startSimulatedNodes(
   const client = new ApiClient(connection)
   try {
     const { gitVersion } = await client.json<{ gitVersion: string }>({ method: 'GET', path: '/version' })
-    for (const node of nodes) await unless(409, client.text(create('/api/v1/nodes', nodeObject(node))))
+    for (const node of nodes) await undefinedOn(409, client.text(create('/api/v1/nodes', nodeObject(node))))
     const server = await startKubeletServer(logs)
     return new Simulation(client, server, gitVersion, onFailure)
   } catch (error) {
@@ -87,7 +88,7 @@ class Simulation implements SimulatedNodes {
   readonly #stopping = new AbortController()
   readonly #pods = new Map<string, Pod>()
   readonly #nodes = new Map<string, Node>()
-  // Bindings under way, by pod uid: until the watch shows them they count as load, or a burst would fill one node.
+  // Bindings in progress, by pod uid: until the watch shows them they count as load, or a burst would fill one node.
   readonly #bindings = new Map<string, string>()
   readonly #internalIPs = new Map<string, string>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
@@ -101,7 +102,7 @@ class Simulation implements SimulatedNodes {
     this.#server = server
     this.#version = version
     this.#onFailure = onFailure
-    this.#work = new WorkSet((key) => this.#workOn(key), CONCURRENT_WRITES)
+    this.#work = new WorkSet((key) => this.#reconcile(key), CONCURRENT_WRITES)
     this.#loops = Promise.all([this.#followPods(), this.#followNodes(), this.#sendHeartbeats()])
   }
 
@@ -149,7 +150,7 @@ class Simulation implements SimulatedNodes {
         this.#nodes.set(change.object.metadata.name, change.object)
         this.#work.add(`node:${change.object.metadata.name}`)
       }
-      // What fits where may have changed.
+      // The nodes that fit may have changed.
       this.#allPods()
     }
   }
@@ -157,7 +158,7 @@ class Simulation implements SimulatedNodes {
   async #sendHeartbeats(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      // Aborting the wait is the regular end, and the loop's condition sees it.
+      // An aborted wait is the normal end; the loop condition checks for it.
       await sleep(NODE_HEARTBEAT_MS, undefined, { signal }).catch(() => undefined)
       for (const name of this.#nodes.keys()) this.#work.add(`lease:${name}`)
     }
@@ -167,15 +168,15 @@ class Simulation implements SimulatedNodes {
     for (const key of this.#pods.keys()) this.#work.add(`pod:${key}`)
   }
 
-  async #workOn(key: string): Promise<void> {
+  async #reconcile(key: string): Promise<void> {
     const separator = key.indexOf(':')
     const name = key.slice(separator + 1)
     try {
       switch (key.slice(0, separator)) {
         case 'pod':
-          return await this.#workOnPod(key, this.#pods.get(name))
+          return await this.#reconcilePod(key, this.#pods.get(name))
         case 'node':
-          return await this.#workOnNode(this.#nodes.get(name))
+          return await this.#reconcileNode(this.#nodes.get(name))
         case 'lease':
           return await this.#renewLease(this.#nodes.get(name))
         case 'bound':
@@ -183,14 +184,14 @@ class Simulation implements SimulatedNodes {
       }
     } catch (error) {
       if (this.#stopping.signal.aborted) return
-      // Gone, changed or, in a namespace on its way out, forbidden meanwhile: the watch brings the news, if there are any.
+      // The object was deleted, changed or is in a terminating namespace: the watch delivers any change that matters.
       if (error instanceof RequestFailedError && [403, 404, 409].includes(error.status)) return
       this.#onFailure(error)
-      this.#later(key, RETRY_MS)
+      this.#reconcileAfter(key, RETRY_MS)
     }
   }
 
-  #later(key: string, delayMs: number): void {
+  #reconcileAfter(key: string, delayMs: number): void {
     clearTimeout(this.#timers.get(key))
     const fire = () => {
       this.#timers.delete(key)
@@ -199,7 +200,7 @@ class Simulation implements SimulatedNodes {
     this.#timers.set(key, setTimeout(fire, delayMs))
   }
 
-  async #workOnPod(key: string, pod: Pod | undefined): Promise<void> {
+  async #reconcilePod(key: string, pod: Pod | undefined): Promise<void> {
     if (pod === undefined) return
     const { nodeName } = pod.spec
     if (!nodeName) return pod.metadata.deletionTimestamp ? undefined : this.#schedule(pod)
@@ -209,8 +210,8 @@ class Simulation implements SimulatedNodes {
     const host = { hostIP: this.#internalIP(nodeName), podIP: pod.status?.podIP ?? this.#unusedPodIP() }
     const report = reportPod(pod, behaviourOf(pod), host, Date.now())
     if (!isContained(report.status, pod.status)) await this.#writeStatus(pod, report.status)
-    // Timestamps have whole seconds, so waiting a little longer never comes too early.
-    else if (report.nextChangeMs !== undefined) this.#later(key, report.nextChangeMs + 10)
+    // Timestamps have whole seconds, so waiting a little longer is never too early.
+    else if (report.nextChangeMs !== undefined) this.#reconcileAfter(key, report.nextChangeMs + 10)
   }
 
   async #schedule(pod: Pod): Promise<void> {
@@ -241,7 +242,7 @@ class Simulation implements SimulatedNodes {
     this.#bindings.set(uid, nodeName)
     try {
       await this.#client.text(create(`${podPath(pod)}/binding`, binding))
-      this.#later(`bound:${uid}`, BINDING_SEEN_MS)
+      this.#reconcileAfter(`bound:${uid}`, BINDING_SEEN_MS)
     } catch (error) {
       this.#bindings.delete(uid)
       throw error
@@ -265,15 +266,15 @@ class Simulation implements SimulatedNodes {
       method: 'PATCH',
       path: `${podPath(pod)}/status`,
       contentType: STRATEGIC_MERGE,
-      // The uid makes the write fail on another pod of the same name; the version, on one seen before an own write.
+      // The uid makes the write fail on another pod with the same name, the version on one read before our own write.
       body: { metadata: { uid, resourceVersion }, status },
     })
   }
 
-  async #workOnNode(node: Node | undefined): Promise<void> {
+  async #reconcileNode(node: Node | undefined): Promise<void> {
     if (node === undefined || node.metadata.deletionTimestamp) return
     const address = this.#internalIP(node.metadata.name)
-    if (isReported(node, address, this.#server.port)) return
+    if (isStatusCurrent(node, address, this.#server.port)) return
     await this.#renewLease(node)
     await this.#client.text({
       method: 'PATCH',
@@ -284,11 +285,14 @@ class Simulation implements SimulatedNodes {
   }
 
   async #renewLease(node: Node | undefined): Promise<void> {
-    if (node === undefined || !isMeantReady(node)) return
+    if (node === undefined || !shouldBeReady(node)) return
     const collection = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
     const lease = nodeLease(node, Date.now())
     const path = `${collection}/${node.metadata.name}`
-    const patched = await unless(404, this.#client.text({ method: 'PATCH', path, contentType: MERGE, body: lease }))
+    const patched = await undefinedOn(
+      404,
+      this.#client.text({ method: 'PATCH', path, contentType: MERGE, body: lease }),
+    )
     if (patched === undefined) await this.#client.text(create(collection, lease))
   }
 
@@ -328,8 +332,8 @@ function podPath(pod: Pod): string {
   return `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`
 }
 
-/** The result, or `undefined` if the server answered with `status`. */
-async function unless<T>(status: number, request: Promise<T>): Promise<T | undefined> {
+/** The result, or `undefined` if the server responded with `status`. */
+async function undefinedOn<T>(status: number, request: Promise<T>): Promise<T | undefined> {
   try {
     return await request
   } catch (error) {
@@ -338,7 +342,7 @@ async function unless<T>(status: number, request: Promise<T>): Promise<T | undef
   }
 }
 
-/** Whether `actual` says everything that `wanted` says; lists of conditions are compared by type. */
+/** Whether `actual` contains all fields of `wanted`; lists of conditions are compared by type. */
 export function isContained(wanted: unknown, actual: unknown): boolean {
   if (Array.isArray(wanted)) {
     const list: readonly unknown[] = Array.isArray(actual) ? actual : []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { WorkSet } from './work-set.ts'
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test completes it. */
 function controlledWork() {
   const started: string[] = []
   const ends: (() => void)[] = []
@@ -17,7 +17,7 @@ function controlledWork() {
 }
 
 describe('a work set', () => {
-  it('works on no more keys at once than allowed', async () => {
+  it('processes no more keys at once than allowed', async () => {
     const { started, work, endNext } = controlledWork()
     const set = new WorkSet(work, 2)
     for (const key of ['a', 'b', 'c']) set.add(key)
@@ -26,7 +26,7 @@ describe('a work set', () => {
     expect(started).toEqual(['a', 'b', 'c'])
   })
 
-  it('works on a key once however often it is added meanwhile, and then once more', async () => {
+  it('processes a key once however often it is added meanwhile, and then once more', async () => {
     const { started, work, endNext } = controlledWork()
     const set = new WorkSet(work, 2)
     for (let count = 0; count < 5; count += 1) set.add('a')
@@ -37,7 +37,7 @@ describe('a work set', () => {
     expect(started).toEqual(['a', 'a'])
   })
 
-  it('stops when what is under way has ended, and drops the rest', async () => {
+  it('waits for work in progress when stopped, and drops the rest', async () => {
     const { started, work, endNext } = controlledWork()
     const set = new WorkSet(work, 1)
     set.add('a')

@@ -1,9 +1,9 @@
-/** Keys to work on: each at most once at a time, a bounded number together. */
+/** A set of keys to process: each at most once at a time, with limited concurrency. */
 
 /**
  * Calls `work` for every key that was added.
  *
- * Guarantees: never two calls for one key at once; a key added while it is worked on is worked on again.
+ * Guarantees: never two calls for one key at once; a key added while it is being processed is processed again.
  */
 export class WorkSet {
   readonly #work: (key: string) => Promise<void>
@@ -12,7 +12,7 @@ export class WorkSet {
   readonly #active = new Map<string, Promise<void>>()
   #isStopped = false
 
-  /** `work` must not reject: it handles its own failures. */
+  /** `work` must not reject; it handles its own errors. */
   constructor(work: (key: string) => Promise<void>, limit: number) {
     this.#work = work
     this.#limit = limit
@@ -24,7 +24,7 @@ export class WorkSet {
     this.#next()
   }
 
-  /** Drops what waits; resolves when nothing is under way. */
+  /** Drops waiting keys; resolves when no work is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#waiting.clear()

@@ -1,6 +1,6 @@
 /** What every conformance case talks to: one cluster per file, plain requests, and names that nobody else uses. */
 import { randomBytes } from 'node:crypto'
-import { type Answer, type ClusterUnderTest, openCluster, type WatchLine } from '@reeve/cluster-under-test'
+import { type ClusterUnderTest, openCluster, type RawResponse, type WatchLine } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll } from 'vitest'
 
 /** A JSON value of any shape: cases look into objects of all kinds and say themselves what they expect. */
@@ -11,7 +11,7 @@ export type Json = any
 export type Headers = Readonly<Record<string, string>>
 
 /** An answer with its body read as JSON; `undefined` when it is no JSON. */
-export interface Reply extends Answer {
+export interface Reply extends RawResponse {
   readonly body: Json
 }
 

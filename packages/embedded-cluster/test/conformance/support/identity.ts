@@ -1,5 +1,5 @@
 /** Those who make requests: by impersonation, by a token, or without any credentials; and what they may do. */
-import { type Answer, RawClient } from '@reeve/cluster-under-test'
+import { RawClient, type RawResponse } from '@reeve/cluster-under-test'
 import type { Sender } from './api-resource.ts'
 import { type ConformanceApi, type Headers, type Json, type Reply, unique } from './conformance-api.ts'
 import { until } from './until.ts'
@@ -47,7 +47,7 @@ function senderOf(raw: () => RawClient, identity: Record<string, string | readon
   }
 }
 
-function replyOf(answer: Answer): Reply {
+function replyOf(answer: RawResponse): Reply {
   const isJson = /^\s*[{[]/.test(answer.text)
   return { ...answer, body: isJson ? answer.json() : undefined }
 }

@@ -7,7 +7,7 @@ import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509Certifi
 import type { Json } from './conformance-api.ts'
 
 /** Answers a review; may write to the response itself and return `undefined`. */
-export type Answer = (review: Json, response: ServerResponse) => unknown
+export type RawResponse = (review: Json, response: ServerResponse) => unknown
 
 /** A running webhook. */
 export interface WebhookServer extends AsyncDisposable {
@@ -19,7 +19,7 @@ export interface WebhookServer extends AsyncDisposable {
 }
 
 /** Starts a webhook that answers with JSON, or with text as it is. */
-export async function startWebhook(answer: Answer): Promise<WebhookServer> {
+export async function startWebhook(answer: RawResponse): Promise<WebhookServer> {
   const { certificate, key } = await selfSigned()
   const calls: { path: string; review: Json }[] = []
   const server = createServer({ cert: certificate, key }, (request, response) => {
