@@ -2,8 +2,8 @@
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { Schema } from '../schema/schema.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/json.ts'
+import type { Schema } from '../../src/schema/schema.ts'
 import { type RecordedStep, replay } from './replay-recording.ts'
 
 const group = 'apply.reeve.test'

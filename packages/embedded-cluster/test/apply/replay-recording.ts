@@ -1,14 +1,14 @@
 /** Replays writes whose outcome on a real API server is known, each from that server's own objects. Serves tests. */
 import { expect } from 'vitest'
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { applyDefaults } from '../schema/default.ts'
-import { canonicalJson } from '../schema/json-value.ts'
-import type { Schema } from '../schema/schema.ts'
-import { validateSchema } from '../schema/validate.ts'
-import { StatusError } from '../status-error.ts'
-import { serverSideApply } from './apply.ts'
-import { managedFieldsOf, withoutManagedFields } from './managed-fields.ts'
-import { trackUpdate } from './track.ts'
+import { serverSideApply } from '../../src/apply/apply.ts'
+import { managedFieldsOf, withoutManagedFields } from '../../src/apply/managed-fields.ts'
+import { trackUpdate } from '../../src/apply/track.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/json.ts'
+import { applyDefaults } from '../../src/schema/default.ts'
+import { canonicalJson } from '../../src/schema/json-value.ts'
+import type { Schema } from '../../src/schema/schema.ts'
+import { validateSchema } from '../../src/schema/validate.ts'
+import { StatusError } from '../../src/status-error.ts'
 
 /** A write and what came of it: the object, or the code and message of the refusal. */
 export interface RecordedStep {

@@ -1,8 +1,8 @@
 /** Replays sequences of writes that were recorded on a real API server. */
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'vitest'
-import { loadBuiltinSchemas } from '../schema/definitions.ts'
-import type { Schema } from '../schema/schema.ts'
+import { loadBuiltinSchemas } from '../../src/schema/definitions.ts'
+import type { Schema } from '../../src/schema/schema.ts'
 import { type RecordedStep, replay } from './replay-recording.ts'
 
 interface Recording {
