@@ -15,6 +15,7 @@ export type KubeErrorCode =
   | 'KUBE_UNKNOWN_KIND'
   | 'KUBE_CONFIG'
   | 'KUBE_CREDENTIALS'
+  | 'KUBE_JSON_LIMIT'
 
 /** Base of every error that this package throws, apart from the reason of a caller's own signal. */
 export abstract class KubeError extends Error {

@@ -1,4 +1,5 @@
 /** @module Talk to a Kubernetes API server. */
+export * from './bounded-json.ts'
 export * from './builtin-resources.ts'
 export type * from './client.ts'
 export * from './clock.ts'
@@ -16,6 +17,7 @@ export type { Impersonation } from './impersonation.ts'
 export type * from './kinds/index.ts'
 export * from './label-selector.ts'
 export * from './object-key.ts'
+export * from './object-problems.ts'
 export type * from './objects.ts'
 export type { ClientLogger, ObserverOptions, RequestReport, ServerWarning } from './observer.ts'
 export type { RequestTarget, Verb } from './request-target.ts'

@@ -65,6 +65,8 @@ export const WEBHOOK_DEFAULTS = Object.freeze({
   port: 9443,
   /** An object may have 1.5 MiB in etcd; a review carries the old and the new one, and JSON is larger. */
   maxBodyBytes: 7 * 1024 * 1024,
+  /** Hundreds of usual reviews at once, or four of the largest. */
+  maxBufferedBytes: 32 * 1024 * 1024,
   /** Below the API server's own default of 10 s, so that our answer arrives before it gives up. */
   handlerTimeoutMs: 9 * SECOND_MS,
   /** From the first byte to the end of the body. */

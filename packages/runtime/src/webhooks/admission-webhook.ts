@@ -1,18 +1,25 @@
 /** Routes that admit, refuse or change what is about to be stored. */
 import type { JsonPatchOperation, KubeObject, UnknownObject } from '@reeve/kube'
-import type { AdmissionRequest, Approval, Denial, Mutation } from './admission-review.ts'
+import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import { jsonDiff } from './json-diff.ts'
 import {
   BadReviewError,
   freezeJson,
   isObject,
+  objectProblem,
   type ReviewFailure,
   readRequest,
+  shortened,
   type WebhookRoute,
 } from './webhook-route.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
 const KIND = 'AdmissionReview'
+
+// Handlers quote what they were sent. Nobody reads more of it than this, and the API server passes all of it on.
+const MAX_MESSAGE_LENGTH = 8_192
+const MAX_CAUSE_LENGTH = 1_024
+const MAX_CAUSES = 100
 
 /** Answers one request. `signal` aborts when the API server has given up waiting. */
 export type AdmissionHandler<T extends KubeObject, R> = (
@@ -65,26 +72,53 @@ function admissionRoute<T extends KubeObject>(
   return {
     path,
     answer: async (body, signal) => {
-      const request = readAdmission<T>(body)
-      const result = await handler(request, signal)
+      const request = readAdmission(body)
+      const problem = problemOf(request)
+      if (problem !== undefined) return review(request.uid, denial(badRequest(problem)))
+      const result = await handler(typed<T>(request), signal)
       return review(request.uid, result.allowed ? approval(request, result) : denial(result))
     },
     refuse: (body, failure) => review(readRequest(body, API_VERSION, KIND).uid, denial(asDenial(failure))),
   }
 }
 
-function readAdmission<T extends KubeObject>(body: unknown): AdmissionRequest<T> {
+type ReadRequest = ReturnType<typeof readRequest>
+
+function readAdmission(body: unknown): ReadRequest {
   const { object, oldObject, ...request } = readRequest(body, API_VERSION, KIND)
   if (!isObject(request.kind) || !isObject(request.resource) || typeof request.operation !== 'string') {
     throw new BadReviewError(400, `the ${KIND} has no request.kind, request.resource or request.operation`)
   }
   // The API server writes null for an object that is not there.
-  const present = { ...(isObject(object) && { object }), ...(isObject(oldObject) && { oldObject }) }
-  // The rules of the webhook configuration decide which type arrives; whoever writes the handler wrote them, too.
-  return freezeJson({ userInfo: {}, ...request, ...present }) as unknown as AdmissionRequest<T>
+  const present = { ...(isPresent(object) && { object }), ...(isPresent(oldObject) && { oldObject }) }
+  return freezeJson({ userInfo: {}, ...request, ...present })
 }
 
-function approval(request: AdmissionRequest<KubeObject>, result: Mutation): object {
+/**
+ * What keeps an object of the request from being handled. A denial, as opposed to a bad request, cannot be ignored by
+ * the failure policy of the webhook.
+ */
+function problemOf({ operation, object, oldObject }: ReadRequest): string | undefined {
+  for (const [field, value] of Object.entries({ object, oldObject })) {
+    if (value === undefined) continue
+    // What a connection is made with, such as PodExecOptions, has no metadata.
+    const isFit = operation === 'CONNECT' && isObject(value)
+    const problem = isFit ? undefined : objectProblem(`request.${field}`, value)
+    if (problem !== undefined) return shortened(problem, MAX_CAUSE_LENGTH)
+  }
+  return undefined
+}
+
+function typed<T extends KubeObject>(request: ReadRequest): AdmissionRequest<T> {
+  // The rules of the webhook configuration decide which type arrives; whoever writes the handler wrote them, too.
+  return request as unknown as AdmissionRequest<T>
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function approval(request: ReadRequest, result: Mutation): object {
   const patch = result.patch ?? (result.object === undefined ? [] : jsonDiff(request.object ?? {}, result.object))
   return {
     allowed: true,
@@ -101,10 +135,10 @@ function denial(result: Denial): object {
       apiVersion: 'v1',
       kind: 'Status',
       status: 'Failure',
-      message,
+      message: shortened(message, MAX_MESSAGE_LENGTH),
       reason,
       code,
-      ...(causes?.length && { details: { causes } }),
+      ...(causes?.length && { details: { causes: causes.slice(0, MAX_CAUSES).map(shortCause) } }),
     },
     ...warningsOf(result),
   }
@@ -114,9 +148,23 @@ function asDenial({ code, reason, message }: ReviewFailure): Denial {
   return { allowed: false, message, code, reason }
 }
 
+function badRequest(message: string): Denial {
+  return { allowed: false, message, code: 400, reason: 'BadRequest' }
+}
+
+function shortCause({ field, message, reason }: DenialCause): DenialCause {
+  return {
+    ...(field !== undefined && { field: shortened(field, MAX_CAUSE_LENGTH) }),
+    message: shortened(message, MAX_CAUSE_LENGTH),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
 /** A warning becomes an HTTP header, which cannot carry line breaks. */
 function warningsOf({ warnings }: Approval | Denial): object {
-  return warnings?.length ? { warnings: warnings.map((warning) => warning.replaceAll(/\s+/g, ' ').trim()) } : {}
+  if (!warnings?.length) return {}
+  const lines = warnings.slice(0, MAX_CAUSES).map((warning) => shortened(warning, MAX_CAUSE_LENGTH))
+  return { warnings: lines.map((line) => line.replaceAll(/\s+/g, ' ').trim()) }
 }
 
 function review(uid: string, response: object): object {

@@ -1,13 +1,24 @@
 /** The route that converts custom resources between their versions. */
+import { setImmediate } from 'node:timers/promises'
 import type { KubeObject } from '@reeve/kube'
 import { redactText } from '../logging/redact.ts'
-import { BadReviewError, freezeJson, isObject, readRequest, type WebhookRoute } from './webhook-route.ts'
+import {
+  BadReviewError,
+  freezeJson,
+  objectProblem,
+  readRequest,
+  shortened,
+  type WebhookRoute,
+} from './webhook-route.ts'
 
 const API_VERSION = 'apiextensions.k8s.io/v1'
 const KIND = 'ConversionReview'
 
-/** Longest part of a converter's message that is passed on. */
+/** Longest part of a converter's message, or of anything else in a message, that is passed on. */
 const MAX_MESSAGE_LENGTH = 1_000
+
+/** After this many objects other requests get their turn: the API server converts a whole list at once. */
+const OBJECTS_PER_TURN = 20
 
 /** One kind and how its objects become another version. `defineConversion` of `@reeve/crd` makes typed converters. */
 export interface KindConversion {
@@ -37,14 +48,18 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
         throw new BadReviewError(400, `the ${KIND} has no request.desiredAPIVersion or request.objects`)
       }
       const converted: KubeObject[] = []
-      for (const object of objects) {
+      for (const [index, object] of objects.entries()) {
+        if (index % OBJECTS_PER_TURN === OBJECTS_PER_TURN - 1) await setImmediate()
         signal.throwIfAborted()
-        if (!isKubeObject(object)) throw new BadReviewError(400, `the ${KIND} contains something that is no object`)
+        const problem = objectProblem(`request.objects[${index}]`, object)
+        if (problem !== undefined) return failed(uid, shortened(problem, MAX_MESSAGE_LENGTH))
+        // Checked just now.
+        const original = freezeJson(object as KubeObject)
         try {
-          converted.push(await convertOne(byKind, freezeJson(object), desiredAPIVersion))
+          converted.push(await convertOne(byKind, original, desiredAPIVersion))
         } catch (error) {
           signal.throwIfAborted()
-          return failed(uid, describe(object, desiredAPIVersion, error))
+          return failed(uid, describe(original, desiredAPIVersion, error))
         }
       }
       return review({ uid, convertedObjects: converted, result: { status: 'Success' } })
@@ -58,9 +73,9 @@ async function convertOne(
   object: KubeObject,
   desiredAPIVersion: string,
 ): Promise<KubeObject> {
-  const [group, version] = desiredAPIVersion.split('/')
+  const [group, version, ...rest] = desiredAPIVersion.split('/')
   const conversion = byKind.get(`${group}/${object.kind}`)
-  if (conversion === undefined || version === undefined) throw new Error('this webhook does not convert it')
+  if (conversion === undefined || !version || rest.length > 0) throw new Error('this webhook does not convert it')
   const converted = await conversion.convert(object, version)
   const { labels, annotations } = converted.metadata
   const { labels: _labels, annotations: _annotations, ...kept } = object.metadata
@@ -72,11 +87,17 @@ async function convertOne(
   }
 }
 
-function describe(object: KubeObject, desiredAPIVersion: string, error: unknown): string {
-  const { namespace, name } = object.metadata
-  const key = `${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`
-  const why = redactText(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_LENGTH)
-  return `cannot convert ${object.kind} ${key} from ${object.apiVersion} to ${desiredAPIVersion}: ${why}`
+function describe({ apiVersion, kind, metadata }: KubeObject, desiredAPIVersion: string, error: unknown): string {
+  const { namespace, name } = metadata
+  const why = redactText(error instanceof Error ? error.message : String(error))
+  const [what, key, from, to, reason] = [
+    kind,
+    `${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`,
+    apiVersion,
+    desiredAPIVersion,
+    why,
+  ].map((text) => shortened(text, MAX_MESSAGE_LENGTH))
+  return `cannot convert ${what} ${key} from ${from} to ${to}: ${reason}`
 }
 
 function failed(uid: string, message: string): object {
@@ -85,13 +106,4 @@ function failed(uid: string, message: string): object {
 
 function review(response: object): object {
   return { apiVersion: API_VERSION, kind: KIND, response }
-}
-
-function isKubeObject(value: unknown): value is KubeObject {
-  return (
-    isObject(value) &&
-    typeof value.apiVersion === 'string' &&
-    typeof value.kind === 'string' &&
-    isObject(value.metadata)
-  )
 }

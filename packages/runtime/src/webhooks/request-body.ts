@@ -2,13 +2,47 @@
 import type { IncomingMessage } from 'node:http'
 import { BadReviewError } from './webhook-route.ts'
 
+/** The memory that all bodies under way share: one connection is harmless, a thousand full ones are not. */
+export class BodyBudget {
+  readonly #maxBytes: number
+  #usedBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Takes a share that grows with the body; disposing of it gives everything back. */
+  share(): BodyShare {
+    let takenBytes = 0
+    return {
+      take: (bytes) => {
+        if (this.#usedBytes + bytes > this.#maxBytes) {
+          throw new BadReviewError(503, 'too many large requests at once: try later')
+        }
+        this.#usedBytes += bytes
+        takenBytes += bytes
+      },
+      [Symbol.dispose]: () => {
+        this.#usedBytes -= takenBytes
+        takenBytes = 0
+      },
+    }
+  }
+}
+
+/** What one body takes of a {@link BodyBudget}. */
+export interface BodyShare extends Disposable {
+  /** Throws {@link BadReviewError} 503 when nothing is left. */
+  take(bytes: number): void
+}
+
 /**
- * The JSON of a request body.
+ * The bytes of a request body.
  *
- * *Errors*: {@link BadReviewError} 413 as soon as the body is known to be larger than `maxBytes`, 400 when it is no JSON
- * or breaks off.
+ * *Errors*: {@link BadReviewError} 413 as soon as the body is known to be larger than `maxBytes`, 503 when its `share` of
+ * the memory is used up, 400 when it breaks off.
  */
-export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Uint8Array> {
   const tooLarge = () => new BadReviewError(413, `the body is larger than ${maxBytes} bytes`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
   const chunks: Buffer[] = []
@@ -17,17 +51,13 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > maxBytes) throw tooLarge()
+      share.take(chunk.length)
       chunks.push(chunk)
     }
   } catch (error) {
     throw error instanceof BadReviewError ? error : new BadReviewError(400, 'the body broke off')
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks, size).toString('utf8'))
-  } catch {
-    // The parser's message quotes the body, which may hold secrets.
-    throw new BadReviewError(400, 'the body is no JSON')
-  }
+  return Buffer.concat(chunks, size)
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What the webhook router knows of each kind of webhook. */
+import { objectProblems } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Why a review could not be answered by its handler. */
@@ -20,7 +21,7 @@ export interface WebhookRoute {
   refuse(body: unknown, failure: ReviewFailure): object
 }
 
-/** A request that is no review: the server answers with an HTTP status instead of a verdict. */
+/** A request that is not a review: the server responds with an HTTP status instead of a verdict. */
 export class BadReviewError extends RuntimeError {
   override readonly name = 'BadReviewError'
   readonly status: number
@@ -38,7 +39,7 @@ export function readRequest(
   kind: string,
 ): Readonly<Record<string, unknown>> & { readonly uid: string } {
   if (!isObject(body) || body.apiVersion !== apiVersion || body.kind !== kind) {
-    throw new BadReviewError(400, `expected a ${kind} of ${apiVersion}`)
+    throw new BadReviewError(400, `expected kind ${kind} in ${apiVersion}`)
   }
   const { request } = body
   if (!isObject(request)) throw new BadReviewError(400, `the ${kind} has no request`)
@@ -52,9 +53,27 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Freezes a value made of JSON, all the way down. */
+/** Freezes a value made of JSON, all the way down. Takes no stack, however deep it is. */
 export function freezeJson<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const item of Object.values(value)) freezeJson(item)
-  return Object.freeze(value)
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue
+    // Not push(...): a list may have more members than a call takes arguments.
+    for (const member of Object.values(next)) if (typeof member === 'object') waiting.push(member)
+    Object.freeze(next)
+  }
+  return value
+}
+
+/** The problem that makes a value of a review no Kubernetes object, as a sentence that names the field. */
+export function objectProblem(field: string, value: unknown): string | undefined {
+  const [problem] = objectProblems(value)
+  if (problem === undefined) return undefined
+  return `${field}${problem.field === '' ? '' : `.${problem.field}`}: ${problem.message}`
+}
+
+/** A text from outside, cut to what anybody reads of it. */
+export function shortened(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }

@@ -6,6 +6,7 @@ import { Deadline, untilAborted } from '../manager/deadline.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { type WebhookMetrics, webhookMetrics } from '../metrics/webhook-metrics.ts'
 import { RuntimeError } from '../runtime-error.ts'
+import { readReview } from './read-review.ts'
 import { Semaphore, SemaphoreFullError } from './semaphore.ts'
 import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
 
@@ -35,7 +36,7 @@ export interface HandleOptions {
 
 /**
  * *Guarantees*: a review is always answered, within its time-out: an exception or a hanging handler becomes a refusal
- * that says so without giving internals away. Only what is no review at all, or comes to a server that is overloaded,
+ * that says so without giving internals away. Only what is not a review, or comes to a server that is overloaded,
  * rejects with {@link BadReviewError}, so that the API server's failure policy decides.
  *
  * @example
@@ -64,14 +65,31 @@ export class WebhookRouter {
   }
 
   /** Answers a review. `body` is given away: it is frozen. */
-  async handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
+  handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
+    return this.#measure(path, (route) => this.#answer(route, body, options))
+  }
+
+  /**
+   * Answers a review that is still the text of a request. One that exceeds the limits of {@link readReview} is refused
+   * before any handler sees it.
+   */
+  handleBytes(path: string, bytes: Uint8Array, options: HandleOptions = {}): Promise<object> {
+    return this.#measure(path, async (route) => {
+      const { review, failure } = readReview(bytes)
+      if (failure === undefined) return this.#answer(route, review, options)
+      this.#logger.warn({ path, reason: failure.message }, 'rejected a review that exceeds the limits')
+      return route.refuse(review, failure)
+    })
+  }
+
+  async #measure(path: string, answer: (route: WebhookRoute) => Promise<object>): Promise<object> {
     const route = this.#routes.get(path)
     if (route === undefined) throw new BadReviewError(404, 'there is no webhook at this path')
     const answered = this.#metrics.begin(path)
     const startedMs = this.#clock.now()
     let code = 200
     try {
-      return await this.#answer(route, body, options)
+      return await answer(route)
     } catch (error) {
       code = error instanceof BadReviewError ? error.status : 500
       throw error
@@ -103,7 +121,7 @@ export class WebhookRouter {
       const message = `the webhook did not decide within ${timeoutMs} ms: try again, or see the log of the operator`
       return { code: 504, reason: 'Timeout', message }
     }
-    const message = 'the webhook failed and cannot decide: see the log of the operator'
+    const message = 'internal webhook error: see the log of the operator'
     return { code: 500, reason: 'InternalError', message }
   }
 }

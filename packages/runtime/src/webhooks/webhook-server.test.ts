@@ -129,8 +129,9 @@ test.each([
   ['another path', { path: '/other' }, 404],
   ['another content type', { headers: { 'content-type': 'text/yaml' } }, 415],
   ['no content type', { headers: { 'content-type': '' } }, 415],
-  ['no JSON', { body: '{"password":"hunter2"' }, 400],
-  ['no review', { body: '{}' }, 400],
+  ['a body that is not JSON', { body: '{"password":"hunter2"' }, 400],
+  ['a body that is not a review', { body: '{}' }, 400],
+  ['an object that is nested too deep', { body: '['.repeat(20_000) }, 400],
 ])('%s is refused with the right status', async (_name, options, status) => {
   const { port } = await start()
   const reply = await send(port, options)
@@ -156,6 +157,22 @@ test('a body that announces too much is refused at once, one that turns out too 
   const body = Buffer.alloc(5_000, 32)
   expect((await send(port, { body })).status).toBe(413)
   expect((await send(port, { body, headers: { 'transfer-encoding': 'chunked' } })).status).toBe(413)
+  expect((await send(port)).status).toBe(200)
+})
+
+test('bodies that together exceed the memory set aside for them are sent back to try later', async () => {
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const { port } = await start({ maxBufferedBytes: review.length + 10 }, async () => {
+    begun.resolve()
+    await finish.promise
+    return allow()
+  })
+  const first = send(port)
+  await begun.promise
+  expect(await send(port)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+  finish.resolve()
+  expect((await first).status).toBe(200)
   expect((await send(port)).status).toBe(200)
 })
 

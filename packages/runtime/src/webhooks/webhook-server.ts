@@ -14,7 +14,7 @@ import { type Logger, silentLogger } from '../logging/logger.ts'
 import { Deadline } from '../manager/deadline.ts'
 import { InFlight } from '../manager/in-flight.ts'
 import type { Runnable } from '../manager/runnable.ts'
-import { parseDuration, readJson } from './request-body.ts'
+import { BodyBudget, parseDuration, readBody } from './request-body.ts'
 import { BadReviewError } from './webhook-route.ts'
 import type { HandleOptions, WebhookRouter } from './webhook-router.ts'
 
@@ -30,6 +30,8 @@ export interface WebhookServerOptions {
   readonly livenessPath?: string
   /** Larger bodies are refused with 413. @default 7 MiB */
   readonly maxBodyBytes?: number
+  /** All bodies under way together; beyond it requests are refused with 503. @default 32 MiB */
+  readonly maxBufferedBytes?: number
   /** From the first byte of a request to the last. @default 10_000 */
   readonly requestTimeoutMs?: number
   /** From the first byte of a request to the end of its headers. @default 5_000 */
@@ -48,7 +50,7 @@ const ANSWER_MARGIN_MS = 500
 /**
  * Serves a {@link WebhookRouter} over TLS 1.3.
  *
- * *Guarantees*: no older TLS; bodies, headers, connections and times are limited; a new certificate is used for new
+ * *Guarantees*: no older TLS; bodies, headers, connections, memory and times are limited; a new certificate is used for new
  * connections while those that are open go on; after the stop signal requests under way are answered, connections are
  * told to close, and none is left when `run` resolves.
  *
@@ -66,12 +68,14 @@ export class WebhookServer implements Runnable {
   readonly #logger: Logger
   readonly #requests = new InFlight()
   readonly #sockets = new Set<Duplex>()
+  readonly #bodies: BodyBudget
   readonly #listening = Promise.withResolvers<AddressInfo>()
   #isDraining = false
 
   constructor(router: WebhookRouter, options: WebhookServerOptions) {
     this.#router = router
     this.#options = options
+    this.#bodies = new BodyBudget(options.maxBufferedBytes ?? WEBHOOK_DEFAULTS.maxBufferedBytes)
     this.#clock = options.clock ?? systemClock
     this.#logger = (options.logger ?? silentLogger).child({ server: 'webhooks' })
     // Whoever does not ask for the address must not be punished with an unhandled rejection.
@@ -212,9 +216,11 @@ export class WebhookServer implements Runnable {
       throw new BadReviewError(415, 'the body must be application/json')
     }
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://local')
-    const review = await readJson(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes)
+    // Held until the review is answered: what is made of a body is larger than the body.
+    using share = this.#bodies.share()
+    const body = await readBody(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes, share)
     const patienceMs = parseDuration(searchParams.get('timeout') ?? '')
-    return this.#router.handle(pathname, review, {
+    return await this.#router.handleBytes(pathname, body, {
       signal,
       ...(patienceMs !== undefined && { timeoutMs: Math.max(patienceMs - ANSWER_MARGIN_MS, patienceMs / 2) }),
     })

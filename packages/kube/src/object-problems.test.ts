@@ -1,0 +1,58 @@
+import { anything, assert, property } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { metadataProblems, objectProblems, ownValue } from './object-problems.ts'
+
+const object = (metadata: unknown) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+const fields = (value: unknown) => objectProblems(value).map(({ field }) => field)
+
+describe('the problems of an object', () => {
+  it('are none when it has the types that every kind has', () => {
+    const metadata = {
+      name: 'a',
+      namespace: 'b',
+      labels: { constructor: 'x' },
+      annotations: null,
+      finalizers: ['x'],
+      ownerReferences: [{ uid: '1' }],
+    }
+    expect(objectProblems(object(metadata))).toEqual([])
+    expect(objectProblems(object({}))).toEqual([])
+  })
+
+  it('name every field that is of the wrong type', () => {
+    const metadata = { name: 5, labels: { a: 1, b: 'c' }, annotations: [], finalizers: [1], ownerReferences: 'x' }
+    expect(fields({ kind: '', metadata })).toEqual([
+      'apiVersion',
+      'kind',
+      'metadata.name',
+      'metadata.labels["a"]',
+      'metadata.annotations',
+      'metadata.finalizers[0]',
+      'metadata.ownerReferences',
+    ])
+  })
+
+  it('are found in fields that it inherits from nobody', () => {
+    expect(fields(Object.create(object({})))).toEqual(['apiVersion', 'kind', 'metadata'])
+  })
+
+  it('are at most ten', () => {
+    const labels = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`label-${index}`, index]))
+    expect(metadataProblems({ labels })).toHaveLength(10)
+  })
+
+  it('can be listed for any value', () => {
+    assert(property(anything(), (value) => void objectProblems(value)))
+    assert(property(anything(), (value) => void objectProblems(object(value))))
+  })
+})
+
+describe('an entry of a table', () => {
+  it('is never one that every object has', () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect(ownValue<unknown>({}, name)).toBeUndefined()
+      expect(ownValue<unknown>(JSON.parse(`{"${name}":1}`), name)).toBe(1)
+    }
+    expect(ownValue(undefined, 'a')).toBeUndefined()
+  })
+})
