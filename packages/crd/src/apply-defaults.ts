@@ -1,4 +1,5 @@
 /** Fills in defaults the way the API server does, for objects that never went through one. */
+import { ownValue } from '@reeve/kube'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /**
@@ -22,23 +23,24 @@ function fill(schema: StructuralSchema, value: unknown): unknown {
   }
   if (typeof value !== 'object' || value === null) return value
   const source = value as Readonly<Record<string, unknown>>
-  const changes: Record<string, unknown> = {}
+  // Not an object: assigning to its field __proto__ would replace its prototype.
+  const changes = new Map<string, unknown>()
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
-    const present = source[name]
+    const present = ownValue(source, name)
     const isAbsent = present === undefined || (present === null && !child.nullable && child.default !== undefined)
     if (isAbsent && child.default === undefined) continue
     const filled = fill(child, isAbsent ? structuredClone(child.default) : present)
-    if (filled !== present) changes[name] = filled
+    if (filled !== present) changes.set(name, filled)
   }
   const values = schema.additionalProperties
   if (typeof values === 'object') {
     for (const [name, present] of Object.entries(source)) {
-      if (schema.properties && name in schema.properties) continue
+      if (ownValue(schema.properties, name) !== undefined) continue
       const filled = fill(values, present)
-      if (filled !== present) changes[name] = filled
+      if (filled !== present) changes.set(name, filled)
     }
   }
-  return Object.keys(changes).length === 0 ? value : { ...source, ...changes }
+  return changes.size === 0 ? value : { ...source, ...Object.fromEntries(changes) }
 }
 
 function mapShared(items: readonly unknown[], fn: (item: unknown) => unknown): readonly unknown[] {

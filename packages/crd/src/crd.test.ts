@@ -171,6 +171,9 @@ describe('the structural schema', () => {
   })
 })
 
+/** What every JavaScript object inherits, and users may name a field. */
+const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+
 describe('defaulting', () => {
   it('fills in defaults at every level and leaves the input alone', () => {
     const given = widget({ image: 'a:1', env: [{ name: 'A' }] })
@@ -185,6 +188,15 @@ describe('defaulting', () => {
 
   it('replaces a null that the schema does not allow', () => {
     expect(applyDefaults(schema, widget({ image: 'a:1', replicas: null })).spec).toMatchObject({ replicas: 1 })
+  })
+
+  it.each(INHERITED)('fills in the entry %s of a map', (name) => {
+    const map = toStructural(
+      Type.Object({ known: Type.Record(Type.String(), Type.Object({ size: Type.Integer({ default: 1 }) })) }),
+    )
+    const filled = applyDefaults(map, JSON.parse(`{ "known": { "${name}": {} } }`))
+    expect(JSON.stringify(filled)).toBe(`{"known":{"${name}":{"size":1}}}`)
+    expect(Object.getPrototypeOf(filled.known)).toBe(Object.prototype)
   })
 
   it('changes nothing the second time', () => {
@@ -238,6 +250,22 @@ describe('validation', () => {
     ])
   })
 
+  it.each(INHERITED)('does not know a field named %s', (name) => {
+    const spec = JSON.parse(`{ "image": "a:1", "${name}": { "image": 5 } }`)
+    expect(problemsOf(spec)).toEqual([expect.stringMatching(`^spec\\.${name} is not a known field`)])
+  })
+
+  it.each(INHERITED)('checks the entry %s of a map', (name) => {
+    expect(problemsOf(JSON.parse(`{ "image": "a:1", "limits": { "${name}": true } }`))).toEqual([
+      `spec.limits.${name} must be an integer or string, not a boolean`,
+    ])
+  })
+
+  it('lists no more problems than anybody reads', () => {
+    const spec = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field${index}`, 1]))
+    expect(problemsOf(spec)).toHaveLength(100)
+  })
+
   it('never throws, whatever it is given', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void validate(schema, value)))
   })
@@ -287,5 +315,7 @@ describe('conversion', () => {
   it('refuses objects of another group and versions it does not know', () => {
     expect(() => convert({ ...old('p'), apiVersion: 'other.com/v1' }, 'v1')).toThrow(/not of the group example\.com/)
     expect(() => convert(old('p'), 'v7')).toThrow(/no version "v7"/)
+    expect(() => convert(old('p'), 'constructor')).toThrow(/no version "constructor"/)
+    expect(() => objectSchema(WidgetCrd, 'constructor')).toThrow(/no version "constructor"/)
   })
 })

@@ -1,5 +1,5 @@
 /** The CustomResourceDefinition object and its YAML. */
-import type { KubeObject } from '@reeve/kube'
+import { type KubeObject, ownValue } from '@reeve/kube'
 import { stringify } from 'yaml'
 import { type AnyCrd, unknownVersion, type VersionDefinition } from './definition.ts'
 import type { StructuralSchema } from './structural-schema.ts'
@@ -36,7 +36,7 @@ export interface CrdManifest extends KubeObject {
  * const schema = objectSchema(WebAppCrd, 'v1')
  */
 export function objectSchema(crd: AnyCrd, version: string): StructuralSchema {
-  const definition = crd.versions[version]
+  const definition = ownValue(crd.versions, version)
   if (definition === undefined) throw unknownVersion(crd.name, version, Object.keys(crd.versions))
   const schema: StructuralSchema = {
     type: 'object',

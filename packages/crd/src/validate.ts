@@ -1,4 +1,5 @@
 /** Checks an object against a CRD's schema without a cluster: for controllers, CI pipelines and editors. */
+import { ownValue } from '@reeve/kube'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** One thing wrong with an object. */
@@ -10,7 +11,8 @@ export interface Problem {
 }
 
 /**
- * Lists everything about `value` that the schema refuses; empty means valid. CEL rules are left to the server.
+ * Lists what the schema refuses about `value`, at most a hundred problems; empty means valid. CEL rules are left to the
+ * server.
  *
  * @example
  * const problems = validate(objectSchema(WebAppCrd, 'v1'), object)
@@ -19,16 +21,20 @@ export interface Problem {
 export function validate(schema: StructuralSchema, value: unknown, field = ''): readonly Problem[] {
   const problems: Problem[] = []
   check(schema, value, field, problems)
-  return problems
+  return problems.slice(0, MAX_PROBLEMS)
 }
+
+/** More would not help whoever has to correct them; an object from outside could have a million. */
+const MAX_PROBLEMS = 100
 
 /** What stands in `metadata` is checked by the API server itself, the same for all kinds. */
 const UNCHECKED = new Set(['metadata', 'apiVersion', 'kind'])
 
 function check(schema: StructuralSchema, value: unknown, field: string, problems: Problem[]): void {
+  if (problems.length >= MAX_PROBLEMS) return
   const report = (message: string) => problems.push({ field: field === '' ? '(root)' : field, message })
   if (value === null) {
-    if (!schema.nullable) report(`must not be null; leave the field out or give it a ${expected(schema)}`)
+    if (!schema.nullable) report(`must not be null; leave the field out or give it ${article(expected(schema))}`)
     return
   }
   if (!hasExpectedType(schema, value)) {
@@ -96,7 +102,7 @@ function checkList(
   const seen = new Set<string>()
   value.forEach((item, index) => {
     const identity = JSON.stringify(
-      keys && isObject(item) ? keys.map((key) => item[key] ?? items?.properties?.[key]?.default) : item,
+      keys && isObject(item) ? keys.map((key) => ownValue(item, key) ?? items?.properties?.[key]?.default) : item,
     )
     if (seen.has(identity)) {
       problems.push({
@@ -117,7 +123,7 @@ function checkObject(
 ): void {
   const at = (name: string) => (field === '' ? name : `${field}.${name}`)
   for (const name of schema.required ?? []) {
-    if (value[name] === undefined) problems.push({ field: at(name), message: 'is required' })
+    if (ownValue(value, name) === undefined) problems.push({ field: at(name), message: 'is required' })
   }
   const count = Object.keys(value).length
   if (schema.minProperties !== undefined && count < schema.minProperties) {
@@ -127,8 +133,9 @@ function checkObject(
     report(`must have at most ${schema.maxProperties} entries, not ${count}`)
   }
   for (const [name, child] of Object.entries(value)) {
+    if (problems.length >= MAX_PROBLEMS) return
     if (child === undefined || (field === '' && UNCHECKED.has(name))) continue
-    const known = schema.properties?.[name] ?? schema.additionalProperties
+    const known = ownValue(schema.properties, name) ?? schema.additionalProperties
     if (typeof known === 'object') check(known, child, at(name), problems)
     else if (known !== true && !schema['x-kubernetes-preserve-unknown-fields']) {
       problems.push({ field: at(name), message: unknownField(schema) })

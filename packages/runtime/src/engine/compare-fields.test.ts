@@ -32,6 +32,13 @@ const pathsOf = (...parameters: Parameters<typeof compareFields>) =>
   compareFields(...parameters).map(({ path }) => path)
 
 describe('comparing desired and live fields', () => {
+  it.each(['constructor', 'toString'])('removes a label named %s that is not desired any more', (name) => {
+    const owned = applied({ 'f:metadata': { 'f:labels': { 'f:app': {}, [`f:${name}`]: {} } } })
+    const labelled = (labels: Record<string, string>) => ({ ...object({}), metadata: { name: 'web', labels } })
+    const [difference] = compareFields(labelled({ app: 'a' }), labelled({ app: 'a', [name]: 'x' }), owned)
+    expect(difference).toEqual({ path: `metadata.labels.${name}`, desired: undefined, live: 'x' })
+  })
+
   it('finds nothing when the live object carries every owned field, whatever else it carries', () => {
     const live = object({
       spec: { replicas: 3, paused: true, containers: [{ name: 'sidecar', image: 'proxy:1' }, liveWeb] },

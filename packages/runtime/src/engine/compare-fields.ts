@@ -1,5 +1,5 @@
 /** Whether a live object carries exactly the fields that the operator wants to own, with the values it wants. */
-import type { KubeObject } from '@reeve/kube'
+import { type KubeObject, ownValue } from '@reeve/kube'
 import { type FieldTree, isLeaf } from './field-tree.ts'
 import { isJsonEqual } from './json-equal.ts'
 import type { OwnFields } from './own-fields.ts'
@@ -84,7 +84,7 @@ function isWithin(desired: unknown, live: unknown): boolean {
     )
   }
   if (!isRecord(desired) || !isRecord(live)) return isJsonEqual(desired, live)
-  return Object.entries(desired).every(([name, value]) => value === undefined || isWithin(value, live[name]))
+  return Object.entries(desired).every(([name, value]) => value === undefined || isWithin(value, ownValue(live, name)))
 }
 
 function compareObject(
@@ -96,14 +96,15 @@ function compareObject(
 ): void {
   for (const [name, value] of Object.entries(desired)) {
     if (value === undefined) continue
-    compareValue(value, live[name], tree?.fields.get(name), path === '' ? name : `${path}.${name}`, walk)
+    compareValue(value, ownValue(live, name), tree?.fields.get(name), path === '' ? name : `${path}.${name}`, walk)
   }
   if (walk.ignoreExtra || tree === undefined) return
   for (const name of tree.fields.keys()) {
-    if (desired[name] !== undefined) continue
+    if (ownValue(desired, name) !== undefined) continue
+    const present = ownValue(live, name)
     // An owned field that is gone from the object needs no request to be removed.
-    if (live[name] === undefined) continue
-    walk.differences.push({ path: path === '' ? name : `${path}.${name}`, desired: undefined, live: live[name] })
+    if (present === undefined) continue
+    walk.differences.push({ path: path === '' ? name : `${path}.${name}`, desired: undefined, live: present })
   }
 }
 
@@ -166,9 +167,10 @@ function compareSet(
  */
 function matchesKey(item: unknown, key: JsonRecord, how: 'fully' | 'partly'): boolean {
   if (!isRecord(item)) return false
-  return Object.entries(key).every(([name, value]) =>
-    item[name] === undefined ? how === 'partly' : isJsonEqual(item[name], value),
-  )
+  return Object.entries(key).every(([name, value]) => {
+    const present = ownValue(item, name)
+    return present === undefined ? how === 'partly' : isJsonEqual(present, value)
+  })
 }
 
 function describeKey(key: JsonRecord | undefined, item: unknown): string {

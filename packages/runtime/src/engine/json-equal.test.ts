@@ -1,11 +1,27 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digest } from './json-equal.ts'
+import { digest, isJsonEqual } from './json-equal.ts'
 
 /** Much that JSON writes as it is, and everything that it does not. */
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\u2028', '\ud800'))
 const hashOf = (json: string): string => createHash('sha256').update(json).digest('hex').slice(0, 16)
+
+describe('equality', () => {
+  it.each(['__proto__', 'constructor', 'toString'])('tells a field named %s from none', (name) => {
+    const value: unknown = JSON.parse(`{"${name}":"x"}`)
+    expect(isJsonEqual({}, value)).toBe(false)
+    expect(isJsonEqual(value, {})).toBe(false)
+    expect(isJsonEqual(value, JSON.parse(`{"${name}":"x"}`))).toBe(true)
+  })
+
+  it('takes absent and undefined as the same', () => {
+    expect(isJsonEqual({ a: undefined }, {})).toBe(true)
+    expect(isJsonEqual({}, { a: undefined })).toBe(true)
+    expect(isJsonEqual({ a: undefined }, { a: 1 })).toBe(false)
+    expect(isJsonEqual({ a: 1 }, { a: undefined })).toBe(false)
+  })
+})
 
 describe('a digest', () => {
   it('stays what it was: objects in clusters carry it', () => {

@@ -1,5 +1,6 @@
 /** Equality and digests of JSON values, with absent and `undefined` taken as the same. */
 import { createHash } from 'node:crypto'
+import { ownValue } from '@reeve/kube'
 
 /**
  * Deep equality of JSON values; a property that is `undefined` counts as absent.
@@ -16,8 +17,9 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
   }
   const a = left as Readonly<Record<string, unknown>>
   const b = right as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(a)) if (!isJsonEqual(a[key], b[key])) return false
-  for (const key of Object.keys(b)) if (b[key] !== undefined && a[key] === undefined) return false
+  // A label may be called constructor: what objects inherit does not count.
+  for (const key of Object.keys(a)) if (!isJsonEqual(a[key], ownValue(b, key))) return false
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false
   return true
 }
 

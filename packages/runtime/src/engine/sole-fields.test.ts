@@ -32,6 +32,12 @@ describe('entries of others', () => {
     expect(withoutForeignEntries(wanted, added, PATHS)).toEqual({ spec: { ports: [{ name: 'http', port: 80 }] } })
   })
 
+  it('in a list are told apart by fields that the entry itself has', () => {
+    const named = (entry: string) => service({ ports: [JSON.parse(entry)] })
+    const patch = withoutForeignEntries(named('{"constructor":{}}'), named('{"port":1}'), ['spec.ports'])
+    expect(JSON.stringify(patch)).toBe('{"spec":{"ports":[{"constructor":{}}]}}')
+  })
+
   it('in a map are removed one by one', () => {
     const live = service({ ports: [{ name: 'http', port: 80 }], selector: { app: 'web', tier: 'mine' } })
     expect(withoutForeignEntries(wanted, live, PATHS)).toEqual({ spec: { selector: { tier: null } } })

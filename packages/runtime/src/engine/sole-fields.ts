@@ -3,7 +3,7 @@
  * mostly what is wanted; but two ports of a Service must not share a name, so that a port that somebody renumbered by
  * hand would keep the original from coming back for ever.
  */
-import type { KubeObject } from '@reeve/kube'
+import { type KubeObject, ownValue } from '@reeve/kube'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -41,7 +41,7 @@ function removal(wanted: unknown, live: unknown): unknown {
 /** Whether the server's version of an entry says everything that was asked for; it adds defaults of its own. */
 function isPartOf(wanted: unknown, live: unknown): boolean {
   if (isRecord(wanted)) {
-    return isRecord(live) && Object.entries(wanted).every(([key, value]) => isPartOf(value, live[key]))
+    return isRecord(live) && Object.entries(wanted).every(([key, value]) => isPartOf(value, ownValue(live, key)))
   }
   if (Array.isArray(wanted)) {
     return Array.isArray(live) && wanted.length === live.length && wanted.every((one, at) => isPartOf(one, live[at]))

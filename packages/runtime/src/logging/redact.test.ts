@@ -60,3 +60,8 @@ test('a cycle or a deep structure ends instead of hanging', () => {
 test('bytes are counted, not shown', () => {
   expect(redact({ body: new Uint8Array(3) })).toEqual({ body: '[3 bytes]' })
 })
+
+test('a field named __proto__ is redacted like any other', () => {
+  const value: unknown = JSON.parse('{"__proto__":{"password":"hunter2","user":"jane"}}')
+  expect(JSON.stringify(redact(value))).toBe('{"__proto__":{"password":"[redacted]","user":"jane"}}')
+})

@@ -46,9 +46,7 @@ function redactAt(value: unknown, depth: number): unknown {
   if (value instanceof Date) return value
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
   if (Array.isArray(value)) return value.map((item) => redactAt(item, depth + 1))
-  const copy: Record<string, unknown> = {}
-  for (const [key, field] of Object.entries(value)) copy[key] = redactField(key, field, depth + 1)
-  return copy
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, redactField(key, field, depth + 1)]))
 }
 
 function redactField(key: string, field: unknown, depth: number): unknown {
