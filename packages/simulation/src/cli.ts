@@ -3,8 +3,8 @@
 import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
-import { ProgressLog } from './progress-log.ts'
-import { divergenceText, reportTable } from './report-text.ts'
+import { ProgressLog } from './report/progress-log.ts'
+import { divergenceText, reportTable } from './report/report-text.ts'
 
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000

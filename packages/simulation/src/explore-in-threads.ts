@@ -5,7 +5,7 @@ import { choosePoints, type ExplorationReport, type ExploreOptions } from './exp
 import { loadExploration } from './load-exploration.ts'
 import { PATTERNS } from './patterns/index.ts'
 import type { PatternId } from './patterns/pattern.ts'
-import { ReportBuilder } from './report-builder.ts'
+import { ReportBuilder } from './report/report-builder.ts'
 import type { Task } from './work.ts'
 import { WorkerPool } from './worker-pool.ts'
 

@@ -1,13 +1,13 @@
 /** One call that explores an operator: every pattern, every point, one report. */
 
+import type { Difference } from './compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import type { Difference } from './difference.ts'
 import { Explorer } from './explorer.ts'
 import type { OperatorUnderTest, Scenario } from './operator-under-test.ts'
 import { PATTERNS } from './patterns/index.ts'
 import type { PatternId } from './patterns/pattern.ts'
-import { ReportBuilder } from './report-builder.ts'
-import type { TraceEntry } from './trace.ts'
+import { ReportBuilder } from './report/report-builder.ts'
+import type { TraceEntry } from './world/trace.ts'
 
 /** Options of {@link explore}. */
 export interface ExploreOptions {

@@ -1,24 +1,6 @@
 /** @module Deterministic worlds for operators, and the exploration of every fault in them. */
-export {
-  arbitraryFor,
-  type ChangedValue,
-  changedValues,
-  type RemovablePath,
-  removablePaths,
-  without,
-} from './arbitrary-for.ts'
-export { type Difference, differences, formatDifference } from './difference.ts'
-export type {
-  CallFate,
-  Disturbance,
-  EventFate,
-  RequestFate,
-  ResponseFate,
-  SeamCall,
-  SeamEvent,
-  SeamRequest,
-  SeamTimer,
-} from './disturbance.ts'
+
+export { type Difference, differences, formatDifference } from './compare/difference.ts'
 export {
   type Divergence,
   type ExplorationReport,
@@ -39,10 +21,29 @@ export type {
   Step,
   User,
 } from './operator-under-test.ts'
-export { type OutsideClient, type OutsideRecord, OutsideService } from './outside-service.ts'
-export { type OutsideCall, OutsideCallError, type OutsidePlace, type OutsideWorld } from './outside-world.ts'
 export { PATTERN_IDS, type PatternId, type PointOutcome } from './patterns/pattern.ts'
-export { divergenceText, type ReplayOptions, reportTable } from './report-text.ts'
+export { divergenceText, type ReplayOptions, reportTable } from './report/report-text.ts'
 export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './scenario-run.ts'
-export { formatEntry, Trace, type TraceEntry } from './trace.ts'
-export { createWorld, type SchedulerStep, World, type WorldOptions } from './world.ts'
+export {
+  arbitraryFor,
+  type ChangedValue,
+  changedValues,
+  type RemovablePath,
+  removablePaths,
+  without,
+} from './schema/arbitrary-for.ts'
+export type {
+  CallFate,
+  Disturbance,
+  EventFate,
+  RequestFate,
+  ResponseFate,
+  SeamCall,
+  SeamEvent,
+  SeamRequest,
+  SeamTimer,
+} from './world/disturbance.ts'
+export { type OutsideClient, type OutsideRecord, OutsideService } from './world/outside-service.ts'
+export { type OutsideCall, OutsideCallError, type OutsidePlace, type OutsideWorld } from './world/outside-world.ts'
+export { formatEntry, Trace, type TraceEntry } from './world/trace.ts'
+export { createWorld, type SchedulerStep, World, type WorldOptions } from './world/world.ts'

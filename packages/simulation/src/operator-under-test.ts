@@ -2,8 +2,8 @@
 import type { AnyCrd } from '@reeve/crd'
 import type { Clock, KubeClient, KubeObject } from '@reeve/kube'
 import type { CacheHealth, LeaderElectionOptions, Logger, MetricsRegistry } from '@reeve/runtime'
-import type { OutsideClient, OutsideService } from './outside-service.ts'
-import type { OutsideCall, OutsidePlace, OutsideWorld } from './outside-world.ts'
+import type { OutsideClient, OutsideService } from './world/outside-service.ts'
+import type { OutsideCall, OutsidePlace, OutsideWorld } from './world/outside-world.ts'
 
 /** What one instance of the operator gets besides its client. Everything in it ends when the instance is killed. */
 export interface Place<W extends OutsideWorld = OutsideWorld> {

@@ -1,14 +1,14 @@
 /** One run of a scenario in a world of its own: undisturbed to learn what is right, or disturbed to compare with it. */
 import { SimulatedTimeError } from '@reeve/runtime/testing'
+import { type Difference, differences } from './compare/difference.ts'
+import { isSameSnapshot, type Snapshot, takeSnapshot } from './compare/snapshot.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import { type Difference, differences } from './difference.ts'
-import type { Disturbance } from './disturbance.ts'
-import type { RunningInstance } from './instance.ts'
 import type { OperatorUnderTest, Scenario, Step } from './operator-under-test.ts'
-import { describeRequest, isBookkeeping, LEASES } from './request-facts.ts'
-import type { RunLimits } from './run-bounds.ts'
-import { isSameSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts'
-import { createWorld, type World } from './world.ts'
+import type { Disturbance } from './world/disturbance.ts'
+import type { RunningInstance } from './world/instance.ts'
+import { describeRequest, isBookkeeping, LEASES } from './world/request-facts.ts'
+import type { RunLimits } from './world/run-bounds.ts'
+import { createWorld, type World } from './world/world.ts'
 
 /** What is right: the undisturbed run. */
 export interface Baseline {

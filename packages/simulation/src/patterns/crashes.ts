@@ -1,8 +1,8 @@
 /** T1 and T2: the process dies around a write, or around a call to the world outside. */
 
-import { DELIVER } from '../disturbance.ts'
-import { describeRequest } from '../request-facts.ts'
 import type { RunControl } from '../scenario-run.ts'
+import { DELIVER } from '../world/disturbance.ts'
+import { describeRequest } from '../world/request-facts.ts'
 import type { Pattern } from './pattern.ts'
 
 const WHEN = ['before its answer arrives', 'right after its answer'] as const

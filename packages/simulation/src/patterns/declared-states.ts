@@ -1,9 +1,9 @@
 /** T12: a walk through declared states; how a state was reached must not show in what the operator makes of it. */
 import { objectSchema, type StructuralSchema } from '@reeve/crd'
 import fc from 'fast-check'
-import { arbitraryFor, changedValues, type RemovablePath, removablePaths, without } from '../arbitrary-for.ts'
-import { narrowed } from '../narrowed.ts'
 import type { PlainObject } from '../operator-under-test.ts'
+import { arbitraryFor, changedValues, type RemovablePath, removablePaths, without } from '../schema/arbitrary-for.ts'
+import { narrowed } from '../schema/narrowed.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
 import { smallest } from './smallest-walk.ts'
 import { StateWalker } from './state-walker.ts'

@@ -1,11 +1,12 @@
 /** T8: somebody else writes to the same objects, between the operator's reads and each of its writes. */
-import { PASS, type SeamRequest } from '../disturbance.ts'
-import { at, leaves } from '../foreign-marks.ts'
+
 import type { Edit, PlainObject } from '../operator-under-test.ts'
-import { describeRequest, isBookkeeping, objectId } from '../request-facts.ts'
 import type { RunControl } from '../scenario-run.ts'
-import { objectsOf, patchAsSomebody, read, type Target } from '../targets.ts'
-import type { World } from '../world.ts'
+import { PASS, type SeamRequest } from '../world/disturbance.ts'
+import { at, leaves } from '../world/foreign-marks.ts'
+import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
+import { objectsOf, patchAsSomebody, read, type Target } from '../world/targets.ts'
+import type { World } from '../world/world.ts'
 import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 /** After this, somebody takes a change of a declared object back. */

@@ -1,8 +1,8 @@
 /** T10: leadership is lost in the middle of something. */
 import { ELECTION_DEFAULTS } from '@reeve/runtime'
-import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../disturbance.ts'
-import { describeRequest, isBookkeeping, LEASES } from '../request-facts.ts'
 import type { RunControl } from '../scenario-run.ts'
+import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
+import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
 import type { Pattern, Point } from './pattern.ts'
 
 /** Above the 15 s of a lease: whatever was on its way has outlived the leadership. */

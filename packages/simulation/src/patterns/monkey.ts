@@ -1,7 +1,7 @@
 /** T11: somebody deletes or edits what the operator owns. */
 import type { Edit, PlainObject } from '../operator-under-test.ts'
-import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../targets.ts'
-import type { World } from '../world.ts'
+import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
+import type { World } from '../world/world.ts'
 import type { Pattern, Point } from './pattern.ts'
 
 type Mischief = 'delete' | 'remove-label' | PlainObject

@@ -1,8 +1,8 @@
 /** What a pattern of faults is: a list of points, each of which is one run. */
-import type { Difference } from '../difference.ts'
+import type { Difference } from '../compare/difference.ts'
 import type { OperatorUnderTest, Scenario } from '../operator-under-test.ts'
 import type { ScenarioRun, ScenarioRunOptions } from '../scenario-run.ts'
-import type { TraceEntry } from '../trace.ts'
+import type { TraceEntry } from '../world/trace.ts'
 
 /** The patterns by their customary numbers. */
 export const PATTERN_IDS = [

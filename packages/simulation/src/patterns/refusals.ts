@@ -1,6 +1,6 @@
 /** T9: each request fails once, in each of the ways in which requests fail; and so does each call outside. */
-import { DELIVER, PASS, type RequestFate, type SeamCall } from '../disturbance.ts'
-import { describeRequest } from '../request-facts.ts'
+import { DELIVER, PASS, type RequestFate, type SeamCall } from '../world/disturbance.ts'
+import { describeRequest } from '../world/request-facts.ts'
 import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 const RETRY_AFTER_SECONDS = 3

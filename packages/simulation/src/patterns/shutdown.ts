@@ -1,9 +1,10 @@
 /** T14: the operator is told to stop, wherever it is. */
-import { DELIVER, type Disturbance, PASS } from '../disturbance.ts'
-import { describeRequest, isBookkeeping, LEASES } from '../request-facts.ts'
+
 import type { RunControl } from '../scenario-run.ts'
-import { describeEvent } from '../seam.ts'
-import type { SchedulerStep, World } from '../world.ts'
+import { DELIVER, type Disturbance, PASS } from '../world/disturbance.ts'
+import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
+import { describeEvent } from '../world/seam.ts'
+import type { SchedulerStep, World } from '../world/world.ts'
 import type { Mode, Pattern, Point } from './pattern.ts'
 
 /** The stop signal comes at each step of the scheduler, and while nothing goes on. */

@@ -1,10 +1,10 @@
 /** T7: a connection dies without a word. */
 import { INFORMER_TIMING } from '@reeve/runtime'
-import { DELIVER, PASS, type SeamEvent } from '../disturbance.ts'
-import type { RunningInstance } from '../instance.ts'
-import { selectionId } from '../request-facts.ts'
 import type { RunControl } from '../scenario-run.ts'
-import { describeEvent } from '../seam.ts'
+import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
+import type { RunningInstance } from '../world/instance.ts'
+import { selectionId } from '../world/request-facts.ts'
+import { describeEvent } from '../world/seam.ts'
 import type { Pattern, PatternContext, Point } from './pattern.ts'
 
 const { silenceMs, backoffBaseMs, backoffJitter } = INFORMER_TIMING

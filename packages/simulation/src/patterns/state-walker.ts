@@ -1,9 +1,9 @@
 /** Walks through declared states and compares with going straight to the last one. */
 import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
-import { differences } from '../difference.ts'
+import { differences } from '../compare/difference.ts'
+import type { Snapshot } from '../compare/snapshot.ts'
 import type { PlainObject, Scenario, Step } from '../operator-under-test.ts'
 import { runScenario, type ScenarioRun } from '../scenario-run.ts'
-import type { Snapshot } from '../snapshot.ts'
 import { outcomeOf, type PatternContext, type PointOutcome } from './pattern.ts'
 
 /** What a run left behind, without its world. */

@@ -1,9 +1,9 @@
 /** T3 to T6: what the operator sees is old, late or incomplete. */
 import { seededRandom } from '@reeve/runtime/testing'
-import { DELIVER, type EventFate, PASS, type SeamEvent, type SeamRequest } from '../disturbance.ts'
-import { describeRequest, isBookkeeping } from '../request-facts.ts'
-import { describeEvent } from '../seam.ts'
-import { objectsOf } from '../targets.ts'
+import { DELIVER, type EventFate, PASS, type SeamEvent, type SeamRequest } from '../world/disturbance.ts'
+import { describeRequest, isBookkeeping } from '../world/request-facts.ts'
+import { describeEvent } from '../world/seam.ts'
+import { objectsOf } from '../world/targets.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
 
 /** How long an old view lasts. */

@@ -1,8 +1,8 @@
 /** The state of a cluster as a value that two good runs agree on: no uids, versions, times or allocated addresses. */
 import { isDeepStrictEqual } from 'node:util'
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import type { OperatorUnderTest, PlainObject } from './operator-under-test.ts'
-import type { OutsideWorld } from './outside-world.ts'
+import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
+import type { OutsideWorld } from '../world/outside-world.ts'
 
 /** Objects by `resource namespace/name`. */
 export type Snapshot = ReadonlyMap<string, PlainObject>

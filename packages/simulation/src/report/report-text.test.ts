@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Divergence, ExplorationReport } from './explore.ts'
+import type { Divergence, ExplorationReport } from '../explore.ts'
 import { divergenceText, reportTable } from './report-text.ts'
 
 const divergence: Divergence = {

@@ -1,5 +1,5 @@
 /** A small service outside the cluster, such as a DNS zone or a billing account: what operators call in `resolve`. */
-import type { PlainObject } from './operator-under-test.ts'
+import type { PlainObject } from '../operator-under-test.ts'
 import type { OutsideCall, OutsideWorld } from './outside-world.ts'
 
 /** One thing that the service holds. */

@@ -1,5 +1,5 @@
 /** Tells how far an exploration is: one live line on a terminal, a line now and then elsewhere. */
-import type { Progress } from './explore.ts'
+import type { Progress } from '../explore.ts'
 
 /** Between two lines about the same pattern where nobody watches. */
 const QUIET_MS = 10_000

@@ -1,7 +1,7 @@
 /** Puts a report together from outcomes, in whatever order they come. */
-import type { Divergence, ExplorationReport, PatternReport, Progress } from './explore.ts'
-import { PATTERNS } from './patterns/index.ts'
-import type { PatternId, PointOutcome } from './patterns/pattern.ts'
+import type { Divergence, ExplorationReport, PatternReport, Progress } from '../explore.ts'
+import { PATTERNS } from '../patterns/index.ts'
+import type { PatternId, PointOutcome } from '../patterns/pattern.ts'
 
 /** Patterns in which nothing goes wrong from outside. */
 const WITHOUT_FAULT: ReadonlySet<PatternId> = new Set(['T12', 'T13'])

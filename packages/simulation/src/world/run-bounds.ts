@@ -1,5 +1,5 @@
 /** Notices a run that would never end, by what it asks of the cluster and by the time it takes. */
-import { EXPLORATION_DEFAULTS } from './defaults.ts'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 
 /** Limits of one run. */
 export interface RunLimits {

@@ -1,8 +1,9 @@
 /** Reports as text: an aligned table, and for each divergence what a person needs to see and to replay it. */
-import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import { formatDifference } from './difference.ts'
-import type { Divergence, ExplorationReport } from './explore.ts'
-import { formatEntry } from './trace.ts'
+
+import { formatDifference } from '../compare/difference.ts'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
+import type { Divergence, ExplorationReport } from '../explore.ts'
+import { formatEntry } from '../world/trace.ts'
 
 /** Lines of trace and fields of difference that are printed; the JSON output has all that was kept. */
 const MAX_TRACE_LINES = 40

@@ -1,7 +1,7 @@
 /** Objects of the cluster by name, and somebody who changes them behind the operator's back. */
 import type { KubeObject, Resource } from '@reeve/kube'
 import { resource as declareResource, isNotFound } from '@reeve/kube'
-import type { PlainObject } from './operator-under-test.ts'
+import type { PlainObject } from '../operator-under-test.ts'
 import type { World } from './world.ts'
 
 /** Names one object. */

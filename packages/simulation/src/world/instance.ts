@@ -2,9 +2,9 @@
 import { createClient } from '@reeve/kube'
 import type { CacheHealth, LeaderElectionOptions, Logger } from '@reeve/runtime'
 import { seededRandom } from '@reeve/runtime/testing'
+import type { OperatorInstance, OperatorUnderTest, Place } from '../operator-under-test.ts'
 import { CountingMetrics } from './counting-metrics.ts'
 import { InstanceClock } from './instance-clock.ts'
-import type { OperatorInstance, OperatorUnderTest, Place } from './operator-under-test.ts'
 import { Seam, type SeamContext } from './seam.ts'
 
 /** How an instance ended. */

@@ -12,10 +12,10 @@ import {
   type KubeObject,
 } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import type { OperatorUnderTest, Place, PlainObject, User } from '../operator-under-test.ts'
 import { type Disturbance, PASS, type SeamCall, type SeamEvent, type SeamRequest } from './disturbance.ts'
 import { ForeignMarks } from './foreign-marks.ts'
 import { type InstanceEnd, RunningInstance } from './instance.ts'
-import type { OperatorUnderTest, Place, PlainObject, User } from './operator-under-test.ts'
 import { outsideCall } from './outside-call.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'

@@ -1,8 +1,8 @@
 /** What somebody else wrote into objects: it has to survive, and must not count as a difference. */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '@reeve/kube'
-import type { PlainObject } from './operator-under-test.ts'
-import { FOREIGN, FOREIGN_CONDITION } from './snapshot.ts'
+import { FOREIGN, FOREIGN_CONDITION } from '../compare/snapshot.ts'
+import type { PlainObject } from '../operator-under-test.ts'
 import { patchAsSomebody, read, type Target } from './targets.ts'
 import type { World } from './world.ts'
 
