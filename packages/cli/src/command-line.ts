@@ -1,7 +1,7 @@
 /** The frame of a command line: finds the subcommand, loads that one only, and turns failures into exit codes. */
 import { constants } from 'node:os'
 import { text } from 'node:stream/consumers'
-import type { SignalSource } from '@reeve/runtime'
+import type { LoggerOptions, SignalSource } from '@reeve/runtime'
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandContext, EXIT, type SubcommandEntry, type TextSink } from './subcommand.ts'
 
@@ -18,6 +18,8 @@ export interface CommandLine {
   readonly subcommands: readonly SubcommandEntry[]
   /** What its own exit codes mean, beside those of {@link EXIT}. */
   readonly exitCodes?: Readonly<Record<number, string>>
+  /** Secrets that never reach the log, beside the usual ones: the tokens of a vendor; global expressions. @default [] */
+  readonly secretPatterns?: readonly RegExp[]
 }
 
 /** The part of the process that is used; tests put another in its place. */
@@ -30,6 +32,8 @@ export interface ProcessParts extends Omit<CommandContext, 'logger' | 'untilSign
 
 /** Exit codes above tell the number of a signal. */
 const SIGNALLED = 128
+
+type Logging = Pick<LoggerOptions, 'level' | 'secretPatterns'>
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -48,7 +52,7 @@ const EXIT_CODES: Readonly<Record<number, string>> = {
  * const code = await runCommandLine({ name: 'greeter', description, version, examples: [], subcommands }, process.argv)
  */
 export async function runCommandLine(
-  { name, description, version, examples, subcommands, exitCodes = {} }: CommandLine,
+  { name, description, version, examples, subcommands, exitCodes = {}, secretPatterns = [] }: CommandLine,
   argv: readonly string[],
   parts: ProcessParts = ownProcess(),
 ): Promise<number> {
@@ -76,7 +80,7 @@ export async function runCommandLine(
     command.addOption(logLevelOption(parts.env)).action(async () => {
       const { logLevel, ...options } = command.opts()
       // What commander read by the options that `configure` declared.
-      code = await subcommand.run(options as never, contextOf(parts, logLevel))
+      code = await subcommand.run(options as never, contextOf(parts, { level: logLevel, secretPatterns }))
     })
   }
   try {
@@ -104,14 +108,14 @@ function helpAfter(examples: readonly string[], exitCodes: Readonly<Record<numbe
 /** An unknown level in the environment is read as info: the chart of another release may set it. */
 function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
   const level = LOG_LEVELS.find((known) => known === LOG_LEVEL) ?? 'info'
-  return new Option('--log-level <level>', 'least level of the JSON log on standard error (env: LOG_LEVEL)')
+  return new Option('--log-level <level>', 'minimum level of the JSON log on standard error (env: LOG_LEVEL)')
     .choices([...LOG_LEVELS])
     .default(level)
 }
 
-function contextOf(parts: ProcessParts, logLevel: (typeof LOG_LEVELS)[number]): CommandContext {
+function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
   const { env, readStdin, stdout, stderr, signals: source, exit } = parts
-  const logger = () => jsonLogger(logLevel, stderr)
+  const logger = () => jsonLogger(logging, stderr)
   return {
     env,
     readStdin,
@@ -128,9 +132,9 @@ function contextOf(parts: ProcessParts, logLevel: (typeof LOG_LEVELS)[number]): 
   }
 }
 
-async function jsonLogger(level: (typeof LOG_LEVELS)[number], destination: ProcessParts['stderr']) {
+async function jsonLogger(logging: Logging, destination: ProcessParts['stderr']) {
   const { createLogger } = await import('@reeve/runtime')
-  return createLogger({ level, destination: { write: (line) => void destination.write(line) } })
+  return createLogger({ ...logging, destination: { write: (line) => void destination.write(line) } })
 }
 
 function ownProcess(): ProcessParts {

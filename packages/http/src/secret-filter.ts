@@ -1,10 +1,5 @@
 /** Takes known secrets out of texts that other people wrote, before they reach an error or a log. */
-
-/** Stands where a secret was. */
-const REDACTED = '[redacted]'
-
-/** Shorter values would tear ordinary words apart, and are no secrets worth the name. */
-const MIN_SECRET_LENGTH = 4
+import { redactSecrets } from '@reeve/kube'
 
 /** Secrets kept at most; the oldest is forgotten first. Access tokens change every few minutes for years. */
 const MAX_SECRETS = 64
@@ -24,26 +19,17 @@ export class SecretFilter {
     for (const secret of secrets) this.add(secret)
   }
 
-  /** Remembers a secret, and the forms in which it travels: base64 and percent-encoded. */
+  /** Remembers a secret. */
   add(secret: string | undefined): void {
-    if (secret === undefined || secret.length < MIN_SECRET_LENGTH) return
-    for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]) {
-      this.#secrets.delete(form)
-      this.#secrets.add(form)
-    }
-    for (const oldest of this.#secrets) {
-      if (this.#secrets.size <= MAX_SECRETS) break
-      this.#secrets.delete(oldest)
-    }
+    if (secret === undefined) return
+    this.#secrets.delete(secret)
+    this.#secrets.add(secret)
+    const [oldest] = this.#secrets
+    if (oldest !== undefined && this.#secrets.size > MAX_SECRETS) this.#secrets.delete(oldest)
   }
 
   /** The text without any of the secrets. */
   clean(text: string): string {
-    let safe = text
-    // Longest first: a secret may contain another one, such as the public part of a token.
-    for (const secret of [...this.#secrets].toSorted((a, b) => b.length - a.length)) {
-      safe = safe.replaceAll(secret, REDACTED)
-    }
-    return safe
+    return redactSecrets(text, this.#secrets)
   }
 }

@@ -2,6 +2,7 @@
 import { type ProcessParts, runCommandLine } from '@reeve/cli'
 import manifest from '../../package.json' with { type: 'json' }
 import { SUBCOMMANDS } from './subcommands.ts'
+import { DYNATRACE_TOKENS } from './token-patterns.ts'
 
 /**
  * Runs a command line and answers with the exit code of the process.
@@ -20,6 +21,7 @@ export function main(argv: readonly string[], parts?: ProcessParts): Promise<num
       'dynatrace-operator help validate                           options and examples of a command',
     ],
     subcommands: SUBCOMMANDS,
+    secretPatterns: DYNATRACE_TOKENS,
     exitCodes: { 2: 'plan only: there are changes to make' },
   }
   return runCommandLine(line, argv, parts)

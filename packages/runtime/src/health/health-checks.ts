@@ -1,7 +1,6 @@
 /** Named checks behind `/healthz` and `/readyz`. */
-import { type Clock, sleep, systemClock } from '@reeve/kube'
+import { type Clock, redactText, sleep, systemClock } from '@reeve/kube'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
-import { redactText } from '../logging/redact.ts'
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Passes by returning, fails by throwing; the message is shown to whoever asks, so it must not contain secrets. */

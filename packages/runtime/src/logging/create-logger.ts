@@ -1,8 +1,9 @@
 /** The logger of an operator: JSON lines by pino, with secrets taken out and a level that can change while running. */
+import { redactText } from '@reeve/kube'
 import type { Logger as PinoLogger } from 'pino'
 import type { Logger } from './logger.ts'
 import { prettyLine } from './pretty-line.ts'
-import { redact, redactText } from './redact.ts'
+import { redact } from './redact.ts'
 
 /** From the most to the least talkative. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -22,6 +23,8 @@ export interface LoggerOptions {
   readonly destination?: LogDestination
   /** Bound to every line. @default {} */
   readonly fields?: Readonly<Record<string, unknown>>
+  /** Secrets to replace beside the usual ones, such as the tokens of a vendor; global expressions. @default [] */
+  readonly secretPatterns?: readonly RegExp[]
 }
 
 /** A {@link Logger} whose level can be changed while it is in use. */
@@ -42,7 +45,7 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn
  */
 export async function createLogger(options: LoggerOptions = {}): Promise<LevelLogger> {
   const { default: pino } = await import('pino')
-  const { pretty = false, fields = {} } = options
+  const { pretty = false, fields = {}, secretPatterns = [] } = options
   const sink = options.destination ?? pino.destination({ fd: 2, sync: true })
   const stream = pretty ? { write: (line: string) => sink.write(prettyLine(line)) } : sink
   const root = pino(
@@ -56,16 +59,18 @@ export async function createLogger(options: LoggerOptions = {}): Promise<LevelLo
     stream,
   )
   const threshold = { level: checkLevel(options.level ?? 'info') }
-  return new ThresholdLogger(root.child(asFields(fields)), threshold)
+  return new ThresholdLogger(root, threshold, secretPatterns).child(fields)
 }
 
 class ThresholdLogger implements LevelLogger {
   readonly #pino: PinoLogger
   readonly #threshold: { level: LogLevel }
+  readonly #secretPatterns: readonly RegExp[]
 
-  constructor(pino: PinoLogger, threshold: { level: LogLevel }) {
+  constructor(pino: PinoLogger, threshold: { level: LogLevel }, secretPatterns: readonly RegExp[]) {
     this.#pino = pino
     this.#threshold = threshold
+    this.#secretPatterns = secretPatterns
   }
 
   get level(): LogLevel {
@@ -92,17 +97,18 @@ class ThresholdLogger implements LevelLogger {
     this.#write('error', fields, message)
   }
 
-  child(fields: Record<string, unknown>): LevelLogger {
-    return new ThresholdLogger(this.#pino.child(asFields(fields)), this.#threshold)
+  child(fields: Readonly<Record<string, unknown>>): LevelLogger {
+    return new ThresholdLogger(this.#pino.child(this.#safe(fields)), this.#threshold, this.#secretPatterns)
   }
 
   #write(level: 'debug' | 'info' | 'warn' | 'error', fields: object, message: string): void {
-    if (SEVERITY[level] >= SEVERITY[this.#threshold.level]) this.#pino[level](asFields(fields), redactText(message))
+    if (SEVERITY[level] < SEVERITY[this.#threshold.level]) return
+    this.#pino[level](this.#safe(fields), redactText(message, this.#secretPatterns))
   }
-}
 
-function asFields(fields: object): Record<string, unknown> {
-  return redact(fields) as Record<string, unknown> // an object goes in, so an object comes out
+  #safe(fields: object): Record<string, unknown> {
+    return redact(fields, this.#secretPatterns) as Record<string, unknown> // an object goes in, so an object comes out
+  }
 }
 
 function checkLevel(level: LogLevel): LogLevel {

@@ -1,5 +1,6 @@
+import { REDACTED } from '@reeve/kube'
 import { expect, test } from 'vitest'
-import { REDACTED, redact } from './redact.ts'
+import { redact } from './redact.ts'
 
 test.each([
   'token',
@@ -64,4 +65,11 @@ test('bytes are counted, not shown', () => {
 test('a field named __proto__ is redacted like any other', () => {
   const value: unknown = JSON.parse('{"__proto__":{"password":"hunter2","user":"jane"}}')
   expect(JSON.stringify(redact(value))).toBe('{"__proto__":{"password":"[redacted]","user":"jane"}}')
+})
+
+test('secrets of a vendor are replaced wherever texts are, by the patterns given', () => {
+  const error = new Error('token v1-abcdef is unknown')
+  const safe = redact({ error, notes: ['v1-abcdef'] }, [/\bv1-\w+/g])
+  expect(safe).toMatchObject({ error: { message: `token ${REDACTED} is unknown` }, notes: [REDACTED] })
+  expect(JSON.stringify(safe)).not.toContain('abcdef')
 })

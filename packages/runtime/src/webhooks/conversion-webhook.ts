@@ -1,7 +1,6 @@
 /** The route that converts custom resources between their versions. */
 import { setImmediate } from 'node:timers/promises'
-import type { KubeObject } from '@reeve/kube'
-import { redactText } from '../logging/redact.ts'
+import { type KubeObject, redactText } from '@reeve/kube'
 import {
   BadReviewError,
   freezeJson,
