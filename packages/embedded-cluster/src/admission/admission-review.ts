@@ -1,4 +1,4 @@
-/** Writes the AdmissionReview a webhook is asked with, and reads its answer without trusting it. */
+/** Writes AdmissionReview requests and validates the responses of webhooks, which are not trusted. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { jsonKind } from '../patch/undecodable.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
@@ -8,17 +8,17 @@ import type { AdmissionAttributes } from './admission.ts'
 const API_VERSION = 'admission.k8s.io/v1'
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
-/** The webhook's verdict, checked. */
+/** The validated response of a webhook. */
 export interface AdmissionVerdict {
   readonly allowed: boolean
-  /** The Status of a refusal, as the webhook wrote it. */
+  /** The Status of a denial, as the webhook wrote it. */
   readonly status: JsonObject | undefined
-  /** The operations of the JSON patch; absent when the webhook changes nothing. */
+  /** The operations of the JSON patch; absent when the webhook does not patch. */
   readonly patch: JsonValue | undefined
   readonly warnings: readonly string[]
 }
 
-/** The answer breaks the contract of admission reviews; `message` says how, ready to be shown. */
+/** The response violates the AdmissionReview contract; `message` describes how, in the wording shown to clients. */
 export class InvalidReviewError extends Error {
   readonly code = 'INVALID_ADMISSION_REVIEW'
 
@@ -28,7 +28,7 @@ export class InvalidReviewError extends Error {
   }
 }
 
-/** An answer that cannot even be decoded: for the API server the call itself failed. */
+/** A response that cannot be decoded, which the API server treats as a failed call. */
 function undecodable(why: string): InvalidReviewError {
   return new InvalidReviewError(why, { prefix: 'failed to call webhook' })
 }
@@ -38,8 +38,8 @@ function undecodablePatch(why: string, cause?: unknown): InvalidReviewError {
 }
 
 /**
- * The question to a webhook about `attributes`, in the version `seenAs` that the webhook's rules name. `object` and
- * `oldObject` are given in that version.
+ * The review sent to a webhook about `attributes`, in the version `seenAs` that its rules match. `object` and
+ * `oldObject` are passed in that version.
  */
 export function writeReview(
   uid: string,
@@ -78,19 +78,19 @@ export function writeReview(
   }
 }
 
-/** A namespace counts as being in itself. */
+/** The namespace of a Namespace object is its own name. */
 function namespaceOf({ resource, namespace, name }: AdmissionAttributes): string | undefined {
   const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
   return own === '' ? undefined : own
 }
 
-/** Reads the answer to the review `uid`. Throws `InvalidReviewError` for whatever breaks the contract. */
-export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): AdmissionVerdict {
-  requireDecodable(answer)
-  const { response } = answer
+/** Reads the response to the review `uid`. Throws `InvalidReviewError` if it violates the contract. */
+export function readReview(review: JsonObject, uid: string, mayPatch: boolean): AdmissionVerdict {
+  requireDecodable(review)
+  const { response } = review
   if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
-  if (answer.kind !== 'AdmissionReview' || answer.apiVersion !== API_VERSION) {
-    const got = `${String(answer.apiVersion ?? '/')}, Kind=${String(answer.kind ?? '')}`
+  if (review.kind !== 'AdmissionReview' || review.apiVersion !== API_VERSION) {
+    const got = `${String(review.apiVersion ?? '/')}, Kind=${String(review.kind ?? '')}`
     throw new InvalidReviewError(`expected webhook response of ${API_VERSION}, Kind=AdmissionReview, got ${got}`)
   }
   if (response.uid !== uid) {
@@ -105,7 +105,7 @@ export function readReview(answer: JsonObject, uid: string, mayPatch: boolean): 
   }
 }
 
-/** What the API server's decoder refuses before anybody looks at the answer. */
+/** Errors of the API server's decoder, which runs before the response is evaluated. */
 function requireDecodable({ apiVersion, kind, response }: JsonObject): void {
   const hasType = typeof apiVersion === 'string' && apiVersion !== '' && typeof kind === 'string' && kind !== ''
   if (hasType && apiVersion === 'admission.k8s.io/v1beta1' && kind === 'AdmissionReview') {
@@ -126,7 +126,7 @@ function requireDecodable({ apiVersion, kind, response }: JsonObject): void {
   }
 }
 
-/** The refusal a denying webhook asked for; never a code that clients would take for success. */
+/** The Status of a denial; never has a code that clients would interpret as success. */
 export function denial(webhookName: string, status: JsonObject | undefined): StatusError {
   const code = typeof status?.code === 'number' && status.code >= 400 && status.code <= 999 ? status.code : 400
   const reason = typeof status?.reason === 'string' ? status.reason : ''
@@ -164,12 +164,12 @@ function parsePatch(text: string): JsonValue {
   }
 }
 
-/** Node skips what is not base64, which would turn a mistake into another patch. */
+/** Node skips invalid base64 characters, which would decode a malformed patch into a different one. */
 function isBase64(text: string): boolean {
   return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)
 }
 
-/** Keeps what a Status may carry, in the types it must have: the webhook's JSON is not trusted further. */
+/** Copies the fields that a Status may have, if they have the right type: the webhook's JSON is not trusted. */
 function readDetails(details: JsonObject): StatusDetails {
   const text = (value: JsonValue | undefined) => (typeof value === 'string' && value !== '' ? value : undefined)
   const causes = Array.isArray(details.causes) ? details.causes.filter(isJsonObject) : []
@@ -193,7 +193,7 @@ function readDetails(details: JsonObject): StatusDetails {
 }
 
 function pick<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
-  // One computed key is wider than the mapped type to the compiler, though it is exactly that key.
+  // To the compiler, one computed key is wider than the mapped type, although it is exactly that key.
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
 }
 
@@ -207,7 +207,7 @@ function resourceOf(resource: ResourceInfo): JsonObject {
   return { group: resource.group, version: resource.version, resource: resource.plural }
 }
 
-/** The kind follows the operation, not the verb: a patch is shown as the update or create it amounts to. */
+/** The kind of the options follows the operation, not the verb: a patch is an update or a create. */
 function withKind(options: JsonObject, kind: string): JsonObject {
   return { ...options, kind, apiVersion: 'meta.k8s.io/v1' }
 }

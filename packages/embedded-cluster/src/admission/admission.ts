@@ -1,9 +1,9 @@
-/** The seam at which plug-ins and webhooks see a write before it is stored. */
+/** The interface through which plug-ins and webhooks process a write before it is stored. */
 import type { UserInfo } from '../auth/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
-/** One write on its way into the store. */
+/** One write that is about to be stored. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: ResourceInfo
@@ -23,10 +23,10 @@ export interface AdmissionAttributes {
   readonly signal: AbortSignal
 }
 
-/** Throws a StatusError to refuse. */
+/** Throws a StatusError to reject the request. */
 export interface AdmissionPlugin {
   readonly name: string
-  /** Returns the object to go on with; the input is never changed in place. */
+  /** Returns the object to continue with; the input is never modified. */
   mutate?(attributes: AdmissionAttributes): Promise<JsonObject | undefined> | JsonObject | undefined
   validate?(attributes: AdmissionAttributes): Promise<void> | void
 }

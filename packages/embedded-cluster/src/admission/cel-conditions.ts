@@ -1,4 +1,4 @@
-/** Compiles match conditions with the cluster's CEL. */
+/** Compiles match conditions with the embedded CEL implementation. */
 import { Environment } from '@marcbachmann/cel-js'
 import { Budget, maxStepsPerRule } from '../cel/budget.ts'
 import { checkExpression } from '../cel/check-expression.ts'
@@ -12,7 +12,7 @@ const names = ['object', 'oldObject', 'request'] as const
 
 /**
  * Compiles one condition over `object`, `oldObject` and `request`, whose fields are not typed. The variable
- * `authorizer` is not known.
+ * `authorizer` is not supported.
  */
 export const compileCelCondition: CompileCondition = (expression) => {
   const environment = new Environment({ enableOptionalTypes: true, unlistedVariablesAreDyn: true })

@@ -1,7 +1,7 @@
-/** Bounds one piece of asynchronous work by the injected clock. */
+/** Limits an asynchronous operation by the injected clock. */
 import type { Clock } from '../clock.ts'
 
-/** The work took longer than it was given. */
+/** The operation exceeded its timeout. */
 export class DeadlineExceeded extends Error {
   readonly code = 'DEADLINE_EXCEEDED'
 

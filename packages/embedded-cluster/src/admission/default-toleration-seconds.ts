@@ -1,4 +1,4 @@
-/** Lets pods stay for five minutes on a node that stops answering, unless they say otherwise. */
+/** Lets pods stay for five minutes on a node that is unreachable, unless they have their own tolerations. */
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import type { AdmissionPlugin } from './admission.ts'
 

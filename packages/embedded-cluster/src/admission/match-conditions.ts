@@ -1,10 +1,10 @@
-/** Evaluates a webhook's match conditions: CEL expressions that must all hold for the webhook to be asked. */
+/** Evaluates a webhook's match conditions: CEL expressions that must all be true for the webhook to be called. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { forbidden } from '../rest/api-errors.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { MatchCondition, Webhook } from './webhook-configuration.ts'
 
-/** What an expression sees. */
+/** The variables of an expression. */
 export interface ConditionVariables {
   readonly object: JsonObject | null
   readonly oldObject: JsonObject | null
@@ -18,17 +18,17 @@ export type CompileCondition = (expression: string) => (variables: ConditionVari
 /** Evaluates conditions, each compiled once. */
 export class MatchConditions {
   readonly #compile: CompileCondition | undefined
-  // Conditions belong to a configuration that was read; both are forgotten together.
+  // The cache entry of a condition is collected together with the configuration it belongs to.
   readonly #compiled = new WeakMap<MatchCondition, ReturnType<CompileCondition>>()
 
-  /** `compile` is what the cluster uses unless given. */
+  /** `compile` defaults to the embedded CEL implementation. */
   constructor(compile?: CompileCondition) {
     this.#compile = compile
   }
 
   /**
-   * Whether every condition of `webhook` holds. When none is false and one fails, the failure policy decides: `Ignore`
-   * skips the webhook, `Fail` refuses the request with a 403.
+   * Whether every condition of `webhook` is true. If none is false and one fails to evaluate, the failure policy
+   * decides: `Ignore` skips the webhook, `Fail` rejects the request with a 403.
    */
   async hold(webhook: Webhook, attributes: AdmissionAttributes, review: JsonObject): Promise<boolean> {
     if (webhook.matchConditions.length === 0) return true
@@ -58,7 +58,7 @@ export class MatchConditions {
   async #evaluator(condition: MatchCondition): Promise<ReturnType<CompileCondition>> {
     const known = this.#compiled.get(condition)
     if (known !== undefined) return known
-    // Loaded only here: most clusters have no webhook with conditions.
+    // Imported lazily: most clusters have no webhook with conditions.
     const compile = this.#compile ?? (await import('./cel-conditions.ts')).compileCelCondition
     const compiled = compile(condition.expression)
     this.#compiled.set(condition, compiled)

@@ -1,4 +1,4 @@
-/** Refuses content in namespaces that do not exist or are going away, and the deletion of those a cluster lives on. */
+/** Rejects new objects in namespaces that do not exist or are terminating, and the deletion of system namespaces. */
 import { objectAt, stringAt } from '../json.ts'
 import { forbidden, notFound } from '../rest/api-errors.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
@@ -27,7 +27,7 @@ function check(api: Pick<ClusterApi, 'get'>, attributes: AdmissionAttributes): v
   }
   const namespace = attributes.namespace ?? ''
   if (!resource.namespaced || namespace === '' || operation === 'DELETE') return
-  // Asking about access must stay possible to whoever cleans up.
+  // Access reviews must stay possible for clients that clean up.
   if (resource.group === 'authorization.k8s.io') return
   const found = api.get('namespaces', undefined, namespace)
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
@@ -40,7 +40,7 @@ function check(api: Pick<ClusterApi, 'get'>, attributes: AdmissionAttributes): v
   ])
 }
 
-/** The object's name, or what it will start with where the server makes it up. */
+/** The object's name, or its prefix if the server generates the name. */
 export function requestedName(attributes: AdmissionAttributes): string {
   if (attributes.name !== undefined && attributes.name !== '') return attributes.name
   const metadata = objectAt(attributes.object, 'metadata')

@@ -1,4 +1,7 @@
-/** Requires rights on owners from whoever sets owner references; off on most clusters, on on some distributions. */
+/**
+ * Requires permissions on owners from clients that set owner references. Disabled by default; some distributions enable
+ * it.
+ */
 import type { Authorizer } from '../auth/authorizer.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
@@ -6,16 +9,16 @@ import { forbidden } from '../rest/api-errors.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
-/** What the plug-in decides with. */
+/** Dependencies of the plug-in. */
 export interface OwnerReferencesOptions {
   readonly authorizer: Authorizer
-  /** The resource of a kind. */
+  /** Finds the resource of a kind. */
   readonly byKind: (group: string, version: string, kind: string) => ResourceInfo | undefined
 }
 
 /**
- * The plug-in OwnerReferencesPermissionEnforcement: changing the owners of an object needs the right to delete it,
- * and `blockOwnerDeletion` the right to set the owner's finalizers. Operators meet it where it is switched on.
+ * The plug-in OwnerReferencesPermissionEnforcement: changing the owners of an object requires permission to delete it,
+ * and `blockOwnerDeletion` requires permission to set the owner's finalizers.
  */
 export function createOwnerReferencesPermission(options: OwnerReferencesOptions): AdmissionPlugin {
   return {
@@ -26,7 +29,7 @@ export function createOwnerReferencesPermission(options: OwnerReferencesOptions)
       const owners = ownersOf(object)
       const before = ownersOf(oldObject)
       if (jsonEqual(owners, before)) return
-      // Who creates an object may as well have left it out.
+      // The creator of an object could as well create it without owners.
       if (operation === 'UPDATE') requireDelete(options, attributes)
       for (const owner of owners) {
         const isNew = !before.some((known) => known.uid === owner.uid && known.blockOwnerDeletion === true)
@@ -40,7 +43,7 @@ function requireDelete({ authorizer }: OwnerReferencesOptions, attributes: Admis
   const { resource, user, namespace, name } = attributes
   const access = { user, verb: 'delete', group: resource.group, resource: resource.plural, namespace, name }
   const { allowed, reason } = authorizer.authorize(access)
-  if (!allowed) throw refuse(attributes, "cannot set an ownerRef on a resource you can't delete", reason)
+  if (!allowed) throw denied(attributes, "cannot set an ownerRef on a resource you can't delete", reason)
 }
 
 function requireFinalizers(options: OwnerReferencesOptions, attributes: AdmissionAttributes, owner: JsonObject): void {
@@ -48,7 +51,7 @@ function requireFinalizers(options: OwnerReferencesOptions, attributes: Admissio
   const apiVersion = stringAt(owner, 'apiVersion') ?? ''
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   const info = options.byKind(group, version, stringAt(owner, 'kind') ?? '')
-  if (info === undefined) throw refuse(attributes, why, `no matches for kind ${JSON.stringify(owner.kind)}`)
+  if (info === undefined) throw denied(attributes, why, `no matches for kind ${JSON.stringify(owner.kind)}`)
   const { allowed, reason } = options.authorizer.authorize({
     user: attributes.user,
     verb: 'update',
@@ -58,10 +61,10 @@ function requireFinalizers(options: OwnerReferencesOptions, attributes: Admissio
     namespace: info.namespaced ? attributes.namespace : undefined,
     name: stringAt(owner, 'name'),
   })
-  if (!allowed) throw refuse(attributes, why, reason)
+  if (!allowed) throw denied(attributes, why, reason)
 }
 
-function refuse(attributes: AdmissionAttributes, why: string, reason: string): Error {
+function denied(attributes: AdmissionAttributes, why: string, reason: string): Error {
   return forbidden(attributes.resource, requestedName(attributes), `${why}: ${reason}, <nil>`)
 }
 

@@ -30,7 +30,7 @@ const clock: Clock = {
 
 function attributes(plural: string, kind: string, overrides: Partial<AdmissionAttributes> = {}): AdmissionAttributes {
   const group = overrides.resource?.group ?? ''
-  // Plug-ins read no more of the resource than this.
+  // Plug-ins read only these fields of the resource.
   const resource = { group, version: 'v1', plural, kind, namespaced: true, ...overrides.resource } as ResourceInfo
   return {
     operation: 'CREATE',
@@ -75,7 +75,7 @@ describe('namespaces', () => {
     })
   })
 
-  it('take no new content while they are terminating, but changes', async () => {
+  it('reject new objects while they are terminating, but accept updates', async () => {
     await expect(admit(cluster(), attributes('configmaps', 'ConfigMap', { namespace: 'term' }))).rejects.toMatchObject({
       code: 403,
       message:
@@ -103,7 +103,7 @@ describe('namespaces', () => {
 })
 
 describe('a new pod', () => {
-  it('gets the default account and its token in every container', async () => {
+  it('gets the default service account and its token in every container', async () => {
     const spec = await podSpec(cluster(), { initContainers: [{ name: 'i' }], volumes: [{ name: 'v' }] })
     const mount = {
       name: 'kube-api-access-bbbbb',
@@ -136,14 +136,14 @@ describe('a new pod', () => {
     ])
   })
 
-  it('keeps its own mount at the place of the token', async () => {
+  it('keeps its own mount at the path of the token', async () => {
     const volumeMounts = [{ name: 'v', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }]
     const spec = await podSpec(cluster(), { containers: [{ name: 'c', volumeMounts }] })
     expect(spec.containers).toEqual([{ name: 'c', volumeMounts }])
     expect(spec.volumes).toBeUndefined()
   })
 
-  it('looked at twice gets one volume, and late containers get the same', async () => {
+  it('gets only one volume when admitted twice, and containers added later mount it', async () => {
     const api = cluster()
     const first = await admit(api, pod())
     const spec = objectAt(first, 'spec')
@@ -157,7 +157,7 @@ describe('a new pod', () => {
     ).toBe(true)
   })
 
-  it('gets no token where pod or account do not want it, and pull secrets from the account', async () => {
+  it('gets no token if the pod or account disables it, and gets the pull secrets of the account', async () => {
     expect((await podSpec(cluster(), { automountServiceAccountToken: false })).volumes).toBeUndefined()
     const account = {
       metadata: { namespace: 'ns', name: 'pull' },
@@ -170,13 +170,13 @@ describe('a new pod', () => {
     expect(spec.imagePullSecrets).toEqual([{ name: 'reg' }])
   })
 
-  it('is refused for an account that does not exist', async () => {
+  it('is rejected if its service account does not exist', async () => {
     await expect(podSpec(cluster(), { serviceAccountName: 'zz' })).rejects.toThrow(
       'pods "x" is forbidden: error looking up service account ns/zz: serviceaccount "zz" not found',
     )
   })
 
-  it('waits a moment for the default account of a new namespace', async () => {
+  it('waits briefly for the default service account of a new namespace', async () => {
     const api = cluster({ serviceaccounts: [] })
     const arriving = podSpec(api)
     api.put('serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } })
@@ -188,7 +188,7 @@ describe('a new pod', () => {
     await expect(waiting).rejects.toThrow('serviceaccount "default" not found')
   })
 
-  it('tolerates lost nodes for five minutes, unless it says how long itself', async () => {
+  it('tolerates unreachable nodes for five minutes, unless it has its own tolerations', async () => {
     const seconds = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
     const unreachable = { key: 'node.kubernetes.io/unreachable', ...seconds }
     expect((await podSpec(cluster())).tolerations).toEqual([
@@ -225,11 +225,11 @@ describe('a new pod', () => {
       { preemptionPolicy: 'Never' },
       'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
     ],
-  ])('is refused with %j', async (spec, message) => {
+  ])('is rejected with %j', async (spec, message) => {
     await expect(podSpec(cluster(), spec)).rejects.toThrow(`pods "x" is forbidden: ${message}`)
   })
 
-  it('keeps its priority when a client writes it back without', async () => {
+  it('keeps its priority when a client sends it without one', async () => {
     const oldObject = { spec: { priority: 7, preemptionPolicy: 'Never' } }
     const updated = await admit(cluster(), pod({}, { operation: 'UPDATE', oldObject }))
     expect(objectAt(updated, 'spec')).toMatchObject({ priority: 7, preemptionPolicy: 'Never' })
@@ -237,7 +237,7 @@ describe('a new pod', () => {
 })
 
 describe('a second default priority class', () => {
-  it('is refused', async () => {
+  it('is rejected', async () => {
     const api = cluster({
       'priorityclasses.scheduling.k8s.io': [{ metadata: { name: 'dflt' }, value: 7, globalDefault: true }],
     })
@@ -253,7 +253,7 @@ describe('a second default priority class', () => {
   })
 })
 
-describe('owner references, where they are enforced', () => {
+describe('owner references with the plug-in enabled', () => {
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', blockOwnerDeletion: true }
   function plugin(...allowed: string[]) {
     const authorizer: Authorizer = {
@@ -268,12 +268,12 @@ describe('owner references, where they are enforced', () => {
   }
   const owned = attributes('configmaps', 'ConfigMap', { object: { metadata: { ownerReferences: [owner] } } })
 
-  it('that block deletion need the right to set the owner’s finalizers', () => {
+  it('that block deletion require permission to set the owner’s finalizers', () => {
     expect(() => plugin().validate?.(owned)).toThrow("refers to a resource you can't set finalizers on")
     expect(() => plugin('update deployments/finalizers').validate?.(owned)).not.toThrow()
   })
 
-  it('need the right to delete the object when they change', () => {
+  it('require permission to delete the object when they change', () => {
     const changed = { ...owned, operation: 'UPDATE' as const, oldObject: { metadata: {} } }
     expect(() => plugin('update deployments/finalizers').validate?.(changed)).toThrow("on a resource you can't delete")
     expect(() => plugin().validate?.({ ...changed, oldObject: owned.object })).not.toThrow()

@@ -1,4 +1,4 @@
-/** The admission plug-ins that are part of the server, in the order they run. */
+/** The built-in admission plug-ins, in the order they run. */
 import type { Clock } from '../clock.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import type { AdmissionPlugin } from './admission.ts'
@@ -7,7 +7,7 @@ import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createPriority } from './priority.ts'
 import { createServiceAccountAdmission } from './service-account-admission.ts'
 
-/** What the built-in plug-ins work with. */
+/** Dependencies of the built-in plug-ins. */
 export interface BuiltInAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
   readonly clock: Clock
@@ -16,8 +16,8 @@ export interface BuiltInAdmissionOptions {
 }
 
 /**
- * The plug-ins every cluster runs before its webhooks. Give the same list to the webhooks as `reinvoked`, so that
- * they see what a webhook changed.
+ * The plug-ins every cluster runs before its webhooks. Pass the same list to the webhooks as `reinvoked`, so that the
+ * plug-ins process changes made by webhooks.
  *
  * @example
  * const builtIns = createBuiltInAdmission({ api, clock, random: Math.random })

@@ -38,19 +38,19 @@ function withPriority(
   pod: JsonObject,
 ): JsonObject {
   const spec = objectAt(pod, 'spec')
-  const refuse = (why: string) => forbidden(attributes.resource, requestedName(attributes), why)
-  const asked = stringAt(spec, 'priorityClassName') ?? ''
-  const found = asked === '' ? defaultClass(api) : api.get(PRIORITY_CLASSES, undefined, asked)
-  if (asked !== '' && found === undefined) throw refuse(`no PriorityClass with name ${asked} was found`)
+  const denied = (why: string) => forbidden(attributes.resource, requestedName(attributes), why)
+  const requested = stringAt(spec, 'priorityClassName') ?? ''
+  const found = requested === '' ? defaultClass(api) : api.get(PRIORITY_CLASSES, undefined, requested)
+  if (requested !== '' && found === undefined) throw denied(`no PriorityClass with name ${requested} was found`)
   const priority = typeof found?.value === 'number' ? found.value : 0
   const preemptionPolicy = stringAt(found, 'preemptionPolicy') ?? DEFAULT_POLICY
   const computed = (value: number | string) =>
     `must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`
   if (typeof spec.priority === 'number' && spec.priority !== priority) {
-    throw refuse(`the integer value of priority (${spec.priority}) ${computed(priority)}`)
+    throw denied(`the integer value of priority (${spec.priority}) ${computed(priority)}`)
   }
   if (typeof spec.preemptionPolicy === 'string' && spec.preemptionPolicy !== preemptionPolicy) {
-    throw refuse(`the string value of PreemptionPolicy (${spec.preemptionPolicy}) ${computed(preemptionPolicy)}`)
+    throw denied(`the string value of PreemptionPolicy (${spec.preemptionPolicy}) ${computed(preemptionPolicy)}`)
   }
   const priorityClassName = found === undefined ? '' : nameOf(found)
   return {
@@ -59,7 +59,7 @@ function withPriority(
   }
 }
 
-/** A client that writes a pod back without fields it does not know must not change the pod's priority. */
+/** A client that sends a pod without fields it does not know must not change the pod's priority. */
 function keepPriority(pod: JsonObject, old: JsonObject | undefined): JsonObject {
   const spec = objectAt(pod, 'spec')
   const before = objectAt(old, 'spec')
@@ -70,7 +70,7 @@ function keepPriority(pod: JsonObject, old: JsonObject | undefined): JsonObject 
   return Object.keys(kept).length === 0 ? pod : { ...pod, spec: { ...spec, ...kept } }
 }
 
-/** Of several defaults, which only a race can make, the lowest counts. */
+/** Only a race can create several defaults; then the lowest one is used. */
 function defaultClass(api: Pick<ClusterApi, 'list'>): JsonObject | undefined {
   return api
     .list(PRIORITY_CLASSES)

@@ -5,8 +5,8 @@ import { internalError } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 
 /**
- * The object after `operations`; the input stays as it was. Throws a 500 when they do not apply, or turn the object
- * into something else. Unlike a failed call, this is refused whatever the failure policy says.
+ * The object after `operations`; the input is not modified. Throws a 500 when they cannot be applied or change the
+ * kind. Unlike a failed call, this rejects the request regardless of the failure policy.
  */
 export function applyReviewPatch(webhookName: string, object: JsonObject, operations: JsonValue): JsonObject {
   const webhook = JSON.stringify(webhookName)
@@ -21,12 +21,12 @@ export function applyReviewPatch(webhookName: string, object: JsonObject, operat
     })
   }
   if (patched.kind !== object.kind || patched.apiVersion !== object.apiVersion) {
-    throw internalError(`the patch of admission webhook ${webhook} turns the object into another kind`)
+    throw internalError(`the patch of admission webhook ${webhook} changes the kind of the object`)
   }
   return patched
 }
 
-/** The first operation that cannot be carried out, in the words of the API server where it has some. */
+/** A description of the first operation that fails, in the API server's wording where it has one. */
 function failedOperation(object: JsonObject, operations: readonly JsonValue[]): string | undefined {
   let current = object
   for (const operation of operations) {

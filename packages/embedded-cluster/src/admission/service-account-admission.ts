@@ -1,4 +1,4 @@
-/** Gives every pod a service account, and its containers the token of that account. */
+/** Sets the service account of every pod and mounts its token into the containers. */
 import type { Clock } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { forbidden } from '../rest/api-errors.ts'
@@ -6,7 +6,7 @@ import type { ClusterApi } from '../rest/cluster-api.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
-/** What the plug-in works with. */
+/** Dependencies of the plug-in. */
 export interface ServiceAccountAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'subscribe'>
   readonly clock: Clock
@@ -18,9 +18,9 @@ const VOLUME_PREFIX = 'kube-api-access-'
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
-/** Slightly more than an hour, which the kubelet recognises as "as long as the server likes". */
+/** Slightly more than an hour, which the kubelet interprets as "the server's default". */
 const TOKEN_SECONDS = 3607
-/** A new namespace gets its default account in a moment; pods created right after it wait that long. */
+/** How long pods wait for the default account of a new namespace, which is created a moment after it. */
 const DEFAULT_ACCOUNT_WAIT_MS = 1000
 
 /** The plug-in ServiceAccount. */
@@ -32,17 +32,17 @@ export function createServiceAccountAdmission(options: ServiceAccountAdmissionOp
       const isPod = resource.group === '' && resource.plural === 'pods' && (subresource ?? '') === ''
       if (!isPod || operation !== 'CREATE' || object === undefined) return object
       const spec = objectAt(object, 'spec')
-      const refuse = (why: string) => forbidden(resource, requestedName(attributes), why)
+      const denied = (why: string) => forbidden(resource, requestedName(attributes), why)
       const annotations = objectAt(objectAt(object, 'metadata'), 'annotations')
       if (Object.hasOwn(annotations, MIRROR_ANNOTATION)) {
         if ((stringAt(spec, 'serviceAccountName') ?? '') === '') return object
-        throw refuse('a mirror pod may not reference service accounts')
+        throw denied('a mirror pod may not reference service accounts')
       }
       const name = stringAt(spec, 'serviceAccountName') || stringAt(spec, 'serviceAccount') || 'default'
       const account = await findAccount(options, attributes, name)
       if (account === undefined) {
         const where = `${attributes.namespace ?? ''}/${name}`
-        throw refuse(`error looking up service account ${where}: serviceaccount "${name}" not found`)
+        throw denied(`error looking up service account ${where}: serviceaccount "${name}" not found`)
       }
       return {
         ...object,
@@ -89,7 +89,7 @@ function withAccount(spec: JsonObject, account: JsonObject, options: ServiceAcco
 
 function mountToken(spec: JsonObject, random: () => number): JsonObject {
   const volumes = arrayAt(spec, 'volumes').filter(isJsonObject)
-  // A second look at a pod, after a webhook added containers, must not add a second volume.
+  // Admitting a pod again after a webhook added containers must not add a second volume.
   const existing = volumes
     .map((volume) => stringAt(volume, 'name') ?? '')
     .find((name) => name.startsWith(VOLUME_PREFIX))

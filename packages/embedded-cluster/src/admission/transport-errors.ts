@@ -1,6 +1,6 @@
-/** Words the failures of Node's network stack as the API server words them, which people search for. */
+/** Translates Node's network errors into the messages of the API server, which people search for. */
 
-/** The sentence for a failed connection. */
+/** The message for a failed connection. */
 export function explainTransportError(error: unknown): string {
   const { code, message, address, port, hostname, host, alternativeNames } = facts(error)
   switch (code) {
@@ -37,14 +37,14 @@ interface Facts {
   readonly message: string
   readonly address: string
   readonly port: string
-  /** Of a failed name lookup. */
+  /** For a failed name lookup. */
   readonly hostname: string
-  /** Of a certificate for other names, given in `alternativeNames`. */
+  /** For a certificate with other names, listed in `alternativeNames`. */
   readonly host: string
   readonly alternativeNames: string
 }
 
-/** Node wraps several attempts (IPv4 and IPv6) in one AggregateError; the first says enough. */
+/** Node wraps several attempts (IPv4 and IPv6) in one AggregateError; the first is sufficient. */
 function facts(error: unknown): Facts {
   const first = error instanceof AggregateError ? error.errors[0] : error
   const fields: Record<string, unknown> = typeof first === 'object' && first !== null ? { ...first } : {}

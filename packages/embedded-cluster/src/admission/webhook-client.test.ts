@@ -29,13 +29,13 @@ function clientOf(server: WebhookServer, options: { maxResponseBytes?: number; c
 }
 
 describe('the webhook client', () => {
-  it('reaches a service under its cluster name, with the certificate verified against the bundle', async () => {
+  it('connects to a service under its cluster name, with the certificate verified against the bundle', async () => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => ({ ok: true })))
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).resolves.toEqual({ ok: true })
     expect(server.requests[0]?.url).toBe('/check?timeout=10s')
   })
 
-  it('reaches a URL', async () => {
+  it('connects to a URL', async () => {
     const server = track(await startWebhookServer(['127.0.0.1'], () => ({ ok: true })))
     const url = `https://127.0.0.1:${server.port}/a?b=c`
     const client = track(new WebhookClient())
@@ -43,7 +43,7 @@ describe('the webhook client', () => {
     expect(server.requests[0]?.url).toBe('/a?b=c&timeout=3s')
   })
 
-  it('refuses a certificate of another authority', async () => {
+  it('rejects a certificate of another authority', async () => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => ({ ok: true })))
     const other = track(await startWebhookServer(['hook.sys.svc'], () => ({ ok: true })))
     await expect(post(clientOf(server), { service, caBundle: other.caBundle })).rejects.toThrow(
@@ -52,14 +52,14 @@ describe('the webhook client', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('refuses a certificate for another name', async () => {
+  it('rejects a certificate for another name', async () => {
     const server = track(await startWebhookServer(['other.sys.svc'], () => ({ ok: true })))
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow(
       'x509: certificate is valid for other.sys.svc, not hook.sys.svc',
     )
   })
 
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const server = await startWebhookServer(['hook.sys.svc'], () => ({ ok: true }))
     await server[Symbol.asyncDispose]()
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow(
@@ -67,11 +67,11 @@ describe('the webhook client', () => {
     )
   })
 
-  it('says that the service does not exist', async () => {
+  it('reports a service that does not exist', async () => {
     await expect(post(track(new WebhookClient()), { service })).rejects.toThrow('service "hook" not found')
   })
 
-  it('gives up on a webhook that never answers, by the injected clock', async () => {
+  it('times out if a webhook does not respond, by the injected clock', async () => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => undefined))
     const timers: (() => void)[] = []
     const clock: Clock = {
@@ -87,7 +87,7 @@ describe('the webhook client', () => {
     await expect(call).rejects.toThrow('Post "https://hook.sys.svc:443/check?timeout=2s": context deadline exceeded')
   })
 
-  it('gives up on a webhook that drips its answer', async () => {
+  it('times out if a webhook sends its response too slowly', async () => {
     const started = Promise.withResolvers<void>()
     const server = track(
       await startWebhookServer(['hook.sys.svc'], (_, response) => {
@@ -109,7 +109,7 @@ describe('the webhook client', () => {
     await expect(call).rejects.toThrow('context deadline exceeded')
   })
 
-  it('cuts an answer that is too large', async () => {
+  it('aborts a response that is too large', async () => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => 'x'.repeat(5000)))
     const client = clientOf(server, { maxResponseBytes: 1000 })
     await expect(post(client, { service, caBundle: server.caBundle })).rejects.toThrow('more than 1000 bytes')
@@ -119,7 +119,7 @@ describe('the webhook client', () => {
     ['<html>', "couldn't get version/kind; json parse error"],
     ['[]', "couldn't get version/kind; json parse error"],
     ['', '0-length response with status code: 200 and content type: application/json'],
-  ])('refuses the answer %j', async (body, message) => {
+  ])('rejects the response %j', async (body, message) => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => body))
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow(message)
   })
@@ -140,7 +140,7 @@ describe('the webhook client', () => {
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow(message)
   })
 
-  it('reports a connection that breaks', async () => {
+  it('reports a connection that is reset', async () => {
     const server = track(
       await startWebhookServer(['hook.sys.svc'], (_, response) => {
         response.destroy()
@@ -149,27 +149,27 @@ describe('the webhook client', () => {
     await expect(post(clientOf(server), { service, caBundle: server.caBundle })).rejects.toThrow('EOF')
   })
 
-  it('refuses a URL without TLS', async () => {
+  it('rejects a URL without TLS', async () => {
     const client = track(new WebhookClient())
     await expect(post(client, { url: 'http://127.0.0.1/' })).rejects.toThrow('is not an https URL')
   })
 
-  it('asks an in-process caller before the network, and shares no object with it', async () => {
-    const answer = { nested: { value: 1 } }
+  it('calls an in-process handler before the network, and shares no object with it', async () => {
+    const response = { nested: { value: 1 } }
     const client = track(
       new WebhookClient({
-        callWebhook: ({ service: at }) => (at?.name === 'hook' ? Promise.resolve(answer) : undefined),
+        callWebhook: ({ service: at }) => (at?.name === 'hook' ? Promise.resolve(response) : undefined),
       }),
     )
     const received = await post(client, { service })
-    expect(received).toEqual(answer)
-    expect(received.nested).not.toBe(answer.nested)
+    expect(received).toEqual(response)
+    expect(received.nested).not.toBe(response.nested)
     await expect(post(client, { service: { ...service, name: 'absent' } })).rejects.toThrow(
       'service "absent" not found',
     )
   })
 
-  it('stops at once when the request is aborted', async () => {
+  it('stops immediately when the request is aborted', async () => {
     const server = track(await startWebhookServer(['hook.sys.svc'], () => undefined))
     const controller = new AbortController()
     const call = clientOf(server).post({ service, caBundle: server.caBundle }, review, {

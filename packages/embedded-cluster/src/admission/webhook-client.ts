@@ -1,4 +1,4 @@
-/** Posts reviews to webhooks: in process where a caller is given, else over verified TLS. */
+/** Sends reviews to webhooks: in process where a handler is given, otherwise over verified TLS. */
 import { isIP } from 'node:net'
 import type { Agent } from 'undici'
 import { type Clock, systemClock } from '../clock.ts'
@@ -6,14 +6,14 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import { DeadlineExceeded, withDeadline } from './deadline.ts'
 import { explainTransportError } from './transport-errors.ts'
 
-/** Where a cluster service listens, or `undefined` when there is no such service. */
+/** Resolves a service to the address it listens on, or `undefined` if there is no such service. */
 export type ResolveService = (
   namespace: string,
   name: string,
   port: number,
 ) => { readonly host: string; readonly port: number } | undefined
 
-/** One call to a webhook, for callers that answer it without a socket. */
+/** One call to a webhook, for handlers that respond without a socket. */
 export interface WebhookCall {
   /** With the `timeout` parameter, such as `https://hook.default.svc:443/validate?timeout=10s`. */
   readonly url: string
@@ -24,24 +24,24 @@ export interface WebhookCall {
   readonly signal: AbortSignal
 }
 
-/** Answers a call in process with the review of the response; `undefined` leaves it to the network. */
+/** Handles a call in process and returns the response review; `undefined` falls back to the network. */
 export type CallWebhook = (call: WebhookCall) => Promise<unknown> | undefined
 
-/** How webhooks are reached. */
+/** Options of {@link WebhookClient}. */
 export interface WebhookClientOptions {
   /** @default no service resolves: only webhooks with a URL can be called */
   readonly resolveService?: ResolveService
-  /** @default everything goes over the network */
+  /** @default all calls use the network */
   readonly callWebhook?: CallWebhook
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock
-  /** Connection pools kept at most; the one used longest ago is closed. @default 64 */
+  /** Maximum number of open connection pools; the least recently used one is closed. @default 64 */
   readonly maxPools?: number
-  /** Answers larger than this are refused. @default 16 MiB */
+  /** Larger responses are rejected. @default 16 MiB */
   readonly maxResponseBytes?: number
 }
 
-/** The call did not bring a usable answer; `message` is what the API server says about it. */
+/** The call returned no usable response; `message` has the API server's wording. */
 export class WebhookCallError extends Error {
   readonly code = 'WEBHOOK_CALL_FAILED'
 
@@ -54,27 +54,27 @@ export class WebhookCallError extends Error {
 const MAX_POOLS = 64
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 const DEFAULT_PORT = 443
-/** Of an error page, as much goes into messages. */
+/** Maximum length of an error page in messages. */
 const MAX_SHOWN_LENGTH = 2048
 
-/** A webhook's `clientConfig`, resolved to where the connection goes. */
+/** A webhook's `clientConfig`, resolved to the address to connect to. */
 interface Target {
   readonly url: URL
-  /** As messages show it: with the port spelled out, which a URL drops when it is the default. */
+  /** For messages: always with the port, which `URL` omits when it is the default. */
   readonly shownUrl: string
   readonly service: WebhookCall['service']
   readonly caBundle: string
 }
 
 /**
- * The client of all webhooks of a cluster.
+ * Calls the webhooks of a cluster.
  *
- * *Guarantees*: every call ends within its timeout; certificates are always verified, against the `caBundle` where
+ * *Guarantees*: every call completes within its timeout; certificates are always verified, against the `caBundle` where
  * there is one; at most `maxPools` connection pools stay open.
  *
  * @example
  * const client = new WebhookClient({ resolveService: () => ({ host: '127.0.0.1', port: 8443 }) })
- * const answer = await client.post(webhook.clientConfig, review, { timeoutSeconds: 10, signal })
+ * const response = await client.post(webhook.clientConfig, review, { timeoutSeconds: 10, signal })
  */
 export class WebhookClient {
   readonly #resolveService: ResolveService
@@ -94,10 +94,9 @@ export class WebhookClient {
   }
 
   /**
-   * Posts `review` and returns the JSON object answered.
+   * Posts `review` and returns the JSON object of the response.
    *
-   * *Errors*: `WebhookCallError` for everything that is wrong with the call, the timeout included; the reason of
-   * `signal` when that aborts.
+   * *Errors*: `WebhookCallError` when the call fails or times out; the reason of `signal` when that aborts.
    */
   async post(
     clientConfig: JsonObject,
@@ -109,9 +108,9 @@ export class WebhookClient {
       return await withDeadline(this.#clock, options.timeoutSeconds * 1000, options.signal, async (signal) => {
         const { service } = target
         const inProcess = this.#callWebhook({ url: target.shownUrl, service, review, signal })
-        // The copy keeps a caller from sharing, and later changing, objects of the store.
-        if (inProcess !== undefined) return readAnswer(JSON.stringify((await inProcess) ?? null))
-        return readAnswer(await this.#send(target, JSON.stringify(review), signal))
+        // The copy prevents a handler from sharing, and later modifying, objects of the store.
+        if (inProcess !== undefined) return readResponse(JSON.stringify((await inProcess) ?? null))
+        return readResponse(await this.#send(target, JSON.stringify(review), signal))
       })
     } catch (error) {
       if (options.signal.aborted) throw options.signal.reason
@@ -121,7 +120,7 @@ export class WebhookClient {
     }
   }
 
-  /** Closes every connection. Calls under way fail. */
+  /** Closes every connection. Calls in progress fail. */
   async close(): Promise<void> {
     const pools = [...this.#pools.values()]
     this.#pools.clear()
@@ -129,7 +128,7 @@ export class WebhookClient {
   }
 
   async #send(target: Target, body: string, signal: AbortSignal): Promise<string> {
-    // Loading the HTTP client takes 100 ms: a cluster without webhooks, or with in-process ones, does without.
+    // Importing the HTTP client takes 100 ms: a cluster without webhooks, or with in-process ones, does not need it.
     const undici = await import('undici')
     const response = await undici.request(target.url, {
       method: 'POST',
@@ -143,12 +142,12 @@ export class WebhookClient {
     for await (const chunk of response.body) {
       size += chunk.length
       if (size > this.#maxResponseBytes) {
-        throw new WebhookCallError(`the webhook answered with more than ${this.#maxResponseBytes} bytes`)
+        throw new WebhookCallError(`the webhook responded with more than ${this.#maxResponseBytes} bytes`)
       }
       chunks.push(chunk)
     }
     const text = Buffer.concat(chunks).toString('utf8')
-    if (response.statusCode < 200 || response.statusCode > 299) throw answeredWith(response.statusCode, text)
+    if (response.statusCode < 200 || response.statusCode > 299) throw statusError(response.statusCode, text)
     if (text === '') {
       const type = String(response.headers['content-type'] ?? 'application/json')
       throw new WebhookCallError(`0-length response with status code: ${response.statusCode} and content type: ${type}`)
@@ -169,7 +168,7 @@ export class WebhookClient {
     for (const [oldest, unused] of this.#pools) {
       if (this.#pools.size <= this.#maxPools) break
       this.#pools.delete(oldest)
-      // Calls still under way on the pool finish; nothing waits for that.
+      // Calls in progress on the pool finish; nothing waits for them.
       void unused.close()
     }
     return pool
@@ -183,12 +182,13 @@ function openPool(
   address: ReturnType<ResolveService>,
 ): Agent {
   const connector = undici.buildConnector({
-    // An address is checked against the certificate too, but must not be sent as a server name.
+    // An IP address is checked against the certificate too, but must not be sent as a server name.
     ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
     ...(caBundle === '' ? {} : { ca: caBundle }),
   })
   return new undici.Agent({
-    // The URL keeps the service's name, which the certificate is checked against; only the dialled address differs.
+    // The URL contains the service's name, which the certificate is checked against; only the connection address
+    // differs.
     connect: (options, callback) =>
       connector(
         address === undefined ? options : { ...options, hostname: address.host, port: String(address.port) },
@@ -227,10 +227,10 @@ const explanations: Readonly<Record<number, string>> = {
   503: 'the server is currently unable to handle the request',
 }
 
-function answeredWith(status: number, body: string): WebhookCallError {
+function statusError(status: number, body: string): WebhookCallError {
   const shown = body.trim().slice(0, MAX_SHOWN_LENGTH)
-  const told = statusMessage(shown)
-  if (told !== undefined) return new WebhookCallError(told)
+  const message = statusMessage(shown)
+  if (message !== undefined) return new WebhookCallError(message)
   if (status === 403 && shown !== '') return new WebhookCallError(shown)
   const explanation = explanations[status]
   if (explanation !== undefined) return new WebhookCallError(explanation)
@@ -239,19 +239,19 @@ function answeredWith(status: number, body: string): WebhookCallError {
   )
 }
 
-/** The message of an error page that is a `Status`. */
+/** The message of a `Status` in the body of an error response. */
 function statusMessage(body: string): string | undefined {
   if (!body.startsWith('{')) return undefined
   try {
     const { kind, apiVersion, message } = JSON.parse(body)
     return kind === 'Status' && apiVersion === 'v1' && typeof message === 'string' ? message : undefined
   } catch {
-    // Some other text in braces: it is shown as it is.
+    // Not JSON: it is shown as it is.
     return undefined
   }
 }
 
-function readAnswer(text: string): JsonObject {
+function readResponse(text: string): JsonObject {
   let value: unknown
   try {
     value = JSON.parse(text)

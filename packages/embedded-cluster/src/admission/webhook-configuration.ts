@@ -1,8 +1,8 @@
-/** Reads the webhook configurations of a cluster into the list of webhooks to consider, and keeps it current. */
+/** Reads the webhook configurations of a cluster into a list of webhooks, and keeps it up to date. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 
-/** What a webhook wants to see. */
+/** The requests that a webhook matches. */
 export interface WebhookRule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
@@ -12,13 +12,13 @@ export interface WebhookRule {
   readonly scope: string
 }
 
-/** A CEL expression that must hold for the webhook to be asked. */
+/** A CEL expression that must be true for the webhook to be called. */
 export interface MatchCondition {
   readonly name: string
   readonly expression: string
 }
 
-/** One entry of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration, defaults filled in. */
+/** One entry of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration, with defaults. */
 export interface Webhook {
   /** Unique among all webhooks: configuration, index and name. */
   readonly id: string
@@ -37,7 +37,7 @@ export interface Webhook {
   readonly isReinvocable: boolean
 }
 
-/** Whether a webhook may change the object or only refuse it. */
+/** Whether a webhook may change the object or only reject it. */
 export type WebhookKind = 'mutating' | 'validating'
 
 const resources = {
@@ -47,7 +47,7 @@ const resources = {
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 
-/** The webhooks of a cluster, in the order they are called. Reads again only after a configuration changed. */
+/** The webhooks of a cluster, in the order they are called. They are reloaded only after a configuration changed. */
 export class WebhookConfigurations {
   readonly #api: Pick<ClusterApi, 'list' | 'subscribe'>
   readonly #known = new Map<WebhookKind, readonly Webhook[]>()
@@ -71,7 +71,7 @@ export class WebhookConfigurations {
     return webhooks
   }
 
-  /** Stops following changes. */
+  /** Stops watching for changes. */
   close(): void {
     this.#unsubscribe()
   }

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from './admission.ts'
 import { admission, allow, attributes, refusal, resource, webhook } from './testing/webhook-admission.ts'
 import { respond } from './testing/webhook-server.ts'
 
-describe('the choice of webhooks', () => {
+describe('matching webhooks', () => {
   const pods = resource({ plural: 'pods', kind: 'Pod' })
   const rule = (overrides: JsonObject) => ({
     rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], ...overrides }],
@@ -16,7 +16,7 @@ describe('the choice of webhooks', () => {
     ['any operation', rule({ operations: ['*'] }), {}, true],
     ['another group', rule({ apiGroups: ['apps'] }), {}, false],
     ['another version', rule({ apiVersions: ['v2'] }), {}, false],
-    ['a subresource, asked for the resource', rule({}), { subresource: 'status' }, false],
+    ['a subresource, for a request on the resource', rule({}), { subresource: 'status' }, false],
     ['any resource, not subresources', rule({ resources: ['*'] }), { subresource: 'status' }, false],
     ['any subresource of pods', rule({ resources: ['pods/*'] }), { subresource: 'status' }, true],
     ['any subresource of pods and pods themselves', rule({ resources: ['pods/*'] }), {}, true],
@@ -51,7 +51,7 @@ describe('the choice of webhooks', () => {
     expect(calls).toEqual(['a', 'a'])
   })
 
-  it('never asks about webhook configurations', async () => {
+  it('never calls webhooks for webhook configurations', async () => {
     const { validate, mutate, calls } = admission(
       { validating: [webhook('a')], mutating: [webhook('a')] },
       { a: (review) => respond(review, { allowed: false }) },
@@ -64,7 +64,7 @@ describe('the choice of webhooks', () => {
     expect(calls).toEqual([])
   })
 
-  it('refuses a dry run for webhooks with side effects', async () => {
+  it('rejects a dry run for webhooks with side effects', async () => {
     const { validate, calls } = admission({ validating: [webhook('a', { sideEffects: 'Some' })] }, { a: allow })
     expect(await refusal(validate(attributes({ dryRun: true })))).toMatchObject({
       code: 400,
@@ -73,7 +73,7 @@ describe('the choice of webhooks', () => {
     expect(calls).toEqual([])
   })
 
-  it('asks only when every match condition holds', async () => {
+  it('calls the webhook only if every match condition is true', async () => {
     const conditions = (...expressions: string[]) => ({
       matchConditions: expressions.map((expression, index) => ({ name: `c${index}`, expression })),
     })
@@ -100,7 +100,7 @@ describe('the choice of webhooks', () => {
     })
   })
 
-  it('understands CEL over the request and its objects', async () => {
+  it('supports CEL over the request and its objects', async () => {
     const run = async (expression: string) => {
       const matchConditions = [{ name: 'c', expression }]
       const { validate, calls } = admission({ validating: [webhook('a', { matchConditions })] }, { a: allow })

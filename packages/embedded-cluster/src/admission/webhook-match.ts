@@ -1,4 +1,4 @@
-/** Decides whether a webhook wants to see a request: rules, equivalent versions, selectors. */
+/** Decides whether a webhook is called for a request: rules, equivalent versions, selectors. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import { notFound } from '../rest/api-errors.ts'
@@ -6,12 +6,12 @@ import { matchLabelSelector } from '../rest/label-selector.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 
-/** Finds the labels of a namespace, `undefined` when there is no such namespace. */
+/** Returns the labels of a namespace, `undefined` if there is no such namespace. */
 export type NamespaceLabels = (namespace: string) => JsonObject | undefined
 
 /**
- * The version in which `webhook` wants to see the request, `undefined` when it does not want it at all. `versions`
- * are those in which the same object is served too; they count when the webhook accepts equivalents.
+ * The version in which the request is sent to `webhook`, `undefined` if no rule matches. `versions` are the other
+ * versions in which the object is served; they are considered if the match policy is `Equivalent`.
  */
 export function matchRules(
   webhook: Webhook,
@@ -25,7 +25,7 @@ export function matchRules(
   )
 }
 
-/** Whether both selectors of `webhook` accept the request. Throws a 404 for a request in a missing namespace. */
+/** Whether both selectors of `webhook` match the request. Throws a 404 for a request in a missing namespace. */
 export function matchSelectors(webhook: Webhook, attributes: AdmissionAttributes, labelsOf: NamespaceLabels): boolean {
   return (
     matchesNamespace(webhook.namespaceSelector, attributes, labelsOf) &&
@@ -33,7 +33,7 @@ export function matchSelectors(webhook: Webhook, attributes: AdmissionAttributes
   )
 }
 
-/** Configurations of admission itself: a broken webhook must never keep people from repairing it. */
+/** Admission configurations are exempt: a broken webhook must never prevent its own repair. */
 export function isExempt(attributes: AdmissionAttributes): boolean {
   return attributes.resource.group === 'admissionregistration.k8s.io' && exemptResources.has(attributes.resource.plural)
 }
@@ -61,14 +61,14 @@ function includes(patterns: readonly string[], value: string): boolean {
   return patterns.includes('*') || patterns.includes(value)
 }
 
-/** A pattern without a slash never means a subresource, not even `*`. */
+/** A pattern without a slash never matches a subresource, not even `*`. */
 function matchesResource(pattern: string, plural: string, subresource: string): boolean {
   const [resource = '', sub = ''] = pattern.split('/')
   return (resource === '*' || resource === plural) && (sub === '*' || sub === subresource)
 }
 
 function matchesScope(scope: string, attributes: AdmissionAttributes): boolean {
-  // Requests on a namespace carry its name as their namespace, and are of the cluster scope nevertheless.
+  // Requests on a Namespace have its name as their namespace, but are cluster-scoped.
   const isNamespaced = !isNamespaceObject(attributes) && (attributes.namespace ?? '') !== ''
   if (scope === 'Namespaced') return isNamespaced
   return scope === 'Cluster' ? !isNamespaced : true
@@ -93,7 +93,7 @@ function matchesNamespace(selector: JsonObject, attributes: AdmissionAttributes,
   return matchLabelSelector(selector)(found)
 }
 
-/** Old or new: an object cannot escape a webhook by dropping the label in the same request. */
+/** Matches old or new labels: an object cannot evade a webhook by dropping the label in the same request. */
 function matchesObject(selector: JsonObject, attributes: AdmissionAttributes): boolean {
   if (isEmpty(selector)) return true
   const matches = matchLabelSelector(selector)

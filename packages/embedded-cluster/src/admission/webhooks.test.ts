@@ -31,7 +31,7 @@ describe('mutating webhooks', () => {
     expect(calls).toEqual(['a', 'b'])
   })
 
-  it('never change the object they were given', async () => {
+  it('never modify the object they were given', async () => {
     const { mutate } = admission({ mutating: [webhook('a')] }, { a: label('x') })
     const given = attributes()
     const before = structuredClone(given.object)
@@ -39,7 +39,7 @@ describe('mutating webhooks', () => {
     expect(given.object).toEqual(before)
   })
 
-  it('are asked again when a later one changed the object and they want it', async () => {
+  it('are called again when a later one changed the object and they allow reinvocation', async () => {
     const { mutate, calls } = admission(
       { mutating: [webhook('a', { reinvocationPolicy: 'IfNeeded' }), webhook('once'), webhook('b')] },
       { a: allow, once: allow, b: label('b') },
@@ -48,7 +48,7 @@ describe('mutating webhooks', () => {
     expect(calls).toEqual(['a', 'once', 'b', 'a'])
   })
 
-  it('are not asked again after their own change', async () => {
+  it('are not called again after their own change', async () => {
     const { mutate, calls } = admission(
       { mutating: [webhook('a', { reinvocationPolicy: 'IfNeeded' }), webhook('b')] },
       { a: label('a'), b: allow },
@@ -57,7 +57,7 @@ describe('mutating webhooks', () => {
     expect(calls).toEqual(['a', 'b'])
   })
 
-  it('are not asked again for a patch that changes nothing', async () => {
+  it('are not called again for a patch that changes nothing', async () => {
     const { mutate, calls } = admission(
       { mutating: [webhook('a', { reinvocationPolicy: 'IfNeeded' }), webhook('b')] },
       { a: allow, b: patching({ op: 'replace', path: '/metadata/name', value: 'x' }) },
@@ -66,7 +66,7 @@ describe('mutating webhooks', () => {
     expect(calls).toEqual(['a', 'b'])
   })
 
-  it('let built-in plug-ins look at the changed object once more', async () => {
+  it('run the built-in plug-ins again on the changed object', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Seen',
       mutate: ({ object }) => ({ ...object, seen: JSON.stringify(object?.metadata) }),
@@ -81,7 +81,7 @@ describe('mutating webhooks', () => {
     ['an unknown operation', [{ op: 'explode', path: '/a' }]],
     ['a change of kind', [{ op: 'replace', path: '/kind', value: 'Secret' }]],
     ['the whole document replaced by text', [{ op: 'replace', path: '', value: 'gone' }]],
-  ])('are refused for a patch with %s, even when failures are ignored', async (_, operations) => {
+  ])('are rejected for a patch with %s, even when failures are ignored', async (_, operations) => {
     const { mutate } = admission(
       { mutating: [webhook('a', { failurePolicy: 'Ignore' })] },
       { a: patching(...operations) },
@@ -99,16 +99,16 @@ describe('mutating webhooks', () => {
       "received undecodable patch in webhook response: invalid character 'n'",
     ],
     [
-      'no list',
+      'not a list',
       Buffer.from('{}').toString('base64'),
       'received undecodable patch in webhook response: json: cannot unmarshal object',
     ],
   ])('with a patch that is %s count as failed calls', async (_, patch, message) => {
-    const answer = (review: JsonObject) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
-    const strict = admission({ mutating: [webhook('a')] }, { a: answer })
+    const handler = (review: JsonObject) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
+    const strict = admission({ mutating: [webhook('a')] }, { a: handler })
     const error = await refusal(strict.mutate(attributes()))
     expect(error.message).toContain(`failed calling webhook "a": ${message}`)
-    const lenient = admission({ mutating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: answer })
+    const lenient = admission({ mutating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: handler })
     await expect(lenient.mutate(attributes())).resolves.toEqual(attributes().object)
   })
 
@@ -129,7 +129,7 @@ describe('mutating webhooks', () => {
     expect(await refusal(mutate(attributes()))).toMatchObject({ code: 400, reason: 'BadRequest' })
   })
 
-  it('fail the request with a change that does not fit the kind', async () => {
+  it('fail the request if their change does not match the types of the kind', async () => {
     const settle = () => {
       throw new StatusError(400, 'BadRequest', 'data is not a map')
     }
@@ -140,7 +140,7 @@ describe('mutating webhooks', () => {
     })
   })
 
-  it('may not patch what is being deleted', async () => {
+  it('may not patch an object that is being deleted', async () => {
     const { mutate } = admission({ mutating: [webhook('a')] }, { a: label('a') })
     const error = await refusal(
       mutate(attributes({ operation: 'DELETE', object: undefined, oldObject: { metadata: { name: 'x' } } })),
@@ -150,7 +150,7 @@ describe('mutating webhooks', () => {
 })
 
 describe('validating webhooks', () => {
-  it('refuse with the code, reason, message and details they ask for', async () => {
+  it('deny with their code, reason, message and details', async () => {
     const status = {
       code: 422,
       reason: 'Invalid',
@@ -169,7 +169,7 @@ describe('validating webhooks', () => {
     })
   })
 
-  it('refuse with 400 when they give no code, or one that means success', async () => {
+  it('deny with 400 when they give no code, or one that means success', async () => {
     for (const status of [undefined, { code: 200 }, { code: 99_999 }, { code: -1 }]) {
       const { validate } = admission(
         { validating: [webhook('a')] },
@@ -182,7 +182,7 @@ describe('validating webhooks', () => {
     }
   })
 
-  it('are all asked, and the first in order speaks for those that refuse', async () => {
+  it('are all called, and the first denial in order is returned', async () => {
     const deny = (message: string) => (review: JsonObject) => respond(review, { allowed: false, status: { message } })
     const { validate, calls } = admission(
       { validating: [webhook('a'), webhook('b'), webhook('c')] },
@@ -192,7 +192,7 @@ describe('validating webhooks', () => {
     expect(calls).toEqual(['a', 'b', 'c'])
   })
 
-  it('pass their warnings on, but for those with control characters', async () => {
+  it('return their warnings, except those with control characters', async () => {
     const warnings: string[] = []
     const { validate } = admission(
       { validating: [webhook('a')] },
@@ -232,13 +232,13 @@ describe('validating webhooks', () => {
       },
       'boom',
     ],
-  ])('that answer with %s refuse the request or are ignored, by their policy', async (_, answer, message) => {
-    const strict = admission({ validating: [webhook('a')] }, { a: answer })
+  ])('that respond with %s reject the request or are ignored, by their failure policy', async (_, handler, message) => {
+    const strict = admission({ validating: [webhook('a')] }, { a: handler })
     const error = await refusal(strict.validate(attributes()))
     expect(error).toMatchObject({ code: 500, reason: 'InternalError' })
     expect(error.message).toContain('Internal error occurred: failed calling webhook "a": ')
     expect(error.message).toContain(message)
-    const lenient = admission({ validating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: answer })
+    const lenient = admission({ validating: [webhook('a', { failurePolicy: 'Ignore' })] }, { a: handler })
     await expect(lenient.validate(attributes())).resolves.toBeUndefined()
   })
 
@@ -254,7 +254,7 @@ describe('validating webhooks', () => {
     })
   })
 
-  it('follow changes of their configuration', async () => {
+  it('are updated when their configuration changes', async () => {
     const { api, validate, calls } = admission({ validating: [webhook('a')] }, { a: allow })
     await validate(attributes())
     await api.delete(VALIDATING, undefined, 'config-0')
@@ -290,14 +290,14 @@ describe('the review', () => {
     ])
   })
 
-  it('shows a namespace as being in itself', async () => {
+  it('has the name of a Namespace as its namespace', async () => {
     const { validate, reviews } = admission({ validating: [webhook('a')] }, { a: allow })
     const namespaces = resource({ plural: 'namespaces', kind: 'Namespace', namespaced: false })
     await validate(attributes({ resource: namespaces, name: 'new', namespace: undefined }))
     expect(reviews[0]).toMatchObject({ request: { name: 'new', namespace: 'new' } })
   })
 
-  it('names the kind of a subresource', async () => {
+  it('has the kind of a subresource', async () => {
     const scale = { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: [] }
     const { validate, reviews } = admission({ validating: [webhook('a')] }, { a: allow })
     await validate(
@@ -308,7 +308,7 @@ describe('the review', () => {
     })
   })
 
-  it('shows the object in the version the rules name, and takes the change back to that of the request', async () => {
+  it('has the object in the version of the matching rule, and converts the change back to that of the request', async () => {
     const v1 = resource({ group: 'g', version: 'v1', kind: 'Widget', plural: 'widgets' })
     const v2 = resource({ group: 'g', version: 'v2', kind: 'Widget', plural: 'widgets' })
     const rules = [{ operations: ['*'], apiGroups: ['g'], apiVersions: ['v1'], resources: ['widgets'] }]

@@ -1,4 +1,6 @@
-/** Mutating and validating webhooks as an admission plug-in: whom to ask, in which order, and what to do with answers. */
+/**
+ * Mutating and validating webhooks as an admission plug-in: which to call, in which order, and how to handle responses.
+ */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
@@ -14,34 +16,34 @@ import { WebhookCallError, type WebhookClient } from './webhook-client.ts'
 import { type Webhook, WebhookConfigurations, type WebhookKind } from './webhook-configuration.ts'
 import { isExempt, matchRules, matchSelectors } from './webhook-match.ts'
 
-/** What the plug-in works with. */
+/** Options of {@link createWebhookAdmission}. */
 export interface WebhookAdmissionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
   readonly client: WebhookClient
-  /** Every version in which a resource is served, for webhooks that accept equivalents. @default none but its own */
+  /** Every version in which a resource is served, for webhooks that accept equivalents. @default only its own */
   readonly versionsOf?: (groupResource: string) => readonly ResourceInfo[]
-  /** Converts an object between versions of its resource. @default refuses */
+  /** Converts an object between versions of its resource. @default fails */
   readonly convert?: (object: JsonObject, to: ResourceInfo, signal: AbortSignal) => Promise<JsonObject>
   /** Prunes and defaults an object after a webhook changed it. @default leaves it as it is */
   readonly settle?: (object: JsonObject, resource: ResourceInfo) => JsonObject
-  /** Built-in plug-ins that look at the object once more after a webhook changed it. @default none */
+  /** Built-in plug-ins that process the object again after a webhook changed it. @default none */
   readonly reinvoked?: readonly AdmissionPlugin[]
-  /** Compiles match conditions. @default the cluster's CEL */
+  /** Compiles match conditions. @default the embedded CEL implementation */
   readonly compileCondition?: CompileCondition
   /** @default crypto.randomUUID */
   readonly randomUuid?: () => string
 }
 
-/** The plug-in, and how to let go of what it follows. */
+/** The plug-in; `close` stops its watches. */
 export interface WebhookAdmission extends AdmissionPlugin {
   close(): void
 }
 
 /**
- * The admission plug-in that asks the cluster's webhooks. Mutating ones are asked one after the other, each seeing
- * what those before made of the object; validating ones all at once.
+ * The admission plug-in that calls the cluster's webhooks. Mutating webhooks run one after the other, each on the
+ * result of the previous one; validating webhooks run concurrently.
  *
- * *Errors*: a denial is the Status the webhook asked for; a failed call under `failurePolicy: Fail` is a 500 that
+ * *Errors*: a denial has the Status that the webhook returned; a failed call under `failurePolicy: Fail` is a 500 that
  * names the webhook; an aborted request is a 504.
  *
  * @example
@@ -78,49 +80,49 @@ class Dispatcher {
   }
 
   /**
-   * First round: all webhooks. Whenever one changes the object, the reinvocable ones asked before it are due again;
-   * they get one second round, whose changes trigger nothing more.
+   * First round: all webhooks. Whenever one changes the object, the reinvocable ones called before it are scheduled for
+   * one second round, whose changes trigger no further calls.
    */
   async mutate(webhooks: readonly Webhook[], attributes: AdmissionAttributes): Promise<JsonObject | undefined> {
     let current = attributes
-    const asked = new Set<Webhook>()
+    const called = new Set<Webhook>()
     const due = new Set<Webhook>()
     const requireAgain = () => {
-      for (const webhook of asked) due.add(webhook)
-      asked.clear()
+      for (const webhook of called) due.add(webhook)
+      called.clear()
     }
     for (const webhook of webhooks) {
-      const outcome = await this.#mutateOnce(webhook, current)
+      const outcome = await this.#callMutating(webhook, current)
       if (outcome === 'skipped') continue
       if (outcome !== 'unchanged') {
         current = { ...current, object: outcome }
         requireAgain()
       }
-      if (webhook.isReinvocable) asked.add(webhook)
+      if (webhook.isReinvocable) called.add(webhook)
     }
     if (current.object === attributes.object) return current.object
-    const revisited = await this.#revisit(current)
-    if (revisited !== current.object) {
+    const reinvoked = await this.#reinvokePlugins(current)
+    if (reinvoked !== current.object) {
       requireAgain()
-      current = { ...current, object: revisited }
+      current = { ...current, object: reinvoked }
     }
     for (const webhook of webhooks) {
       if (!due.has(webhook)) continue
-      const outcome = await this.#mutateOnce(webhook, current)
+      const outcome = await this.#callMutating(webhook, current)
       if (typeof outcome !== 'string') current = { ...current, object: outcome }
     }
     return current.object
   }
 
   async validate(webhooks: readonly Webhook[], attributes: AdmissionAttributes): Promise<void> {
-    const outcomes = await Promise.allSettled(webhooks.map((webhook) => this.#ask(webhook, 'validating', attributes)))
-    // The first in order of configuration speaks for all, so that the same request is refused the same way again.
-    const refused = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (refused !== undefined) throw refused.reason
+    const outcomes = await Promise.allSettled(webhooks.map((webhook) => this.#call(webhook, 'validating', attributes)))
+    // The first denial in configuration order is returned, so that the same request is always rejected in the same way.
+    const denied = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (denied !== undefined) throw denied.reason
   }
 
-  /** Lets the built-in plug-ins fill in what a webhook's change made necessary, such as a new container's mounts. */
-  async #revisit(attributes: AdmissionAttributes): Promise<JsonObject | undefined> {
+  /** Lets the built-in plug-ins complete a webhook's change, such as the mounts of a new container. */
+  async #reinvokePlugins(attributes: AdmissionAttributes): Promise<JsonObject | undefined> {
     let { object } = attributes
     for (const plugin of this.#options.reinvoked ?? []) {
       if (plugin.mutate !== undefined) object = await plugin.mutate({ ...attributes, object })
@@ -128,27 +130,30 @@ class Dispatcher {
     return isDeepStrictEqual(object, attributes.object) ? attributes.object : object
   }
 
-  async #mutateOnce(webhook: Webhook, attributes: AdmissionAttributes): Promise<JsonObject | 'unchanged' | 'skipped'> {
-    const answer = await this.#ask(webhook, 'mutating', attributes)
-    if (answer === undefined) return 'skipped'
-    if (answer.verdict.patch === undefined) return 'unchanged'
+  async #callMutating(
+    webhook: Webhook,
+    attributes: AdmissionAttributes,
+  ): Promise<JsonObject | 'unchanged' | 'skipped'> {
+    const response = await this.#call(webhook, 'mutating', attributes)
+    if (response === undefined) return 'skipped'
+    if (response.verdict.patch === undefined) return 'unchanged'
     const { object } = attributes
-    if (object === undefined || answer.object === undefined) {
+    if (object === undefined || response.object === undefined) {
       const name = JSON.stringify(webhook.name)
       throw internalError(
         `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
       )
     }
-    const patched = applyReviewPatch(webhook.name, answer.object, answer.verdict.patch)
-    const settled = this.#settle(patched, answer.seenAs)
+    const patched = applyReviewPatch(webhook.name, response.object, response.verdict.patch)
+    const settled = this.#settle(patched, response.seenAs)
     requireSameNamespace(settled, attributes)
-    if (isDeepStrictEqual(settled, answer.object)) return 'unchanged'
+    if (isDeepStrictEqual(settled, response.object)) return 'unchanged'
     return this.#inVersion(settled, attributes.resource, attributes)
   }
 
-  /** A change that does not fit the kind's types is the webhook's mistake, not the client's. */
+  /** A change that does not match the kind's types is the webhook's error, not the client's. */
   #settle(patched: JsonObject, seenAs: ResourceInfo): JsonObject {
-    // What a subresource such as scale carries is of another kind, with defaults of its own.
+    // The object of a subresource such as scale has another kind with its own defaults.
     if (patched.kind !== seenAs.kind) return patched
     try {
       return this.#options.settle?.(patched, seenAs) ?? patched
@@ -159,8 +164,8 @@ class Dispatcher {
     }
   }
 
-  /** Asks one webhook; `undefined` when it does not want the request, or failed and may be ignored. */
-  async #ask(
+  /** Calls one webhook; `undefined` if it does not match the request, or failed and may be ignored. */
+  async #call(
     webhook: Webhook,
     kind: WebhookKind,
     attributes: AdmissionAttributes,
@@ -178,14 +183,14 @@ class Dispatcher {
     if (attributes.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
     }
-    const verdict = await this.#call(webhook, kind, attributes, review, uid)
+    const verdict = await this.#post(webhook, kind, attributes, review, uid)
     if (verdict === undefined) return undefined
     for (const warning of verdict.warnings) if (isPrintable(warning)) attributes.warn(warning)
     if (!verdict.allowed) throw denial(webhook.name, verdict.status)
     return { verdict, seenAs, object }
   }
 
-  async #call(
+  async #post(
     webhook: Webhook,
     kind: WebhookKind,
     attributes: AdmissionAttributes,
@@ -196,11 +201,11 @@ class Dispatcher {
     try {
       if (!webhook.admissionReviewVersions.includes('v1'))
         throw new InvalidReviewError('the webhook does not accept v1 reviews')
-      const answer = await this.#options.client.post(webhook.clientConfig, review, {
+      const response = await this.#options.client.post(webhook.clientConfig, review, {
         timeoutSeconds,
         signal: attributes.signal,
       })
-      return readReview(answer, uid, kind === 'mutating')
+      return readReview(response, uid, kind === 'mutating')
     } catch (error) {
       if (attributes.signal.aborted) throw requestTimeout(error)
       const why = callFailure(error)
@@ -216,7 +221,7 @@ class Dispatcher {
     attributes: AdmissionAttributes,
   ): Promise<T | JsonObject> {
     const wanted = to.group === '' ? to.version : `${to.group}/${to.version}`
-    // Subresources such as scale have an API version of their own, which no conversion touches.
+    // Subresources such as scale have their own API version, which is never converted.
     const isWhole = isJsonObject(object) && object.kind === to.kind
     if (object === undefined || !isWhole || object.apiVersion === wanted) return object
     if (this.#options.convert === undefined) {
@@ -250,7 +255,10 @@ function requestTimeout(cause: unknown): StatusError {
   return new StatusError(504, 'Timeout', message, {}, { cause })
 }
 
-/** Warnings become a header, where control characters would let a webhook forge others: such warnings are dropped. */
+/**
+ * Warnings become a header, where control characters would let a webhook forge other headers: such warnings are
+ * dropped.
+ */
 function isPrintable(text: string): boolean {
   return text !== '' && !/\p{Cc}/u.test(text)
 }

@@ -102,7 +102,7 @@ describe('properties of server-side apply', () => {
     )
   })
 
-  it('gives every disputed field to whoever forces, and to nobody else', () => {
+  it('transfers every conflicting field to the manager that forces, and to no other', () => {
     fc.assert(
       fc.property(specArbitrary, specArbitrary, (first, second) => {
         const live = apply(undefined, 'x', thing(first))
@@ -117,7 +117,7 @@ describe('properties of server-side apply', () => {
     )
   })
 
-  it('removes exactly the fields a manager no longer states', () => {
+  it('removes exactly the fields a manager no longer applies', () => {
     fc.assert(
       fc.property(specArbitrary, specArbitrary, (first, second) => {
         const created = apply(undefined, 'x', thing(first))
@@ -131,7 +131,7 @@ describe('properties of server-side apply', () => {
     )
   })
 
-  it('never takes away what another manager states', () => {
+  it('never removes fields that another manager applies', () => {
     fc.assert(
       fc.property(specArbitrary, specArbitrary, (mine, theirs) => {
         const both = apply(apply(undefined, 'theirs', thing(theirs)), 'mine', thing(mine), { force: true })
@@ -142,7 +142,7 @@ describe('properties of server-side apply', () => {
     )
   })
 
-  it('does not touch its inputs', () => {
+  it('does not modify its inputs', () => {
     fc.assert(
       fc.property(specArbitrary, specArbitrary, (first, second) => {
         const live = deepFreeze(apply(undefined, 'x', deepFreeze(thing(first))))
@@ -215,26 +215,26 @@ describe('conflicts', () => {
     )
   })
 
-  it('do not arise from stating the same value', () => {
+  it('do not occur when both apply the same value', () => {
     const live = apply(undefined, 'one', thing({ text: 'a' }))
     expect(managersOf(apply(live, 'two', thing({ text: 'a' })))).toEqual(['two', 'one'])
   })
 })
 
 describe('lists', () => {
-  it('keep items of others and put applied items in the applied order', () => {
+  it('keep items of others and use the order of the applied items', () => {
     const live = apply(undefined, 'one', thing({ set: ['x', 'a', 'y', 'b'] }))
     const next = apply(live, 'two', thing({ set: ['b', 'n', 'a'] }))
     expect((next.spec as JsonObject).set).toEqual(['x', 'y', 'b', 'n', 'a'])
   })
 
-  it('match items by key with the default filled in', () => {
+  it('match items by key, with defaults applied', () => {
     const live = apply(undefined, 'one', thing({ items: [{ name: 'x', protocol: 'TCP', value: '1' }] }))
     const next = apply(live, 'one', thing({ items: [{ name: 'x', value: '2' }] }))
     expect((next.spec as JsonObject).items).toEqual([{ name: 'x', value: '2' }])
   })
 
-  it('may not state an item twice', () => {
+  it('may not contain an item twice', () => {
     const twice = thing({ items: [{ name: 'x' }, { name: 'x', protocol: 'TCP' }] })
     expect(() => apply(undefined, 'one', twice)).toThrow(
       expect.objectContaining({
@@ -245,7 +245,7 @@ describe('lists', () => {
     )
   })
 
-  it('keep live duplicates of an item nobody states', () => {
+  it('keep live duplicates of an item that no manager owns', () => {
     const live = trackUpdate({
       schema,
       apiVersion,
@@ -259,25 +259,25 @@ describe('lists', () => {
 })
 
 describe('requests that cannot be merged', () => {
-  it('are refused when a field is not in the schema', () => {
+  it('are rejected when a field is not in the schema', () => {
     expect(() => apply(undefined, 'm', thing({ unknown: 1 }))).toThrow(
       /failed to create typed patch object .*: \.spec\.unknown: field not declared in schema/,
     )
   })
 
-  it('are refused when they carry ownership records or another version', () => {
+  it('are rejected when they contain managedFields or another version', () => {
     const badRequest = expect.objectContaining({ code: 400, reason: 'BadRequest' })
     expect(() => apply(undefined, 'm', thing({}, { managedFields: [] }))).toThrow(badRequest)
     expect(() => apply(undefined, 'm', { ...thing(), apiVersion: 'example.com/v2' })).toThrow(badRequest)
   })
 
-  it('are refused when the live records cannot be read', () => {
+  it('are rejected when the live managedFields cannot be decoded', () => {
     const live = thing({}, { managedFields: [{ manager: 'x', operation: 'Nonsense' }] })
     expect(() => apply(live, 'm', thing())).toThrow(/failed to decode managed fields: operation must be/)
   })
 })
 
-describe('fields with odd names', () => {
+describe('fields with unusual names', () => {
   it('are merged, owned and removed like others', () => {
     const data = JSON.parse('{"__proto__":"p","constructor":"c","a.b/c":"d"}')
     const live = apply(undefined, 'm', thing({ map: data }))
@@ -287,8 +287,8 @@ describe('fields with odd names', () => {
   })
 })
 
-describe('an object without ownership records', () => {
-  it('belongs to the past from the first apply on', () => {
+describe('an object without managedFields', () => {
+  it('is owned by before-first-apply from the first apply on', () => {
     const live = { ...thing({ text: 'old' }), metadata: { name: 'a', uid: 'u' } }
     expect(() => apply(live, 'm', thing({ text: 'new' }))).toThrow(
       'Apply failed with 1 conflict: conflict with "before-first-apply" using example.com/v1: .spec.text',
@@ -297,7 +297,7 @@ describe('an object without ownership records', () => {
   })
 })
 
-describe('the hand-over from kubectl client-side apply', () => {
+describe('migrating from kubectl client-side apply', () => {
   const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
   const configMapSchema = loadBuiltinSchemas()({ group: '', version: 'v1', kind: 'ConfigMap' })
   const configMap = (data: JsonObject, annotations?: JsonObject): JsonObject => ({
@@ -325,18 +325,18 @@ describe('the hand-over from kubectl client-side apply', () => {
       now: 0,
     })
 
-  it('lets kubectl change what it applied before and refreshes the annotation', () => {
+  it('lets kubectl change fields that it applied before and updates the annotation', () => {
     const next = applyConfigMap('kubectl', { a: '2' })
     expect(next.data).toEqual({ a: '2', b: 'edited' })
     const annotations = (next.metadata as JsonObject).annotations as JsonObject
     expect(JSON.parse(String(annotations[lastApplied])).data).toEqual({ a: '2' })
   })
 
-  it('still conflicts where the live value is not the one applied before', () => {
+  it('still conflicts where the live value differs from the one applied before', () => {
     expect(() => applyConfigMap('kubectl', { a: '2', b: '2' })).toThrow(/1 conflict: .*\.data\.b$/)
   })
 
-  it('is for kubectl alone', () => {
+  it('applies only to kubectl', () => {
     expect(() => applyConfigMap('other', { a: '2' })).toThrow(StatusError)
   })
 })

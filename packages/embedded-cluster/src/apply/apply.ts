@@ -43,7 +43,7 @@ export interface ApplyRequest {
   /** The configuration, complete with apiVersion, kind and metadata.name. */
   readonly applied: JsonObject
   readonly manager: string
-  /** Takes fields over that others own. */
+  /** Takes over fields that other managers own. */
   readonly force: boolean
   readonly subresource?: string | undefined
   /** Milliseconds since the epoch, for the time of a changed entry. */
@@ -56,17 +56,17 @@ export interface ApplyRequest {
   readonly resetFields?: readonly FieldNames[]
 }
 
-/** The manager that owns what was there before anyone's ownership was recorded. */
+/** The manager that owns the fields that were set before ownership was recorded. */
 const beforeFirstApply = 'before-first-apply'
 
 /**
- * Merges `applied` into `live`. Fields this manager applied earlier and states no longer are removed, unless another
- * manager owns them too.
+ * Merges `applied` into `live`. Fields that this manager applied earlier and no longer applies are removed, unless
+ * another manager owns them too.
  *
- * *Guarantees*: inputs are not changed. A repeated apply returns `live` itself, time stamps included.
+ * *Guarantees*: inputs are not modified. A repeated apply returns `live` itself, including timestamps.
  *
- * *Errors*: StatusError 409 with a cause per field in dispute, 500 when the configuration does not fit the schema,
- * 400 when it carries managedFields or another version.
+ * *Errors*: StatusError 409 with a cause per conflicting field, 500 when the configuration does not match the schema,
+ * 400 when it contains managedFields or another version.
  */
 export function serverSideApply(request: ApplyRequest): JsonObject {
   const type = objectType(request.schema)
@@ -97,7 +97,7 @@ export function serverSideApply(request: ApplyRequest): JsonObject {
 
   const owners = releaseFields(managers, identity, difference)
   const fields = recordable(stated, reset)
-  // Whoever states what is there already shares it without a time of its own.
+  // A manager that applies the existing value shares ownership without a new timestamp.
   const isChanged = request.live === undefined || !jsonEqual(live, pruned)
   const time = isChanged ? managedFieldsTime(request.now) : previous?.time
   if (isEmptyFieldSet(fields)) owners.delete(identity)
@@ -133,9 +133,9 @@ function describeObject(object: JsonObject): string {
 }
 
 /**
- * The live object with an owner for everything. An object nobody's ownership is recorded for (an old one, or one
- * whose records were reset) belongs to a manager of the past from the first apply on; otherwise that apply would
- * silently overwrite whatever others had set.
+ * The live object with an owner for every field. If no ownership is recorded (an old object, or one whose managedFields
+ * were reset), a placeholder manager owns all fields from the first apply on; otherwise that apply would silently
+ * overwrite whatever others had set.
  */
 function ownershipBase(request: ApplyRequest): JsonObject | undefined {
   const { live } = request
@@ -154,7 +154,7 @@ function readManagers(live: JsonObject | undefined): Map<string, ManagerEntry> {
   }
 }
 
-/** Manifests written by Go programs carry `creationTimestamp: null`; it means nothing. */
+/** Manifests written by Go programs have `creationTimestamp: null`, which has no meaning. */
 function withoutNullTime(merged: ReturnType<typeof mergeApplied>, live: JsonObject): JsonObject {
   if (!isJsonObject(merged)) return live
   const metadata = merged.metadata
@@ -164,7 +164,7 @@ function withoutNullTime(merged: ReturnType<typeof mergeApplied>, live: JsonObje
   return { ...merged, metadata: before === undefined ? rest : { ...rest, creationTimestamp: before } }
 }
 
-/** Removes what this manager stated last time, does not state now, and nobody else owns. */
+/** Removes the fields that this manager applied last time, does not apply now, and no other manager owns. */
 function pruneAbandoned(
   type: Schema,
   merged: JsonObject,
@@ -172,7 +172,7 @@ function pruneAbandoned(
   lastStated: FieldSet | undefined,
   stated: FieldSet,
 ): JsonObject {
-  // Mostly a manager states what it stated before, and there is nothing to work out.
+  // Usually a manager applies the same fields as before, and there is nothing to compute.
   if (lastStated === undefined || isEmptyFieldSet(differenceOf(lastStated, stated))) return merged
   let owned = stated
   for (const { fields } of managers.values()) owned = unionOf(owned, fields)
@@ -182,7 +182,7 @@ function pruneAbandoned(
   return isJsonObject(pruned) ? pruned : merged
 }
 
-/** kubectl may take over the fields it set by client-side apply before. */
+/** kubectl may take over the fields that it set by client-side apply. */
 function unresolved(
   request: ApplyRequest,
   type: Schema,

@@ -1,4 +1,4 @@
-/** Checks that a configuration fits its schema well enough to be merged. */
+/** Checks that a configuration matches its schema well enough to be merged. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { literalForm, plainForm } from '../schema/go-format.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -6,8 +6,8 @@ import { describePath, fieldElement, type PathElement } from './path-element.ts'
 import { fieldType, isAtomic, isDeduced, itemElement, ListItemError, type TypeRef } from './typed-schema.ts'
 
 /**
- * What is wrong, one line per problem, empty when the configuration can be applied. In each map the first unknown
- * field, by name, ends the search: the API server does not look further either.
+ * The problems, one line each; empty when the configuration can be applied. In each map only the first unknown field,
+ * by name, is reported, as in the API server.
  */
 export function checkApplied(schema: Schema, applied: JsonObject): string[] {
   const problems: string[] = []
@@ -15,7 +15,7 @@ export function checkApplied(schema: Schema, applied: JsonObject): string[] {
   return problems
 }
 
-/** A path as a chain towards the root: it is spelled out only for a problem, and mostly there is none. */
+/** A path as a chain towards the root: it is formatted only for a problem, which is rare. */
 interface Place {
   readonly parent: Place | undefined
   /** The name of a field, or a complete step. */
@@ -43,7 +43,7 @@ function checkValue(type: TypeRef, value: JsonValue, place: Place | undefined, p
   }
 }
 
-/** What was expected and what came instead, in the spelling of the API server; `undefined` when the type fits. */
+/** The expected type and the actual value, in the API server's wording; `undefined` when the type matches. */
 function mismatch(type: Schema, value: JsonValue): string | undefined {
   if (type['x-kubernetes-int-or-string']) {
     return typeof value === 'object' ? `any scalar, got &{${plainForm(value)}}` : undefined

@@ -5,11 +5,11 @@ import { emptyFieldSet, type FieldSet, fieldSetNode, isEmptyFieldSet, leafFieldS
 import { fieldElement, type PathElement } from './path-element.ts'
 import { fieldTypeOrDeduced, isAtomic, itemElements, kindOf, type TypeRef } from './typed-schema.ts'
 
-/** The outcome of a comparison. */
+/** The result of a comparison. */
 export interface Difference {
-  /** Fields that are new or have another value, with the structs and lists that came into being around them. */
+  /** Fields that are new or have another value, including new structs and lists around them. */
   readonly changed: FieldSet
-  /** Fields that are gone, with everything that was below them. */
+  /** Fields that were removed, including everything below them. */
   readonly removed: FieldSet
 }
 
@@ -27,7 +27,7 @@ export function compareValues(type: TypeRef, before: JsonValue, after: JsonValue
       removed: fieldSetNode(false, everyPath(type, before).children),
     }
   }
-  // Both empty is a leaf too, so that the step from null to {} is seen.
+  // Two empty values are a leaf too, so that a change from null to {} is detected.
   if (isAtomic(type, kindAfter) || (isEmptyContainer(before) && isEmptyContainer(after))) {
     return jsonEqual(before, after) ? none : leafChanged
   }
@@ -82,7 +82,7 @@ function itemsByElement(
   return found
 }
 
-/** Gathers the differences of the parts of one map or list. */
+/** Collects the differences of the parts of one map or list. */
 class Collector {
   #changed: Map<PathElement, FieldSet> | undefined
   #removed: Map<PathElement, FieldSet> | undefined
@@ -100,8 +100,8 @@ class Collector {
   }
 
   /**
-   * Items under one key. Live lists may hold duplicates (validation forbids them, old objects have them): those
-   * are one piece as long as they last.
+   * Items under one key. Live lists may contain duplicates (validation forbids them, but old objects may have them);
+   * they are compared as one unit.
    */
   addItems(element: PathElement, type: TypeRef, before: readonly JsonValue[], after: readonly JsonValue[]): void {
     if (before.length <= 1 && after.length <= 1) {
@@ -135,7 +135,7 @@ class Collector {
   }
 }
 
-/** The path of the value itself and of everything in it that can be owned. */
+/** The path of the value and of everything in it that can be owned. */
 function everyPath(type: TypeRef, value: JsonValue): FieldSet {
   const kind = kindOf(type, value)
   if (isAtomic(type, kind) || isEmptyContainer(value)) return leafFieldSet

@@ -1,11 +1,11 @@
-/** The answer to an apply that would overwrite fields of others. */
+/** The error of an apply that would overwrite fields of other managers. */
 import { StatusError } from '../status-error.ts'
 import { pathsOf } from './field-set.ts'
 import type { ManagerEntry } from './managed-fields.ts'
 import type { Conflict } from './ownership.ts'
 import { describePath } from './path-element.ts'
 
-/** A 409 that names every field in dispute and who owns it. */
+/** A 409 that names every conflicting field and its owner. */
 export function applyConflictError(conflicts: readonly Conflict[]): StatusError {
   const found = conflicts
     .map(({ entry, fields }) => ({
@@ -28,7 +28,7 @@ function conflictMessage(found: readonly { owner: string; paths: readonly string
   return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
 }
 
-/** Updaters are named with the version they wrote, because each version of an updater is a manager of its own. */
+/** Update managers are shown with their version, because each version of one is a separate manager. */
 function describeManager({ manager, operation, apiVersion, subresource }: ManagerEntry): string {
   const name = JSON.stringify(manager)
   const withSubresource = subresource === undefined ? name : `${name} with subresource ${JSON.stringify(subresource)}`

@@ -19,13 +19,13 @@ const element = fc.constantFrom('f:a', 'f:b', 'f:c', 'k:{"name":"x"}', 'v:"y"', 
 const path = fc.array(element, { minLength: 1, maxLength: 4 })
 const fieldSet = fc.array(path, { maxLength: 12 }).map(fieldSetOf)
 
-/** The members as text: sets of text are the model the tree is checked against. */
+/** The members as strings: the tree is checked against sets of strings as a model. */
 function members(set: FieldSet): string[] {
   return [...pathsOf(set)].map((path) => path.join('/')).sort()
 }
 
 describe('field sets', () => {
-  it('have the members they were made of', () => {
+  it('contain the members they were created from', () => {
     fc.assert(
       fc.property(fc.array(path), (paths) => {
         const set = fieldSetOf(paths)
@@ -35,7 +35,7 @@ describe('field sets', () => {
     )
   })
 
-  it('obey the laws of sets', () => {
+  it('satisfy the laws of sets', () => {
     fc.assert(
       fc.property(fieldSet, fieldSet, fieldSet, (a, b, c) => {
         const same = (left: FieldSet, right: FieldSet) => expect(equalFieldSets(left, right)).toBe(true)
@@ -54,7 +54,7 @@ describe('field sets', () => {
     )
   })
 
-  it('agree with plain sets of paths', () => {
+  it('behave like plain sets of paths', () => {
     fc.assert(
       fc.property(fieldSet, fieldSet, (a, b) => {
         const [left, right] = [new Set(members(a)), new Set(members(b))]
@@ -67,7 +67,7 @@ describe('field sets', () => {
     )
   })
 
-  it('survive being written as fieldsV1 and read again', () => {
+  it('are unchanged after encoding as fieldsV1 and decoding', () => {
     fc.assert(
       fc.property(fieldSet, (set) => {
         const encoded = encodeFieldsV1(set)
@@ -86,16 +86,16 @@ describe('fieldsV1', () => {
     })
   })
 
-  it('reads keys in any order and spelling as the same item', () => {
+  it('treats keys in any order and spelling as the same item', () => {
     const set = decodeFieldsV1({ 'f:ports': { 'k:{"protocol": "TCP","port":80.0}': {} } })
     expect(hasPath(set, ['f:ports', 'k:{"port":80,"protocol":"TCP"}'])).toBe(true)
   })
 
-  it('skips kinds of path elements it does not know', () => {
+  it('skips unknown kinds of path elements', () => {
     expect(encodeFieldsV1(decodeFieldsV1({ 'x:y': {}, 'f:a': {} }))).toEqual({ 'f:a': {} })
   })
 
-  it('refuses keys that are no path element', () => {
+  it('rejects keys that are not path elements', () => {
     for (const key of ['a', 'k:[1]', 'k:{', 'v:', 'i:x']) {
       expect(() => decodeFieldsV1({ [key]: {} })).toThrow(/not a path element/)
     }

@@ -1,11 +1,11 @@
-/** Sets of field paths as a tree, the vocabulary in which field ownership is recorded. */
+/** Sets of field paths as a tree, used to record field ownership. */
 import type { PathElement } from './path-element.ts'
 
 /**
- * A set of paths. The node at a path says whether that path is a member and which longer paths are. Nodes are
- * never changed once built, so results of the set operations share whatever did not change.
+ * A set of paths. The node at a path records whether that path is a member and which longer paths are. Nodes are
+ * immutable, so results of set operations share unchanged nodes.
  *
- * *Guarantees*: no child is empty, hence a set is empty exactly when `isEmptyFieldSet` says so at its root.
+ * *Guarantees*: no child is empty, so a set is empty exactly when `isEmptyFieldSet` is true for its root.
  */
 export interface FieldSet {
   readonly member: boolean
@@ -17,7 +17,7 @@ const noChildren: ReadonlyMap<PathElement, FieldSet> = new Map()
 /** The set without any path. */
 export const emptyFieldSet: FieldSet = Object.freeze({ member: false, children: noChildren })
 
-/** The set of one path, seen from its end: a member with nothing below. */
+/** A set that contains only its own root path: a member with nothing below. */
 export const leafFieldSet: FieldSet = Object.freeze({ member: true, children: noChildren })
 
 /** Whether no path is in the set. */
@@ -25,7 +25,7 @@ export function isEmptyFieldSet(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
-/** A node out of its parts, where empty children have been left out already. */
+/** A node of the given parts; empty children must have been removed already. */
 export function fieldSetNode(member: boolean, children: ReadonlyMap<PathElement, FieldSet> | undefined): FieldSet {
   if (children === undefined || children.size === 0) return member ? leafFieldSet : emptyFieldSet
   return { member, children }
@@ -112,7 +112,7 @@ export function intersectionOf(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSetNode(a.member && b.member, children)
 }
 
-/** Paths of `a` that are not themselves in `b`; what lies below a path of `b` stays. */
+/** Paths of `a` that are not themselves in `b`; paths below a path of `b` stay. */
 export function differenceOf(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return emptyFieldSet
   return subtract(a, b, differenceOf)

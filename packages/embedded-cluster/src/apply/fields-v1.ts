@@ -1,4 +1,4 @@
-/** Field sets in the form of `managedFields[].fieldsV1`. */
+/** Field sets in the format of `managedFields[].fieldsV1`. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { deepFreeze } from '../store/stored-object.ts'
 import { emptyFieldSet, type FieldSet, fieldSetNode } from './field-set.ts'
@@ -25,10 +25,10 @@ function decodeNode(fields: JsonObject, isRoot: boolean): FieldSet {
     }
     const element = parsePathElement(name)
     const below = fields[name]
-    // A kind of step that this version does not know may come from a newer one: it is skipped, not refused.
+    // An unknown kind of path element may come from a newer version: it is skipped, not rejected.
     if (element === undefined && /^[^fkvi]:/.test(name)) continue
     if (element === undefined || !isJsonObject(below)) {
-      throw new Error(`fieldsV1 has ${JSON.stringify(name)}, which is not a path element over an object`)
+      throw new Error(`fieldsV1 has ${JSON.stringify(name)}, which is not a path element with an object value`)
     }
     children ??= new Map()
     children.set(element, decodeNode(below, false))
@@ -53,8 +53,8 @@ function encodeNode(set: FieldSet): JsonObject {
 }
 
 /**
- * Remembers both forms of a set as long as one of them is in use: most writes leave the records of all managers but
- * one as they are. Derived from values that never change, so that clusters in one process may share it.
+ * Caches both forms of a set as long as one of them is in use: most writes change the entry of only one manager. The
+ * values are immutable, so clusters in one process may share the cache.
  */
 class FieldSetForms {
   readonly #sets = new WeakMap<JsonObject, FieldSet>()

@@ -1,4 +1,4 @@
-/** The hand-over from kubectl's client-side apply, which keeps the applied configuration in an annotation. */
+/** Migration from kubectl's client-side apply, which stores the applied configuration in an annotation. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { canonicalJson, ownField } from '../schema/json-value.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -7,11 +7,11 @@ import { differenceOf, type FieldSet } from './field-set.ts'
 import { withoutManagedFields } from './managed-fields.ts'
 import { ownedFields } from './owned-fields.ts'
 
-/** The manager for which the annotation counts as ownership. */
+/** The manager whose ownership is derived from the annotation. */
 export const kubectlManager = 'kubectl'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Limit of all annotations of an object together. */
+/** Limit for all annotations of an object together. */
 const maxAnnotationBytes = 256 * 1024
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {
@@ -22,8 +22,8 @@ function annotationsOf(object: JsonObject): JsonObject | undefined {
 }
 
 /**
- * The fields whose live value is still what client-side apply last set. Whoever switches to server-side apply may
- * overwrite those without a conflict. `undefined` when there is no usable annotation.
+ * The fields whose live value is still the one that client-side apply set last. Server-side apply by kubectl may
+ * overwrite them without a conflict. `undefined` when there is no usable annotation.
  */
 export function fieldsFromLastApplied(type: Schema, apiVersion: string, live: JsonObject): FieldSet | undefined {
   const annotations = annotationsOf(live)
@@ -33,7 +33,7 @@ export function fieldsFromLastApplied(type: Schema, apiVersion: string, live: Js
   try {
     lastApplied = JSON.parse(text)
   } catch {
-    // A damaged annotation grants nothing; the conflict stands.
+    // A malformed annotation is ignored; the conflict remains.
     return undefined
   }
   if (!isJsonObject(lastApplied) || lastApplied.apiVersion !== apiVersion) return undefined
@@ -41,7 +41,7 @@ export function fieldsFromLastApplied(type: Schema, apiVersion: string, live: Js
   return differenceOf(differenceOf(ownedFields(type, lastApplied), changed), removed)
 }
 
-/** Keeps the annotation of an object that has one in step with what kubectl now applies by the server. */
+/** Updates the annotation, if the object has one, when kubectl uses server-side apply. */
 export function refreshLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   const annotations = annotationsOf(object)
   const current = annotations === undefined ? undefined : ownField(annotations, annotation)

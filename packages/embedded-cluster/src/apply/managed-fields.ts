@@ -1,9 +1,9 @@
-/** The records of field ownership in `metadata.managedFields`. */
+/** Field ownership in `metadata.managedFields`. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { type FieldSet, isEmptyFieldSet, unionOf } from './field-set.ts'
 import { decodeFieldsV1, encodeFieldsV1 } from './fields-v1.ts'
 
-/** One manager and what it owns. */
+/** One manager and the fields it owns. */
 export interface ManagerEntry {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -17,13 +17,15 @@ export interface ManagerEntry {
 /** Entries by identity, see `managerIdentity`. */
 export type Managers = ReadonlyMap<string, ManagerEntry>
 
-/** More Update entries than this are folded into one, so that a busy object does not grow without end. */
+/**
+ * More Update entries than this are folded into one, so that an object with many writers does not grow without limit.
+ */
 const maxUpdateManagers = 10
 const foldedManager = 'ancient-changes'
 
 /**
- * What makes two entries the same. An applier stays the same when it moves to another version, an updater does not:
- * its fields are known only in the version it wrote.
+ * The identity of an entry. An Apply manager stays the same when it moves to another version; an Update manager does
+ * not, because its fields are known only in the version it wrote.
  */
 export function managerIdentity(entry: Omit<ManagerEntry, 'fields' | 'time'>): string {
   const { manager, operation, apiVersion, subresource } = entry
@@ -33,7 +35,7 @@ export function managerIdentity(entry: Omit<ManagerEntry, 'fields' | 'time'>): s
 /**
  * Reads `managedFields`.
  *
- * *Errors*: throws an Error with the number of the entry when one is malformed.
+ * *Errors*: throws an Error with the index of the entry when one is malformed.
  */
 export function decodeManagedFields(list: JsonValue | undefined): Map<string, ManagerEntry> {
   const managers = new Map<string, ManagerEntry>()
@@ -108,14 +110,14 @@ export function withoutEmptyEntries(managers: Managers): Map<string, ManagerEntr
   return kept
 }
 
-/** Folds the oldest Update entries of each version together until no more than ten are left. */
+/** Folds the oldest Update entries of each version until at most ten are left. */
 export function foldOldUpdates(managers: Managers): Map<string, ManagerEntry> {
   const kept = new Map(managers)
   const updates = [...managers]
     .filter(([, entry]) => entry.operation === 'Update')
     .sort(([a, first], [b, second]) => compareText(first.time ?? '', second.time ?? '') || compareText(a, b))
   let surplus = updates.length - maxUpdateManagers
-  /** The oldest entry of each version; it becomes the bucket once a second one is to be folded. */
+  /** The oldest entry of each version; a second one is folded into it. */
   const oldestByVersion = new Map<string, string>()
   for (const [identity, entry] of updates) {
     if (surplus <= 0) break
@@ -143,25 +145,25 @@ export function foldOldUpdates(managers: Managers): Map<string, ManagerEntry> {
   return kept
 }
 
-/** A time as `managedFields` records it. */
+/** A timestamp in the format of `managedFields`. */
 export function managedFieldsTime(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19)}Z`
 }
 
-/** `object` with these ownership records, or without any when there are none. */
+/** `object` with these managedFields, or without the field when there are none. */
 export function withManagedFields(object: JsonObject, managers: Managers): JsonObject {
   const { managedFields: _, ...metadata } = isJsonObject(object.metadata) ? object.metadata : {}
   const entries = encodeManagedFields(managers)
   return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } }
 }
 
-/** The `metadata.managedFields` of an object, as they stand. */
+/** The `metadata.managedFields` of an object, unchanged. */
 export function managedFieldsOf(object: JsonObject | undefined): JsonValue | undefined {
   const metadata = object?.metadata
   return isJsonObject(metadata) ? metadata.managedFields : undefined
 }
 
-/** `object` without ownership records, which take no part in merging and comparing. */
+/** `object` without managedFields, which are not merged or compared. */
 export function withoutManagedFields(object: JsonObject): JsonObject {
   const metadata = object.metadata
   if (!isJsonObject(metadata) || metadata.managedFields === undefined) return object

@@ -1,4 +1,4 @@
-/** Lays a configuration over a live object, and takes fields out of one. */
+/** Merges a configuration into a live object, and removes fields from one. */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import { isEmptyContainer, ownField, setField } from '../schema/json-value.ts'
 import type { FieldSet } from './field-set.ts'
@@ -6,10 +6,10 @@ import { fieldElement, type PathElement } from './path-element.ts'
 import { fieldTypeOrDeduced, isAtomic, itemElements, kindOf, type TypeRef } from './typed-schema.ts'
 
 /**
- * Every field `applied` states takes its value, everything else stays as in `live`.
+ * Every field in `applied` gets its value, everything else stays as in `live`.
  *
- * *Guarantees*: neither input is changed, and every part that stays equal is the very object of `live`, so that a
- * comparison with `live` costs only what changed.
+ * *Guarantees*: inputs are not modified, and unchanged parts are the same objects as in `live`, so that a comparison
+ * with `live` only visits changed parts.
  */
 export function mergeApplied(type: TypeRef, live: JsonValue | undefined, applied: JsonValue | undefined): JsonValue {
   if (applied === undefined) return live ?? null
@@ -62,8 +62,8 @@ function mergeLists(type: TypeRef, live: JsonValue, applied: JsonValue): JsonVal
     }
   }
 
-  // The applied order rules among applied items; items only the live list has keep their place before the shared
-  // item that followed them.
+  // Applied items are in the applied order; items that only the live list has stay before the shared item that followed
+  // them.
   for (const [index, element] of liveElements.entries()) {
     const item = live[index]
     if (item === undefined) continue
@@ -79,7 +79,7 @@ function mergeLists(type: TypeRef, live: JsonValue, applied: JsonValue): JsonVal
   return isSame ? live : merged
 }
 
-/** Items by key; a key that occurs twice maps to nothing, because no one of them is the item to merge with. */
+/** Items by key; a key that occurs twice maps to nothing, because the item to merge with is ambiguous. */
 function uniqueItems(elements: readonly PathElement[], items: readonly JsonValue[]): Map<PathElement, JsonValue> {
   const found = new Map<PathElement, JsonValue>()
   const seen = new Set<PathElement>()
@@ -93,8 +93,8 @@ function uniqueItems(elements: readonly PathElement[], items: readonly JsonValue
 }
 
 /**
- * `value` without the fields and list items of `set`; atomic parts are only ever removed whole. A map or list that is
- * left with nothing becomes null, as on the API server: its owner stated it, but it has no value any more.
+ * `value` without the fields and list items of `set`; atomic parts are only removed as a whole. A map or list that
+ * becomes empty is set to null, as in the API server: it is owned but has no value any more.
  */
 export function removeFields(type: TypeRef, value: JsonValue, set: FieldSet): JsonValue {
   if (set.children.size === 0) return value

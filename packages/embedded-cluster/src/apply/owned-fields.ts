@@ -1,4 +1,4 @@
-/** The fields a configuration states, that is, the fields its applier comes to own. */
+/** The fields of a configuration, which its manager owns after an apply. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 import { isEmptyContainer } from '../schema/json-value.ts'
 import { emptyFieldSet, type FieldSet, fieldSetNode, isEmptyFieldSet, leafFieldSet } from './field-set.ts'
@@ -6,8 +6,8 @@ import { fieldElement, type PathElement } from './path-element.ts'
 import { fieldTypeOrDeduced, isAtomic, isDeclaredField, itemElements, kindOf, type TypeRef } from './typed-schema.ts'
 
 /**
- * Every leaf of `value`. Items of merged lists and entries of free-form maps are members themselves, because
- * stating one means it shall exist; a declared struct is owned only through its leaves.
+ * Every leaf of `value`. Items of merged lists and entries of free-form maps are members themselves, because applying
+ * one means that it must exist; a declared struct is owned only through its leaves.
  */
 export function ownedFields(type: TypeRef, value: JsonValue): FieldSet {
   const kind = kindOf(type, value)
@@ -40,8 +40,8 @@ function ownedItems(type: TypeRef, value: JsonValue): FieldSet {
 }
 
 /**
- * Adds every declared field that has members below it. Removing fields by such a set also removes structs that
- * would be left empty, which is what a user means who deletes the last line of a block.
+ * Adds every declared field that has members below it. Removing fields by such a set also removes structs that would
+ * become empty, which is what users expect when they delete the last line of a block.
  */
 export function withDeclaredParents(type: TypeRef, set: FieldSet): FieldSet {
   if (set.children.size === 0) return set

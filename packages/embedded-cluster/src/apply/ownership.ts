@@ -1,4 +1,4 @@
-/** What a change of an object does to the managers that own its fields. */
+/** The effect of a change on the managers that own the fields of an object. */
 import type { JsonObject } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { compareValues, type Difference } from './compare.ts'
@@ -14,7 +14,7 @@ import {
 import { type ManagerEntry, type Managers, withoutEmptyEntries } from './managed-fields.ts'
 import { fieldElement } from './path-element.ts'
 
-/** Fields nobody owns: the identity of the object and what the server itself maintains. */
+/** Fields that are never owned: the identity of the object and fields that the server maintains. */
 const neverOwned: FieldSet = fieldSetOf(
   [
     ['apiVersion'],
@@ -38,8 +38,8 @@ const neverOwned: FieldSet = fieldSetOf(
 export type FieldNames = readonly string[]
 
 /**
- * The fields a request to this endpoint cannot change, whose ownership it therefore does not record: `status` on the
- * main resource where it has a status subresource, `spec` on that subresource.
+ * The fields that a request to this endpoint cannot change, so that their ownership is not recorded: `status` on the
+ * main resource if it has a status subresource, `spec` on that subresource.
  */
 export function resetFieldsFor(endpoint: {
   readonly subresource: string | undefined
@@ -52,7 +52,7 @@ export function resetFieldsFor(endpoint: {
   return isDeployment ? [['spec'], ['metadata', 'labels']] : [['spec']]
 }
 
-/** The given fields, or those of a kind with a status subresource when the caller does not say. */
+/** The given fields, or by default those of a kind with a status subresource. */
 export function resetFieldSet(
   resetFields: readonly FieldNames[] | undefined,
   object: JsonObject,
@@ -69,13 +69,13 @@ export function recordable(set: FieldSet, reset: FieldSet): FieldSet {
   return differenceOf(recursiveDifferenceOf(set, reset), neverOwned)
 }
 
-/** Compares two states, leaving out what the endpoint cannot change. */
+/** Compares two states, ignoring fields that the endpoint cannot change. */
 export function differenceFor(type: Schema, live: JsonObject, next: JsonObject, reset: FieldSet): Difference {
   const { changed, removed } = compareValues(type, live, next)
   return { changed: recursiveDifferenceOf(changed, reset), removed: recursiveDifferenceOf(removed, reset) }
 }
 
-/** Fields of other managers a change touches. */
+/** Fields of another manager that a change modifies. */
 export interface Conflict {
   readonly entry: ManagerEntry
   readonly fields: FieldSet
@@ -92,7 +92,7 @@ export function conflictsWith(managers: Managers, self: string | undefined, diff
   return conflicts
 }
 
-/** Takes changed and removed fields from every manager but `self`; managers left with nothing vanish. */
+/** Removes changed and removed fields from every manager except `self`; managers without fields are dropped. */
 export function releaseFields(
   managers: Managers,
   self: string | undefined,

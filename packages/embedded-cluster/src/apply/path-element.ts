@@ -1,19 +1,19 @@
-/** One step of a path into an object, spelled as in `managedFields`. */
+/** One element of a path into an object, in the format of `managedFields`. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { canonicalJson } from '../schema/json-value.ts'
 
 /**
  * `f:name` for a field, `k:{"name":"web"}` for an item of a keyed list, `v:"a"` for a member of a set, `i:0` for an
- * index. The spelling is canonical (sorted keys, no spaces), so equal steps are equal strings.
+ * index. The format is canonical (sorted keys, no spaces), so equal elements are equal strings.
  */
 export type PathElement = string
 
-/** The step to a field. */
+/** The element for a field. */
 export function fieldElement(name: string): PathElement {
   return `f:${name}`
 }
 
-/** The step to the item of a keyed list that carries these key values. */
+/** The element for the item of a keyed list with these key values. */
 export function keyElement(keys: JsonObject): PathElement {
   const names = Object.keys(keys)
   if (names.length > 1) names.sort()
@@ -22,17 +22,17 @@ export function keyElement(keys: JsonObject): PathElement {
   return `k:{${text}}`
 }
 
-/** Keys are almost always text or numbers, for which the general form would be wasteful. */
+/** Keys are almost always strings or numbers, which do not need the general format. */
 function scalarJson(value: JsonValue): string {
   return typeof value === 'object' ? canonicalJson(value) : JSON.stringify(value)
 }
 
-/** The step to a member of a set. */
+/** The element for a member of a set. */
 export function valueElement(value: JsonValue): PathElement {
   return `v:${scalarJson(value)}`
 }
 
-/** The canonical spelling of a step someone else wrote, or `undefined` when it is not a step at all. */
+/** The canonical form of an element received from a client, or `undefined` when it is not a path element. */
 export function parsePathElement(text: string): PathElement | undefined {
   const body = text.slice(2)
   switch (text.slice(0, 2)) {
@@ -53,7 +53,7 @@ export function parsePathElement(text: string): PathElement | undefined {
   }
 }
 
-/** A path as messages show it: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** A path in the format of messages: `.spec.ports[port=80,protocol="TCP"].name`. */
 export function describePath(path: readonly PathElement[]): string {
   return path.map(describeElement).join('')
 }
@@ -81,7 +81,7 @@ function parsed(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: the caller treats it as no step.
+    // Not JSON: the caller treats it as an invalid element.
     return undefined
   }
 }

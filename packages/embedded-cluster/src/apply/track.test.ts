@@ -47,7 +47,7 @@ describe('trackUpdate', () => {
     ])
   })
 
-  it('takes changed fields from everyone and drops managers with nothing left', () => {
+  it('removes changed fields from other managers and drops managers with nothing left', () => {
     const created = track(undefined, configMap({ a: '1' }), { manager: 'one' })
     const changed = track(created, { ...created, data: { a: '2' } }, { manager: 'two' })
     expect(fieldsOf(changed, 'one')).toEqual({ 'f:data': {} })
@@ -56,12 +56,12 @@ describe('trackUpdate', () => {
     expect(entries(emptied).map(({ manager }) => manager)).toEqual(['one'])
   })
 
-  it('changes no record and no time when nothing changed', () => {
+  it('changes no entry and no timestamp when nothing changed', () => {
     const created = track(undefined, configMap({ a: '1' }))
     expect(track(created, created, { manager: 'other', now: 60_000 })).toEqual(created)
   })
 
-  it('keeps stored records when the client leaves them out or sends nonsense', () => {
+  it('keeps stored managedFields when the client omits them or sends invalid ones', () => {
     const created = track(undefined, configMap({ a: '1' }))
     for (const managedFields of [undefined, null, [{ manager: 'x' }], 'x']) {
       expect(managedFieldsOf(track(created, configMap({ a: '1' }, { managedFields })))).toEqual(
@@ -70,7 +70,7 @@ describe('trackUpdate', () => {
     }
   })
 
-  it('resets the records when the client sends an empty list or one empty entry', () => {
+  it('resets managedFields when the client sends an empty list or one empty entry', () => {
     const created = track(undefined, configMap({ a: '1' }))
     for (const managedFields of [[], [{}]]) {
       const reset = track(created, configMap({ a: '1' }, { managedFields }))
@@ -79,7 +79,7 @@ describe('trackUpdate', () => {
     }
   })
 
-  it('accepts records the client edited, but not through a subresource', () => {
+  it('accepts managedFields edited by the client, but not through a subresource', () => {
     const created = track(undefined, configMap({ a: '1' }))
     const edited = entries(created).map((entry) => ({ ...entry, manager: 'renamed' }))
     const updated = configMap({ a: '1' }, { managedFields: edited })
@@ -87,7 +87,7 @@ describe('trackUpdate', () => {
     expect(entries(track(created, updated, { subresource: 'status' })).map(({ manager }) => manager)).toEqual(['m'])
   })
 
-  it('folds the oldest of more than ten updaters into one', () => {
+  it('folds the oldest of more than ten Update managers into one', () => {
     let object = track(undefined, configMap({ k: 'x' }), { manager: 'creator', now: 0 })
     for (let index = 1; index <= 12; index++) {
       const data = { ...(object.data as JsonObject), [`k${index}`]: 'x' }
@@ -99,7 +99,7 @@ describe('trackUpdate', () => {
     })
   })
 
-  it('does not count appliers among them', () => {
+  it('does not count Apply managers among them', () => {
     let object: JsonObject | undefined
     for (let index = 0; index < 15; index++) {
       const { uid: _, ...metadata } = configMap({}).metadata as JsonObject
@@ -129,7 +129,7 @@ describe('trackUpdate', () => {
 })
 
 describe('sameExceptTimes', () => {
-  it('tells a change from a mere passing of time', () => {
+  it('distinguishes a change from an update of timestamps only', () => {
     const early = track(undefined, configMap({ a: '1' }), { now: 0 })
     const late = track(undefined, configMap({ a: '1' }), { now: 60_000 })
     expect(sameExceptTimes(early, late)).toBe(true)

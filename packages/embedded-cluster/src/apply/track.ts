@@ -2,7 +2,6 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject, jsonEqual } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
-import { emptyObject } from './empty-object.ts'
 import { emptyFieldSet, isEmptyFieldSet, unionOf } from './field-set.ts'
 import {
   decodeManagedFields,
@@ -37,15 +36,15 @@ export interface TrackRequest {
    * @default `status`, or `spec` when the subresource is `status`
    */
   readonly resetFields?: readonly FieldNames[]
-  /** The object in which nobody has set anything. @default what the schema says about it */
+  /** The initial state of the object. @default derived from the schema */
   readonly empty?: JsonObject | undefined
 }
 
 /**
- * Gives every field the write changes to its manager and takes it from everyone else.
+ * Transfers every field that the write changes to its manager.
  *
- * *Guarantees*: inputs are not changed; never throws. Malformed ownership records in the request are ignored in
- * favour of the stored ones. An object without records stays without until someone applies.
+ * *Guarantees*: inputs are not modified; never throws. Malformed managedFields in the request are ignored in favour of
+ * the stored ones. An object without managedFields has none until its first apply.
  */
 export function trackUpdate(request: TrackRequest): JsonObject {
   const { live, updated } = request
@@ -76,8 +75,8 @@ export function trackUpdate(request: TrackRequest): JsonObject {
 }
 
 /**
- * The records to start from. Clients that do not know managedFields leave them out, which means "as stored"; an empty
- * list, or a list of one empty entry, is how a client resets them.
+ * The managedFields to start from. Clients that do not know the field omit it, which means "as stored"; an empty list,
+ * or a list with one empty entry, resets it.
  */
 function readManagers({ live, updated, subresource }: TrackRequest): Map<string, ManagerEntry> {
   const stored = (): Map<string, ManagerEntry> => decodeOrEmpty(managedFieldsOf(live))
@@ -98,14 +97,14 @@ function decodeOrEmpty(list: JsonValue | undefined): Map<string, ManagerEntry> {
   try {
     return decodeManagedFields(list)
   } catch {
-    // Records the server cannot read must not stop a write; they are dropped, as the API documents.
+    // Malformed managedFields must not fail a write; they are dropped, as the API documents.
     return new Map()
   }
 }
 
 /**
- * Whether two states differ in nothing but the times of ownership records. Such a write is no write: the caller
- * keeps the stored object and its resourceVersion.
+ * Whether two states differ only in timestamps of managedFields. Such a write is a no-op: the caller keeps the stored
+ * object and its resourceVersion.
  */
 export function sameExceptTimes(stored: JsonObject, next: JsonObject): boolean {
   return (
@@ -117,4 +116,25 @@ export function sameExceptTimes(stored: JsonObject, next: JsonObject): boolean {
 function withoutTimes(list: JsonValue | undefined): JsonValue {
   if (!Array.isArray(list)) return []
   return list.map((entry) => (isJsonObject(entry) ? { ...entry, time: undefined } : entry))
+}
+
+/**
+ * The initial state of an object of this kind, with no field set. For a built-in kind it is not `{}`: some structs are
+ * part of every object (`spec`, `status`, the pod template), and a creator that sets fields in them owns the fields but
+ * not the struct.
+ */
+export function emptyObject(schema: Schema): JsonObject {
+  const object: JsonObject = {}
+  if (schema['x-inline'] !== true) return object
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const value = emptyField(field, schema.required?.includes(name) ?? false)
+    if (value !== undefined) object[name] = value
+  }
+  return object
+}
+
+function emptyField(schema: Schema, isRequired: boolean): JsonValue | undefined {
+  if (schema['x-inline']) return emptyObject(schema)
+  if (!isRequired) return undefined
+  return schema.default ?? null
 }

@@ -1,4 +1,4 @@
-/** How a schema divides a value into fields that can be owned: which maps and lists are merged, which are one piece. */
+/** How a schema divides a value into fields that can be owned: which maps and lists are merged and which are atomic. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ownEntry, ownField } from '../schema/json-value.ts'
 import { objectMetaSchema } from '../schema/object-meta.ts'
@@ -6,15 +6,15 @@ import type { Schema } from '../schema/schema.ts'
 import { keyElement, type PathElement, valueElement } from './path-element.ts'
 
 /**
- * The type of a value. `undefined` is a value nothing is declared about (unknown fields that are preserved): its
- * shape is deduced from the value, objects are merged field by field and lists are one piece.
+ * The type of a value. `undefined` means that nothing is declared about it (unknown fields that are preserved): its
+ * type is deduced from the value, objects are merged field by field and lists are atomic.
  */
 export type TypeRef = Schema | undefined
 
-/** What a value is, for the purpose of merging. */
+/** The kind of a value, for merging. */
 export type ValueKind = 'scalar' | 'list' | 'map'
 
-/** The kind the schema declares, or for undeclared values the kind the value shows. */
+/** The declared kind, or for undeclared values the kind deduced from the value. */
 export function kindOf(type: TypeRef, value: JsonValue): ValueKind {
   if (type !== undefined && !isDeduced(type)) {
     if (type['x-kubernetes-int-or-string']) return 'scalar'
@@ -26,12 +26,12 @@ export function kindOf(type: TypeRef, value: JsonValue): ValueKind {
   return isJsonObject(value) ? 'map' : 'scalar'
 }
 
-/** Whether nothing is declared about the value's shape. */
+/** Whether the type is deduced from the value. */
 export function isDeduced(type: TypeRef): boolean {
   return type === undefined || (type.type === undefined && type['x-kubernetes-int-or-string'] !== true)
 }
 
-/** Whether a map or list of this type is owned and replaced in one piece. */
+/** Whether a map or list of this type is owned and replaced as a whole. */
 export function isAtomic(type: TypeRef, kind: ValueKind): boolean {
   if (kind === 'scalar') return true
   if (kind === 'map') return type?.['x-kubernetes-map-type'] === 'atomic'
@@ -41,7 +41,7 @@ export function isAtomic(type: TypeRef, kind: ValueKind): boolean {
 function listRelation(type: Schema): 'atomic' | 'set' | 'map' {
   const declared = type['x-kubernetes-list-type']
   if (declared !== undefined) return declared
-  // Older kinds declare only how strategic merge patch treats the list.
+  // Older kinds declare only the merge key of strategic merge patch.
   if (type['x-kubernetes-patch-strategy']?.split(',').includes('merge') !== true) return 'atomic'
   return type['x-kubernetes-patch-merge-key'] === undefined ? 'set' : 'map'
 }
@@ -53,12 +53,12 @@ function listKeys(type: Schema): readonly string[] {
   return mergeKey === undefined ? [] : [mergeKey]
 }
 
-/** Whether the map's schema names this field, as opposed to allowing any name. */
+/** Whether the map's schema declares this field, as opposed to allowing any name. */
 export function isDeclaredField(type: TypeRef, name: string): boolean {
   return type?.properties !== undefined && Object.hasOwn(type.properties, name)
 }
 
-/** The type of a field, or `'undeclared'` when the schema has no place for it. */
+/** The type of a field, or `'undeclared'` when the schema does not allow it. */
 export function fieldType(type: TypeRef, name: string): TypeRef | 'undeclared' {
   if (type === undefined) return undefined
   const declared = ownEntry(type.properties, name)
@@ -71,21 +71,21 @@ export function fieldType(type: TypeRef, name: string): TypeRef | 'undeclared' {
   return 'undeclared'
 }
 
-/** Like `fieldType`, for values already accepted: what is not declared is deduced. */
+/** Like `fieldType`, for values that were accepted already: undeclared types are deduced. */
 export function fieldTypeOrDeduced(type: TypeRef, name: string): TypeRef {
   const found = fieldType(type, name)
   return found === 'undeclared' ? undefined : found
 }
 
-/** A list item that cannot be told from its siblings. The message says what it lacks. */
+/** A list item without an identity. The message names what is missing. */
 export class ListItemError extends Error {
   override readonly name = 'ListItemError'
   readonly code = 'LIST_ITEM_WITHOUT_KEY'
 }
 
 /**
- * The step to an item of a merged list. Key fields the item leaves out take the schema's default; one key is enough,
- * because whether the others are required is for validation to say.
+ * The path element of an item of a merged list. Omitted key fields get the schema's default; one key is sufficient,
+ * because validation decides whether the others are required.
  *
  * *Errors*: throws a ListItemError when the item has no key at all or cannot be a member of a set.
  */
@@ -115,7 +115,7 @@ function setMember(item: JsonValue): PathElement {
   return valueElement(item)
 }
 
-/** The steps to all items, or `undefined` when one of them has none: such a list can only be taken as one piece. */
+/** The path elements of all items, or `undefined` when one has none: such a list can only be treated as atomic. */
 export function itemElements(listType: Schema, items: readonly JsonValue[]): PathElement[] | undefined {
   try {
     return items.map((item) => itemElement(listType, item))
@@ -126,7 +126,7 @@ export function itemElements(listType: Schema, items: readonly JsonValue[]): Pat
 }
 
 /**
- * The type of a whole object. `metadata` is ObjectMeta whatever the schema of a custom resource says about it,
+ * The type of a whole object. `metadata` is always ObjectMeta, whatever the schema of a custom resource declares,
  * because the server treats its lists by ObjectMeta's keys.
  */
 export function objectType(schema: Schema | undefined): Schema {

@@ -1,4 +1,4 @@
-/** Random sequences of writes on a real API server, compared with what this package makes of them. */
+/** Compares random sequences of writes on a real API server with this implementation. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -124,7 +124,7 @@ beforeAll(async () => {
       },
     },
   })
-  // Each turn waits for an answer; the hook's time limit ends it when the definition is never served.
+  // Each attempt waits for a response; the timeout of the hook ends the loop if the definition is never served.
   while ((await cluster.raw.send({ path: collection })).status !== 200) await new Promise(setImmediate)
 })
 
@@ -136,7 +136,7 @@ afterAll(async () => {
 describe('server-side apply and updates', () => {
   let sequence = 0
 
-  it('leave the same object and the same owners as on a real API server', async () => {
+  it('produce the same object and the same managedFields as on a real API server', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 5, maxLength: 12 }), async (writes) => {
         replay(schema, apiVersion, await record(`s${sequence++}`, writes), true)
@@ -147,7 +147,7 @@ describe('server-side apply and updates', () => {
 
   type Write = typeof write extends fc.Arbitrary<infer T> ? T : never
 
-  /** Carries out the writes on the server; the first one creates. */
+  /** Sends the writes to the server; the first one creates. */
   async function record(name: string, writes: readonly Write[]): Promise<RecordedStep[]> {
     const steps: RecordedStep[] = []
     let resourceVersion: JsonValue | undefined
@@ -171,7 +171,7 @@ describe('server-side apply and updates', () => {
   }
 })
 
-/** An object without what differs from run to run. */
+/** An object without fields that differ between runs. */
 function recordable(object: JsonObject): JsonObject {
   const { uid, resourceVersion, creationTimestamp, generation, namespace, ...rest } = isJsonObject(object.metadata)
     ? object.metadata

@@ -14,7 +14,7 @@ function read(file: string): Recording {
   return JSON.parse(readFileSync(new URL(`golden/${file}`, import.meta.url), 'utf8'))
 }
 
-describe('field ownership as on a real API server', () => {
+describe('field ownership as recorded on a real API server', () => {
   const custom = read('custom-resource.json')
   for (const { name, steps } of custom.sequences) {
     it(`of custom resource ${name}, ${steps.length} writes`, () => {

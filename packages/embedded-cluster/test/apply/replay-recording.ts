@@ -1,4 +1,4 @@
-/** Replays writes whose outcome on a real API server is known, each from that server's own objects. Serves tests. */
+/** Replays recorded writes of a real API server, each starting from that server's objects. For tests. */
 import { expect } from 'vitest'
 import { serverSideApply } from '../../src/apply/apply.ts'
 import { managedFieldsOf, withoutManagedFields } from '../../src/apply/managed-fields.ts'
@@ -10,7 +10,7 @@ import type { Schema } from '../../src/schema/schema.ts'
 import { validateSchema } from '../../src/schema/validate.ts'
 import { StatusError } from '../../src/status-error.ts'
 
-/** A write and what came of it: the object, or the code and message of the refusal. */
+/** A write and its result: the object, or the code and message of the error. */
 export interface RecordedStep {
   do: 'apply' | 'create' | 'put' | 'merge' | 'json' | 'smp'
   manager: string
@@ -22,7 +22,7 @@ export interface RecordedStep {
   message?: string
 }
 
-/** Ownership records in a fixed order and without what a recording cannot hold. */
+/** managedFields in a fixed order and without fields that a recording cannot contain. */
 function records(object: JsonObject): unknown[] {
   const list = managedFieldsOf(object)
   return (Array.isArray(list) ? list.filter(isJsonObject) : [])
@@ -38,7 +38,7 @@ function recordedObject(object: JsonObject): JsonObject {
   return { ...object, metadata: { ...metadata, managedFields } }
 }
 
-/** What the server does to metadata and defaults after the merge. */
+/** Metadata and defaults that the server sets after the merge. */
 function stored(schema: Schema, object: JsonObject): JsonObject {
   const metadata: JsonObject = { namespace: 'default' }
   for (const [name, value] of Object.entries(isJsonObject(object.metadata) ? object.metadata : {})) {
@@ -58,7 +58,7 @@ function updated(step: RecordedStep, object: JsonObject, live: JsonObject | unde
   return { ...object, metadata: { ...metadata, managedFields: sentManagedFields(step, live) } }
 }
 
-/** Carries out every step and expects the recorded outcome. */
+/** Executes every step and expects the recorded result. */
 export function replay(
   schema: Schema | undefined,
   apiVersion: string,

@@ -1,11 +1,11 @@
-/** A ClusterApi of a few maps, so that unit tests need no server: versions, uids, finalizers, events; no validation. */
+/** An in-memory ClusterApi, so that unit tests need no server: versions, uids, finalizers, events; no validation. */
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
 import { StatusError } from '../../status-error.ts'
 
-/** The fake, with what only tests may do. */
+/** The fake, with additional functions for tests. */
 export interface FakeClusterApi extends ClusterApi {
-  /** Stores `object` as given, without waiting. */
+  /** Stores `object` as given, synchronously. */
   put(resource: string, object: JsonObject): JsonObject
   /** Resources that `resources()` reports. */
   readonly served: { resource: string; namespaced: boolean; kind: string; group: string }[]
@@ -13,7 +13,7 @@ export interface FakeClusterApi extends ClusterApi {
   readonly writes: string[]
 }
 
-/** Makes a cluster with these objects, by resource. */
+/** Creates a fake with these objects, by resource. */
 export function fakeClusterApi(objects: Readonly<Record<string, readonly JsonObject[]>> = {}): FakeClusterApi {
   const store = new Map<string, JsonObject>()
   const listeners = new Set<(event: ClusterEvent) => void>()

@@ -1,4 +1,4 @@
-/** A webhook plug-in whose webhooks are functions, and requests to put to it. */
+/** A webhook plug-in whose webhooks are functions, and requests to test it with. */
 import type { JsonObject } from '../../json.ts'
 import type { ResourceInfo } from '../../registry/resource-info.ts'
 import { StatusError } from '../../status-error.ts'
@@ -8,12 +8,12 @@ import { createWebhookAdmission, type WebhookAdmissionOptions } from '../webhook
 import { fakeClusterApi } from './fake-cluster-api.ts'
 import { respond } from './webhook-server.ts'
 
-/** Where mutating configurations are stored. */
+/** The resource of mutating configurations. */
 export const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io'
-/** Where validating configurations are stored. */
+/** The resource of validating configurations. */
 export const VALIDATING = 'validatingwebhookconfigurations.admissionregistration.k8s.io'
 
-/** ConfigMaps, unless said otherwise. */
+/** ConfigMaps by default. */
 export function resource(overrides: Partial<ResourceInfo> = {}): ResourceInfo {
   return {
     group: '',
@@ -34,7 +34,7 @@ export function resource(overrides: Partial<ResourceInfo> = {}): ResourceInfo {
   }
 }
 
-/** The creation of a ConfigMap, unless said otherwise. */
+/** The creation of a ConfigMap by default. */
 export function attributes(overrides: Partial<AdmissionAttributes> = {}): AdmissionAttributes {
   return {
     operation: 'CREATE',
@@ -53,7 +53,7 @@ export function attributes(overrides: Partial<AdmissionAttributes> = {}): Admiss
   }
 }
 
-/** An entry of a configuration that wants to see everything. */
+/** An entry of a configuration that matches every request. */
 export function webhook(name: string, overrides: JsonObject = {}): JsonObject {
   return {
     name,
@@ -65,12 +65,12 @@ export function webhook(name: string, overrides: JsonObject = {}): JsonObject {
   }
 }
 
-type Answers = Readonly<Record<string, (review: JsonObject) => unknown>>
+type Handlers = Readonly<Record<string, (review: JsonObject) => unknown>>
 
-/** A plug-in whose webhooks are functions by service name; `calls` records who was asked. */
+/** A plug-in whose webhooks are functions by service name; `calls` records which were called. */
 export function admission(
   configurations: { mutating?: readonly JsonObject[]; validating?: readonly JsonObject[] },
-  answers: Answers,
+  handlers: Handlers,
   options: Partial<WebhookAdmissionOptions> = {},
 ) {
   const calls: string[] = []
@@ -89,8 +89,8 @@ export function admission(
       const name = service?.name ?? ''
       calls.push(name)
       reviews.push(review)
-      const answer = answers[name]
-      return answer === undefined ? undefined : Promise.resolve().then(() => answer(review))
+      const handler = handlers[name]
+      return handler === undefined ? undefined : Promise.resolve().then(() => handler(review))
     },
   })
   const plugin = createWebhookAdmission({ api, client, ...options })
@@ -103,17 +103,17 @@ export function admission(
   }
 }
 
-/** Allows. */
+/** Allows the request. */
 export const allow = (review: JsonObject) => respond(review, { allowed: true })
-/** Allows with a JSON patch. */
+/** Allows the request with a JSON patch. */
 export function patching(...operations: JsonObject[]) {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64')
   return (review: JsonObject) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
 }
-/** Allows, and adds a label. */
+/** Allows the request and adds a label. */
 export const label = (key: string) => patching({ op: 'add', path: '/metadata/labels', value: { [key]: 'yes' } })
 
-/** The StatusError that a call ends with. */
+/** The StatusError that a call rejects with. */
 export async function refusal(call: Promise<unknown>): Promise<StatusError> {
   const error = await call.then(
     () => undefined,

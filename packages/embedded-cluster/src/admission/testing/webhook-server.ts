@@ -1,4 +1,4 @@
-/** A webhook behind TLS on a free loopback port, for tests. */
+/** A TLS webhook on a free loopback port, for tests. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { CertificateAuthority } from '../../auth/certificates.ts'
@@ -7,17 +7,17 @@ import { isJsonObject, type JsonObject } from '../../json.ts'
 /** A running webhook. */
 export interface WebhookServer extends AsyncDisposable {
   readonly port: number
-  /** The authority in base64, ready for a `caBundle`. */
+  /** The certificate authority in base64, for a `caBundle`. */
   readonly caBundle: string
-  /** What arrived, in order. */
+  /** Received requests, in order. */
   readonly requests: { readonly url: string; readonly review: JsonObject }[]
 }
 
-/** Answers each review; may write to the response itself and return `undefined`. */
-export type Answer = (review: JsonObject, response: ServerResponse) => unknown
+/** Returns the response to a review; may write to the response itself and return `undefined`. */
+export type Respond = (review: JsonObject, response: ServerResponse) => unknown
 
 /** Starts a webhook whose certificate is for `hosts`. */
-export async function startWebhookServer(hosts: readonly string[], answer: Answer): Promise<WebhookServer> {
+export async function startWebhookServer(hosts: readonly string[], onReview: Respond): Promise<WebhookServer> {
   const authority = await CertificateAuthority.create('webhook test')
   const pair = await authority.issueServer({ hosts })
   const requests: { url: string; review: JsonObject }[] = []
@@ -30,7 +30,7 @@ export async function startWebhookServer(hosts: readonly string[], answer: Answe
     const review: unknown = JSON.parse(Buffer.concat(chunks).toString())
     if (!isJsonObject(review)) throw new Error('not a review')
     requests.push({ url: request.url ?? '', review })
-    const body = answer(review, response)
+    const body = onReview(review, response)
     if (body !== undefined) response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
   const listening = Promise.withResolvers<void>()
@@ -57,7 +57,7 @@ export function uidOf(review: JsonObject): string {
   return isJsonObject(request) ? String(request.uid) : ''
 }
 
-/** An answer that echoes the uid, with more fields of the response. */
+/** A response that echoes the uid, with additional fields. */
 export function respond(review: JsonObject, response: JsonObject): JsonObject {
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: uidOf(review), ...response } }
 }
