@@ -88,7 +88,12 @@ async function parseText(text: string, file: string): Promise<unknown> {
   if (error !== undefined) {
     throw new ConfigError(`${file}: not valid YAML at line ${lineCounter.linePos(error.pos[0]).line} (${error.code})`)
   }
-  return document.toJS({ maxAliasCount: 100 })
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch {
+    // An alias without its anchor, or too many of them; the message would quote the file.
+    throw new ConfigError(`${file}: its YAML aliases cannot be resolved; write the values out`)
+  }
 }
 
 function cluster(fields: Fields, where: string, atFile: AtFile): KubeconfigCluster {

@@ -260,4 +260,10 @@ describe('mistakes in a kubeconfig', () => {
     expect(message).toMatch(/\/config: not valid YAML at line \d+ \([A-Z_]+\)/)
     expect(message).not.toContain('hunter2')
   })
+
+  it('refuses an alias without its anchor, without quoting it', async () => {
+    await using directory = await temporaryDirectory()
+    const message = await problem(directory, { user: 'token: *hunter2' })
+    expect(message).toBe('ConfigError: /config: its YAML aliases cannot be resolved; write the values out')
+  })
 })
