@@ -1,0 +1,60 @@
+/** The inputs that mutations start from: seeds, and inputs that led to something new. */
+/** Beyond these the corpus would slow the search down rather than help it. */
+const MAX_ENTRIES = 3_000
+const MAX_TOTAL_BYTES = 8 * 1024 * 1024
+
+/**
+ * Inputs by outcome: an input joins when its outcome is new, or when it is a shorter one for a known outcome.
+ *
+ * @example
+ * corpus.learn(input, 'StatusError 400 unable to parse requirement')
+ */
+export class Corpus {
+  readonly #entries: Buffer[] = []
+  /** Index into the entries. */
+  readonly #byOutcome = new Map<string, number>()
+  #totalBytes = 0
+
+  get size(): number {
+    return this.#entries.length
+  }
+
+  get entries(): readonly Buffer[] {
+    return this.#entries
+  }
+
+  /** Adds a seed whatever its outcome is. */
+  add(input: Buffer): void {
+    this.#entries.push(input)
+    this.#totalBytes += input.length
+  }
+
+  /** An entry; every number names one. */
+  pick(number: number): Buffer {
+    return this.#entries[number % Math.max(1, this.#entries.length)] ?? Buffer.alloc(0)
+  }
+
+  /** The name of what `input` has taught, if it was kept for that. */
+  learn(input: Buffer, outcome: string): string | undefined {
+    const lesson = lessonOf(outcome, input)
+    const known = this.#byOutcome.get(lesson)
+    if (known === undefined) {
+      if (this.#entries.length >= MAX_ENTRIES || this.#totalBytes + input.length > MAX_TOTAL_BYTES) return undefined
+      this.#byOutcome.set(lesson, this.#entries.length)
+      this.add(input)
+      return lesson
+    }
+    const entry = this.#entries[known]
+    // Half at least: or else it would be replaced again and again for a byte.
+    if (entry === undefined || input.length * 2 > entry.length) return undefined
+    this.#entries[known] = input
+    this.#totalBytes += input.length - entry.length
+    return lesson
+  }
+}
+
+/** The outcome without the words that only repeat the input: or else every input would have an outcome of its own. */
+function lessonOf(outcome: string, input: Buffer): string {
+  const words = outcome.split(/\s+/).map((word) => (input.includes(word) ? '…' : word))
+  return words.filter((word, index) => word !== '…' || words[index - 1] !== '…').join(' ')
+}

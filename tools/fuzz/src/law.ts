@@ -1,0 +1,29 @@
+/** Laws that hold for every input, such as: what is printed can be parsed again. */
+import { isDeepStrictEqual } from 'node:util'
+
+/** A law that does not hold for this input. */
+export class LawBrokenError extends Error {
+  override readonly name = 'LawBrokenError'
+  readonly code = 'LAW_BROKEN'
+}
+
+/**
+ * The error to throw when a law does not hold; `law` must be the same text for every input.
+ *
+ * @example
+ * if (!isSorted(parsed)) throw broken('versions are sorted', parsed)
+ */
+export function broken(law: string, ...evidence: readonly unknown[]): LawBrokenError {
+  const shown = evidence.map((value) => JSON.stringify(value)?.slice(0, 500) ?? String(value))
+  return new LawBrokenError(`${law}${shown.length > 0 ? `: ${shown.join(' | ')}` : ''}`)
+}
+
+/**
+ * Throws unless both values are the same.
+ *
+ * @example
+ * sameJson('a second apply changes nothing', apply(once), once)
+ */
+export function sameJson(law: string, actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) throw broken(law, actual, expected)
+}
