@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { convertRoute, type DynaKube, parseModules, validationRoutes } from '@reeve/dynatrace'
+import { convertRoute, type DynaKube, IgnoredNamespacePatterns, parseModules, validationRoutes } from '@reeve/dynatrace'
 import { CertificateHolder, issueAuthority, issueServing, WebhookRouter, WebhookServer } from '@reeve/runtime'
 
 /** What the process says when it listens. */
@@ -51,6 +51,7 @@ async function serveConstant({ certificate, privateKey }: Serving, answerBytes: 
 
 /** A cluster in memory: what look-ups cost is the API server's affair. */
 const lookups = {
+  ignoredNamespaces: new IgnoredNamespacePatterns(),
   modules: parseModules(undefined),
   readSecret: async () => undefined,
   hasIstio: async () => true,

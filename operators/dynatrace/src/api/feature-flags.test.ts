@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deprecatedFlagsInUse, type FeatureFlags, featureFlags, isIgnoredNamespace } from './feature-flags.ts'
+import { deprecatedFlagsInUse, type FeatureFlags, featureFlags } from './feature-flags.ts'
 import { dynakube } from './testing/build.ts'
 
 const flagsOf = (flags: Record<string, string>): FeatureFlags => featureFlags(dynakube({}, { flags }))
@@ -22,7 +22,6 @@ describe('feature flags', () => {
       oneAgentPrivileged: false,
       oneAgentSkipLivenessProbe: false,
       nodeImagePull: false,
-      ignoredNamespaces: ['^dynatrace$', '^kube-.*', '^openshift(-.*)?', '^gke-.*', '^gmp-.*'],
       automaticInjection: true,
       labelVersionDetection: false,
       injectionFailurePolicy: 'silent',
@@ -37,41 +36,6 @@ describe('feature flags', () => {
       (value) => flagsOf({ 'automatic-injection': value }).automaticInjection,
     )
     expect(results).toEqual([true, true, true, true, true, true, false, false, false])
-  })
-
-  it('fall back to the default namespaces when the list cannot be read (40)', () => {
-    const byDefault = flagsOf({}).ignoredNamespaces
-    expect(flagsOf({ 'ignored-namespaces': '[1,2,3]' }).ignoredNamespaces).toEqual(byDefault)
-    expect(flagsOf({ 'ignored-namespaces': '[]' }).ignoredNamespaces).toEqual([])
-    expect(flagsOf({ 'ignored-namespaces': 'null' }).ignoredNamespaces).toEqual([])
-  })
-
-  it('skip a pattern that is no regular expression (54)', () => {
-    const object = dynakube({}, { flags: { 'ignored-namespaces': '["(", "^a$"]' } })
-    expect(['a', 'b', '(', 'kube-system'].filter((name) => isIgnoredNamespace(object, name))).toEqual(['a'])
-  })
-
-  it.each(['(a+)+$', '(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(.*a){30}$'])(
-    'take no time for a pattern that would make others hang: %s',
-    (pattern) => {
-      const object = dynakube({}, { flags: { 'ignored-namespaces': JSON.stringify([pattern]) } })
-      const startMs = performance.now()
-      expect(isIgnoredNamespace(object, `${'a'.repeat(62)}!`)).toBe(false)
-      // Backtracking takes longer than anybody has; the limit only has to tell the two apart.
-      expect(performance.now() - startMs).toBeLessThan(5_000)
-    },
-  )
-
-  it('leave system namespaces alone by default', () => {
-    const names = ['dynatrace', 'dynatrace2', 'kube-system', 'openshift', 'openshift-dns', 'gke-x', 'gmp-y', 'shop']
-    const ignored = ['dynatrace', 'kube-system', 'openshift', 'openshift-dns', 'gke-x', 'gmp-y']
-    expect(names.filter((name) => isIgnoredNamespace(dynakube(), name))).toEqual(ignored)
-  })
-
-  it('take the namespace of the DynaKube as a name, not as a pattern', () => {
-    const { metadata, ...rest } = dynakube()
-    const object = { ...rest, metadata: { ...metadata, namespace: '(' } }
-    expect(['(', 'shop'].filter((name) => isIgnoredNamespace(object, name))).toEqual(['('])
   })
 
   it('know two failure policies (41)', () => {

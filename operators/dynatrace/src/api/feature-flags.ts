@@ -1,7 +1,6 @@
 /** Feature flags: settings of a DynaKube that are annotations instead of fields, with their defaults. */
-import { parseBoolean, parseDurationMs, parseInteger, parseTextList } from './annotation-values.ts'
+import { parseBoolean, parseDurationMs, parseInteger } from './annotation-values.ts'
 import type { DynaKube } from './latest.ts'
-import { matcherOf } from './namespace-patterns.ts'
 
 /** What the keys of all flags begin with. */
 export const FEATURE_PREFIX = 'feature.dynatrace.com/'
@@ -74,8 +73,6 @@ export interface FeatureFlags {
   readonly oneAgentSkipLivenessProbe: boolean
   /** The image with the code modules is pulled by the node instead of the CSI driver. */
   readonly nodeImagePull: boolean
-  /** Regular expressions of namespaces that are left alone. */
-  readonly ignoredNamespaces: readonly string[]
   /** Pods that do not say are injected. */
   readonly automaticInjection: boolean
   readonly labelVersionDetection: boolean
@@ -123,7 +120,6 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
     oneAgentPrivileged: isOn('oneagent-privileged', false),
     oneAgentSkipLivenessProbe: isOn('oneagent-skip-liveness-probe', false),
     nodeImagePull: isOn('node-image-pull', false),
-    ignoredNamespaces: ignoredByUser(dynakube) ?? ignoredByDefault(dynakube),
     automaticInjection: isOn('automatic-injection', true),
     labelVersionDetection: isOn('label-version-detection', false),
     injectionFailurePolicy: text('injection-failure-policy') === 'fail' ? 'fail' : 'silent',
@@ -133,37 +129,9 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
   }
 }
 
-/** Namespaces of the platform, which are ignored unless a flag says otherwise. */
-const PLATFORM_NAMESPACES = ['^kube-.*', '^openshift(-.*)?', '^gke-.*', '^gmp-.*'] as const
-const PLATFORM_NAMESPACE = new RegExp(PLATFORM_NAMESPACES.join('|'))
-
-/**
- * Tells whether pods of a namespace are never injected or enriched. Patterns match anywhere in the name; one that is
- * no regular expression matches nothing. For many namespaces: the patterns are read once.
- */
-export function ignoredNamespaces(dynakube: DynaKube): (namespace: string) => boolean {
-  const given = ignoredByUser(dynakube)
-  if (given !== undefined) return matcherOf(given)
-  // Every pass asks this for every DynaKube. Patterns of ours never backtrack, so they need no engine that is slow to set up.
-  const { namespace = '' } = dynakube.metadata
-  return (name) => name === namespace || PLATFORM_NAMESPACE.test(name)
-}
-
-/** As {@link ignoredNamespaces}, for one namespace. */
-export const isIgnoredNamespace = (dynakube: DynaKube, namespace: string): boolean =>
-  ignoredNamespaces(dynakube)(namespace)
-
 /** The deprecated flags that a DynaKube uses and that are warned about. */
 export function deprecatedFlagsInUse(dynakube: DynaKube): readonly DeprecatedFlag[] {
   return DEPRECATED_FLAGS.filter(({ name, isWarned }) => isWarned && flagText(dynakube, name) !== '')
-}
-
-function ignoredByUser(dynakube: DynaKube): readonly string[] | undefined {
-  return parseTextList(flagText(dynakube, 'ignored-namespaces'))
-}
-
-function ignoredByDefault({ metadata }: DynaKube): readonly string[] {
-  return [`^${metadata.namespace ?? ''}$`, ...PLATFORM_NAMESPACES]
 }
 
 function initialConnectRetryMs(dynakube: DynaKube): number {

@@ -1,6 +1,7 @@
 /** Look-ups of admission rules without a cluster: what the files hold is known, the rest is not. */
 import type { KubeObject } from '@reeve/kube'
 import type { NamespaceLabels } from '../api/dynakube/namespace-claims.ts'
+import type { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import type { DynaKube } from '../api/latest.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import type { Lookups } from '../api/validation/rule.ts'
@@ -8,6 +9,7 @@ import type { Lookups } from '../api/validation/rule.ts'
 /** What the files say about the cluster that they will be applied to. */
 export interface KnownObjects {
   readonly modules: Modules
+  readonly ignoredNamespaces: IgnoredNamespacePatterns
   /** In the stored version. */
   readonly dynakubes: readonly DynaKube[]
   /** Objects of other kinds. */
@@ -43,6 +45,7 @@ export class OfflineLookups {
   for(rule: string): Lookups {
     return {
       modules: this.#known.modules,
+      ignoredNamespaces: this.#known.ignoredNamespaces,
       readSecret: async (name) => this.#secret(name) ?? this.#unknown(rule, `there is no Secret ${name} in the files`),
       hasIstio: async () => this.#unknown(rule, 'whether Istio is installed is known in a cluster only'),
       listDynaKubes: async () => {

@@ -10,6 +10,7 @@ import {
   titleOf,
 } from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
+import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { API_GROUP, API_KINDS, type ApiKind } from '../api/kinds.ts'
 import type { DynaKube } from '../api/latest.ts'
 import { reviewBySchema, type SchemaReview } from '../api/schema-review.ts'
@@ -44,7 +45,12 @@ export async function reviewManifests({ documents, problems }: Manifests, module
       }
     }
   }
-  const known = { modules, dynakubes: lastOfEachName(candidates.flatMap(storedDynaKube)), others }
+  const known = {
+    modules,
+    ignoredNamespaces: new IgnoredNamespacePatterns(),
+    dynakubes: lastOfEachName(candidates.flatMap(storedDynaKube)),
+    others,
+  }
   for (const candidate of candidates) {
     const lookups = new OfflineLookups(known, candidate.object.metadata.namespace ?? '')
     findings.push(...(await reviewOne(candidate, lookups)))

@@ -2,6 +2,7 @@ import { createClient, type Transport } from '@reeve/kube'
 import { type Logger, silentLogger, WebhookRouter } from '@reeve/runtime'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
+import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { dynakube } from '../api/testing/build.ts'
 import { ALL_MODULES } from '../api/validation/modules.ts'
 import { clusterLookups } from './cluster-lookups.ts'
@@ -40,7 +41,11 @@ function setUp(answers: Readonly<Record<string, Answer>>, everything?: Answer) {
   }
   const client = createClient({ transport, clock, random: () => 0 })
   const lookups = (signal = new AbortController().signal) =>
-    clusterLookups({ client, modules: ALL_MODULES, logger }, 'dynatrace', signal)
+    clusterLookups(
+      { client, modules: ALL_MODULES, ignoredNamespaces: new IgnoredNamespacePatterns(), logger },
+      'dynatrace',
+      signal,
+    )
   return { clock, asked, warnings, lookups }
 }
 

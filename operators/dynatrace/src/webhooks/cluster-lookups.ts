@@ -1,6 +1,7 @@
 /** What rules look up, read from the API server: never from a cache, because admission decides on what is. */
 import { isNotFound, type KubeClient, Namespaces, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
+import type { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import type { Lookups } from '../api/validation/rule.ts'
@@ -17,6 +18,7 @@ const ISTIO_PATH = '/apis/networking.istio.io/v1beta1'
 export interface ClusterLookupsOptions {
   readonly client: KubeClient
   readonly modules: Modules
+  readonly ignoredNamespaces: IgnoredNamespacePatterns
   readonly logger: Logger
 }
 
@@ -26,7 +28,7 @@ export interface ClusterLookupsOptions {
  * *Errors*: each look-up rejects with the client's error, which is logged, or with the reason of `signal`.
  */
 export function clusterLookups(
-  { client, modules, logger }: ClusterLookupsOptions,
+  { client, modules, ignoredNamespaces, logger }: ClusterLookupsOptions,
   namespace: string,
   signal: AbortSignal,
 ): Lookups {
@@ -43,6 +45,7 @@ export function clusterLookups(
   }
   return {
     modules,
+    ignoredNamespaces,
     readSecret: (name) =>
       attempt('Secret of the proxy', () =>
         unlessMissing(async () => textsOf((await client.get(Secrets, { namespace, name }, request)).data)),

@@ -12,6 +12,7 @@ import {
   WebhookRouter,
   WebhookServer,
 } from '@reeve/runtime'
+import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import { type CertificateFiles, CertificateFilesFromSecret, type CertificateFilesOptions } from './certificate-files.ts'
 import { clusterLookups } from './cluster-lookups.ts'
@@ -71,7 +72,7 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
   const { client, namespace, modules, address, certificates, clock, metrics, lameDuckMs = 0 } = setup
   const logger = setup.logger ?? silentLogger
   const shared = { logger, ...(clock && { clock }), ...(metrics && { metrics }) }
-  const lookups = { client, modules, logger }
+  const lookups = { client, modules, ignoredNamespaces: new IgnoredNamespacePatterns(), logger }
   const routes = [
     ...validationRoutes((reviewed, signal) => clusterLookups(lookups, reviewed, signal), logger),
     convertRoute(),

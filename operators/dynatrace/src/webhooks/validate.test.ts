@@ -71,6 +71,29 @@ describe('the paths', () => {
   })
 })
 
+describe('patterns of ignored namespaces', () => {
+  const flagged = (value: string) =>
+    dynakube({ oneAgent: { applicationMonitoring: {} } }, { flags: { 'ignored-namespaces': value } })
+  const namespaces = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`team-${index}`, {}]))
+
+  it.each([
+    ['59 KiB of repeats', JSON.stringify(['a{1000}'.repeat(8_600)]), 'pattern 1 has 60200 characters; at most 256'],
+    ['281 KiB of repeats', JSON.stringify(['a{1000}'.repeat(41_000)]), 'has 287004 characters; at most 65536'],
+    ['a repeat of repeats', JSON.stringify(['((a{30}){30}|b){2}']), 'pattern 1 is of size'],
+  ])('are refused before anything is built from them: %s', async (_what, value, problem) => {
+    const answers = lookups({ namespaces, dynakubes: [{ ...flagged(value), metadata: { name: 'other' } }] })
+    const { allowed, status } = await review({ object: flagged(value), answers })
+    expect([allowed, status?.message]).toEqual([
+      false,
+      expect.stringContaining(`the annotation feature.dynatrace.com/ignored-namespaces exceeds its limits: ${problem}`),
+    ])
+  })
+
+  it('are no reason to refuse when they cannot be read: they ignore nothing', async () => {
+    expect(await review({ object: flagged('["(", "^a$"]') })).toMatchObject({ allowed: true })
+  })
+})
+
 describe('a denial', () => {
   it('lists all mistakes, numbered, with their count and the kind (1)', async () => {
     const object = dynakube({

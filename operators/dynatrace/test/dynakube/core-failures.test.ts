@@ -12,7 +12,7 @@ const MINUTE = 60_000
 
 const TENANTS = [
   ...['broken', 'busy', 'limited', 'picky', 'halved', 'first', 'later', 'refused', 'robbed', 'keeping', 'injecting'],
-  ...['retried', 'proxied', 'garbled', 'astray'],
+  ...['retried', 'proxied', 'garbled', 'astray', 'ignoring'],
 ]
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
 
@@ -237,6 +237,21 @@ describe('a cluster that refuses', () => {
     heal()
     await settled(stage, 'injecting')
     expect(await read()).not.toHaveProperty([INSTANCE_LABEL])
+  })
+})
+
+describe('patterns of ignored namespaces that no webhook has seen', () => {
+  it('are told to exceed their limits, and everything else is done', async () => {
+    const value = JSON.stringify(['a{1000}'.repeat(8_600)])
+    const applicationMonitoring = { namespaceSelector: { matchLabels: { team: 'ignoring' } } }
+    const flags = { 'feature.dynatrace.com/ignored-namespaces': value }
+    await stage.create('ignoring', { oneAgent: { applicationMonitoring } }, flags)
+    await running(stage, 'ignoring')
+    expect(await stage.condition('ignoring', 'IgnoredNamespaces')).toMatchObject({
+      status: 'False',
+      reason: 'LimitExceeded',
+      message: expect.stringContaining('the annotation feature.dynatrace.com/ignored-namespaces exceeds its limits'),
+    })
   })
 })
 

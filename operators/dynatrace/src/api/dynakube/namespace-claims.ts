@@ -1,6 +1,6 @@
 /** Which namespaces a DynaKube is responsible for. */
 import { type LabelSelector, matchesLabels } from '@reeve/kube'
-import { ignoredNamespaces } from '../feature-flags.ts'
+import type { IgnoredNamespacePatterns } from '../ignored-namespaces.ts'
 import type { DynaKube } from '../latest.ts'
 import { selectorProblems } from '../validation/label-selector-problems.ts'
 import { hasMetadataEnrichment, hasOtlpExporter } from './feature-facts.ts'
@@ -36,7 +36,7 @@ export interface NamespaceClaim {
 }
 
 /** What a DynaKube says about namespaces. */
-export function claimOf(owner: DynaKube): NamespaceClaim {
+export function claimOf(owner: DynaKube, patterns: IgnoredNamespacePatterns): NamespaceClaim {
   const { metadataEnrichment, otlpExporterConfiguration } = owner.spec
   const selectors = [
     ...(needsAppInjection(owner) ? [injectionNamespaceSelector(owner)] : []),
@@ -51,7 +51,7 @@ export function claimOf(owner: DynaKube): NamespaceClaim {
       ({ selector, isReadable }) => !isReadable || matchesLabels(selector as LabelSelector, labels),
     )
     if (first === undefined) return false
-    isIgnored ??= ignoredNamespaces(owner)
+    isIgnored ??= patterns.of(owner).includes
     if (isIgnored(name)) return false
     return first.isReadable || undefined
   }

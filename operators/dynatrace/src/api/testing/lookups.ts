@@ -1,5 +1,6 @@
 /** A cluster as rules see it, for tests. */
 import { ConnectionError } from '@reeve/kube'
+import { IgnoredNamespacePatterns } from '../ignored-namespaces.ts'
 import type { DynaKube } from '../latest.ts'
 import { ALL_MODULES, type Modules } from '../validation/modules.ts'
 import type { Lookups } from '../validation/rule.ts'
@@ -18,6 +19,7 @@ export function lookups(parts: LookupParts = {}): Lookups {
   const { modules, dynakubes = [], namespaces = {}, secrets = {}, hasIstio = false } = parts
   return {
     modules: { ...ALL_MODULES, ...modules },
+    ignoredNamespaces: new IgnoredNamespacePatterns(),
     readSecret: async (name) => secrets[name],
     listDynaKubes: async () => dynakubes,
     listNamespaces: async () => Object.entries(namespaces).map(([name, labels]) => ({ name, labels })),
@@ -30,6 +32,7 @@ export function unreachable(): Lookups {
   const fail = () => Promise.reject(new ConnectionError('connection refused', 'connect'))
   return {
     modules: ALL_MODULES,
+    ignoredNamespaces: new IgnoredNamespacePatterns(),
     readSecret: fail,
     listDynaKubes: fail,
     listNamespaces: fail,

@@ -9,12 +9,15 @@ import {
 } from '@reeve/kube'
 import type { NamespaceLabels } from '../dynakube/namespace-claims.ts'
 import type { ReadSecret } from '../dynakube/proxy.ts'
+import type { IgnoredNamespacePatterns } from '../ignored-namespaces.ts'
 import type { DynaKube } from '../latest.ts'
 import type { Modules } from './modules.ts'
 
 /** What rules may look up. Each rejects when the answer cannot be had; the rule decides what that means. */
 export interface Lookups {
   readonly modules: Modules
+  /** Outlives a review: patterns are compiled once. */
+  readonly ignoredNamespaces: IgnoredNamespacePatterns
   /** In the namespace of the object. */
   readonly readSecret: ReadSecret
   /** All DynaKubes in the namespace of the object, in the stored version. */

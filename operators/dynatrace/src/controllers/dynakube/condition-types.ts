@@ -19,6 +19,7 @@ export const CONDITIONS = {
   logMonitoringSettings: 'LogMonitoringSettings',
   istioForCodeModules: 'IstioForCodeModule',
   istioForActiveGate: 'IstioForActiveGate',
+  ignoredNamespaces: 'IgnoredNamespaces',
 } as const
 
 /** Types that earlier releases wrote; they go when they are met. */
@@ -41,6 +42,7 @@ export const REASONS = {
   verificationSkipped: 'VerificationSkipped',
   verificationFailed: 'VerificationFailed',
   downgrade: 'Downgrade',
+  limitExceeded: 'LimitExceeded',
 } as const
 
 /** What a condition says about a failed call to the environment. */

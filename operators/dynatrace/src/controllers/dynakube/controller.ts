@@ -12,6 +12,7 @@ import {
   labelsChanged,
 } from '@reeve/runtime'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
+import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { OWN_FIELDS, OWNED } from './apply.ts'
@@ -46,6 +47,7 @@ export function dynaKubeController(
 ): Controller<DynaKube> {
   const { namespace, backoff, onReconcile } = options
   const transform = OWN_FIELDS
+  const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
   return controller(
     {
       name: 'dynakube-controller',
@@ -54,13 +56,13 @@ export function dynaKubeController(
       watches: [
         { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
         { resource: ConfigMaps, namespace, transform, map: (map, cache) => referringTo(map, cache, configMapsOf) },
-        { resource: Namespaces, metadataOnly: true, map: (changed, cache) => concerning(changed, cache, namespace) },
+        { resource: Namespaces, metadataOnly: true, map: concerning(namespace, ignoredNamespaces) },
       ],
       reads: [
         ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
         { ...AGENT_PODS, namespace },
       ],
-      reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile(options)),
+      reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile({ ...options, ignoredNamespaces })),
       concurrency: CONCURRENCY,
       ...(backoff && { backoff }),
       ...(onReconcile && { onReconcile }),
@@ -88,10 +90,12 @@ function referringTo(
 }
 
 /** Which DynaKube is concerned may have gone while no operator was running, and left everything behind. */
-function concerning({ metadata }: Stored<KubeObject>, cache: CacheReader, namespace: string): readonly ObjectKey[] {
-  const { name, labels = {} } = metadata
-  const names = concernedBy({ name, labels }, cache.list(DynaKubes, { namespace }))
-  return names.map((name) => ({ namespace, name }))
+function concerning(namespace: string, patterns: IgnoredNamespacePatterns) {
+  return ({ metadata }: Stored<KubeObject>, cache: CacheReader): readonly ObjectKey[] => {
+    const { name, labels = {} } = metadata
+    const names = concernedBy({ name, labels }, cache.list(DynaKubes, { namespace }), patterns)
+    return names.map((name) => ({ namespace, name }))
+  }
 }
 
 /** Secrets of the user that a DynaKube names. */

@@ -13,6 +13,7 @@ import {
 } from '@reeve/runtime'
 import { hasActiveGate } from '../../api/dynakube/active-gate-facts.ts'
 import { changesPods } from '../../api/dynakube/namespace-claims.ts'
+import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, type DynaKubeStatus, DynaKubes } from '../../api/latest.ts'
 import {
   createEnvironmentClient,
@@ -28,7 +29,7 @@ import { exporters } from './components/injection/exporter-secrets.ts'
 import { injection } from './components/injection/source-secrets.ts'
 import { hasIstio, istioForApi, istioForCodeModules } from './components/istio/istio.ts'
 import { environmentConnection } from './environment-connection.ts'
-import { reportInjection } from './injection/injection-conditions.ts'
+import { reportIgnoredNamespaces, reportInjection } from './injection/injection-conditions.ts'
 import { labelNamespaces, releaseNamespaces, replicate } from './injection/namespaces.ts'
 import { reportInstances } from './instances.ts'
 import { type Mesh, MeshReader } from './mesh.ts'
@@ -66,6 +67,8 @@ export interface DynaKubeOptions extends ScopeSettings {
   readonly randomBytes?: ClusterPass['randomBytes']
   /** Makes certificates; a plan has no use for a key that takes a second. @default `selfSigned` */
   readonly selfSigned?: ClusterPass['selfSigned']
+  /** Shared with whoever else asks about the same DynaKubes. @default its own */
+  readonly ignoredNamespaces?: IgnoredNamespacePatterns
 }
 
 /**
@@ -83,6 +86,7 @@ export function dynaKubeReconcile(options: DynaKubeOptions): Reconcile<DynaKube>
     applier: new DynaKubeApplier(),
     meshes: new MeshReader(),
     certificates: new LimitedCertificates(options.selfSigned ?? selfSigned),
+    ignoredNamespaces: options.ignoredNamespaces ?? new IgnoredNamespacePatterns(),
   }
   return async (request) => {
     const { object } = request
@@ -102,6 +106,7 @@ interface Writers {
   readonly applier: DynaKubeApplier
   readonly meshes: MeshReader
   readonly certificates: LimitedCertificates
+  readonly ignoredNamespaces: IgnoredNamespacePatterns
 }
 
 /** One look at one DynaKube. */
@@ -138,6 +143,7 @@ class DynaKubePass {
   async run(): Promise<ReconcileResult> {
     const failures: Error[] = []
     let isWaiting = false
+    reportIgnoredNamespaces(this.#pass.draft, this.#writers.ignoredNamespaces)
     try {
       const outcome = await this.#work()
       failures.push(...outcome.failures)
@@ -267,7 +273,7 @@ class DynaKubePass {
     if (!changesPods(dynakube)) await attempt(releaseNamespaces(this.#request.key.name, this.#request))
     // While it is not known what pods get, no further namespace is promised anything.
     else if (!unknown.includes(injection)) {
-      await attempt(labelNamespaces(dynakube, this.#request))
+      await attempt(labelNamespaces(dynakube, this.#writers.ignoredNamespaces, this.#request))
       const sources = parts.flatMap(({ objects }) => objects)
       const left = unknown.flatMap((component) => component.mayOwn(dynakube).map(({ name }) => name))
       failures.push(...(await replicate(dynakube, sources, left, this.#request)))

@@ -1,4 +1,5 @@
 /** Everything that a DynaKube can ask for, as parts that can be put together. */
+import { IgnoredNamespacePatterns } from '../../../src/api/ignored-namespaces.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { DYNAKUBE_RULES } from '../../../src/api/validation/dynakube-rules.ts'
 import { ALL_MODULES } from '../../../src/api/validation/modules.ts'
@@ -101,6 +102,7 @@ export async function isAdmitted(spec: Partial<DynaKubeSpec>): Promise<boolean> 
 
 const LOOKUPS: Lookups = {
   modules: ALL_MODULES,
+  ignoredNamespaces: new IgnoredNamespacePatterns(),
   readSecret: async (name) => USER_SECRETS[name],
   hasIstio: async () => false,
   listDynaKubes: async () => [],

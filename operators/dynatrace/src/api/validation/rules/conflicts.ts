@@ -1,4 +1,5 @@
 /** Rules on DynaKubes that get in each other's way. */
+import { setImmediate } from 'node:timers/promises'
 import { hasStandaloneLogMonitoring } from '../../dynakube/feature-facts.ts'
 import { claimOf, claimsNamespaces } from '../../dynakube/namespace-claims.ts'
 import { agentNodeSelector, needsAppInjection, needsOneAgentDaemonSet } from '../../dynakube/one-agent-facts.ts'
@@ -49,10 +50,14 @@ export const namespaceConflictRule: Rule<DynaKube> = {
     }),
 }
 
+/** Patterns may take a millisecond per namespace: other reviews get their turn in between. */
+const NAMESPACES_AT_ONCE = 25
+
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {
   const [namespaces, others] = await Promise.all([lookups.listNamespaces(), otherDynaKubes(dynakube, lookups)])
-  const claims = [...others, dynakube].map(claimOf)
-  for (const namespace of namespaces) {
+  const claims = [...others, dynakube].map((owner) => claimOf(owner, lookups.ignoredNamespaces))
+  for (const [index, namespace] of namespaces.entries()) {
+    if (index % NAMESPACES_AT_ONCE === NAMESPACES_AT_ONCE - 1) await setImmediate()
     const owners: DynaKube[] = []
     for (const { owner, isOwner, selects } of claims) {
       const isMatch = selects(namespace)

@@ -48,6 +48,12 @@ export const namespaceSelectorRule: Rule<DynaKube> = {
   },
 }
 
+/** Patterns that would keep the webhook or the operator busy are refused before anything is built from them. */
+export const ignoredNamespacesRule: Rule<DynaKube> = {
+  id: 'DK-IGNORED-NS',
+  check: (dynakube, { ignoredNamespaces }) => ignoredNamespaces.of(dynakube).excess,
+}
+
 /** Rule 25. */
 export const imageRule: Rule<DynaKube> = {
   id: 'DK-IMAGE',

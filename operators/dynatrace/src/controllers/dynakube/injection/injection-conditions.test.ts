@@ -1,13 +1,14 @@
 import type { Namespace, Stored } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
-import type { DynaKubeSpec } from '../../../api/latest.ts'
+import { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
+import type { DynaKube, DynaKubeSpec } from '../../../api/latest.ts'
 import { dynakube } from '../../../api/testing/build.ts'
 import type { Component } from '../component.ts'
 import { exporters } from '../components/injection/exporter-secrets.ts'
 import { injection } from '../components/injection/source-secrets.ts'
 import { StatusDraft } from '../status-draft.ts'
-import { reportInjection } from './injection-conditions.ts'
+import { reportIgnoredNamespaces, reportInjection } from './injection-conditions.ts'
 import { INSTANCE_LABEL } from './map-namespaces.ts'
 
 const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
@@ -65,5 +66,29 @@ describe('the namespaces of a DynaKube', () => {
     expect(told([injection])).toEqual([])
     expect(told([exporters])).toEqual(['CodeModulesInjection', 'OneAgentNamespacesMonitored'])
     expect(told([])).toContain('OTLPExporterConfiguration')
+  })
+})
+
+describe('patterns of ignored namespaces that were stored', () => {
+  const afterwards = (value: string, conditions: readonly object[] = []) => {
+    // Conditions in the shape in which they are stored.
+    const status = { conditions } as NonNullable<DynaKube['status']>
+    const draft = new StatusDraft(dynakube({}, { flags: { 'ignored-namespaces': value }, status }), { now: () => 0 })
+    reportIgnoredNamespaces(draft, new IgnoredNamespacePatterns())
+    return draft.condition('IgnoredNamespaces')
+  }
+
+  it('are told to be ignored when they exceed the limits', () => {
+    expect(afterwards('["^a$", "(a{100}){10}(b{100}){10}"]')).toMatchObject({
+      status: 'False',
+      reason: 'LimitExceeded',
+      message: expect.stringMatching(
+        /ignored-namespaces exceeds its limits: pattern 2 .*; what exceeds them is ignored$/,
+      ),
+    })
+  })
+
+  it('are told no longer once they are corrected', () => {
+    expect(afterwards('["^a$"]', [{ type: 'IgnoredNamespaces', status: 'False' }])).toBeUndefined()
   })
 })

@@ -3,9 +3,10 @@ import type { CacheReader } from '@reeve/runtime'
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
 import { labelMatcher } from '../../../api/dynakube/namespace-claims.ts'
 import { injectionNamespaceSelector, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
+import type { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
 import type { Component } from '../component.ts'
 import { injection } from '../components/injection/source-secrets.ts'
-import { kubeApiMessage, REASONS } from '../condition-types.ts'
+import { CONDITIONS, kubeApiMessage, REASONS } from '../condition-types.ts'
 import type { StatusDraft } from '../status-draft.ts'
 import { namespacesOf } from './namespaces.ts'
 
@@ -43,6 +44,14 @@ export function reportInjection(draft: StatusDraft, { failures, unknown }: Injec
   report('OneAgentNamespacesMonitored', needsAppInjection(dynakube), injected)
   const enriched = isKnown && selectedBy(namespaceSelector)
   report('MetadataEnrichmentNamespacesMonitored', hasMetadataEnrichment(dynakube), enriched)
+}
+
+/** Admission refuses patterns beyond the limits; those that were stored before it did are told here. */
+export function reportIgnoredNamespaces(draft: StatusDraft, patterns: IgnoredNamespacePatterns): void {
+  const { excess } = patterns.of(draft.dynakube)
+  if (excess === undefined) draft.remove(CONDITIONS.ignoredNamespaces)
+  else
+    draft.set(CONDITIONS.ignoredNamespaces, 'False', REASONS.limitExceeded, `${excess}; what exceeds them is ignored`)
 }
 
 function reportFilled(draft: StatusDraft, type: string, failure?: Error): void {

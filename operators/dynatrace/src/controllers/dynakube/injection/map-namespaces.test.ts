@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
+import { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../api/latest.ts'
 import { dynakube } from '../../../api/testing/build.ts'
 import {
@@ -19,44 +20,49 @@ const namespace = (name: string, labels: Readonly<Record<string, string>> = {}) 
 const labelled = (name: string, instance: string, labels = {}) =>
   namespace(name, { ...labels, [INSTANCE_LABEL]: instance })
 
+const mapped = (dynakubes: readonly DynaKube[], namespaces: readonly NamespaceLabels[]) =>
+  mapNamespaces(dynakubes, namespaces, new IgnoredNamespacePatterns())
+const concerned = (changed: NamespaceLabels, dynakubes: readonly DynaKube[]) =>
+  concernedBy(changed, dynakubes, new IgnoredNamespacePatterns())
+
 describe('a namespace', () => {
   it('gets the name of the DynaKube that selects it', () => {
     const namespaces = [namespace('shop', { team: 'a' }), namespace('bank', { team: 'b' })]
-    expect(mapNamespaces([injecting('dk', team('a'))], namespaces)).toEqual([{ name: 'shop', instance: 'dk' }])
+    expect(mapped([injecting('dk', team('a'))], namespaces)).toEqual([{ name: 'shop', instance: 'dk' }])
   })
 
   it('loses it when it is no longer selected', () => {
-    expect(mapNamespaces([injecting('dk', team('a'))], [labelled('shop', 'dk')])).toEqual([
+    expect(mapped([injecting('dk', team('a'))], [labelled('shop', 'dk')])).toEqual([
       { name: 'shop', instance: undefined },
     ])
   })
 
   it('keeps the name of a DynaKube that nobody knows', () => {
-    expect(mapNamespaces([injecting('dk', team('a'))], [labelled('shop', 'gone')])).toEqual([])
+    expect(mapped([injecting('dk', team('a'))], [labelled('shop', 'gone')])).toEqual([])
   })
 
   it.each(['dynatrace', 'kube-system', 'openshift', 'openshift-dns', 'gke-managed', 'gmp-system'])(
     'called %s is ignored',
     (name) => {
-      expect(mapNamespaces([injecting('dk')], [namespace(name)])).toEqual([])
+      expect(mapped([injecting('dk')], [namespace(name)])).toEqual([])
     },
   )
 
   it('cannot belong to two that inject', () => {
-    const both = () => mapNamespaces([injecting('one'), injecting('two')], [namespace('shop')])
+    const both = () => mapped([injecting('one'), injecting('two')], [namespace('shop')])
     expect(both).toThrow(NamespaceConflictError)
     expect(both).toThrow(/shop would be injected or enriched by one and two/)
   })
 
   it('may be shared with one that only configures exporters', () => {
-    expect(mapNamespaces([injecting('one'), exporting('two')], [namespace('shop')])).toEqual([
+    expect(mapped([injecting('one'), exporting('two')], [namespace('shop')])).toEqual([
       { name: 'shop', instance: 'two' },
     ])
   })
 
   it('is left alone when a selector cannot be read', () => {
     const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] }
-    expect(() => mapNamespaces([injecting('dk', selector)], [namespace('shop')])).toThrow(NamespaceSelectorError)
+    expect(() => mapped([injecting('dk', selector)], [namespace('shop')])).toThrow(NamespaceSelectorError)
   })
 })
 
@@ -70,14 +76,14 @@ it('changes nothing the second time', () => {
   fc.assert(
     fc.property(namespaces, (given) => {
       const dynakubes = [injecting('one', team('a')), injecting('two', team('b'))]
-      const changes = new Map(mapNamespaces(dynakubes, given).map(({ name, instance }) => [name, instance]))
+      const changes = new Map(mapped(dynakubes, given).map(({ name, instance }) => [name, instance]))
       const after = given.map(({ name, labels: before }) => {
         const { [INSTANCE_LABEL]: _instance, ...rest } = before
         const instance = changes.get(name)
         if (!changes.has(name)) return { name, labels: before }
         return { name, labels: instance === undefined ? rest : { ...rest, [INSTANCE_LABEL]: instance } }
       })
-      expect(mapNamespaces(dynakubes, after)).toEqual([])
+      expect(mapped(dynakubes, after)).toEqual([])
     }),
   )
 })
@@ -85,15 +91,15 @@ it('changes nothing the second time', () => {
 describe('a change of a namespace', () => {
   it('concerns one of many DynaKubes when only that one selects it', () => {
     const dynakubes = Array.from({ length: 50 }, (_, index) => injecting(`dk-${index}`, team(`team-${index}`)))
-    expect(concernedBy(namespace('shop', { team: 'team-7' }), dynakubes)).toEqual(['dk-7'])
+    expect(concerned(namespace('shop', { team: 'team-7' }), dynakubes)).toEqual(['dk-7'])
   })
 
   it('concerns the DynaKube that it is labelled with, be it gone', () => {
-    expect(concernedBy(labelled('shop', 'gone', { team: 'a' }), [injecting('dk', team('a'))])).toEqual(['dk', 'gone'])
+    expect(concerned(labelled('shop', 'gone', { team: 'a' }), [injecting('dk', team('a'))])).toEqual(['dk', 'gone'])
   })
 
   it('concerns nobody that does not change pods', () => {
-    expect(concernedBy(namespace('shop'), [dynakube({ oneAgent: { hostMonitoring: {} } })])).toEqual([])
+    expect(concerned(namespace('shop'), [dynakube({ oneAgent: { hostMonitoring: {} } })])).toEqual([])
   })
 
   it('is looked at by somebody whenever its label is wrong', () => {
@@ -105,7 +111,7 @@ describe('a change of a namespace', () => {
       fc.property(anyNamespace, dynakubes, fc.integer({ min: 0, max: 3 }), (changed, all, count) => {
         const present = all.slice(0, count)
         if (isRight(changed, present)) return
-        expect(concernedBy(changed, present)).not.toEqual([])
+        expect(concerned(changed, present)).not.toEqual([])
       }),
     )
   })
@@ -113,7 +119,7 @@ describe('a change of a namespace', () => {
 
 function isRight(changed: NamespaceLabels, dynakubes: readonly DynaKube[]): boolean {
   try {
-    return mapNamespaces(dynakubes, [changed]).length === 0
+    return mapped(dynakubes, [changed]).length === 0
   } catch {
     // Two want it, or a selector cannot be read: somebody has to say so.
     return false

@@ -1,5 +1,6 @@
 /** Decides which namespace belongs to which DynaKube. Pure. */
 import { changesPods, claimOf, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
+import type { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 
 /** On namespaces: the DynaKube whose pods get injected. The webhook looks at it, too. */
@@ -41,13 +42,14 @@ export class NamespaceSelectorError extends Error {
  * *Errors*: {@link NamespaceConflictError}, {@link NamespaceSelectorError}: nothing is changed then.
  *
  * @example
- * for (const { name, instance } of mapNamespaces(dynakubes, namespaces)) await relabel(name, instance)
+ * for (const { name, instance } of mapNamespaces(dynakubes, namespaces, patterns)) await relabel(name, instance)
  */
 export function mapNamespaces(
   dynakubes: readonly DynaKube[],
   namespaces: readonly NamespaceLabels[],
+  patterns: IgnoredNamespacePatterns,
 ): readonly MappingChange[] {
-  const claims = dynakubes.map(claimOf)
+  const claims = dynakubes.map((dynakube) => claimOf(dynakube, patterns))
   return namespaces.flatMap(({ name, labels }) => {
     let instance = labels[INSTANCE_LABEL]
     let claimed: DynaKube | undefined
@@ -76,11 +78,15 @@ export function mapNamespaces(
  * *Guarantee*: whenever `mapNamespaces` finds something wrong with the namespace, somebody looks.
  *
  * @example
- * for (const name of concernedBy({ name: 'shop', labels }, dynakubes)) queue.add({ namespace, name })
+ * for (const name of concernedBy({ name: 'shop', labels }, dynakubes, patterns)) queue.add({ namespace, name })
  */
-export function concernedBy(namespace: NamespaceLabels, dynakubes: readonly DynaKube[]): readonly string[] {
+export function concernedBy(
+  namespace: NamespaceLabels,
+  dynakubes: readonly DynaKube[],
+  patterns: IgnoredNamespacePatterns,
+): readonly string[] {
   const selecting = dynakubes
-    .filter((dynakube) => changesPods(dynakube) && claimOf(dynakube).selects(namespace) !== false)
+    .filter((dynakube) => changesPods(dynakube) && claimOf(dynakube, patterns).selects(namespace) !== false)
     .map(({ metadata }) => metadata.name ?? '')
   const instance = namespace.labels[INSTANCE_LABEL]
   return [...new Set(instance ? [...selecting, instance] : selecting)]

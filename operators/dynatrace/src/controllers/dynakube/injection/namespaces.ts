@@ -11,6 +11,7 @@ import {
 import { type CacheReader, type DesiredObject, isJsonEqual } from '@reeve/runtime'
 import { FIXED_NAMES } from '../../../api/dynakube/names.ts'
 import { changesPods, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
+import type { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../../api/latest.ts'
 import { FIELD_MANAGER } from '../apply.ts'
 import { copiesOf } from '../components/injection/source-secret.ts'
@@ -50,7 +51,11 @@ export function namespacesOf(instance: string, cache: CacheReader): readonly Nam
  *
  * *Errors*: `NamespaceConflictError`, `NamespaceSelectorError`; errors of the cluster.
  */
-export async function labelNamespaces(current: DynaKube, context: NamespaceContext): Promise<void> {
+export async function labelNamespaces(
+  current: DynaKube,
+  patterns: IgnoredNamespacePatterns,
+  context: NamespaceContext,
+): Promise<void> {
   const { cache } = context
   const { namespace = '', uid } = current.metadata
   const others = cache.list(DynaKubes, { namespace }).filter(({ metadata }) => metadata.uid !== uid)
@@ -62,7 +67,7 @@ export async function labelNamespaces(current: DynaKube, context: NamespaceConte
     .list(Namespaces)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} }))
-  for (const { name, instance } of mapNamespaces(dynakubes, namespaces)) {
+  for (const { name, instance } of mapNamespaces(dynakubes, namespaces, patterns)) {
     if (instance === undefined) await release(name, context)
     else await relabel(name, instance, context)
   }

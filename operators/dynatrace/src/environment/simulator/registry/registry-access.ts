@@ -1,12 +1,12 @@
 /** Who may pull which image. */
 import type { Clock } from '@reeve/kube'
+import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import type { Call } from '../http/call.ts'
 import { Refusal } from '../http/refusal.ts'
 import type { RegistryOptions } from '../options.ts'
 import { type RandomBytes, randomText } from '../random-text.ts'
 import { secretDigest } from '../secret-digest.ts'
-import { BoundedMap } from '../tenant/bounded-map.ts'
 import type { TenantState } from '../tenant/tenant-state.ts'
 
 /** Where clients of the registry get their tokens. */

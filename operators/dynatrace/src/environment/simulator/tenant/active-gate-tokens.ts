@@ -1,9 +1,9 @@
 /** The tokens with which ActiveGates join a tenant. */
 import type { Clock } from '@reeve/kube'
+import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { violation } from '../http/refusal.ts'
 import { publicPart, type RandomBytes, randomToken } from '../random-text.ts'
-import { BoundedMap } from './bounded-map.ts'
 
 /** A token that was issued, without its secret part. */
 export interface ActiveGateToken {

@@ -1,10 +1,10 @@
 /** The hosts that a tenant monitors, and what it is told about them. */
 import type { Clock } from '@reeve/kube'
+import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { isObject } from '../http/call.ts'
 import { violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex } from '../random-text.ts'
-import { BoundedMap } from './bounded-map.ts'
 
 /** A monitored host. */
 export interface HostEntity {

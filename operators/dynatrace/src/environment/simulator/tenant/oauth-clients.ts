@@ -1,11 +1,11 @@
 /** The OAuth clients of a tenant and the access tokens they were given. */
 import type { Clock } from '@reeve/kube'
+import { BoundedMap } from '../../../bounded-map.ts'
 import { OAUTH_SCOPES, STATE_LIMITS, TENANT_DEFAULTS } from '../defaults.ts'
 import { Refusal } from '../http/refusal.ts'
 import type { OAuthClientOptions } from '../options.ts'
 import { publicPart, type RandomBytes, randomText, randomToken } from '../random-text.ts'
 import { secretDigest } from '../secret-digest.ts'
-import { BoundedMap } from './bounded-map.ts'
 
 /** A client. */
 export interface OAuthClient {

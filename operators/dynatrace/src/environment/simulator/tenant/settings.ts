@@ -1,10 +1,10 @@
 /** The settings of a tenant: objects of schemas, each at a scope. */
 import type { Clock } from '@reeve/kube'
+import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { isObject } from '../http/call.ts'
 import { Refusal, violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex, randomText } from '../random-text.ts'
-import { BoundedMap } from './bounded-map.ts'
 import { SCHEMA_IDS, type SettingsSchema, STANDARD_SCHEMAS } from './settings-schemas.ts'
 
 /** A settings object. */

@@ -1,0 +1,60 @@
+/** Turns the text of a user into something that matches in linear time, or says why not. */
+import { RE2JS } from 're2js'
+import { patternSize } from './pattern-size.ts'
+
+/** What a regular expression may cost. */
+export interface PatternLimits {
+  /** Characters. */
+  readonly maxLength: number
+  /** Instructions once repeats are written out; see {@link CompiledPattern.size}. */
+  readonly maxSize: number
+}
+
+/** A regular expression that can be used. */
+export interface CompiledPattern {
+  /**
+   * What the limit counts: about one per character, `a{50}` as fifty, a table of Unicode such as `\pL` as twenty. Time
+   * and memory grow with it.
+   */
+  readonly size: number
+  /** Tells whether the text contains a match. Takes time in proportion to the size and the length of the text. */
+  readonly isIn: (text: string) => boolean
+}
+
+/** Why a text cannot be used as a regular expression. */
+export interface PatternProblem {
+  readonly problem: 'too-long' | 'too-large' | 'invalid'
+  /** Ends a sentence that begins with what is wrong, such as `the pattern …`. */
+  readonly message: string
+}
+
+/**
+ * Compiles a regular expression in the dialect of RE2, which Kubernetes and its tools use.
+ *
+ * *Guarantees*: nothing is built from a text beyond the limits; it is not even parsed. Matching never backtracks:
+ * `(a+)+$` takes as long as `a+$`.
+ *
+ * @example
+ * const pattern = compilePattern('^team-[0-9]+$', { maxLength: 256, maxSize: 1_000 })
+ * if ('problem' in pattern) throw new Error(pattern.message)
+ * pattern.isIn('team-7') // true
+ */
+export function compilePattern(pattern: string, limits: PatternLimits): CompiledPattern | PatternProblem {
+  const { maxLength, maxSize } = limits
+  if (pattern.length > maxLength) {
+    return { problem: 'too-long', message: `has ${pattern.length} characters; at most ${maxLength} are allowed` }
+  }
+  const size = patternSize(pattern)
+  if (size > maxSize) {
+    const message = `is of size ${size} with its repeats written out; at most ${maxSize} is allowed`
+    return { problem: 'too-large', message }
+  }
+  let compiled: RE2JS
+  try {
+    compiled = RE2JS.compile(pattern)
+  } catch (error) {
+    return { problem: 'invalid', message: error instanceof Error ? error.message : String(error) }
+  }
+  // Not `test`, which builds states of its own: many more than there are instructions, and much slower at worst.
+  return { size, isIn: (text) => compiled.matcher(text).find() }
+}
