@@ -1,4 +1,5 @@
 /** Watches resources and calls a reconcile function for every object that may need it. */
+import { channel } from 'node:diagnostics_channel'
 import {
   type Clock,
   formatKey,
@@ -32,7 +33,7 @@ import {
 } from './controller-options.ts'
 import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, logEnding } from './reconcile-ending.ts'
-import { type ReconcileRecord, RecordLog } from './reconcile-record.ts'
+import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 import { ReconcileRun } from './reconcile-run.ts'
 import { asSource, type MappedSource, type Source, toController, toItself } from './sources.ts'
 
@@ -47,6 +48,8 @@ type Settled = Omit<
 >
 
 const noEvents: EventRecorder = { record: () => undefined }
+
+const ended = channel(RECONCILE_CHANNEL)
 
 /**
  * Describes a controller; a manager runs it.
@@ -367,6 +370,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   #report(logger: Logger, record: ReconcileRecord, error: Error | undefined): void {
     this.#records.add(record)
     logEnding(logger, record, error)
+    ended.publish(record)
     try {
       this.#options.onReconcile(record)
     } catch (hookError) {

@@ -1,10 +1,11 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { sleep } from '@reeve/kube'
 import { expect, test, vi } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
-import { type ReconcileRecord, RecordLog } from './reconcile-record.ts'
+import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 
 const key = (name: string) => ({ namespace: 'ns', name })
 
@@ -102,6 +103,19 @@ test('a hook that throws is logged and harms nothing', async () => {
   await clock.settle()
   expect(controller.records).toHaveLength(2)
   expect(logger.lines.filter(({ message }) => message === 'onReconcile failed')).toHaveLength(2)
+  await stop()
+})
+
+test('every record is published on the diagnostics channel of the process', async () => {
+  const published: unknown[] = []
+  const listen = (record: unknown) => published.push(record)
+  subscribe(RECONCILE_CHANNEL, listen)
+  const { cluster, clock, stop, controller } = await controllerScenario({})
+  cluster.put(Widgets, widget('a'))
+  await clock.settle()
+  unsubscribe(RECONCILE_CHANNEL, listen)
+  expect(published).toEqual(controller.records)
+  expect(published).toHaveLength(1)
   await stop()
 })
 

@@ -54,6 +54,15 @@ export interface ReconcileRecord {
 }
 
 /**
+ * The diagnostics channel on which every controller of the process publishes the {@link ReconcileRecord} of each
+ * reconcile that ends. For tools that watch operators from the outside; an operator itself uses `onReconcile`.
+ *
+ * @example
+ * diagnostics_channel.subscribe(RECONCILE_CHANNEL, (record) => console.log(record))
+ */
+export const RECONCILE_CHANNEL = 'reeve:reconcile'
+
+/**
  * The last records, oldest first; the oldest is dropped when a new one comes and `capacity` is reached.
  *
  * @example
