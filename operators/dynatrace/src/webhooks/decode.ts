@@ -1,56 +1,69 @@
 /** Finds what no rule can work with: what the API server never sends, and numbers that its schema lets through. */
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
-import type { UnknownObject } from '@reeve/kube'
+import { ownValue, type UnknownObject } from '@reeve/kube'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
 
-/** Lists the problems of an object; empty when it can be worked with. */
-export type UnreadableParts = (object: UnknownObject) => readonly Problem[]
+/**
+ * Lists the problems of an object; empty when it can be worked with. Of what was stored before, `isStored`, fields may be
+ * missing that the schema has come to require since.
+ */
+export type UnreadableParts = (object: UnknownObject, isStored?: boolean) => readonly Problem[]
 
 /** What makes objects of one version unreadable. The schema is prepared here, once: that takes longer than a review. */
 export function unreadableParts(crd: AnyCrd, version: string): UnreadableParts {
   const { group, kind } = crd
   const expected = `${group}/${version}`
   const { properties: { spec = {}, status = {} } = {} } = objectSchema(crd, version)
-  return (object) => {
+  return (object, isStored = false) => {
     if (object.apiVersion !== expected || object.kind !== kind) {
       const message = `expected ${kind} of ${expected}, not ${object.kind} of ${object.apiVersion}`
       return [{ field: '(root)', message }]
     }
-    if (!isRecord(object.metadata)) return [{ field: 'metadata', message: 'must be an object' }]
     const problems: Problem[] = []
-    checkTypes(METADATA, object.metadata, 'metadata', problems)
-    checkTypes(spec, object.spec, 'spec', problems)
-    checkTypes(status, object.status, 'status', problems)
+    const check: Check = { problems, isStored }
+    // What is missing at the top of the spec is for the rules to say.
+    checkTypes({ ...spec, required: [] }, object.spec, 'spec', check)
+    checkTypes(status, object.status, 'status', check)
     return problems.length > 0 ? problems : decodingProblems(object)
   }
 }
 
-/** What rules and conversions read of it. */
-const METADATA: StructuralSchema = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    namespace: { type: 'string' },
-    labels: { type: 'object', additionalProperties: { type: 'string' } },
-    annotations: { type: 'object', additionalProperties: { type: 'string' } },
-  },
+interface Check {
+  readonly problems: Problem[]
+  readonly isStored: boolean
 }
 
-/** Types only: a field that is missing, unknown or null is no obstacle to reading the rest. */
-function checkTypes(schema: StructuralSchema, value: unknown, field: string, problems: Problem[]): void {
+/** An unknown field is no obstacle to reading the rest, nor is a null, which counts as absent. */
+function checkTypes(schema: StructuralSchema, value: unknown, field: string, check: Check): void {
   if (value === undefined || value === null || schema['x-kubernetes-int-or-string']) return
   if (!hasType(schema.type, value)) {
-    problems.push({ field, message: `must be of type ${schema.type}` })
-    return
-  }
-  const { items, properties, additionalProperties } = schema
-  if (Array.isArray(value)) {
-    if (items) for (const [index, item] of value.entries()) checkTypes(items, item, `${field}[${index}]`, problems)
+    check.problems.push({ field, message: `must be of type ${schema.type}` })
+  } else if (Array.isArray(value)) {
+    checkItems(schema, value, field, check)
   } else if (isRecord(value)) {
-    for (const [name, child] of Object.entries(value)) {
-      const known = properties?.[name] ?? additionalProperties
-      if (typeof known === 'object') checkTypes(known, child, `${field}.${name}`, problems)
-    }
+    checkMembers(schema, value, field, check)
+  }
+}
+
+function checkItems({ items }: StructuralSchema, list: readonly unknown[], field: string, check: Check): void {
+  if (items === undefined) return
+  for (const [index, item] of list.entries()) {
+    if (item === null) check.problems.push({ field: `${field}[${index}]`, message: 'must not be null' })
+    else checkTypes(items, item, `${field}[${index}]`, check)
+  }
+}
+
+function checkMembers(
+  { required = [], properties, additionalProperties }: StructuralSchema,
+  object: Readonly<Record<string, unknown>>,
+  field: string,
+  check: Check,
+): void {
+  const missing = check.isStored ? [] : required.filter((name) => (ownValue(object, name) ?? null) === null)
+  for (const name of missing) check.problems.push({ field: `${field}.${name}`, message: 'is required' })
+  for (const [name, child] of Object.entries(object)) {
+    const known = ownValue(properties, name) ?? additionalProperties
+    if (typeof known === 'object') checkTypes(known, child, `${field}.${name}`, check)
   }
 }
 
@@ -64,4 +77,22 @@ function hasType(type: StructuralSchema['type'], value: unknown): boolean {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * A copy without members that are null, which to Kubernetes are absent. Items of lists stay.
+ *
+ * @example
+ * withoutNulls({ spec: { proxy: null, args: [null] } }) // { spec: { args: [null] } }
+ */
+export function withoutNulls<T>(value: T): T {
+  // Members of objects go and nothing else changes.
+  return dropNulls(value) as T
+}
+
+function dropNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropNulls)
+  if (!isRecord(value)) return value
+  const kept = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(kept.map(([name, member]) => [name, dropNulls(member)]))
 }

@@ -198,7 +198,7 @@ describe('what cannot be read', () => {
     [
       'an annotation that is no text',
       { ...dynakube(), metadata: { name: 'dk', annotations: { a: 1 } } },
-      'annotations.a',
+      'annotations["a"]',
     ],
     ['no metadata', { ...dynakube(), metadata: null }, 'metadata'],
   ])('%s is a bad request that names it', async (_, object, named) => {
@@ -254,5 +254,32 @@ describe('without an answer from the cluster', () => {
     })
     expect({ allowed, code: status?.code }).toEqual({ allowed: false, code: 500 })
     expect(status?.message).not.toContain('undefined')
+  })
+})
+
+describe('an object that no API server sends', () => {
+  const raw = (spec: string) => ({ ...dynakube(), spec: JSON.parse(spec) as object })
+
+  it.each(['__proto__', 'constructor', 'toString'])('is judged with a field named %s', async (name) => {
+    const { allowed, status } = await review({ object: raw(`{"${name}":{"apiUrl":"x"}}`) })
+    expect(allowed).toBe(false)
+    expect(status?.message).toContain('spec.apiUrl is missing')
+  })
+
+  it.each([
+    ['{"apiUrl":null}', 'spec.apiUrl is missing'],
+    ['{"apiUrl":"https://a.example.com/api","proxy":null,"metadataEnrichment":null}', ''],
+    ['{"extensions":{"databases":[null]}}', 'spec.extensions.databases[0]: must not be null'],
+    ['{"extensions":{"databases":[{}]}}', 'spec.extensions.databases[0].id: is required'],
+  ])('is read as Kubernetes reads null and what is missing: %s', async (spec, message) => {
+    const { status } = await review({ object: raw(spec) })
+    expect(status?.message ?? '').toContain(message)
+    expect(status?.code).not.toBe(500)
+  })
+
+  it('that was stored before a field became required can still be changed', async () => {
+    const oldObject = raw('{"apiUrl":"https://a.example.com/api","extensions":{"databases":[{}]}}')
+    const object = raw('{"apiUrl":"https://a.example.com/api"}')
+    expect(await review({ object, oldObject, operation: 'UPDATE' })).toMatchObject({ allowed: true })
   })
 })

@@ -16,7 +16,7 @@ import { DynaKubeCrd } from '../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'
 import { denialText, type Lookups, type RuleFinding } from '../api/validation/rule.ts'
 import { type Judgement, judgeDynaKube, judgeEdgeConnect } from '../api/validation/validate.ts'
-import { type UnreadableParts, unreadableParts } from './decode.ts'
+import { type UnreadableParts, unreadableParts, withoutNulls } from './decode.ts'
 
 /** Makes the look-ups for one review. */
 export type LookupsForReview = (namespace: string, signal: AbortSignal) => Lookups
@@ -65,12 +65,12 @@ async function review(
   lookupsIn: (namespace: string) => Lookups,
   logger: Logger,
 ): Promise<Approval | Denial> {
-  const { object, oldObject, operation, subResource, namespace = '', name } = request
+  const { oldObject, operation, subResource, namespace = '', name } = request
+  const object = withoutNulls(request.object)
   if (object === undefined || operation === 'DELETE' || (subResource ?? '') !== '') return allow()
-  // Whatever is wrong with it, it is on its way out: refusing to let its finalizers go would keep it for ever. Whether
-  // it has metadata at all is looked at below.
-  if (object.metadata?.deletionTimestamp !== undefined) return allow()
-  const problems = [object, ...(oldObject ? [oldObject] : [])].flatMap(unreadable)
+  // Whatever is wrong with it, it is on its way out: refusing to let its finalizers go would keep it for ever.
+  if (object.metadata.deletionTimestamp !== undefined) return allow()
+  const problems = [...unreadable(object), ...(oldObject ? unreadable(oldObject, true) : [])]
   if (problems.length > 0) return undecodable(crd, problems)
   const { errors, warnings } = await judge(inNamespace(object, namespace), lookupsIn(namespace), oldObject)
   if (errors.length === 0) return allow(textsOf(warnings))

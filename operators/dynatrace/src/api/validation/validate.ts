@@ -71,7 +71,7 @@ function verdict({ errors, warnings }: Judgement): Verdict {
 
 const latestDynaKube = (object: KubeObject) => toLatest<DynaKube>(convertDynaKube, object, 'v1beta6', { apiUrl: '' })
 
-/** The schema admits objects without a spec; for the rules that is one in which everything is missing. */
+/** The schema admits objects without a spec; for the rules, whatever is missing of it is there and empty. */
 function toLatest<T extends KubeObject & { readonly spec: object }>(
   convert: Convert,
   object: KubeObject,
@@ -80,5 +80,5 @@ function toLatest<T extends KubeObject & { readonly spec: object }>(
 ): T {
   // The converter returns objects of the version asked for.
   const latest = convert(object, version) as KubeObject & Partial<Pick<T, 'spec'>>
-  return { ...latest, spec: latest.spec ?? missing } as T
+  return { ...latest, spec: { ...missing, ...latest.spec } } as T
 }
