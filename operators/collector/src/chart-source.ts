@@ -1,6 +1,6 @@
 /** Where the chart of a Collector comes from. */
 import { type ChartCredentials, type ChartSource, chartCredentials } from '@reeve/helm'
-import { type KubeClient, type ObjectKey, Secrets } from '@reeve/kube'
+import { type KubeClient, type ObjectKey, ownValue, Secrets } from '@reeve/kube'
 import type { Collector } from './api/collector.ts'
 import type { CollectorSettings } from './settings.ts'
 
@@ -34,7 +34,7 @@ export async function chartSourceOf(collector: Collector, context: SourceContext
     if (chart.type === 'oci') return { type: 'oci', url: chart.url, version, ...access }
     return { type: 'repository', url: chart.url, chart: chart.name ?? name, version, ...access }
   }
-  const source = context.settings.clusters[collector.spec.cluster]
+  const source = ownValue(context.settings.clusters, collector.spec.cluster)
   if (source === undefined) throw new Error(`cluster ${collector.spec.cluster} is not in the settings`)
   const { type, location, plainHttp = false } = source
   const base = location.replace(/\/+$/, '')

@@ -1,5 +1,6 @@
 /** Reads the configuration of a Collector: Base64 of a YAML map. Treated as hostile input. */
 import type { Problem } from '@reeve/crd'
+import { ownValue } from '@reeve/kube'
 import { parseAllDocuments } from 'yaml'
 import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 
@@ -90,12 +91,12 @@ export function parseValues(text: string, field: string): Decoded {
  * mergeValues({ image: { tag: '1' } }, { image: { pullPolicy: 'Always' } })
  */
 export function mergeValues(below: Values, above: Values): Values {
-  const merged: Record<string, unknown> = { ...below }
-  for (const [key, value] of Object.entries(above)) {
-    const under = Object.hasOwn(below, key) ? below[key] : undefined
-    merged[key] = isMap(under) && isMap(value) ? mergeValues(under, value) : value
-  }
-  return merged
+  // Unlike an assignment, this takes __proto__ for a name like any other.
+  const merged = Object.entries(above).map(([key, value]) => {
+    const under = ownValue(below, key)
+    return [key, isMap(under) && isMap(value) ? mergeValues(under, value) : value] as const
+  })
+  return { ...below, ...Object.fromEntries(merged) }
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

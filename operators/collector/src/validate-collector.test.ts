@@ -118,4 +118,10 @@ describe('a configuration', () => {
     const merged = mergeValues({ image: { tag: '1', name: 'a' }, list: [1] }, { image: { tag: '2' }, list: [2] })
     expect(merged).toEqual({ image: { tag: '2', name: 'a' }, list: [2] })
   })
+
+  it('keeps a value named __proto__ a value', () => {
+    const merged = mergeValues({ a: 1 }, JSON.parse('{"__proto__":{"isAdmin":true},"constructor":{"b":2}}'))
+    expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"isAdmin":true},"constructor":{"b":2}}')
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype)
+  })
 })

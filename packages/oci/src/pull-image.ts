@@ -1,5 +1,6 @@
 /** Pulls the files of an image into a folder. */
 import { type TarCompression, type UnpackOptions, unpackTar } from '@reeve/archives'
+import { ownValue } from '@reeve/kube'
 import type { Descriptor } from './manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 import { RegistryResponseError } from './registry-error.ts'
@@ -25,7 +26,7 @@ export async function pullLayer(
   folder: string,
   options: UnpackOptions = {},
 ): Promise<void> {
-  const compression = COMPRESSIONS[layer.mediaType]
+  const compression = ownValue(COMPRESSIONS, layer.mediaType)
   if (compression === undefined) {
     throw new RegistryResponseError(
       `layer of ${image.reference.repository}: ${layer.mediaType} is not supported; build the image with gzip layers`,

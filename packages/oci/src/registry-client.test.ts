@@ -53,6 +53,16 @@ describe('digests', () => {
   })
 })
 
+describe('a layer', () => {
+  it.each(['application/zip', 'constructor', '__proto__'])('of type %s is not supported', async (mediaType) => {
+    const registry = new FakeRegistry({ origin: ORIGIN })
+    const digest = registry.addImage('team/web', '1', [])
+    const image = await client(registry).image(`registry.example/team/web@${digest}`)
+    const layer = { mediaType, digest, size: 1 }
+    await expect(pullLayer(client(registry), image, layer, 'unused')).rejects.toThrow(`${mediaType} is not supported`)
+  })
+})
+
 describe('an image', () => {
   it('without the platform is an error that names what there is', async () => {
     const registry = new FakeRegistry({ origin: ORIGIN })

@@ -1,6 +1,6 @@
 /** Finds a host that serves an image: mirrors first, then the registry itself, with retries. */
 import { HttpConnectionError, type RetryPolicy, repeat, type SecretFilter } from '@reeve/http'
-import type { ClientLogger, Clock } from '@reeve/kube'
+import { type ClientLogger, type Clock, ownValue } from '@reeve/kube'
 import { credentialsFor, type DockerConfig } from './docker-config.ts'
 import type { ImageReference } from './image-reference.ts'
 import { RegistryRefusedError } from './registry-error.ts'
@@ -54,7 +54,7 @@ export class RegistrySessions {
     options: RegistryCallOptions,
     work: SessionWork<T>,
   ): Promise<T> {
-    for (const mirror of this.#options.mirrors[registry] ?? []) {
+    for (const mirror of ownValue(this.#options.mirrors, registry) ?? []) {
       try {
         return await this.#at(mirror, repository, what, options, 0, work)
       } catch (error) {

@@ -1,5 +1,5 @@
 /** Tells which fields that a chart sets somebody else has changed, from who owns them: the server keeps account of that. */
-import type { KubeObject, ManagedFieldsEntry } from '@reeve/kube'
+import { type KubeObject, type ManagedFieldsEntry, ownValue } from '@reeve/kube'
 import { type FieldTree, isJsonEqual, isLeaf, parseFieldTree } from '@reeve/runtime'
 
 type JsonRecord = Readonly<Record<string, unknown>>
@@ -98,7 +98,7 @@ function compareMap(
 ): void {
   for (const [name, value] of Object.entries(desired)) {
     const below = trees.flatMap((tree) => tree.fields.get(name) ?? [])
-    compareValue(value, live[name], below, path === '' ? name : `${path}.${name}`, fields)
+    compareValue(value, ownValue(live, name), below, path === '' ? name : `${path}.${name}`, fields)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Works out what the release of a Collector should be made from. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
-import { isNotFound, Secrets } from '@reeve/kube'
+import { isNotFound, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'
@@ -69,7 +69,7 @@ async function secretValues({ metadata, spec }: Collector, { request }: Collecto
   const refuse = (message: string) => ({ failure: { reason: 'InvalidConfiguration', message: `${field}: ${message}` } })
   try {
     const { data } = await request.client.get(Secrets, key, { signal: request.signal })
-    const packed = data?.[from.key]
+    const packed = ownValue(data, from.key)
     if (packed === undefined) return refuse(`Secret ${from.secretName} has no key ${from.key}: add it`)
     const { values, problem } = decodeValues(Buffer.from(packed, 'base64'), field)
     return problem === undefined ? { values } : refuse(problem.message)

@@ -1,5 +1,5 @@
 /** Finds what a conversion has no place for. */
-import type { KubeObject } from '@reeve/kube'
+import { type KubeObject, ownValue } from '@reeve/kube'
 import { isRecord } from '../api/is-record.ts'
 
 /** Members that switch something on by being there, even if empty. Elsewhere absent and empty mean the same. */
@@ -36,7 +36,9 @@ function compare(name: string, before: unknown, after: unknown, parent: string, 
   if (saysNothing(name, before)) return
   const field = `${parent}${name}`
   if (isRecord(before) && isRecord(after)) {
-    for (const [member, value] of Object.entries(before)) compare(member, value, after[member], `${field}.`, lost)
+    for (const [member, value] of Object.entries(before)) {
+      compare(member, value, ownValue(after, member), `${field}.`, lost)
+    }
   } else if (JSON.stringify(before) !== JSON.stringify(after)) lost.push(field)
 }
 

@@ -13,6 +13,14 @@ describe('the difference between two objects', () => {
     ])
   })
 
+  it('names fields that are called like those of every JavaScript object', () => {
+    const named = JSON.parse('{"labels":{"constructor":"a","__proto__":"b"}}') as object
+    expect(fieldDiff({ labels: {} }, named)).toEqual([
+      { path: 'labels.constructor', after: 'a' },
+      { path: 'labels.__proto__', after: 'b' },
+    ])
+  })
+
   it('matches items of lists by their names', () => {
     const item = (name: string, value: string) => ({ name, value })
     expect(fieldDiff({ env: [item('b', '1')] }, { env: [item('a', '0'), item('b', '2')] })).toEqual([

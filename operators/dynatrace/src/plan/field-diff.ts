@@ -1,4 +1,5 @@
 /** Which fields differ between two objects, in words that people recognise. */
+import { ownValue } from '@reeve/kube'
 import { isJsonEqual } from '@reeve/runtime'
 import { isRecord } from '../api/is-record.ts'
 
@@ -36,7 +37,7 @@ type JsonRecord = Readonly<Record<string, unknown>>
 
 function recordDiff(before: JsonRecord, after: JsonRecord, path: string): readonly FieldChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap((name) => fieldDiff(before[name], after[name], fieldPath(path, name)))
+  return names.flatMap((name) => fieldDiff(ownValue(before, name), ownValue(after, name), fieldPath(path, name)))
 }
 
 function listDiff(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {

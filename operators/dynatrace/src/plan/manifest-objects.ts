@@ -61,7 +61,7 @@ function stored({ kind, version }: Resource, object: KubeObject): KubeObject {
 function replacing(live: Stored<KubeObject>, object: KubeObject): KubeObject {
   const before = lastApplied(live)
   const merge = (field: 'labels' | 'annotations') => {
-    const kept = Object.entries(live.metadata[field] ?? {}).filter(([key]) => before[field]?.[key] === undefined)
+    const kept = Object.entries(live.metadata[field] ?? {}).filter(([key]) => !Object.hasOwn(before[field] ?? {}, key))
     const map = { ...Object.fromEntries(kept), ...object.metadata[field] }
     return Object.keys(map).length > 0 && { [field]: map }
   }

@@ -43,6 +43,10 @@ describe('the ActiveGate of a DynaKube', () => {
     ])
   })
 
+  it('does not tell its container of capabilities that there are not', () => {
+    expect(capabilityArguments(withCapabilities('routing', 'constructor', 'telepathy'))).toEqual(['MSGrouter'])
+  })
+
   it('is trusted by the collector by its own certificate, or the environment by the given ones (36)', () => {
     const facts = (object: ReturnType<typeof dynakube>) => [
       collectorNeedsTrustedCertificates(object),

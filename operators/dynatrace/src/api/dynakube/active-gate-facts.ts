@@ -1,4 +1,5 @@
 /** What follows from the ActiveGate part of a DynaKube. */
+import { ownValue } from '@reeve/kube'
 import { featureFlags } from '../feature-flags.ts'
 import type { DynaKube } from '../latest.ts'
 import { hasExtensions, hasOtlpExporter, hasTelemetryIngest } from './feature-facts.ts'
@@ -39,7 +40,7 @@ export const activeGateReplicas = (dynakube: DynaKube): number =>
 /** What the container is told to do, in the user's order and then what features add. */
 export function capabilityArguments(dynakube: DynaKube): readonly string[] {
   return [
-    ...capabilities(dynakube).flatMap((capability) => CAPABILITY_ARGUMENTS[capability] ?? []),
+    ...capabilities(dynakube).flatMap((capability) => ownValue(CAPABILITY_ARGUMENTS, capability) ?? []),
     ...(hasExtensions(dynakube) ? EXTENSION_ARGUMENTS : []),
     ...(hasTelemetryIngest(dynakube) || hasOtlpExporter(dynakube) ? INGEST_ARGUMENTS : []),
   ]

@@ -1,5 +1,5 @@
 /** Finds the field that a finding is about, for tools that point at it. */
-import type { KubeObject } from '@reeve/kube'
+import { type KubeObject, ownValue } from '@reeve/kube'
 import { isRecord } from '../is-record.ts'
 
 const PATH = /\b(?:([A-Za-z]+) of )?((?:spec|metadata|status)\b(?:\.[A-Za-z]+|\[[^\]]*\])*)/
@@ -19,9 +19,11 @@ export function fieldInMessage(message: string, object: KubeObject): string | un
     return annotation && `metadata.annotations[${annotation}]`
   }
   if (member === undefined) return path
-  const parent = path.split('.').reduce<unknown>((node, name) => (isRecord(node) ? node[name] : undefined), object)
+  const parent = path
+    .split('.')
+    .reduce<unknown>((node, name) => (isRecord(node) ? ownValue(node, name) : undefined), object)
   if (!isRecord(parent)) return path
-  if (member in parent) return `${path}.${member}`
-  const owner = Object.keys(parent).find((name) => isRecord(parent[name]) && member in parent[name])
+  if (Object.hasOwn(parent, member)) return `${path}.${member}`
+  const owner = Object.keys(parent).find((name) => isRecord(parent[name]) && Object.hasOwn(parent[name], member))
   return owner === undefined ? path : `${path}.${owner}.${member}`
 }

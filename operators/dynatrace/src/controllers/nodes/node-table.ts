@@ -5,6 +5,7 @@ import {
   ConfigMaps,
   type ObjectMeta,
   type OwnerReference,
+  ownValue,
   type Stored,
 } from '@reeve/kube'
 import { formatTime } from '@reeve/runtime'
@@ -91,7 +92,7 @@ export class NodeTable {
   }
 
   #text(node: string): string | undefined {
-    return this.#changes.has(node) ? this.#changes.get(node) : this.#stored?.data?.[node]
+    return this.#changes.has(node) ? this.#changes.get(node) : ownValue(this.#stored?.data, node)
   }
 
   #merged(): Record<string, string> {

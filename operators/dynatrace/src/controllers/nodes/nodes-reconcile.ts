@@ -1,5 +1,5 @@
 /** What happens when something happened to a node: it is remembered, announced as going away, or forgotten. */
-import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, type Stored } from '@reeve/kube'
+import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, ownValue, type Stored } from '@reeve/kube'
 import { controllerReference, type Reconcile, type ReconcileRequest, type ReconcileResult } from '@reeve/runtime'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import {
@@ -181,7 +181,7 @@ class NodesPass {
   #agentOn(node: string): { readonly dynakube: Stored<DynaKube>; readonly ip: string } | undefined {
     const { namespace } = this.#options
     for (const dynakube of this.#request.cache.list(DynaKubes, { namespace })) {
-      const instance = dynakube.status?.oneAgent?.instances?.[node]
+      const instance = ownValue(dynakube.status?.oneAgent?.instances, node)
       if (instance !== undefined) return { dynakube, ip: instance.ipAddress ?? '' }
     }
     return undefined

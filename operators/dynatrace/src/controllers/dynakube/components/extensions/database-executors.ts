@@ -1,5 +1,5 @@
 /** The executors that query databases for extensions: one Deployment per database. */
-import { type Container, type Deployment, Deployments, type PodSpec } from '@reeve/kube'
+import { type Container, type Deployment, Deployments, ownValue, type PodSpec } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import {
   databaseExecutorName,
@@ -66,7 +66,7 @@ function renderDeployment({ dynakube, material }: RenderInput, database: Databas
       },
       spec: {
         // An autoscaler may have decided: what is there stays unless the user says otherwise.
-        replicas: database.replicas ?? material.databaseReplicas?.[database.id] ?? 1,
+        replicas: database.replicas ?? ownValue(material.databaseReplicas, database.id) ?? 1,
         selector: { matchLabels: labels.match },
         template: {
           metadata: {

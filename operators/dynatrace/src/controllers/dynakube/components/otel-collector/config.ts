@@ -1,4 +1,5 @@
 /** The configuration of collectors that receive telemetry. Variables are resolved by the collector itself. */
+import { ownValue } from '@reeve/kube'
 import {
   collectorNeedsTrustedCertificates,
   hasActiveGateCertificate,
@@ -40,7 +41,7 @@ export function collectorConfig(dynakube: DynaKube): YamlTree {
 }
 
 function protocolOf(name: string): Protocol {
-  const protocol = PROTOCOLS[name]
+  const protocol = ownValue(PROTOCOLS, name)
   if (protocol === undefined) throw new UnknownProtocolError(name)
   return protocol
 }

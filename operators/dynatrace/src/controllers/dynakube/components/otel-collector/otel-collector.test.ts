@@ -193,6 +193,10 @@ describe('its configuration', () => {
   })
 
   it('names a protocol that nobody understands', () => {
-    expect(() => collectorConfig(renderInput(ingest({ protocols: ['smtp'] })).dynakube)).toThrow(UnknownProtocolError)
+    for (const protocol of ['smtp', 'constructor', '__proto__']) {
+      expect(() => collectorConfig(renderInput(ingest({ protocols: [protocol] })).dynakube)).toThrow(
+        UnknownProtocolError,
+      )
+    }
   })
 })

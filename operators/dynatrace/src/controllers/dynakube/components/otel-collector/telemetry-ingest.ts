@@ -1,5 +1,5 @@
 /** What receiving telemetry needs besides the collectors: a Service, where to send it, and how to treat it. */
-import { ConfigMaps, Services } from '@reeve/kube'
+import { ConfigMaps, ownValue, Services } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
@@ -44,7 +44,7 @@ function configMap(input: RenderInput, name: string, data: Readonly<Record<strin
 
 function renderService(input: RenderInput): DesiredObject {
   const { dynakube } = input
-  const ports = ingestProtocols(dynakube).flatMap((name) => PROTOCOLS[name]?.ports ?? [])
+  const ports = ingestProtocols(dynakube).flatMap((name) => ownValue(PROTOCOLS, name)?.ports ?? [])
   return desired(
     Services,
     {
