@@ -1,13 +1,13 @@
-/** A limit on the work an expression may do. */
+/** A limit on the cost of evaluating an expression. */
 import { CelBudgetError } from './cel-error.ts'
 
-/** Steps a single rule may take; as many as the API server allows a rule in its own units. */
+/** Steps that a single rule may use; the same number as the API server's cost limit per rule. */
 export const maxStepsPerRule = 1_000_000
 
-/** Steps all rules of one object may take together. */
+/** Steps that all rules of one object may use together. */
 export const maxStepsPerObject = 10_000_000
 
-/** Counts steps down. One step is about one operation or one item looked at. */
+/** Counts steps down. One step is about one operation or one visited item. */
 export class Budget {
   #left: number
 
@@ -15,7 +15,7 @@ export class Budget {
     this.#left = steps
   }
 
-  /** Steps not spent yet. */
+  /** Remaining steps. */
   get left(): number {
     return this.#left
   }

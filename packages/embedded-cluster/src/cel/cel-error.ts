@@ -1,13 +1,13 @@
-/** Failures while a CEL expression is evaluated. */
+/** Errors during the evaluation of a CEL expression. */
 import { type CelValue, typeName } from './values.ts'
 
-/** A failure that belongs to the value at hand: `&&`, `||` and the quantifiers may absorb it. */
+/** An error caused by the evaluated values: `&&`, `||` and the quantifiers may absorb it. */
 export class CelError extends Error {
   override readonly name: string = 'CelError'
   readonly code: string = 'CEL_EVALUATION'
 }
 
-/** Evaluation took too many steps. Nothing absorbs it. */
+/** Evaluation exceeded its step limit. Nothing absorbs this error. */
 export class CelBudgetError extends Error {
   override readonly name = 'CelBudgetError'
   readonly code = 'CEL_BUDGET_EXCEEDED'
@@ -18,7 +18,7 @@ export function noSuchOverload(name: string, args: readonly CelValue[]): CelErro
   return new CelError(`no such overload: ${name}(${args.map(typeName).join(', ')})`)
 }
 
-/** A conversion that cannot be done, such as of text that is no number. */
+/** A conversion that is not possible, such as of text that is not a number. */
 export function conversionError(from: string, to: string): CelError {
   return new CelError(`type conversion error from '${from}' to '${to}'`)
 }

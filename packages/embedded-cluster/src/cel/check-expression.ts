@@ -1,10 +1,10 @@
-/** Finds mistakes in an expression before anything is evaluated: unknown names and fields, operands that cannot match. */
+/** Checks an expression statically: unknown names and fields, operand types that have no overload. */
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { functionNamed } from './functions/function-table.ts'
 import { loopShape } from './macros.ts'
 import { dyn, printType, type StaticType, scalar, typeOfSchema } from './static-type.ts'
 
-/** A mistake, with its place in the source. */
+/** An error in an expression, with its position in the source. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
   readonly code = 'INVALID_CEL'
@@ -17,7 +17,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** The types of the names an expression may use. */
+/** The types of the names that an expression may use. */
 export type StaticScope = ReadonlyMap<string, StaticType>
 
 const typeNames = new Set(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'])
@@ -25,11 +25,11 @@ const orderedKinds = new Set(['bool', 'string', 'bytes', 'timestamp', 'duration'
 const numericKinds = new Set(['int', 'uint', 'double'])
 
 /**
- * The type of an expression, as far as it can be known.
+ * The static type of an expression.
  *
- * *Guarantees*: refuses only what is certain to be wrong; what depends on values is left to evaluation.
+ * *Guarantees*: rejects only what is certain to fail; errors that depend on values are left to evaluation.
  *
- * *Errors*: ExpressionError at the first mistake.
+ * *Errors*: ExpressionError at the first error.
  */
 export function checkExpression(node: ASTNode, scope: StaticScope): StaticType {
   switch (node.op) {
@@ -236,7 +236,7 @@ function canCombine(op: string, left: StaticType, right: StaticType): boolean {
   }
 }
 
-/** `+` and `-` beyond numbers. */
+/** `+` and `-` for types other than numbers. */
 function canAdd(op: string, left: StaticType, right: StaticType): boolean {
   const same = left.kind === right.kind
   const times = `${left.kind} ${right.kind}`

@@ -9,16 +9,16 @@ import { dyn, type StaticType, typeOfSchema } from './static-type.ts'
 
 type RuleSource = NonNullable<Schema['x-kubernetes-validations']>[number]
 
-/** One rule, ready to be evaluated. */
+/** One compiled rule. */
 export interface CompiledRule {
   readonly source: RuleSource
   readonly expression: ASTNode
   readonly messageExpression: ASTNode | undefined
-  /** Whether it compares with the previous value; without one there is nothing to compare. */
+  /** Whether the rule refers to `oldSelf`; such a rule is only evaluated on updates. */
   readonly usesOldSelf: boolean
 }
 
-/** The rules of a schema and of everything below it. Parts without rules are left out. */
+/** The rules of a schema and of everything below it. Parts without rules are omitted. */
 export interface CompiledRules {
   readonly schema: Schema
   readonly rules: readonly CompiledRule[]
@@ -27,7 +27,7 @@ export interface CompiledRules {
   readonly entries: CompiledRules | undefined
 }
 
-/** The outcome of compiling: rules to evaluate, if there are any, and why the definition must be refused, if it must. */
+/** The result of compiling: the rules to evaluate, if any, and the errors of the definition, if any. */
 export interface RuleCompilation {
   readonly rules: CompiledRules | undefined
   readonly errors: readonly FieldError[]
@@ -38,10 +38,10 @@ const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 /**
  * Compiles every rule of a schema.
  *
- * *Guarantees*: what compiles here can be evaluated. Rules are not refused for what they might cost; evaluation has a
+ * *Guarantees*: compiled rules can be evaluated. Rules are not rejected for their estimated cost; evaluation has a
  * limit instead.
  *
- * @param path where the schema stands in the definition
+ * @param path the path of the schema in the definition
  */
 export function compileRules(schema: Schema, path = 'spec.validation.openAPIV3Schema'): RuleCompilation {
   const compiler = new Compiler()
@@ -121,7 +121,7 @@ class Compiler {
     path: string,
     expected: 'bool' | 'string',
   ): ASTNode | undefined {
-    const refuse = (detail: string): undefined => {
+    const addError = (detail: string): undefined => {
       this.errors.push({
         ...invalid(`${path}.${field}`, null, ''),
         message: `Invalid value: ${shownRule(source)}: ${detail}`,
@@ -132,7 +132,7 @@ class Compiler {
     try {
       node = this.#environment.parse(text).ast
     } catch (error) {
-      return refuse(`compilation failed: ${located(text, positionOf(error), `Syntax error: ${reasonOf(error)}`)}`)
+      return addError(`compilation failed: ${located(text, positionOf(error), `Syntax error: ${reasonOf(error)}`)}`)
     }
     const oldSelf: StaticType = source.optionalOldSelf ? { kind: 'optional', value: self } : self
     const scope: StaticScope = new Map([
@@ -142,27 +142,27 @@ class Compiler {
     try {
       const type = checkExpression(node, scope)
       if (type.kind !== expected && type !== dyn && type.kind !== 'dyn') {
-        return refuse(`${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${expected}`)
+        return addError(`${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${expected}`)
       }
       const badPattern = findBadPattern(node)
       if (badPattern !== undefined)
-        return refuse(`compilation failed: ${located(text, badPattern.position, badPattern.message)}`)
+        return addError(`compilation failed: ${located(text, badPattern.position, badPattern.message)}`)
       return node
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
-      return refuse(`compilation failed: ${located(text, error.position, error.message)}`)
+      return addError(`compilation failed: ${located(text, error.position, error.message)}`)
     }
   }
 }
 
-/** At the root of an object expressions see its kind and name beside what the schema declares. */
+/** At the root of an object, expressions see its kind and name in addition to the declared fields. */
 function withTypeMeta(schema: Schema): Schema {
   const text: Schema = { type: 'string' }
   const metadata: Schema = { type: 'object', properties: { name: text, generateName: text } }
   return { ...schema, properties: { apiVersion: text, kind: text, ...schema.properties, metadata } }
 }
 
-/** The steps of a rule's `fieldPath`, or `undefined` when the schema has no such field. */
+/** The segments of a rule's `fieldPath`, or `undefined` when the schema has no such field. */
 export function parseFieldPath(schema: Schema, path: string): string | undefined {
   let current: Schema | undefined = schema
   let shown = ''
@@ -187,7 +187,7 @@ function mentions(node: ASTNode, name: string): boolean {
   return childrenOf(node).some((child) => mentions(child, name))
 }
 
-/** The expressions an expression is made of. */
+/** The direct subexpressions of an expression. */
 function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case 'value':
@@ -210,7 +210,7 @@ function childrenOf(node: ASTNode): readonly ASTNode[] {
   }
 }
 
-/** A literal pattern RE2 does not accept is a mistake in the rule, not in every object it is applied to. */
+/** A literal pattern that RE2 does not accept is an error of the rule, not of every object it is applied to. */
 function findBadPattern(node: ASTNode): { readonly position: number; readonly message: string } | undefined {
   if (node.op === 'rcall' && ['matches', 'find', 'findAll'].includes(node.args[0])) {
     const [pattern] = node.args[2]

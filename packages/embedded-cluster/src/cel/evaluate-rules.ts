@@ -11,7 +11,7 @@ import { celFromJson } from './from-json.ts'
 import type { Scope } from './scope.ts'
 import { CelOptional, type CelValue } from './values.ts'
 
-/** Errors that leave too little of an object intact to apply rules to it. */
+/** Schema errors after which rules cannot be evaluated on an object. */
 const blockingReasons = new Set<FieldError['reason']>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -20,10 +20,7 @@ const blockingReasons = new Set<FieldError['reason']>([
   'FieldValueTypeInvalid',
 ])
 
-/**
- * The error that stands for the rules when schema validation found errors because of which they are not evaluated,
- * or `undefined` when they are to be evaluated.
- */
+/** The error reported when rules are not evaluated because of schema errors, or `undefined` when they are evaluated. */
 export function rulesNotChecked(schemaErrors: readonly FieldError[]): FieldError | undefined {
   if (!schemaErrors.some(({ reason }) => blockingReasons.has(reason))) return undefined
   return invalid(
@@ -34,9 +31,9 @@ export function rulesNotChecked(schemaErrors: readonly FieldError[]): FieldError
 }
 
 /**
- * Every violated rule. A rule on a part that an update leaves as it was is not reported.
+ * Every violated rule. A violated rule on a part that an update does not change is not reported.
  *
- * *Assumptions*: the object is valid against the schema as far as `rulesNotChecked` demands.
+ * *Assumptions*: the object is valid against the schema as far as `rulesNotChecked` requires.
  */
 export function evaluateRules(compiled: CompiledRules, object: JsonObject, old: JsonObject | undefined): FieldError[] {
   const run = new Run()
@@ -81,13 +78,13 @@ class Run {
     let oldSelf: CelValue | undefined
     for (const rule of compiled.rules) {
       const isOptional = rule.source.optionalOldSelf === true
-      // A transition rule has nothing to say about a value that has no predecessor.
+      // A transition rule does not apply to a value without an old value.
       if (rule.usesOldSelf && old === undefined && !isOptional) continue
       self ??= celFromJson(compiled.schema, value)
       if (rule.usesOldSelf && old !== undefined) oldSelf ??= celFromJson(compiled.schema, old)
       const scope = ruleScope(self, isOptional ? new CelOptional(oldSelf) : oldSelf)
       const error = this.#evaluate(compiled, rule, value, scope, path)
-      // What did not change was accepted once and is not held against the update.
+      // An unchanged value was accepted before and is not reported on update.
       if (error !== undefined && !(old !== undefined && !rule.usesOldSelf && jsonEqual(old, value)))
         this.errors.push(error)
     }
@@ -134,7 +131,7 @@ class Run {
       case 'FieldValueDuplicate':
         return { field, reason, message: isScalar ? `Duplicate value: ${JSON.stringify(value)}` : 'Duplicate value' }
       default:
-        // Objects and lists would only clutter the message.
+        // Objects and lists would make the message too long.
         return isScalar
           ? invalid(field, value, detail)
           : { field, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
@@ -142,7 +139,7 @@ class Run {
   }
 }
 
-/** Items of keyed lists are followed by key; items of other lists have no predecessor. */
+/** Items of keyed lists are matched by key; items of other lists have no old value. */
 function oldItem(compiled: CompiledRules, old: JsonValue | undefined): (item: JsonValue) => JsonValue | undefined {
   const keys = compiled.schema['x-kubernetes-list-map-keys']
   if (compiled.schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) {
@@ -161,14 +158,14 @@ function ruleScope(self: CelValue, oldSelf: CelValue | undefined): Scope {
   return { get: (name) => (name === 'self' ? self : name === 'oldSelf' ? oldSelf : undefined) }
 }
 
-/** The message an expression gives, unless it fails or is empty. */
+/** The result of `messageExpression`, unless it fails or is empty. */
 function messageOf(rule: CompiledRule, scope: Scope, budget: Budget): string | undefined {
   if (rule.messageExpression === undefined) return undefined
   try {
     const text = evaluateExpression(rule.messageExpression, scope, budget)
     return typeof text === 'string' && text.trim() !== '' && !text.includes('\n') ? text : undefined
   } catch (error) {
-    // A message that cannot be computed gives way to the fixed one; the violation is reported either way.
+    // If the message cannot be computed, the fixed message is used; the violation is reported either way.
     if (error instanceof CelError || error instanceof CelBudgetError) return undefined
     throw error
   }

@@ -8,13 +8,13 @@ import { arithmetic, isIn, lookup, negated, relation } from './operators.ts'
 import type { Evaluator, Scope } from './scope.ts'
 import { CelOptional, CelType, CelUint, type CelValue, celEqual, typeName } from './values.ts'
 
-/** Names of types, which are values themselves. */
+/** Names of types, which are also values. */
 const typeNames = new Set(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'])
 
 /**
  * The value of an expression.
  *
- * *Errors*: CelError when it has none for these inputs, CelBudgetError when it takes too long to find out.
+ * *Errors*: CelError when evaluation fails for these inputs, CelBudgetError when it takes too many steps.
  */
 export function evaluateExpression(expression: ASTNode, scope: Scope, budget: Budget): CelValue {
   const evaluator: Evaluator = { budget, run: (node, inner) => evaluate(node, inner, evaluator) }
@@ -67,7 +67,7 @@ function evaluate(node: ASTNode, scope: Scope, evaluator: Evaluator): CelValue {
 function literal(value: unknown): CelValue {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return value
   if (typeof value === 'number' || typeof value === 'string' || value instanceof Uint8Array) return value
-  // The parser's own class of unsigned integers is the only other literal.
+  // The only other literal is the parser's class of unsigned integers.
   return new CelUint(BigInt(String(value)))
 }
 
@@ -96,7 +96,7 @@ function conditional([condition, yes, no]: [ASTNode, ASTNode, ASTNode], scope: S
   return evaluate(chosen ? yes : no, scope, evaluator)
 }
 
-/** `||` and `&&`: one side that decides makes the failure of the other irrelevant. */
+/** `||` and `&&`: if one side determines the result, an error of the other is ignored. */
 function logical(decisive: boolean, [left, right]: [ASTNode, ASTNode], scope: Scope, evaluator: Evaluator): boolean {
   const attempt = (node: ASTNode): CelValue | CelError => {
     try {
@@ -142,7 +142,7 @@ function binary(
   }
 }
 
-/** What it may cost to look at a whole value. */
+/** The cost of visiting a whole value. */
 export function cost(value: CelValue): number {
   if (typeof value === 'string') return value.length / 10
   if (Array.isArray(value)) return value.length

@@ -1,4 +1,4 @@
-/** Turns JSON into CEL values, as the schema types it. */
+/** Converts JSON to CEL values according to the schema. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { canonicalJson, ownEntry, ownField } from '../schema/json-value.ts'
 import { objectMetaSchema } from '../schema/object-meta.ts'
@@ -8,8 +8,8 @@ import { parseDuration, parseTimestamp } from './time.ts'
 import { type CelMap, type CelValue, withIdentity } from './values.ts'
 
 /**
- * The value of a part of an object. Declared fields appear under their escaped names, undeclared ones do not appear;
- * entries of maps keep their keys. Where no type is declared, whole numbers are ints.
+ * The CEL value of a part of an object. Declared fields appear under their escaped names, undeclared fields are
+ * omitted; entries of maps keep their keys. Where no type is declared, whole numbers are ints.
  */
 export function celFromJson(schema: Schema | undefined, value: JsonValue): CelValue {
   if (value === null || typeof value === 'boolean') return value
@@ -53,7 +53,7 @@ function identityText(item: JsonValue, keys: readonly string[] | undefined): str
   return canonicalJson(keys.map((key) => ownField(item, key) ?? null))
 }
 
-/** The same text for an item of another list, which is a CEL value already. */
+/** The same identity for an item of another list, which is a CEL value already. */
 function celIdentity(item: CelValue, keys: readonly string[] | undefined): string {
   if (keys === undefined || !(item instanceof Map)) return canonicalJson(jsonFromCel(item))
   return canonicalJson(keys.map((key) => jsonFromCel(item.get(escapeFieldName(key) ?? key) ?? null)))
@@ -87,7 +87,7 @@ function objectFromJson(schema: Schema | undefined, object: JsonObject): CelMap 
   return map
 }
 
-/** The declared fields, and in an embedded resource those every object has. */
+/** The declared fields and, in an embedded resource, those that every object has. */
 function fieldSchema(schema: Schema | undefined, name: string): Schema | undefined {
   const declared = ownEntry(schema?.properties, name)
   if (declared !== undefined || schema?.['x-kubernetes-embedded-resource'] !== true) return declared

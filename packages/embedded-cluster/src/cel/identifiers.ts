@@ -1,4 +1,4 @@
-/** How field names appear in expressions: names that are no identifiers are escaped. */
+/** Field names in expressions: names that are not identifiers are escaped. */
 
 const keywords = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
@@ -15,7 +15,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 /**
  * The identifier an expression uses for a field: `a-b` is `a__dash__b`, `namespace` is `__namespace__`. `undefined` for
- * names that no identifier can stand for; expressions cannot reach those fields.
+ * names that cannot be escaped; expressions cannot access those fields.
  */
 export function escapeFieldName(name: string): string | undefined {
   if (keywords.has(name)) return `__${name}__`

@@ -4,17 +4,17 @@ import { CelError, noSuchOverload } from './cel-error.ts'
 import { bind, type Evaluator, type Scope } from './scope.ts'
 import { CelOptional, type CelValue } from './values.ts'
 
-/** One turn of a loop: the scope with its variables set. */
-type Turn = Scope
+/** One iteration of a loop: the scope with its variables bound. */
+type Iteration = Scope
 
 /** A loop over a list or map. */
 interface Loop {
-  readonly turns: readonly Turn[]
-  /** Index or key of each turn. */
+  readonly iterations: readonly Iteration[]
+  /** Index or key of each iteration. */
   readonly keys: readonly CelValue[]
-  /** What the single variable of a loop stands for in each turn. */
+  /** The value of a single loop variable in each iteration. */
   readonly items: readonly CelValue[]
-  readonly run: (body: ASTNode, turn: Turn) => CelValue
+  readonly run: (body: ASTNode, iteration: Iteration) => CelValue
 }
 
 type LoopMacro = (loop: Loop, bodies: readonly ASTNode[]) => CelValue
@@ -40,19 +40,19 @@ const twoVariables: typeof oneVariable = {
   transformMapEntry: { bodies: [1, 2], run: transformMapEntry },
 }
 
-/** How a macro is written, for the static check: variables it binds and expressions it evaluates with them. */
+/** The form of a macro, for the static check: variables it binds and expressions it evaluates with them. */
 export interface MacroShape {
   readonly variables: readonly string[]
   readonly bodies: readonly ASTNode[]
 }
 
-/** The shape of a loop macro, or `undefined` when the call is none. */
+/** The shape of a loop macro, or `undefined` when the call is not a loop macro. */
 export function loopShape(name: string, args: readonly ASTNode[]): MacroShape | undefined {
   const names = args.map((argument) => (argument.op === 'id' ? argument.args : undefined))
   const [first, second] = names
   if (first === undefined) return undefined
   const two = Object.hasOwn(twoVariables, name) ? twoVariables[name] : undefined
-  // `map(x, filter, body)` has three arguments as well, but only one variable.
+  // `map(x, filter, body)` also has three arguments, but only one variable.
   if (second !== undefined && two?.bodies.includes(args.length - 2) && name !== 'map' && name !== 'filter') {
     return { variables: [first, second], bodies: args.slice(2) }
   }
@@ -60,7 +60,7 @@ export function loopShape(name: string, args: readonly ASTNode[]): MacroShape | 
   return one?.bodies.includes(args.length - 1) ? { variables: [first], bodies: args.slice(1) } : undefined
 }
 
-/** The value of a call that is a macro, or `undefined` when it is an ordinary call. */
+/** The value of a macro call, or `undefined` when it is an ordinary call. */
 export function evaluateMacro(
   name: string,
   receiver: ASTNode | undefined,
@@ -79,7 +79,7 @@ export function evaluateMacro(
   return table[name]?.run(startLoop(evaluator.run(receiver, scope), shape.variables, scope, evaluator), shape.bodies)
 }
 
-/** Whether a field is there. Only the last step may be missing. */
+/** Whether a field exists. Only the last segment may be missing. */
 function has(path: ASTNode, scope: Scope, evaluator: Evaluator): boolean {
   if (path.op !== '.' && path.op !== '.?') throw new CelError('invalid argument to has() macro')
   const container = evaluator.run(path.args[0], scope)
@@ -113,21 +113,21 @@ function startLoop(range: CelValue, variables: readonly string[], scope: Scope, 
   return {
     keys: entries.map(([key]) => key),
     items: entries.map(([key, value]) => (Array.isArray(range) ? value : key)),
-    turns: entries.map(([key, value]) => {
+    iterations: entries.map(([key, value]) => {
       if (second !== undefined) return bind(bind(scope, first, key), second, value)
       return bind(scope, first, Array.isArray(range) ? value : key)
     }),
-    run: (body, turn) => evaluator.run(body, turn),
+    run: (body, iteration) => evaluator.run(body, iteration),
   }
 }
 
-/** `all` and `exists`: an item that decides makes failures on other items irrelevant. */
+/** `all` and `exists`: if one item determines the result, errors on other items are ignored. */
 function quantify(loop: Loop, [body]: readonly ASTNode[], decisive: boolean): boolean {
   if (body === undefined) return !decisive
   let failure: CelError | undefined
-  for (const turn of loop.turns) {
+  for (const iteration of loop.iterations) {
     try {
-      if (predicate(loop, body, turn) === decisive) return decisive
+      if (predicate(loop, body, iteration) === decisive) return decisive
     } catch (error) {
       if (!(error instanceof CelError)) throw error
       failure ??= error
@@ -137,20 +137,20 @@ function quantify(loop: Loop, [body]: readonly ASTNode[], decisive: boolean): bo
   return !decisive
 }
 
-function predicate(loop: Loop, body: ASTNode, turn: Turn): boolean {
-  const result = loop.run(body, turn)
+function predicate(loop: Loop, body: ASTNode, iteration: Iteration): boolean {
+  const result = loop.run(body, iteration)
   if (typeof result !== 'boolean') throw noSuchOverload('predicate', [result])
   return result
 }
 
 function existsOne(loop: Loop, [body]: readonly ASTNode[]): boolean {
-  return body !== undefined && loop.turns.filter((turn) => predicate(loop, body, turn)).length === 1
+  return body !== undefined && loop.iterations.filter((iteration) => predicate(loop, body, iteration)).length === 1
 }
 
 function filter(loop: Loop, [body]: readonly ASTNode[]): CelValue {
   return loop.items.filter((_, index) => {
-    const turn = loop.turns[index]
-    return body !== undefined && turn !== undefined && predicate(loop, body, turn)
+    const iteration = loop.iterations[index]
+    return body !== undefined && iteration !== undefined && predicate(loop, body, iteration)
   })
 }
 
@@ -167,13 +167,13 @@ function transformMapEntry(loop: Loop, bodies: readonly ASTNode[]): CelValue {
   return new Map(entries)
 }
 
-/** Transformed values under their keys, where the filter, if there is one, lets them pass. */
+/** Transformed values under their keys, for entries that pass the filter if there is one. */
 function selected(loop: Loop, bodies: readonly ASTNode[]): [CelValue, CelValue][] {
   const transform = bodies.at(-1)
   const condition = bodies.length > 1 ? bodies[0] : undefined
   if (transform === undefined) return []
-  return loop.turns.flatMap((turn, index): [CelValue, CelValue][] => {
-    if (condition !== undefined && !predicate(loop, condition, turn)) return []
-    return [[loop.keys[index] ?? null, loop.run(transform, turn)]]
+  return loop.iterations.flatMap((iteration, index): [CelValue, CelValue][] => {
+    if (condition !== undefined && !predicate(loop, condition, iteration)) return []
+    return [[loop.keys[index] ?? null, loop.run(transform, iteration)]]
   })
 }

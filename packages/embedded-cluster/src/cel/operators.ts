@@ -24,7 +24,7 @@ export function checkedInt(value: bigint): bigint {
 type Arithmetic = '+' | '-' | '*' | '/' | '%'
 type Relation = '<' | '<=' | '>' | '>='
 
-/** `a op b` for the operators on numbers, of which `+` and `-` serve other types, too. */
+/** `a op b` for the arithmetic operators; `+` and `-` also support other types. */
 export function arithmetic(op: Arithmetic, a: CelValue, b: CelValue): CelValue {
   if (typeof a === 'bigint' && typeof b === 'bigint') return intArithmetic(op, a, b)
   if (typeof a === 'number' && typeof b === 'number' && op !== '%') return doubleArithmetic(op, a, b)
@@ -76,7 +76,7 @@ function shifted(time: CelTimestamp, nanoseconds: bigint): CelTimestamp {
   return new CelTimestamp(time.epochMs + Number(nanoseconds / 1_000_000n))
 }
 
-/** Sets and keyed lists are united: an item of `b` takes the place of the item of `a` it is the same as. */
+/** Sets and keyed lists are merged: an item of `b` replaces the item of `a` with the same identity. */
 function concatenate(a: CelList, b: CelList): CelList {
   const identity = identityOf(a) ?? identityOf(b)
   if (identity === undefined) return [...a, ...b]

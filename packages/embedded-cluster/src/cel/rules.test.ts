@@ -39,7 +39,7 @@ function byText(a: Recorded, b: Recorded): number {
   return a.join() < b.join() ? -1 : 1
 }
 
-/** The whole check of an object, schema first. */
+/** Validates an object completely, schema first. */
 function check(schema: Schema, object: JsonObject, old?: JsonObject): FieldError[] {
   const { rules } = compileRules(schema)
   const complete = applyDefaults(schema, object)
@@ -52,7 +52,7 @@ function check(schema: Schema, object: JsonObject, old?: JsonObject): FieldError
 describe('rules as on a real API server', () => {
   for (const { label, spec, errors = [], objects, updates } of read<RuleCase[]>('rules.json')) {
     const schema: Schema = { type: 'object', properties: { spec } }
-    it(`${errors.length === 0 ? 'accepts' : 'refuses'} the rule: ${label}`, () => {
+    it(`${errors.length === 0 ? 'accepts' : 'rejects'} the rule: ${label}`, () => {
       expect(flat(compileRules(schema).errors)).toEqual([...errors].sort(byText))
     })
     for (const { spec: value, errors: expected } of objects) {
@@ -88,7 +88,7 @@ describe('expressions as on a real API server', () => {
   }
 
   for (const rule of refused) {
-    it(`is refused: ${rule}`, () => {
+    it(`is rejected: ${rule}`, () => {
       expect(compileRules(withRule(rule)).errors).toHaveLength(1)
     })
   }
@@ -108,7 +108,7 @@ describe('compileRules', () => {
     })
   })
 
-  it('names line and column of a syntax error', () => {
+  it('reports line and column of a syntax error', () => {
     const [error] = compileRules(object('self.a >', { a: { type: 'integer' } })).errors
     expect(error?.field).toBe('spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule')
     expect(error?.message).toMatch(
@@ -116,12 +116,12 @@ describe('compileRules', () => {
     )
   })
 
-  it('refuses a pattern RE2 does not know, when the rule is written and not when it is used', () => {
+  it('rejects a pattern that RE2 does not support, when the rule is written and not when it is evaluated', () => {
     const [error] = compileRules(object('self.a.matches("(?=x)")', { a: { type: 'string' } })).errors
     expect(error?.message).toContain('invalid or unsupported Perl syntax')
   })
 
-  it('finds unknown fields inside loops and optional chains', () => {
+  it('detects unknown fields inside loops and optional chains', () => {
     const items: Schema = { type: 'object', properties: { k: { type: 'string' } } }
     const list: Schema = { type: 'array', items }
     for (const rule of [
@@ -133,7 +133,7 @@ describe('compileRules', () => {
     }
   })
 
-  it('gives rules at the root the name and kind of the object, and no more of its metadata', () => {
+  it('exposes the name and kind of the object to rules at the root, and no other metadata', () => {
     const named = compileRules(object('self.metadata.name.startsWith("a") && self.kind == "Thing"'))
     expect(named.errors).toEqual([])
     const { rules } = named
@@ -144,7 +144,7 @@ describe('compileRules', () => {
     )
   })
 
-  it('hides unknown fields that are merely preserved', () => {
+  it('hides unknown fields that are only preserved', () => {
     const free: Schema = {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -169,13 +169,13 @@ describe('evaluateRules', () => {
     ])
   })
 
-  it('does not let || or a quantifier hide that it took too long', () => {
+  it('does not let || or a quantifier hide that the limit was exceeded', () => {
     const { rules } = compileRules(listSchema('self.l.all(x, self.l.all(y, self.l.all(z, true))) || true'))
     const object = { l: Array.from({ length: 300 }, (_, index) => index) }
     expect(rules && evaluateRules(rules, object, undefined)).toHaveLength(1)
   })
 
-  it('forgives a violation in a part the update leaves alone, but not in a transition', () => {
+  it('ignores a violation in a part that the update does not change, except for transition rules', () => {
     const { rules } = compileRules(listSchema('self.l.size() > 5'))
     expect(rules && evaluateRules(rules, { l: [1] }, { l: [1] })).toEqual([])
     expect(rules && evaluateRules(rules, { l: [1, 2] }, { l: [1] })).toHaveLength(1)
@@ -184,7 +184,7 @@ describe('evaluateRules', () => {
     expect(transition && evaluateRules(transition, { l: [1] }, undefined)).toEqual([])
   })
 
-  it('follows items of keyed lists by key through an update', () => {
+  it('matches items of keyed lists by key on update', () => {
     const schema: Schema = {
       type: 'object',
       properties: {

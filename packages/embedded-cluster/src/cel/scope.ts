@@ -1,20 +1,20 @@
-/** What is visible to an expression while it is evaluated. */
+/** The names that are visible to an expression during evaluation. */
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { Budget } from './budget.ts'
 import type { CelValue } from './values.ts'
 
-/** The names an expression can use, innermost first. */
+/** The names that an expression can use, innermost first. */
 export interface Scope {
   readonly get: (name: string) => CelValue | undefined
 }
 
-/** Evaluates parts of an expression, all on one budget. */
+/** Evaluates parts of an expression with one shared budget. */
 export interface Evaluator {
   readonly budget: Budget
   run(node: ASTNode, scope: Scope): CelValue
 }
 
-/** A scope with one more name. */
+/** A scope with one additional name. */
 export function bind(scope: Scope, name: string, value: CelValue): Scope {
   return { get: (asked) => (asked === name ? value : scope.get(asked)) }
 }

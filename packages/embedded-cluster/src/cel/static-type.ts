@@ -1,8 +1,8 @@
-/** The types the static check of rules knows. */
+/** The types of the static check of rules. */
 import type { Schema } from '../schema/schema.ts'
 import { escapeFieldName } from './identifiers.ts'
 
-/** A type. `dyn` stands for whatever is not known before evaluation; nothing is wrong with it. */
+/** A type. `dyn` means that the type is not known before evaluation; every use of it is accepted. */
 export type StaticType =
   | { readonly kind: ScalarKind }
   | { readonly kind: 'list'; readonly items: StaticType }
@@ -30,15 +30,15 @@ export type ScalarKind =
   | 'semver'
   | 'format'
 
-/** Nothing is known. */
+/** The unknown type. */
 export const dyn: StaticType = { kind: 'dyn' }
 
-/** A type by its kind. */
+/** A scalar type by its kind. */
 export function scalar(kind: ScalarKind): StaticType {
   return { kind }
 }
 
-/** The type a schema gives to a value in expressions. */
+/** The type of a value of this schema in expressions. */
 export function typeOfSchema(schema: Schema | undefined): StaticType {
   if (schema === undefined || schema['x-kubernetes-int-or-string']) return dyn
   switch (schema.type) {
@@ -70,7 +70,7 @@ function objectType(schema: Schema): StaticType {
     return { kind: 'map', keys: scalar('string'), values: typeOfSchema(schema.additionalProperties) }
   }
   const { properties } = schema
-  // Without declared fields there is nothing to check against; embedded resources have more than they declare.
+  // Without declared fields there is nothing to check; embedded resources have more fields than they declare.
   if (properties === undefined || schema['x-kubernetes-embedded-resource']) return dyn
   return {
     kind: 'object',
@@ -83,7 +83,7 @@ function objectType(schema: Schema): StaticType {
   }
 }
 
-/** A type as messages print it. */
+/** A type in the format of messages. */
 export function printType(type: StaticType): string {
   switch (type.kind) {
     case 'list':

@@ -1,4 +1,4 @@
-/** Points in time and spans of time, read and written as CEL does. */
+/** Parsing and formatting of timestamps and durations in CEL's format. */
 import { CelDuration, CelTimestamp } from './values.ts'
 
 const nanosPerUnit: Readonly<Record<string, bigint>> = {
@@ -12,7 +12,7 @@ const nanosPerUnit: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 }
 
-/** `1h30m`, `-1.5s`; `undefined` when the text is no duration. */
+/** `1h30m`, `-1.5s`; `undefined` when the text is not a duration. */
 export function parseDuration(text: string): CelDuration | undefined {
   const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text)
   if (match === null) return undefined
@@ -27,7 +27,7 @@ export function parseDuration(text: string): CelDuration | undefined {
   return new CelDuration(match[1] === '-' ? -nanoseconds : nanoseconds)
 }
 
-/** A duration as text: seconds with `s`, as CEL writes it. */
+/** A duration as text: seconds with `s`, as CEL prints it. */
 export function formatDuration({ nanoseconds }: CelDuration): string {
   const sign = nanoseconds < 0n ? '-' : ''
   const total = nanoseconds < 0n ? -nanoseconds : nanoseconds
@@ -37,14 +37,14 @@ export function formatDuration({ nanoseconds }: CelDuration): string {
   return `${sign}${total / 1_000_000_000n}${fraction === '' ? '' : `.${fraction}`}s`
 }
 
-/** An RFC 3339 time; `undefined` when the text is none. */
+/** An RFC 3339 time; `undefined` when the text is not a timestamp. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
   if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)) return undefined
   const epochMs = Date.parse(text)
   return Number.isNaN(epochMs) ? undefined : new CelTimestamp(epochMs)
 }
 
-/** A time as text, without a fraction when there is none. */
+/** A timestamp as text, without a fraction when it is zero. */
 export function formatTimestamp({ epochMs }: CelTimestamp): string {
   return new Date(epochMs).toISOString().replace('.000Z', 'Z')
 }

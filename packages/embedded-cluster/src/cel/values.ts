@@ -1,4 +1,4 @@
-/** The values CEL expressions compute with. */
+/** The values of CEL expressions. */
 
 /** `int` is bigint, `double` is number, `bytes` is Uint8Array, `list` is an array, `map` is a Map. */
 export type CelValue =
@@ -28,7 +28,7 @@ export class CelUint {
   }
 }
 
-/** A point in time, in milliseconds since the epoch. */
+/** A timestamp, in milliseconds since the epoch. */
 export class CelTimestamp {
   readonly epochMs: number
   constructor(epochMs: number) {
@@ -36,7 +36,7 @@ export class CelTimestamp {
   }
 }
 
-/** A span of time. */
+/** A duration. */
 export class CelDuration {
   readonly nanoseconds: bigint
   constructor(nanoseconds: bigint) {
@@ -44,7 +44,7 @@ export class CelDuration {
   }
 }
 
-/** A type as a value: what `type(x)` returns and `int` names. */
+/** A type as a value: the result of `type(x)` and the value of `int`. */
 export class CelType {
   readonly name: string
   constructor(name: string) {
@@ -60,22 +60,22 @@ export class CelOptional {
   }
 }
 
-/** A value of one of Kubernetes' own types, such as a quantity or an IP address. */
+/** A value of a Kubernetes type, such as a quantity or an IP address. */
 export abstract class CelObject {
   abstract readonly typeName: string
-  /** Whether `other`, of any type, is the same value. */
+  /** Whether `other`, of any type, is equal. */
   abstract equals(other: CelObject): boolean
 }
 
-/** How the items of a list that came from an object are told apart; plain lists have none. */
+/** The identity of items of a list that came from an object; plain lists have none. */
 export interface ListIdentity {
-  /** Text that is the same for the same item. */
+  /** A string that is equal for items with the same identity. */
   readonly of: (item: CelValue) => string
 }
 
 /**
- * Identities of lists that are sets or have keys. A side table, because such a list is an ordinary list to every
- * function but `==` and `+`.
+ * Identities of lists that are sets or have keys. Kept in a separate map, because such a list is an ordinary list to
+ * every function except `==` and `+`.
  */
 const identities = new WeakMap<CelList, ListIdentity>()
 
@@ -90,7 +90,7 @@ export function identityOf(list: CelList): ListIdentity | undefined {
   return identities.get(list)
 }
 
-/** The name of a value's type, as `type()` and messages give it. */
+/** The name of a value's type, as in `type()` and messages. */
 export function typeName(value: CelValue): string {
   if (value === null) return 'null_type'
   if (typeof value === 'boolean') return 'bool'
@@ -108,7 +108,7 @@ export function typeName(value: CelValue): string {
   return value.typeName
 }
 
-/** A number of any of the three types as something to compare, or `undefined`. */
+/** A number of any of the three types in a comparable form, or `undefined`. */
 function numeric(value: CelValue): bigint | number | undefined {
   if (typeof value === 'bigint' || typeof value === 'number') return value
   return value instanceof CelUint ? value.value : undefined
@@ -153,7 +153,7 @@ function mapsEqual(a: CelMap, b: CelMap): boolean {
   return true
 }
 
-/** The entry of a key; an int key is found under an equal number of another type, too. */
+/** The entry of a key; an int key also matches an equal number of another type. */
 export function mapEntry(map: CelMap, key: CelValue): CelValue | undefined {
   const direct = map.get(key)
   if (direct !== undefined) return direct

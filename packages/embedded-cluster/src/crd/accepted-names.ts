@@ -1,18 +1,18 @@
-/** Decides which names of a CustomResourceDefinition are still free in its group. */
+/** Decides which names of a CustomResourceDefinition are available in its group. */
 import type { JsonObject } from '../json.ts'
 import type { DefinitionNames } from './definition.ts'
 
-/** The outcome for one definition. */
+/** The decision for one definition. */
 export interface NameDecision {
-  /** What the resource may be called: the names asked for, less those that others have. */
+  /** The accepted names: the requested names, except those that others have. */
   readonly accepted: DefinitionNames
-  /** The last conflict met, absent when every name is accepted. */
+  /** The last conflict found; absent when every name is accepted. */
   readonly conflict: { readonly reason: string; readonly message: string } | undefined
 }
 
 /**
- * Decides for a definition that asks for `requested` and holds `held`, beside `others` of the same group. What it
- * holds already stays its own; a name that another holds is not accepted, and whatever it held instead remains.
+ * Decides for a definition that requests `requested` and has `held`, beside `others` of the same group. Names that it
+ * already has stay accepted; a name that another definition has is not accepted, and the previous one remains.
  */
 export function decideNames(
   requested: DefinitionNames,
@@ -40,7 +40,7 @@ export function decideNames(
   return { accepted: { plural, singular, shortNames, kind, listKind, categories: requested.categories }, conflict }
 }
 
-/** `names` as `status.acceptedNames` shows them. */
+/** `names` in the format of `status.acceptedNames`. */
 export function writeNames(names: DefinitionNames): JsonObject {
   return {
     plural: names.plural,

@@ -38,7 +38,7 @@ const widget = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** Converts honestly, then lets `change` spoil each object. */
+/** Converts correctly, then applies `change` to each object. */
 function answering(change: (object: JsonObject) => JsonObject = (object) => object) {
   return (review: JsonObject) => {
     const request = objectAt(review, 'request')
@@ -64,7 +64,7 @@ describe('conversion without a webhook', () => {
     expect(reviews).toEqual([])
   })
 
-  it('there and back gives the same objects', async () => {
+  it('there and back returns the same objects', async () => {
     const { converter: none } = converter(() => undefined, { strategy: 'None' })
     const object = fc.dictionary(fc.string(), fc.jsonValue()).map((spec) => widget('a', { spec: spec as JsonObject }))
     await fc.assert(
@@ -76,14 +76,14 @@ describe('conversion without a webhook', () => {
     )
   })
 
-  it('refuses a version the definition does not have', async () => {
+  it('rejects a version that the definition does not have', async () => {
     const { converter: none } = converter(() => undefined, { strategy: 'None' })
     await expect(none.convert([widget('a')], 'example.com/v9', signal)).rejects.toMatchObject({ code: 500 })
   })
 })
 
 describe('a conversion webhook', () => {
-  it('is asked once for all objects that need it, and answers keep their places', async () => {
+  it('is called once for all objects that need conversion, and the order is kept', async () => {
     const { converter: asking, reviews } = converter(answering((object) => ({ ...object, spec: { converted: true } })))
     const done = { ...widget('done'), apiVersion: 'example.com/v2' }
     const converted = await asking.convert([widget('a'), done, widget('b')], 'example.com/v2', signal)
@@ -101,14 +101,14 @@ describe('a conversion webhook', () => {
     ])
   })
 
-  it('is not asked when there is nothing to convert', async () => {
+  it('is not called when there is nothing to convert', async () => {
     const { converter: asking, reviews } = converter(answering())
     await asking.convert([widget('a')], 'example.com/v1', signal)
     await asking.convert([], 'example.com/v2', signal)
     expect(reviews).toEqual([])
   })
 
-  it('may change labels and annotations, and nothing else of the metadata', async () => {
+  it('may change labels and annotations, but no other metadata', async () => {
     const metadata = { labels: { c: 'd' }, annotations: { e: 'f' }, generation: 99, finalizers: ['x/y'] }
     const { converter: asking } = converter(
       answering((object) => ({ ...object, metadata: { ...objectAt(object, 'metadata'), ...metadata } })),
@@ -137,7 +137,7 @@ describe('a conversion webhook', () => {
     ['another namespace', meta({ namespace: 'zz' }), 'returned invalid object: must have the same namespace: ns != zz'],
     ['another uid', meta({ uid: 'zz' }), 'returned invalid object: must have the same UID: uid-a != zz'],
     [
-      'labels that are no text',
+      'labels that are not strings',
       meta({ labels: { a: 1 } }),
       'returned invalid metadata: metadata.labels[a] must be a string',
     ],
@@ -161,7 +161,7 @@ describe('a conversion webhook', () => {
     ['null', response({ convertedObjects: [null] }), 'returned invalid object at index 0: not an object'],
     ['a failure', response({ result: { status: 'Failure', message: 'cannot' } }), 'failed: cannot'],
     [
-      'a failure without a word',
+      'a failure without a message',
       response({ result: { status: 'Failure' } }),
       "failed: response.result.status was 'Failure', not 'Success'",
     ],
@@ -178,14 +178,14 @@ describe('a conversion webhook', () => {
       () => Promise.reject(new Error('boom')),
       'failed: Post "https://conv.sys.svc:443/convert?timeout=30s": boom',
     ],
-  ])('that answers with %s fails the request', async (_, answer, message) => {
+  ])('that responds with %s fails the request', async (_, answer, message) => {
     const { converter: asking } = converter(answer)
     const failing = asking.convert([widget('a')], 'example.com/v2', signal)
     await expect(failing).rejects.toMatchObject({ code: 500, reason: '' })
     await expect(failing).rejects.toThrow(`conversion webhook for example.com/v1, Kind=Widget ${message}`)
   })
 
-  it('is reached over verified TLS', async () => {
+  it('is called over verified TLS', async () => {
     await using server = await startWebhookServer(['conv.sys.svc'], answering())
     const client = new WebhookClient({ resolveService: () => ({ host: '127.0.0.1', port: server.port }) })
     const webhook = { clientConfig: { ...clientConfig, caBundle: server.caBundle }, conversionReviewVersions: ['v1'] }

@@ -7,7 +7,7 @@ import { qualifiedNameProblems } from '../rest/object-meta.ts'
 import { StatusError } from '../status-error.ts'
 import type { Definition } from './definition.ts'
 
-/** What the converter works with. */
+/** Dependencies of the converter. */
 export interface ConverterOptions {
   readonly client: WebhookClient
   /** The definition of the objects' kind. */
@@ -21,12 +21,12 @@ const TIMEOUT_SECONDS = 30
 
 /**
  * Converts objects of one kind to another version, by the strategy of their definition: `None` only rewrites
- * `apiVersion`, `Webhook` asks with one ConversionReview for all objects that need it.
+ * `apiVersion`, `Webhook` sends one ConversionReview for all objects that need it.
  *
- * *Guarantees*: identity (name, namespace, uid and the rest of `metadata` but labels and annotations) comes from the
- * original, whatever the webhook answers.
+ * *Guarantees*: identity (name, namespace, uid and the rest of `metadata` except labels and annotations) is taken from
+ * the original, whatever the webhook returns.
  *
- * *Errors*: StatusError 500 naming the kind when the webhook fails or breaks the contract.
+ * *Errors*: StatusError 500 naming the kind when the webhook fails or violates the contract.
  */
 export class Converter {
   readonly #options: ConverterOptions
@@ -45,7 +45,7 @@ export class Converter {
     if (stringAt(definition.conversion, 'strategy') !== 'Webhook') {
       return objects.map((object) => ({ ...object, apiVersion: toApiVersion }))
     }
-    const converted = await this.#ask(definition, pending, toApiVersion, signal)
+    const converted = await this.#callWebhook(definition, pending, toApiVersion, signal)
     const results = converted.values()
     return objects.map((object) => (object.apiVersion === toApiVersion ? object : (results.next().value ?? object)))
   }
@@ -58,7 +58,7 @@ export class Converter {
     throw internalError(`no conversion from ${from} to ${toApiVersion}: the definition does not have that version`)
   }
 
-  async #ask(
+  async #callWebhook(
     definition: Definition,
     objects: readonly JsonObject[],
     desiredAPIVersion: string,
@@ -72,80 +72,80 @@ export class Converter {
     }
     const [first] = objects
     const kind = `${String(first?.apiVersion)}, Kind=${String(first?.kind)}`
-    const refused: Refusal = (why, cause) =>
+    const failure: ConversionFailure = (why, cause) =>
       new StatusError(500, '', `conversion webhook for ${kind} ${why}`, undefined, { cause })
     const webhook = objectAt(definition.conversion, 'webhook')
     const versions = Array.isArray(webhook.conversionReviewVersions) ? webhook.conversionReviewVersions : []
-    if (!versions.includes('v1')) throw refused('failed: the webhook does not accept v1 conversion reviews')
-    let answer: JsonObject
+    if (!versions.includes('v1')) throw failure('failed: the webhook does not accept v1 conversion reviews')
+    let response: JsonObject
     try {
       const clientConfig = objectAt(webhook, 'clientConfig')
-      answer = await this.#options.client.post(clientConfig, review, { timeoutSeconds: TIMEOUT_SECONDS, signal })
+      response = await this.#options.client.post(clientConfig, review, { timeoutSeconds: TIMEOUT_SECONDS, signal })
     } catch (error) {
-      if (error instanceof WebhookCallError) throw refused(`failed: ${error.message}`, error)
+      if (error instanceof WebhookCallError) throw failure(`failed: ${error.message}`, error)
       throw error
     }
-    return readConversion(answer, uid, objects, desiredAPIVersion, refused)
+    return readConversion(response, uid, objects, desiredAPIVersion, failure)
   }
 }
 
-/** Makes the error that names the kind; `why` completes "conversion webhook for …". */
-type Refusal = (why: string, cause?: unknown) => StatusError
+/** Creates the error that names the kind; `why` completes "conversion webhook for …". */
+type ConversionFailure = (why: string, cause?: unknown) => StatusError
 
-/** The converted objects in an answer, in the order of the originals and with their identity. */
+/** The converted objects of a response, in the order of the originals and with their identity. */
 function readConversion(
-  answer: JsonObject,
+  review: JsonObject,
   uid: string,
   originals: readonly JsonObject[],
   apiVersion: string,
-  refused: Refusal,
+  failure: ConversionFailure,
 ): readonly JsonObject[] {
-  const converted = readResponse(answer, uid, refused)
+  const converted = readResponse(review, uid, failure)
   if (converted.length !== originals.length) {
-    throw refused(`returned ${converted.length} objects, expected ${originals.length}`)
+    throw failure(`returned ${converted.length} objects, expected ${originals.length}`)
   }
   return originals.map((original, index) => {
     const object = converted[index]
     const at = `returned invalid object at index ${index}`
-    if (!isJsonObject(object)) throw refused(`${at}: not an object`)
+    if (!isJsonObject(object)) throw failure(`${at}: not an object`)
     if (object.apiVersion !== apiVersion) {
-      throw refused(`${at}: invalid groupVersion (expected ${apiVersion}, received ${String(object.apiVersion)})`)
+      throw failure(`${at}: invalid groupVersion (expected ${apiVersion}, received ${String(object.apiVersion)})`)
     }
     if (object.kind !== original.kind) {
-      throw refused(`${at}: invalid kind (expected ${String(original.kind)}, received ${String(object.kind)})`)
+      throw failure(`${at}: invalid kind (expected ${String(original.kind)}, received ${String(object.kind)})`)
     }
-    return { ...object, metadata: restoreMetadata(original, object, refused) }
+    return { ...object, metadata: restoreMetadata(original, object, failure) }
   })
 }
 
-function readResponse(answer: JsonObject, uid: string, refused: Refusal): readonly JsonValue[] {
-  const { response } = answer
-  if (!isJsonObject(response)) throw refused('failed: no response provided')
-  if (answer.kind !== 'ConversionReview' || answer.apiVersion !== REVIEW_VERSION) {
-    const got = `${String(answer.apiVersion ?? '')}, Kind=${String(answer.kind ?? '')}`
-    throw refused(`failed: expected webhook response of ${REVIEW_VERSION}, Kind=ConversionReview, got ${got}`)
+function readResponse(review: JsonObject, uid: string, failure: ConversionFailure): readonly JsonValue[] {
+  const { response } = review
+  if (!isJsonObject(response)) throw failure('failed: no response provided')
+  if (review.kind !== 'ConversionReview' || review.apiVersion !== REVIEW_VERSION) {
+    const got = `${String(review.apiVersion ?? '')}, Kind=${String(review.kind ?? '')}`
+    throw failure(`failed: expected webhook response of ${REVIEW_VERSION}, Kind=ConversionReview, got ${got}`)
   }
   if (response.uid !== uid) {
     const got = JSON.stringify(String(response.uid ?? '').slice(0, 100))
-    throw refused(`failed: expected response.uid=${JSON.stringify(uid)}, got ${got}`)
+    throw failure(`failed: expected response.uid=${JSON.stringify(uid)}, got ${got}`)
   }
   const result = objectAt(response, 'result')
   const status = String(result.status ?? '')
   if (status !== 'Success') {
     const message = stringAt(result, 'message') || `response.result.status was '${status}', not 'Success'`
-    throw refused(`failed: ${message}`)
+    throw failure(`failed: ${message}`)
   }
   return arrayAt(response, 'convertedObjects')
 }
 
 /** The original's metadata with the labels and annotations of the conversion. */
-function restoreMetadata(original: JsonObject, converted: JsonObject, refused: Refusal): JsonObject {
+function restoreMetadata(original: JsonObject, converted: JsonObject, failure: ConversionFailure): JsonObject {
   const before = objectAt(original, 'metadata')
   const after = objectAt(converted, 'metadata')
   for (const [field, label] of identity) {
     const was = String(before[field] ?? '')
     const is = String(after[field] ?? '')
-    if (was !== is) throw refused(`returned invalid object: must have the same ${label}: ${was} != ${is}`)
+    if (was !== is) throw failure(`returned invalid object: must have the same ${label}: ${was} != ${is}`)
   }
   const restored: JsonObject = { ...before }
   for (const field of ['labels', 'annotations']) {
@@ -155,7 +155,7 @@ function restoreMetadata(original: JsonObject, converted: JsonObject, refused: R
       continue
     }
     const problem = isJsonObject(value) ? textMapProblem(value, field) : `metadata.${field} must be a map`
-    if (problem !== undefined) throw refused(`returned invalid metadata: ${problem} in converted object`)
+    if (problem !== undefined) throw failure(`returned invalid metadata: ${problem} in converted object`)
     restored[field] = value
   }
   return restored

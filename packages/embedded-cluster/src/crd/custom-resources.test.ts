@@ -44,7 +44,7 @@ function conditions(api: FakeClusterApi, name = 'widgets.example.com'): Record<s
 const create = (api: FakeClusterApi, parts: DefinitionParts = {}) => api.create(DEFINITIONS, definition(parts))
 
 describe('a stored definition', () => {
-  it('is served at once, with everything its version declares', async () => {
+  it('is served immediately, with everything its version declares', async () => {
     const { api, registry } = fixture()
     await create(api, {
       names: { shortNames: ['wg'], categories: ['all'] },
@@ -79,7 +79,7 @@ describe('a stored definition', () => {
     })
   })
 
-  it('reports its accepted names and that it is established, in one write', async () => {
+  it('reports its accepted names and the Established condition in one write', async () => {
     const { api, controller } = fixture()
     await create(api)
     await controller.idle()
@@ -106,7 +106,7 @@ describe('a stored definition', () => {
     expect(api.writes.filter((write) => write.startsWith('update'))).toHaveLength(1)
   })
 
-  it('writes nothing and changes no discovery when nothing changed', async () => {
+  it('writes nothing and does not change discovery when nothing changed', async () => {
     const { api, registry, controller, advance } = fixture()
     await create(api)
     await controller.idle()
@@ -136,7 +136,7 @@ describe('a stored definition', () => {
     expect(controller.definitionOfKind('example.com', 'Widget')?.name).toBe('widgets.example.com')
   })
 
-  it('warns clients of deprecated versions, and names the one to use', async () => {
+  it('warns clients of deprecated versions and names the one to use', async () => {
     const { api, registry } = fixture()
     const versions = [
       version('v1beta1', { deprecated: true }),
@@ -154,7 +154,7 @@ describe('a stored definition', () => {
 })
 
 describe('two definitions with the same names', () => {
-  it('are served in the order they came; the second waits until the first is gone', async () => {
+  it('are served in the order of creation; the second waits until the first is deleted', async () => {
     const { api, registry, controller } = fixture()
     await create(api)
     await create(api, { plural: 'gadgets', names: { shortNames: ['g'] } })
@@ -175,14 +175,14 @@ describe('two definitions with the same names', () => {
     })
   })
 
-  it('do not meet in different groups', async () => {
+  it('do not conflict in different groups', async () => {
     const { api, registry } = fixture()
     await create(api)
     await create(api, { group: 'other.example.com' })
     expect(registry.lookup('other.example.com', 'v1', 'widgets')).toBeDefined()
   })
 
-  it('keep who was served before a restart, whatever the order', () => {
+  it('stay with the definition that was served before a restart, whatever the order', () => {
     const holder = definition({
       plural: 'zebras',
       status: { acceptedNames: { plural: 'zebras', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' } },
@@ -205,7 +205,7 @@ describe('the deletion of a definition', () => {
     return parts
   }
 
-  it('deletes the instances, then lets the definition go and stops serving it', async () => {
+  it('deletes the instances, then removes the definition and stops serving it', async () => {
     const { api, registry, controller } = await deleting([
       { metadata: { namespace: 'a', name: 'x' } },
       { metadata: { namespace: 'b', name: 'y' } },
@@ -216,7 +216,7 @@ describe('the deletion of a definition', () => {
     expect(registry.versionsOf('widgets.example.com')).toEqual([])
   })
 
-  it('waits for instances with finalizers, and takes no new ones meanwhile', async () => {
+  it('waits for instances with finalizers, and rejects new ones meanwhile', async () => {
     const { api, registry, controller } = await deleting([
       { metadata: { namespace: 'a', name: 'x', finalizers: ['example.com/hold'] } },
     ])
@@ -234,7 +234,7 @@ describe('the deletion of a definition', () => {
     expect(api.get(DEFINITIONS, undefined, 'widgets.example.com')).toBeUndefined()
   })
 
-  it('goes on after a restart in the middle of it', async () => {
+  it('resumes after a restart', async () => {
     const api = fakeClusterApi({
       [DEFINITIONS]: [
         definition({
@@ -250,7 +250,7 @@ describe('the deletion of a definition', () => {
     expect(api.list(DEFINITIONS)).toEqual([])
   })
 
-  it('tries again later, and says so, when an instance cannot be deleted', async () => {
+  it('retries later and reports it in status when an instance cannot be deleted', async () => {
     const api = fakeClusterApi()
     const working = api.delete
     api.delete = async () => {

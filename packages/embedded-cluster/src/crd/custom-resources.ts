@@ -1,4 +1,4 @@
-/** Serves what CustomResourceDefinitions define: registers, reports status, and cleans up after deletion. */
+/** Serves the resources of CustomResourceDefinitions: registers them, reports status, and cleans up after deletion. */
 import type { AdmissionPlugin } from '../admission/admission.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { arrayAt, type JsonObject, jsonEqual, objectAt } from '../json.ts'
@@ -21,19 +21,19 @@ import { resourceInfos } from './resource-infos.ts'
 import { hasRules, loadRuleEngine, type RuleEngine } from './rules.ts'
 import { isEstablished, validateRules } from './validate-definition.ts'
 
-/** What the controller works on. */
+/** Dependencies of {@link CustomResources}. */
 export interface CustomResourcesOptions {
   readonly api: ClusterApi
   readonly registry: ResourceRegistry
   readonly clock: Clock
-  /** Told about failures that are tried again. @default nobody */
+  /** Called with failures that are retried. @default failures are not reported */
   readonly onError?: (error: unknown, definition: string) => void
 }
 
 interface KnownDefinition {
   readonly definition: Definition
   readonly decision: NameDecision
-  /** What is registered; absent when nothing is. */
+  /** The registered names; absent when the definition is not registered. */
   readonly spec: JsonObject | undefined
 }
 
@@ -43,8 +43,9 @@ const MAX_RETRY_MS = 30_000
 /**
  * The controller of CustomResourceDefinitions.
  *
- * *Guarantees*: a resource is served from the moment its definition is stored (with its names free), before the
- * write that created it resolves; its status follows. A deleted definition stays until its last instance is gone.
+ * *Guarantees*: a resource is served from the moment its definition is stored (if its names are available), before the
+ * write that created it resolves; its status is written later. A deleted definition stays until its last instance is
+ * deleted.
  *
  * @example
  * const customResources = new CustomResources({ api, registry, clock })
@@ -56,12 +57,12 @@ export class CustomResources implements ClusterController {
   readonly #registry: ResourceRegistry
   readonly #clock: Clock
   readonly #onError: (error: unknown, definition: string) => void
-  /** By the definition's name, which is also the name of its resource. */
+  /** Keyed by the definition's name, which is also the name of its resource. */
   readonly #definitions = new Map<string, KnownDefinition>()
   readonly #dirty = new Set<string>()
   readonly #retries = new Map<string, { attempts: number; timer: Timer | undefined }>()
   #engine: RuleEngine | undefined
-  /** Ends when every definition that waited for the engine is registered. */
+  /** Resolves when every definition that waited for the engine is registered. */
   #loading: Promise<void> = Promise.resolve()
   #working: Promise<void> | undefined
   #unsubscribe: (() => void) | undefined
@@ -73,7 +74,7 @@ export class CustomResources implements ClusterController {
     this.#onError = options.onError ?? (() => undefined)
   }
 
-  /** Refuses new instances of a definition that is being deleted, and warns about finalizers that may clash. */
+  /** Rejects new instances of a definition that is being deleted, and warns about finalizers that may clash. */
   readonly admission: AdmissionPlugin = {
     name: 'CustomResources',
     mutate: (attributes) => {
@@ -104,8 +105,8 @@ export class CustomResources implements ClusterController {
     if (this.#unsubscribe !== undefined) return
     this.#unsubscribe = this.#api.subscribe((event) => this.#observe(event))
     const stored = this.#api.list(DEFINITIONS)
-    // Names that were accepted before a restart stay with their holder, whatever order the list has.
-    for (const crd of stored) this.#remember(crd)
+    // Names that were accepted before a restart stay with their definition, whatever the order of the list.
+    for (const crd of stored) this.#track(crd)
     for (const crd of stored) this.#register(crd)
   }
 
@@ -119,18 +120,18 @@ export class CustomResources implements ClusterController {
     await this.#working
   }
 
-  /** Resolves when there is nothing left to write for now. */
+  /** Resolves when there is currently nothing to write. */
   async idle(): Promise<void> {
     await this.#loading
     while (this.#working !== undefined) await this.#working
   }
 
-  /** The definition behind a custom resource. */
+  /** The definition of a custom resource. */
   definitionOf(of: { readonly group: string; readonly plural: string }): Definition | undefined {
     return this.#definitions.get(groupResource(of))?.definition
   }
 
-  /** The definition behind objects of a kind. */
+  /** The definition of objects of a kind. */
   definitionOfKind(group: string, kind: string): Definition | undefined {
     for (const { definition, decision } of this.#definitions.values()) {
       if (definition.group === group && decision.accepted.kind === kind) return definition
@@ -146,7 +147,7 @@ export class CustomResources implements ClusterController {
     if (errors.length > 0) throw invalid(resource, definition.name, errors)
   }
 
-  /** After a restart a definition with rules waits for their engine, and is registered then in its latest state. */
+  /** After a restart, a definition with rules waits for the rule engine, and is registered then in its latest state. */
   async #registerWithRules(name: string): Promise<void> {
     try {
       this.#engine ??= await loadRuleEngine()
@@ -159,7 +160,7 @@ export class CustomResources implements ClusterController {
 
   #observe(event: ClusterEvent): void {
     if (event.resource !== DEFINITIONS) {
-      // The last instance of a definition under deletion may just have gone.
+      // The deleted object may have been the last instance of a definition that is being deleted.
       if (event.type === 'DELETED' && this.#definitions.get(event.resource)?.definition.isDeleting === true) {
         this.#enqueue(event.resource)
       }
@@ -169,7 +170,7 @@ export class CustomResources implements ClusterController {
     else this.#register(event.object)
   }
 
-  #remember(crd: JsonObject): void {
+  #track(crd: JsonObject): void {
     const definition = readDefinition(crd)
     const accepted = readNames(objectAt(objectAt(crd, 'status'), 'acceptedNames'))
     this.#definitions.set(definition.name, { definition, decision: { accepted, conflict: undefined }, spec: undefined })
@@ -178,7 +179,7 @@ export class CustomResources implements ClusterController {
   #register(crd: JsonObject): void {
     const definition = readDefinition(crd)
     const { name, group } = definition
-    if (!this.#definitions.has(name)) this.#remember(crd)
+    if (!this.#definitions.has(name)) this.#track(crd)
     if (this.#engine === undefined && definition.versions.some(({ schema }) => hasRules(schema))) {
       this.#loading = this.#loading.then(() => this.#registerWithRules(name))
       return
@@ -189,7 +190,7 @@ export class CustomResources implements ClusterController {
     const spec = objectAt(crd, 'spec')
     const isServed = decision.conflict === undefined || isEstablished(crd)
     const isUnchanged = known?.spec !== undefined && jsonEqual(known.spec, spec)
-    // Registering what is registered already would make every client read discovery again.
+    // Registering again without a change would make every client read discovery again.
     if (isServed && !(isUnchanged && jsonEqual(writeNames(held), writeNames(decision.accepted)))) {
       this.#registry.replace(name, resourceInfos(definition, decision.accepted, this.#engine))
     }
@@ -203,7 +204,7 @@ export class CustomResources implements ClusterController {
     this.#forgetRetry(name)
     this.#dirty.delete(name)
     this.#registry.remove(name)
-    // Names it held are free again; whoever waited for them gets them.
+    // Its names are available again for definitions that wait for them.
     for (const other of [...this.#definitions.values()]) {
       if (other.definition.group !== group || other.decision.conflict === undefined) continue
       const crd = this.#api.get(DEFINITIONS, undefined, other.definition.name)
@@ -220,11 +221,11 @@ export class CustomResources implements ClusterController {
   #enqueue(name: string): void {
     if (this.#unsubscribe === undefined) return
     this.#dirty.add(name)
-    this.#working ??= this.#work()
+    this.#working ??= this.#processQueue()
   }
 
-  async #work(): Promise<void> {
-    // Not in the middle of the commit that is being announced.
+  async #processQueue(): Promise<void> {
+    // Not during the commit that is being announced.
     await Promise.resolve()
     for (const name of this.#dirty) {
       this.#dirty.delete(name)
@@ -250,7 +251,7 @@ export class CustomResources implements ClusterController {
     if (known.definition.isDeleting) await this.#cleanUp(name, current)
   }
 
-  /** Deletes the instances; releases the definition once none is left. */
+  /** Deletes the instances; removes the finalizer once none is left. */
   async #cleanUp(name: string, crd: JsonObject): Promise<void> {
     const metadata = objectAt(crd, 'metadata')
     const finalizers = arrayAt(metadata, 'finalizers')
@@ -271,7 +272,7 @@ export class CustomResources implements ClusterController {
   }
 
   #retryLater(name: string, error: unknown): void {
-    // Somebody else wrote the definition meanwhile: its newer state is what we want to see.
+    // A conflict: the newer state will be observed and reconciled.
     const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404)
     if (!isRace) this.#onError(error, name)
     if (this.#unsubscribe === undefined) return

@@ -32,7 +32,9 @@ const deletionInProgress: Condition = {
   message: 'CustomResource deletion is in progress',
 }
 
-/** The status `crd` should have, given the decision on its names. Equal to the present one when nothing changed. */
+/**
+ * The status that `crd` should have, given the decision on its names. Equal to the current one when nothing changed.
+ */
 export function definitionStatus(crd: JsonObject, decision: NameDecision, nowMs: number): JsonObject {
   const status = objectAt(crd, 'status')
   let conditions = arrayAt(status, 'conditions').filter(isJsonObject)
@@ -40,7 +42,8 @@ export function definitionStatus(crd: JsonObject, decision: NameDecision, nowMs:
     conditions = withCondition(conditions, condition, nowMs)
   }
   set(namesAccepted(decision))
-  // Once served, always served: a later conflict over a short name must not take objects away.
+  // Once established, a definition stays established: a later conflict over a short name must not make objects
+  // unavailable.
   if (decision.conflict === undefined || isEstablished(crd)) set(established)
   else set({ type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' })
   const approval = approvalCondition(crd)
@@ -50,8 +53,8 @@ export function definitionStatus(crd: JsonObject, decision: NameDecision, nowMs:
 }
 
 /**
- * `crd` as it goes into its deletion: with its time, the finalizer that keeps it until its instances are gone, and the
- * condition. Definitions have no grace period, which is why this does not leave the time to the generic rules.
+ * `crd` at the start of its deletion: with the timestamp, the finalizer that keeps it until its instances are deleted,
+ * and the condition. Definitions have no grace period, so the generic rules do not set the timestamp.
  */
 export function markForDeletion(crd: JsonObject, nowMs: number): JsonObject {
   const metadata = objectAt(crd, 'metadata')
@@ -88,7 +91,7 @@ function approvalCondition(crd: JsonObject): Condition | undefined {
   return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${approval}` }
 }
 
-/** Replaces the condition of the same type; the time moves only when its status does. */
+/** Replaces the condition of the same type; the timestamp changes only with the status. */
 function withCondition(conditions: readonly JsonObject[], condition: Condition, nowMs: number): JsonObject[] {
   const index = conditions.findIndex((known) => known.type === condition.type)
   const known = conditions[index]

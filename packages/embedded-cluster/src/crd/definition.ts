@@ -1,10 +1,10 @@
-/** Reads a CustomResourceDefinition, as stored, into the facts the rest of the server needs. */
+/** Parses a stored CustomResourceDefinition for the rest of the server. */
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
 
-/** The collection that holds CustomResourceDefinitions. */
+/** The resource of CustomResourceDefinitions. */
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
 
-/** Keeps a definition until its instances are gone. */
+/** Keeps a definition until its instances are deleted. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 
 /** The names of a custom resource. */
@@ -31,9 +31,9 @@ export interface DefinitionVersion {
   readonly selectableFields: readonly JsonObject[]
 }
 
-/** The facts of one CustomResourceDefinition. */
+/** A parsed CustomResourceDefinition. */
 export interface Definition {
-  /** Of the definition itself: `widgets.example.com`. */
+  /** The name of the definition itself: `widgets.example.com`. */
   readonly name: string
   readonly group: string
   readonly scope: string
@@ -43,7 +43,9 @@ export interface Definition {
   readonly isDeleting: boolean
 }
 
-/** Reads `crd` leniently: what is missing or of another type reads as empty, validation has its own say. */
+/**
+ * Parses `crd` leniently: fields that are missing or have another type are treated as empty; validation is separate.
+ */
 export function readDefinition(crd: JsonObject): Definition {
   const spec = objectAt(crd, 'spec')
   const metadata = objectAt(crd, 'metadata')
@@ -58,7 +60,7 @@ export function readDefinition(crd: JsonObject): Definition {
   }
 }
 
-/** Reads `spec.names` or `status.acceptedNames`. */
+/** Parses `spec.names` or `status.acceptedNames`. */
 export function readNames(names: JsonObject): DefinitionNames {
   return {
     plural: stringAt(names, 'plural') ?? '',
@@ -85,12 +87,12 @@ function readVersion(version: JsonObject): DefinitionVersion {
   }
 }
 
-/** The objects in a list; anything else in it is left out. */
+/** The objects in a list; other items are skipped. */
 export function objectsAt(object: JsonObject, field: string): readonly JsonObject[] {
   return arrayAt(object, field).filter(isJsonObject)
 }
 
-/** The strings in a list; anything else in it is left out. */
+/** The strings in a list; other items are skipped. */
 export function stringsAt(object: JsonObject, field: string): readonly string[] {
   return arrayAt(object, field).filter((value: JsonValue) => typeof value === 'string')
 }

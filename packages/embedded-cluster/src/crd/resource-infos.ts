@@ -1,4 +1,4 @@
-/** Turns a CustomResourceDefinition into the resources the server serves for it, one per served version. */
+/** Converts a CustomResourceDefinition into the resources that the server serves for it, one per served version. */
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, stringAt } from '../json.ts'
 import type { PrinterColumn, ResourceInfo, ScalePaths, SubresourceInfo } from '../registry/resource-info.ts'
@@ -11,7 +11,7 @@ import type { RuleEngine } from './rules.ts'
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs = ['get', 'patch', 'update']
 
-/** The resources of `definition` under the names it was given, in the order of its versions; `engine` compiles rules. */
+/** The resources of `definition` with its accepted names, in the order of its versions; `engine` compiles rules. */
 export function resourceInfos(
   definition: Definition,
   names: DefinitionNames,
@@ -51,11 +51,11 @@ function rulesOf(version: DefinitionVersion, engine: RuleEngine | undefined): Pi
 }
 
 /**
- * The schema of a whole object: what the version declares, with the fields every object has. A definition may only
- * narrow the name in `metadata`; the rest of it is the same for all kinds.
+ * The schema of a whole object: the declared schema plus the fields that every object has. A definition may only
+ * restrict the name in `metadata`; the rest of it is the same for all kinds.
  */
 export function objectSchema(declared: JsonObject): Schema {
-  // Validation accepted it as a schema before it was stored; reading it field by field again would only copy it.
+  // It was validated as a schema before it was stored; parsing it again would only copy it.
   const schema = declared as Schema
   const own = schema.properties?.metadata?.properties ?? {}
   const metadata: Schema = {
@@ -77,7 +77,10 @@ export function objectSchema(declared: JsonObject): Schema {
   }
 }
 
-/** What clients of a deprecated version are told, pointing at the best newer version unless the author said more. */
+/**
+ * The warning for clients of a deprecated version, which names the best newer version unless the author wrote another
+ * text.
+ */
 function deprecationWarning(definition: Definition, names: DefinitionNames, version: DefinitionVersion): string {
   if (version.deprecationWarning !== undefined) return version.deprecationWarning
   const at = (name: string) => `${definition.group}/${name} ${names.kind}`
@@ -123,7 +126,7 @@ function scalePaths(scale: JsonObject): ScalePaths {
   }
 }
 
-/** Tells clients whether two versions share a storage; computed as the real server does. */
+/** Lets clients detect whether two versions share a storage; computed as the real server does. */
 function storageVersionHash(group: string, version: string, kind: string): string {
   return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
 }

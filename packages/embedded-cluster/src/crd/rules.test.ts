@@ -33,14 +33,14 @@ const definitions = resource({
 })
 
 describe('rules', () => {
-  it('are found anywhere in a schema', () => {
+  it('are detected anywhere in a schema', () => {
     const rules = { 'x-kubernetes-validations': [] }
     expect(hasRules({ properties: { a: { items: { additionalProperties: rules } } } })).toBe(true)
     expect(hasRules({ properties: { a: { items: { type: 'string' } } } })).toBe(false)
     expect(hasRules(undefined)).toBe(false)
   })
 
-  it('that do not compile refuse their definition', async () => {
+  it('that do not compile are rejected with their definition', async () => {
     const { customResources } = controller()
     const check = async (crd: JsonObject) =>
       customResources.admission.validate?.(attributes({ resource: definitions, object: crd }))
@@ -52,7 +52,7 @@ describe('rules', () => {
     await customResources.stop()
   })
 
-  it('come with the resource, also after a restart', async () => {
+  it('are registered with the resource, also after a restart', async () => {
     const { registry, customResources } = controller([withRule('self.min <= self.max')])
     await customResources.idle()
     const validate = registry.lookup('example.com', 'v1', 'widgets')?.validateRules

@@ -4,8 +4,8 @@ import type { Schema } from '../schema/schema.ts'
 import type { FieldError } from '../status-error.ts'
 
 /**
- * Applies the rules of a schema to an object that passed the schema, or to one with `schemaErrors` as far as those
- * leave something to apply rules to. `old` is absent on create.
+ * Evaluates the rules of a schema on an object that passed schema validation, or on one with `schemaErrors` as far as
+ * possible. `old` is absent on create.
  */
 export type RuleValidator = (
   object: JsonObject,
@@ -15,9 +15,9 @@ export type RuleValidator = (
 
 /** Compiles rules. */
 export interface RuleEngine {
-  /** Problems of the rules in a schema that stands at `path` of its definition. */
+  /** Errors of the rules in a schema at `path` of its definition. */
   check(schema: JsonObject, path: string): readonly FieldError[]
-  /** The validator of a schema whose rules are known to compile. */
+  /** The validator of a schema whose rules compile. */
   validator(schema: JsonObject): RuleValidator | undefined
 }
 
@@ -30,12 +30,12 @@ export function hasRules(schema: JsonObject | undefined): boolean {
   return parts.some((part) => isJsonObject(part) && hasRules(part))
 }
 
-/** Loads the engine; most clusters never need it, and it takes longer to load than all rules take to compile. */
+/** Imports the engine lazily: most clusters never need it, and importing it takes longer than compiling all rules. */
 export async function loadRuleEngine(): Promise<RuleEngine> {
   const { compileRules } = await import('../cel/compile-rules.ts')
   const { evaluateRules, rulesNotChecked } = await import('../cel/evaluate-rules.ts')
   return {
-    // Definitions are checked to be structural before their rules are looked at.
+    // Definitions are checked to be structural before their rules are compiled.
     check: (schema, path) => compileRules(schema as Schema, path).errors,
     validator: (schema) => {
       const { rules } = compileRules(schema as Schema)

@@ -16,7 +16,7 @@ describe('replica counts', () => {
     ])
   })
 
-  it('may be absent, and matter only to kinds that scale', () => {
+  it('may be absent, and are checked only for kinds with a scale subresource', () => {
     expect(validateScaleValues(info, { spec: {} })).toEqual([])
     expect(validateScaleValues({} as ResourceInfo, { spec: { replicas: -1 } })).toEqual([])
   })

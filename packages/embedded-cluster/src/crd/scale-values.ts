@@ -1,4 +1,4 @@
-/** Checks the numbers that a custom resource's `scale` subresource reads. */
+/** Validates the replica counts that the `scale` subresource of a custom resource reads. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import { invalid } from '../schema/field-error.ts'
@@ -6,7 +6,7 @@ import type { FieldError } from '../status-error.ts'
 
 const MAX_REPLICAS = 2 ** 31 - 1
 
-/** Problems of the replica counts in `object`; none where the kind has no scale subresource. */
+/** Errors of the replica counts in `object`; none if the kind has no scale subresource. */
 export function validateScaleValues(info: ResourceInfo, object: JsonObject): FieldError[] {
   const { scalePaths } = info
   if (scalePaths === undefined) return []

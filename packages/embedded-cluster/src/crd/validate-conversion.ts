@@ -1,4 +1,4 @@
-/** Checks how a CustomResourceDefinition says its versions are converted. */
+/** Validates the `spec.conversion` of a CustomResourceDefinition. */
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { nameProblems } from '../rest/object-meta.ts'
 import { forbidden, invalid, notSupported, required } from '../schema/field-error.ts'
@@ -7,7 +7,7 @@ import { stringsAt } from './definition.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 
-/** Problems of `spec.conversion`, reported under `field`. */
+/** Errors of `spec.conversion`, reported under `field`. */
 export function validateConversion(conversion: JsonObject, field: string): FieldError[] {
   const strategy = stringAt(conversion, 'strategy') ?? ''
   if (strategy === '') return [required(`${field}.strategy`)]

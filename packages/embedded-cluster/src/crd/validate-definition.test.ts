@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../json.ts'
-import { objectAt } from '../json.ts'
+import { type JsonObject, objectAt } from '../json.ts'
 import { type DefinitionParts, definition, version } from './testing/definitions.ts'
 import { validateDefinition } from './validate-definition.ts'
 
@@ -12,7 +11,7 @@ function problems(parts: DefinitionParts, old?: DefinitionParts): string[] {
 const dns1035 =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-// The expected texts were recorded from a real API server.
+// The expected messages were recorded from a real API server.
 describe('a definition', () => {
   it('is accepted when it is complete', () => {
     expect(problems({})).toEqual([])
@@ -80,7 +79,7 @@ describe('a definition', () => {
       ['spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root'],
     ],
     [
-      'a schema that is no object',
+      'a schema that is not an object',
       { version: { schema: { openAPIV3Schema: { type: 'string' } } } },
       ['spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root'],
     ],
@@ -209,11 +208,11 @@ describe('a definition', () => {
       ],
     ],
     [
-      'review versions nobody speaks',
+      'unsupported review versions',
       webhook({ url: 'https://a/b' }, ['v9']),
       ['spec.conversion.conversionReviewVersions: Invalid value: ["v9"]: must include at least one of v1, v1beta1'],
     ],
-  ])('is refused for %s', (_, parts, expected) => {
+  ])('is rejected for %s', (_, parts, expected) => {
     expect(problems(parts)).toEqual(expected)
   })
 
@@ -224,7 +223,7 @@ describe('a definition', () => {
     )
   })
 
-  it('may not change its group or plural, nor its scope and kind once established', () => {
+  it('may not change its group or plural, or its scope and kind once established', () => {
     const before: DefinitionParts = {
       status: { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] },
     }
@@ -244,7 +243,7 @@ describe('a definition', () => {
     ])
   })
 
-  it('never makes the check throw, whatever its shape', () => {
+  it('never makes validation throw, whatever its shape', () => {
     for (const broken of [
       {},
       { spec: 1 },

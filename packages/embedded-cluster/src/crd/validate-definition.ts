@@ -1,4 +1,4 @@
-/** Checks a CustomResourceDefinition before it is stored. */
+/** Validates a CustomResourceDefinition before it is stored. */
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { nameProblems } from '../rest/object-meta.ts'
 import { invalid, notSupported, required } from '../schema/field-error.ts'
@@ -8,11 +8,11 @@ import type { RuleEngine } from './rules.ts'
 import { validateConversion } from './validate-conversion.ts'
 import { type VersionPaths, validateVersion } from './validate-version.ts'
 
-/** Problems of `crd`; `old` is the stored definition on update. */
+/** Errors of `crd`; `old` is the stored definition on update. */
 export function validateDefinition(crd: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const definition = readDefinition(crd)
   if (old !== undefined) {
-    // With a renamed group or plural nothing else would make sense, so that is all the client hears about.
+    // With a different group or plural no other error is meaningful, so only this one is reported.
     const immutable = validateImmutable(definition, old)
     if (immutable.length > 0) return immutable
   }
@@ -27,12 +27,12 @@ export function validateDefinition(crd: JsonObject, old: JsonObject | undefined)
   ]
 }
 
-/** Whether a group belongs to the Kubernetes project, whose APIs need a review. */
+/** Whether a group belongs to the Kubernetes project, whose APIs need an approval. */
 export function isProtectedGroup(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)
 }
 
-/** The annotation in which a protected group names its review. */
+/** The annotation for the approval of a protected group. */
 export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io'
 
 const approvalHelp = 'see https://github.com/kubernetes/enhancements/pull/1111'
@@ -94,7 +94,7 @@ function validateVersions(definition: Definition, crd: JsonObject): FieldError[]
   return errors
 }
 
-/** Problems of the rules in all schemas of a definition that is valid otherwise. */
+/** Errors of the rules in all schemas of an otherwise valid definition. */
 export function validateRules(definition: Definition, engine: RuleEngine): readonly FieldError[] {
   const paths = versionPaths(definition.versions)
   return definition.versions.flatMap(({ schema }, index) => {
@@ -104,8 +104,8 @@ export function validateRules(definition: Definition, engine: RuleEngine): reado
 }
 
 /**
- * Where problems of a version are reported. The API keeps what all versions have in common once, above the versions,
- * and names the fields there.
+ * The field paths for errors of a version. The API stores what all versions have in common once, above the versions,
+ * and reports errors there.
  */
 function versionPaths(versions: readonly DefinitionVersion[]): (index: number) => VersionPaths {
   const [first] = versions
@@ -119,7 +119,7 @@ function versionPaths(versions: readonly DefinitionVersion[]): (index: number) =
     const own = `spec.versions[${index}]`
     const isFirst = index === 0
     return {
-      // Shared problems are reported once, for the first version.
+      // Shared errors are reported once, for the first version.
       schema: schema ? (isFirst ? 'spec.validation.openAPIV3Schema' : undefined) : `${own}.schema.openAPIV3Schema`,
       subresources: subresources ? (isFirst ? 'spec.subresources' : undefined) : `${own}.subresources`,
       columns: columns ? (isFirst ? 'spec.additionalPrinterColumns' : undefined) : `${own}.additionalPrinterColumns`,
@@ -128,7 +128,7 @@ function versionPaths(versions: readonly DefinitionVersion[]): (index: number) =
   }
 }
 
-/** The API shows the versions in its internal form, without what they have in common; so does this message. */
+/** The API shows the versions in its internal form, without what they have in common; this message does the same. */
 function versionsProblem(definition: Definition, crd: JsonObject, why: string): FieldError {
   const shown = definition.versions.map((version) => ({
     Name: version.name,
@@ -142,7 +142,7 @@ function versionsProblem(definition: Definition, crd: JsonObject, why: string): 
     SelectableFields: null,
   }))
   const isAbsent = objectAt(crd, 'spec').versions === undefined
-  // In the order of the API's own fields, not of their names as other values are shown.
+  // In the order of the API's struct fields, not sorted by name like other values.
   const message = `Invalid value: ${JSON.stringify(isAbsent ? null : shown)}: ${why}`
   return { field: 'spec.versions', reason: 'FieldValueInvalid', message }
 }
@@ -188,7 +188,7 @@ function validateStoredVersions({ versions }: Definition, crd: JsonObject): Fiel
   return errors
 }
 
-/** Group and plural never change; scope and kind not once the resource is served. */
+/** Group and plural are immutable; scope and kind are immutable once the resource is established. */
 function validateImmutable(definition: Definition, old: JsonObject): FieldError[] {
   const before = readDefinition(old)
   const fixed: [string, string, string][] = [

@@ -1,11 +1,13 @@
-/** Checks what one version of a CustomResourceDefinition declares: schema, columns, subresources, selectable fields. */
+/** Validates one version of a CustomResourceDefinition: schema, columns, subresources, selectable fields. */
+
 import { isJsonObject, type JsonObject, stringAt } from '../json.ts'
 import { duplicate, invalid, required, tooMany } from '../schema/field-error.ts'
+import type { Schema } from '../schema/schema.ts'
+import { checkStructural } from '../schema/structural.ts'
 import type { FieldError } from '../status-error.ts'
 import type { DefinitionVersion } from './definition.ts'
-import { validateDefinitionSchema } from './validate-schema.ts'
 
-/** Where problems are reported; `undefined` where another version with the same content has them reported. */
+/** The field paths for errors; `undefined` where the errors are reported for another version with the same content. */
 export interface VersionPaths {
   readonly schema: string | undefined
   readonly subresources: string | undefined
@@ -18,7 +20,7 @@ const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 
 const MAX_WARNING_LENGTH = 256
 const MAX_SELECTABLE_FIELDS = 8
 
-/** Problems of one version; `own` is its place in `spec.versions`. */
+/** Errors of one version; `own` is its path in `spec.versions`. */
 export function validateVersion(version: DefinitionVersion, own: string, paths: VersionPaths): FieldError[] {
   const errors = validateDeprecation(version, `${own}.deprecationWarning`)
   if (paths.schema !== undefined && version.schema !== undefined) {
@@ -123,4 +125,10 @@ function validateSelectableField(schema: JsonObject, value: string, path: string
   const why =
     'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
   return [invalid(path, value, why)]
+}
+
+/** Errors of a version's `openAPIV3Schema`, reported under `field`. Rules are checked by the rule engine. */
+function validateDefinitionSchema(schema: JsonObject, field: string): FieldError[] {
+  // The cast is safe because this function validates the schema.
+  return checkStructural(schema as Schema, field)
 }

@@ -1,4 +1,4 @@
-/** Makes the server misbehave on purpose: refusals, delays, broken connections, stale and lossy watches. */
+/** Injects faults into the server: error responses, delays, broken connections, stale and lossy watches. */
 import { groupResource } from '../registry/resource-info.ts'
 import type { WatchHub } from '../rest/watch-hub.ts'
 import type { Watcher } from '../rest/watcher.ts'
@@ -14,7 +14,7 @@ import {
 interface Rule {
   readonly match: FaultMatch
   readonly fault: Fault
-  passing: number
+  skipped: number
   remaining: number
 }
 
@@ -35,7 +35,7 @@ export class FaultInjector {
 
   /** Adds a rule. Returns the function that removes it. */
   inject(match: FaultMatch, fault: Fault, schedule: FaultSchedule = {}): () => void {
-    const rule: Rule = { match, fault, passing: schedule.after ?? 0, remaining: schedule.times ?? 1 }
+    const rule: Rule = { match, fault, skipped: schedule.after ?? 0, remaining: schedule.times ?? 1 }
     this.#rules.add(rule)
     return () => this.#rules.delete(rule)
   }
@@ -47,14 +47,14 @@ export class FaultInjector {
     this.#frozen.clear()
   }
 
-  /** The fault for this request, which counts as one use of its rule. */
+  /** The fault for this request; counts as one use of its rule. */
   take(facts: RequestFacts): Fault | undefined {
     for (const rule of this.#rules) {
       const isForWatch = rule.fault.kind.startsWith('watch-')
       if (isForWatch && facts.verb !== 'watch') continue
       if (!matches(rule.match, facts)) continue
-      if (rule.passing > 0) {
-        rule.passing -= 1
+      if (rule.skipped > 0) {
+        rule.skipped -= 1
         continue
       }
       rule.remaining -= 1
@@ -72,26 +72,26 @@ export class FaultInjector {
     })
   }
 
-  /** Leaves open watches open and sends nothing more on them, as when the peer is gone without a word. */
+  /** Keeps open watches open but sends nothing more on them, as when the peer has disappeared silently. */
   silenceWatches(resource?: string): number {
     return this.#each(resource, (watcher) => watcher.silence())
   }
 
-  /** Loses the next `count` events of a resource for all its watches. */
+  /** Drops the next `count` events of a resource for all its watches. */
   skipEvents(resource: string, count = 1): void {
     this.#hub.skipNext(resource, count)
   }
 
   /**
-   * Freezes what watches of a resource, and lists that accept any age (`resourceVersion=0`), show. Writes and
-   * consistent reads go on, as with an API server whose cache has fallen behind.
+   * Freezes the state that watches of a resource, and lists that accept any version (`resourceVersion=0`), return.
+   * Writes and consistent reads continue, as with an API server whose cache is behind.
    */
   freeze(resource: string): void {
     this.#frozen.add(resource)
     this.#hub.freeze(resource)
   }
 
-  /** Delivers what {@link freeze} held back. */
+  /** Delivers the events that {@link freeze} held back. */
   thaw(resource: string): void {
     this.#frozen.delete(resource)
     this.#hub.thaw(resource)
@@ -106,7 +106,7 @@ export class FaultInjector {
   }
 }
 
-/** `pods`, `deployments.apps`: how rules name the resource of a path. */
+/** The resource of a path in the format of rules: `pods`, `deployments.apps`. */
 export function factResource(path: { readonly group: string; readonly resource: string }): string {
   return groupResource({ group: path.group, plural: path.resource })
 }

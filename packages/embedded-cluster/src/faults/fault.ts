@@ -1,10 +1,10 @@
-/** What can go wrong on purpose, and for which requests. */
+/** The faults that can be injected, and the requests they match. */
 
-/** What is known of a request when a fault is chosen. */
+/** The properties of a request that rules can match. */
 export interface RequestFacts {
-  /** `get`, `list`, `watch`, `create`, …; for paths that are no resource the method in lower case. */
+  /** `get`, `list`, `watch`, `create`, …; for other paths the method in lower case. */
   readonly verb: string
-  /** Such as `pods` or `deployments.apps`; empty for paths that are no resource. */
+  /** Such as `pods` or `deployments.apps`; empty for other paths. */
   readonly resource: string
   readonly subresource: string | undefined
   readonly namespace: string | undefined
@@ -16,7 +16,7 @@ export interface RequestFacts {
   readonly username: string
 }
 
-/** Which requests a fault is for; an absent field matches all. */
+/** The requests that a fault applies to; an absent field matches all. */
 export interface FaultMatch {
   readonly verb?: string | readonly string[]
   readonly resource?: string
@@ -27,9 +27,9 @@ export interface FaultMatch {
   readonly where?: (facts: RequestFacts) => boolean
 }
 
-/** Something that goes wrong. */
+/** An injected fault. */
 export type Fault =
-  /** The request is refused with this Status and has no effect. */
+  /** The request is rejected with this Status and has no effect. */
   | {
       readonly kind: 'status'
       readonly code: number
@@ -37,26 +37,26 @@ export type Fault =
       readonly message?: string
       readonly retryAfterSeconds?: number
     }
-  /** The request is carried out after a delay on the cluster's clock. */
+  /** The request is processed after a delay on the cluster's clock. */
   | { readonly kind: 'latency'; readonly delayMs: number }
-  /** The connection breaks before the request has an effect, or after the effect and before the answer. */
+  /** The connection breaks before the request has an effect, or after the effect and before the response. */
   | { readonly kind: 'reset'; readonly when: 'before' | 'after' }
   /** The watch ends after this many events: cleanly, as a broken connection, or with a 410 in the stream. */
   | { readonly kind: 'watch-end'; readonly afterEvents: number; readonly how: 'close' | 'reset' | 'expired' }
   /** The watch stays open and sends nothing after this many events. */
   | { readonly kind: 'watch-silence'; readonly afterEvents: number }
-  /** The watch loses `count` events after this many. */
+  /** The watch drops `count` events after this many. */
   | { readonly kind: 'watch-gap'; readonly afterEvents: number; readonly count: number }
 
 /** How often a rule applies. */
 export interface FaultSchedule {
-  /** Matching requests that pass unharmed first. @default 0 */
+  /** Matching requests that are not affected first. @default 0 */
   readonly after?: number
-  /** Matching requests that then fail; `Infinity` for all. @default 1 */
+  /** Matching requests that are affected after that; `Infinity` for all. @default 1 */
   readonly times?: number
 }
 
-/** Whether `facts` are what `match` asks for. */
+/** Whether a request matches. */
 export function matches(match: FaultMatch, facts: RequestFacts): boolean {
   const { verb } = match
   if (verb !== undefined && (typeof verb === 'string' ? verb !== facts.verb : !verb.includes(facts.verb))) return false
@@ -67,12 +67,12 @@ export function matches(match: FaultMatch, facts: RequestFacts): boolean {
   return match.where?.(facts) ?? true
 }
 
-/** A connection that broke on purpose. Its `code` is what a socket reports. */
+/** A connection that was broken by a fault. Its `code` is the one of a socket error. */
 export class ConnectionReset extends Error {
   readonly code = 'ECONNRESET'
 
   constructor(when: string) {
-    super(`connection reset ${when}, as a fault rule asked`)
+    super(`connection reset ${when}, as injected by a fault rule`)
     this.name = 'ConnectionReset'
   }
 }

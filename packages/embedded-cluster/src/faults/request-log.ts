@@ -1,27 +1,27 @@
-/** Counts what is asked of the server, so that a test can state "no writes, no reads". */
+/** Counts the requests to the server, so that a test can assert "no writes, no reads". */
 import type { RequestFacts } from './fault.ts'
 
 const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
 const reads = new Set(['get', 'list'])
 
-/** A request that was answered. */
-export interface AnsweredRequest extends RequestFacts {
+/** A completed request. */
+export interface CompletedRequest extends RequestFacts {
   readonly status: number
 }
 
-/** Counters by verb and resource, and a listener for tests that want every request. */
+/** Counters by verb and resource, and a listener for tests that need every request. */
 export class RequestLog {
   readonly #counts = new Map<string, number>()
-  readonly #listeners = new Set<(request: AnsweredRequest) => void>()
+  readonly #listeners = new Set<(request: CompletedRequest) => void>()
 
-  /** Records an answer. */
-  record(request: AnsweredRequest): void {
+  /** Records a completed request. */
+  record(request: CompletedRequest): void {
     const key = `${request.verb} ${request.resource}`
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
     for (const listener of this.#listeners) listener(request)
   }
 
-  /** Requests so far with this verb, on this resource, or all. */
+  /** The number of requests with this verb, on this resource, or all. */
   count(filter: { readonly verb?: string; readonly resource?: string } = {}): number {
     let total = 0
     for (const [key, count] of this.#counts) {
@@ -33,12 +33,12 @@ export class RequestLog {
     return total
   }
 
-  /** Requests so far that change something. */
+  /** The number of requests that change objects. */
   get writes(): number {
     return this.#sum(writes)
   }
 
-  /** Requests so far that read objects, watches not counted. */
+  /** The number of requests that read objects, excluding watches. */
   get reads(): number {
     return this.#sum(reads)
   }
@@ -48,13 +48,13 @@ export class RequestLog {
     return Object.fromEntries([...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** Sets all counters to zero. */
+  /** Resets all counters. */
   reset(): void {
     this.#counts.clear()
   }
 
   /** Calls `listener` after every request. Returns the function that unsubscribes. */
-  onRequest(listener: (request: AnsweredRequest) => void): () => void {
+  onRequest(listener: (request: CompletedRequest) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -63,7 +63,7 @@ export class RequestLog {
     let total = 0
     for (const [key, count] of this.#counts) {
       const [verb = '', resource = ''] = key.split(' ')
-      // Discovery and health are read too, but hold no objects.
+      // Discovery and health checks are not reads of objects.
       if (resource !== '' && verbs.has(verb)) total += count
     }
     return total

@@ -1,25 +1,25 @@
-/** Applies the faults of a watch to its stream, counted in events. */
+/** Applies watch faults to an event stream, counted in events. */
 import { expired } from '../rest/api-errors.ts'
 import { errorLine } from '../rest/watch.ts'
 import { ConnectionReset, type Fault } from './fault.ts'
 
-/** Faults that act on a stream that is open. */
+/** Faults that act on an open stream. */
 export type WatchFault = Extract<Fault, { readonly afterEvents: number }>
 
-/** Whether a fault acts on the stream instead of on the request. */
+/** Whether a fault acts on the stream instead of the request. */
 export function isWatchFault(fault: Fault | undefined): fault is WatchFault {
   return fault !== undefined && 'afterEvents' in fault
 }
 
-/** `body` with the fault in it. */
-export async function* disturb(
+/** `body` with the fault applied. */
+export async function* applyWatchFault(
   body: AsyncIterable<Uint8Array>,
   fault: WatchFault,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   let seen = 0
   if (fault.afterEvents === 0 && fault.kind !== 'watch-gap') {
-    yield* strike(fault, signal)
+    yield* trigger(fault, signal)
     return
   }
   for await (const line of lines(body)) {
@@ -27,13 +27,13 @@ export async function* disturb(
     const isLost = fault.kind === 'watch-gap' && seen > fault.afterEvents && seen <= fault.afterEvents + fault.count
     if (!isLost) yield line
     if (seen >= fault.afterEvents && fault.kind !== 'watch-gap') {
-      yield* strike(fault, signal)
+      yield* trigger(fault, signal)
       return
     }
   }
 }
 
-async function* strike(fault: WatchFault, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* trigger(fault: WatchFault, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (fault.kind === 'watch-silence') {
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
@@ -45,7 +45,7 @@ async function* strike(fault: WatchFault, signal: AbortSignal): AsyncGenerator<U
   }
 }
 
-/** Splits at newlines: several events may share a chunk, never the other way round. */
+/** Splits at newlines: a chunk may contain several events, but an event is never split across chunks. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     let start = 0

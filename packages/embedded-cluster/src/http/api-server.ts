@@ -5,7 +5,7 @@ import type { UserInfo } from '../auth/user.ts'
 import { ConnectionReset, type Fault, type RequestFacts } from '../faults/fault.ts'
 import { type FaultInjector, factResource } from '../faults/fault-injector.ts'
 import type { RequestLog } from '../faults/request-log.ts'
-import { disturb, isWatchFault } from '../faults/watch-faults.ts'
+import { applyWatchFault, isWatchFault } from '../faults/watch-faults.ts'
 import { PageNotFound } from '../rest/api-errors.ts'
 import { selectedName } from '../rest/field-selector.ts'
 import { newUid } from '../rest/object-meta.ts'
@@ -155,7 +155,7 @@ export class ApiServer {
     if (fault.kind === 'reset' && fault.when === 'before') throw new ConnectionReset('before the request had an effect')
     const response = await answer()
     if (fault.kind === 'reset') throw new ConnectionReset('after the request had its effect')
-    return isWatchFault(fault) ? { ...response, body: disturb(response.body, fault, signal) } : response
+    return isWatchFault(fault) ? { ...response, body: applyWatchFault(response.body, fault, signal) } : response
   }
 
   async #delay(delayMs: number, signal: AbortSignal): Promise<void> {

@@ -22,13 +22,18 @@ describe('applyJsonPatch', () => {
     ['inserts before the end of a list', { l: [1, 2] }, [{ op: 'add', path: '/l/-1', value: 3 }], { l: [1, 2, 3] }],
     ['removes a list item from the end', { l: [1, 2] }, [{ op: 'remove', path: '/l/-1' }], { l: [1] }],
     ['replaces a value', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: [] }], { a: { b: [] } }],
-    ['sets a missing field by replace', {}, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
+    ['sets a missing field with replace', {}, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
     ['moves a value', { a: { b: 1 } }, [{ op: 'move', from: '/a/b', path: '/c' }], { a: {}, c: 1 }],
     ['unescapes names', { 'a/b': { '~c': 1 } }, [{ op: 'remove', path: '/a~1b/~0c' }], { 'a/b': {} }],
-    ['tests and goes on', { a: { b: [1] } }, [{ op: 'test', path: '/a', value: { b: [1] } }], { a: { b: [1] } }],
-    ['takes an absent value for null in a test', {}, [{ op: 'test', path: '/a', value: null }], {}],
+    [
+      'continues after a successful test',
+      { a: { b: [1] } },
+      [{ op: 'test', path: '/a', value: { b: [1] } }],
+      { a: { b: [1] } },
+    ],
+    ['treats a missing value as null in a test', {}, [{ op: 'test', path: '/a', value: null }], {}],
     ['copies a missing field as null', { a: {} }, [{ op: 'copy', from: '/a/b', path: '/c' }], { a: {}, c: null }],
-    ['ignores what comes before the first slash', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
+    ['ignores everything before the first slash', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
     ['replaces the whole document', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
   ]
   for (const [name, document, operations, expected] of cases) {
@@ -37,31 +42,31 @@ describe('applyJsonPatch', () => {
     })
   }
 
-  it('keeps copies apart', () => {
+  it('does not share values between copies', () => {
     const result = patch({ a: { x: 1 } }, { op: 'copy', from: '/a', path: '/b' }, { op: 'add', path: '/b/y', value: 2 })
     expect(result).toEqual({ a: { x: 1 }, b: { x: 1, y: 2 } })
   })
 
   const failures: [string, JsonObject, JsonObject[]][] = [
     ['a test that fails', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }]],
-    ['removing what is not there', {}, [{ op: 'remove', path: '/a' }]],
-    ['adding below what is not there', {}, [{ op: 'add', path: '/a/b', value: 1 }]],
+    ['removing a missing value', {}, [{ op: 'remove', path: '/a' }]],
+    ['adding below a missing value', {}, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['adding below a scalar', { a: 1 }, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['an index beyond the list', { l: [] }, [{ op: 'add', path: '/l/1', value: 1 }]],
-    ['an index that is no number', { l: [1] }, [{ op: 'replace', path: '/l/x', value: 1 }]],
+    ['an index that is not a number', { l: [1] }, [{ op: 'replace', path: '/l/x', value: 1 }]],
     ['an unknown operation', {}, [{ op: 'merge', path: '/a' }]],
     ['a pointer without slash', { a: 1 }, [{ op: 'remove', path: 'a' }]],
     ['moving a value into itself', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '/a/b/c' }]],
-    ['a document that is no object', {}, [{ op: 'replace', path: '', value: [] }]],
+    ['a document that is not an object', {}, [{ op: 'replace', path: '', value: [] }]],
     ['an inherited property', {}, [{ op: 'add', path: '/constructor/prototype', value: 1 }]],
   ]
   for (const [name, document, operations] of failures) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => patch(document, ...operations)).toThrow(rejected)
     })
   }
 
-  it('refuses what is not a list of operations as the decoder does', () => {
+  it('rejects anything that is not a list of operations, like the decoder', () => {
     expect(() => applyJsonPatch({}, { op: 'add' })).toThrow(
       'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     )
@@ -70,13 +75,13 @@ describe('applyJsonPatch', () => {
     )
   })
 
-  it('refuses more than ten thousand operations', () => {
+  it('rejects more than ten thousand operations', () => {
     const operations = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/a', value: 1 }))
     expect(() => applyJsonPatch({ a: 1 }, operations)).toThrow(expect.objectContaining({ code: 413 }))
     expect(applyJsonPatch({ a: 1 }, operations.slice(1))).toEqual({ a: 1 })
   })
 
-  it('refuses copies that double without end', () => {
+  it('rejects copies that grow exponentially', () => {
     const double = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/${index}x` }))
     expect(() => applyJsonPatch({ a: { text: 'x'.repeat(1000) } }, double)).toThrow(rejected)
   })
@@ -87,7 +92,7 @@ describe('applyJsonPatch', () => {
     expect(JSON.stringify(result)).toBe('{"a":{"__proto__":{"polluted":true}}}')
   })
 
-  it('turns one document into another by the patch a library computes, and agrees with that library', () => {
+  it('transforms one document into another with a patch computed by a library, with the same result', () => {
     const json = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
       value: fc.oneof(
         fc.string(),
@@ -111,7 +116,7 @@ describe('applyJsonPatch', () => {
     )
   })
 
-  it('shares what it does not touch', () => {
+  it('shares unchanged parts', () => {
     const document = { kept: { deep: [1] }, changed: { a: 1 } }
     expect(patch(document, { op: 'add', path: '/changed/b', value: 1 }).kept).toBe(document.kept)
   })

@@ -1,23 +1,23 @@
-/** JSON patch (RFC 6902), without changing the document it is applied to. */
+/** JSON patch (RFC 6902), without modifying the document it is applied to. */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import { ownField, setField } from '../schema/json-value.ts'
 import { StatusError } from '../status-error.ts'
 import { undecodable } from './undecodable.ts'
 
-/** A longer patch is refused. */
+/** A longer patch is rejected. */
 export const maxJsonPatchOperations = 10_000
 
-/** Copies of copies grow exponentially; together they may not exceed what a request body may hold. */
+/** Copies of copies grow exponentially; together they may not exceed the size limit of a request body. */
 const maxCopiedBytes = 3 * 1024 * 1024
 
 /**
  * Applies the operations in order, all or none. As on the API server, negative list indices count from the end, and
- * `replace` sets a field that is not there yet.
+ * `replace` sets a missing field.
  *
- * *Guarantees*: inputs are not changed, and untouched parts are shared with `document`.
+ * *Guarantees*: inputs are not modified, and unchanged parts are shared with `document`.
  *
  * *Errors*: StatusError 413 when there are too many operations, 400 when the patch is not a list of operations, 422
- * when one cannot be carried out: its path is missing, or its `test` fails.
+ * when one fails: its path is missing, or its `test` does not match.
  */
 export function applyJsonPatch(document: JsonObject, operations: JsonValue): JsonObject {
   if (!Array.isArray(operations)) throw undecodable(operations, '[]handlers.jsonPatchOp')
@@ -38,14 +38,14 @@ export function applyJsonPatch(document: JsonObject, operations: JsonValue): Jso
   return root
 }
 
-/** The API server does not say which operation failed; clients match on this text. */
+/** The API server does not report which operation failed; clients match on this text. */
 function unprocessable(): StatusError {
   return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
 }
 
 type Container = JsonObject | JsonValue[]
 
-/** The document in the course of a patch. Containers are copied once, before their first change. */
+/** The document while a patch is applied. Containers are copied once, before their first change. */
 class Editor {
   root: JsonValue
   readonly #copied = new WeakSet<Container>()
@@ -90,7 +90,7 @@ class Editor {
     try {
       actual = this.#read(path)
     } catch (error) {
-      // An absent value equals null, so that a patch can insist on absence.
+      // A missing value equals null, so that a patch can require absence.
       if (error instanceof StatusError && expected === null) return
       throw error
     }
@@ -103,7 +103,7 @@ class Editor {
     return value
   }
 
-  /** Like `#read`, but a field that its object lacks is null: that is what a copy of it becomes. */
+  /** Like `#read`, but a missing field of an object is null: a copy of it becomes null. */
   #readField(path: readonly string[]): JsonValue {
     const last = path.at(-1)
     const parent = this.#read(path.slice(0, -1))
@@ -146,7 +146,7 @@ class Editor {
     return removed
   }
 
-  /** The container at `path`, it and all above it being copies that may be changed. */
+  /** The container at `path`, copied together with all its ancestors so that it may be modified. */
   #editable(path: readonly string[]): Container {
     let parent = this.#own(this.root)
     this.root = parent
@@ -167,7 +167,7 @@ class Editor {
     return copy
   }
 
-  /** A deep copy: the two places may be changed separately from now on. */
+  /** A deep copy, so that the two places can be modified independently. */
   #clone(value: JsonValue): JsonValue {
     const text = JSON.stringify(value)
     this.#copiedBytes += text.length
@@ -180,7 +180,7 @@ function pointerOf(operation: JsonObject, member: 'path' | 'from'): string[] {
   const pointer = operation[member]
   if (typeof pointer !== 'string') throw unprocessable()
   if (pointer === '') return []
-  // What comes before the first slash is ignored, as the API server does; without any slash there is no path.
+  // Everything before the first slash is ignored, as in the API server; without any slash there is no path.
   const [, ...tokens] = pointer.split('/')
   if (tokens.length === 0) throw unprocessable()
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -14,7 +14,7 @@ const { value: anyValue, object: anyObject } = fc.letrec<{ value: JsonValue; obj
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')),
 }))
 
-/** A document, as opposed to a patch, holds no null outside lists. */
+/** A document, as opposed to a patch, contains null only in lists. */
 function withoutNulls(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value)
@@ -62,7 +62,7 @@ describe('applyMergePatch', () => {
     )
   })
 
-  it('makes every scalar the patch states true and removes every field it nulls', () => {
+  it('sets every scalar in the patch and removes every field it sets to null', () => {
     fc.assert(
       fc.property(document, anyObject, (object, patch) => {
         const result = applyMergePatch(object, patch)
@@ -74,7 +74,7 @@ describe('applyMergePatch', () => {
     )
   })
 
-  it('refuses a patch that is not an object', () => {
+  it('rejects a patch that is not an object', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         if (isJsonObject(value)) return
@@ -83,7 +83,7 @@ describe('applyMergePatch', () => {
     )
   })
 
-  it('treats odd names as names', () => {
+  it('treats unusual names as names', () => {
     const result = applyMergePatch({}, JSON.parse('{"labels":{"__proto__":"x","constructor":{"prototype":null}}}'))
     expect(JSON.stringify(result)).toBe('{"labels":{"__proto__":"x","constructor":{}}}')
   })

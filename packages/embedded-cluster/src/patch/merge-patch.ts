@@ -6,8 +6,8 @@ import { undecodable } from './undecodable.ts'
 /**
  * Applies a merge patch to an object: null removes a field, objects are merged, everything else replaces.
  *
- * *Guarantees*: inputs are not changed; parts that stay equal are shared with `document`, and a patch that changes
- * nothing returns `document` itself.
+ * *Guarantees*: inputs are not modified; unchanged parts are shared with `document`, and a patch that changes nothing
+ * returns `document` itself.
  *
  * *Errors*: StatusError 400 when the patch is not an object, because then the result would not be one.
  */

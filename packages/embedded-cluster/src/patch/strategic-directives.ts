@@ -1,6 +1,5 @@
-/** The instructions a strategic merge patch carries between its fields. */
-import type { JsonObject, JsonValue } from '../json.ts'
-import { isJsonObject } from '../json.ts'
+/** The directives in a strategic merge patch. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { setField } from '../schema/json-value.ts'
 import { StatusError } from '../status-error.ts'
 
@@ -9,15 +8,15 @@ const retainKeysDirective = '$retainKeys'
 const deletePrefix = '$deleteFromPrimitiveList'
 const orderPrefix = '$setElementOrder'
 
-/** One level of a patch, with its instructions told from its fields. */
+/** One level of a patch, with directives separated from fields. */
 export interface PatchLevel {
-  /** What `$patch` says about this object as a whole. */
+  /** The `$patch` directive of this object. */
   readonly action: JsonValue | undefined
-  /** The only fields that may be left in the object afterwards. */
+  /** The only fields to keep in the object. */
   readonly retainKeys: ReadonlySet<JsonValue> | undefined
-  /** The order of a list, by its field. */
+  /** The order of a list, by field. */
   readonly orders: ReadonlyMap<string, JsonValue>
-  /** Members to take out of a list of scalars, by its field. */
+  /** Members to remove from a list of scalars, by field. */
   readonly deletions: ReadonlyMap<string, JsonValue>
   /** The fields to merge. */
   readonly fields: ReadonlyMap<string, JsonValue>
@@ -26,7 +25,7 @@ export interface PatchLevel {
 /**
  * Reads one level of a patch.
  *
- * *Errors*: StatusError 400 when an instruction is malformed.
+ * *Errors*: StatusError 400 when a directive is malformed.
  */
 export function readLevel(patch: JsonObject): PatchLevel {
   const orders = new Map<string, JsonValue>()
@@ -42,7 +41,7 @@ export function readLevel(patch: JsonObject): PatchLevel {
   return { action: patch[patchDirective], retainKeys: readRetainKeys(patch, fields), orders, deletions, fields }
 }
 
-/** `$setElementOrder/containers` is about `containers`. */
+/** `$setElementOrder/containers` applies to `containers`. */
 function fieldOf(directive: string, what: string): string {
   const slash = directive.indexOf('/')
   if (slash === -1) throw malformed(what)
@@ -65,8 +64,8 @@ function malformed(what: string): StatusError {
 }
 
 /**
- * A value for a field that is not there yet: without nulls and deletions, which have nothing to delete, and without
- * instructions. `undefined` when nothing is left of it.
+ * The value of a new field: without nulls and deletions, which have nothing to delete, and without directives.
+ * `undefined` when nothing remains.
  */
 export function newValue(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(newValue).filter((item) => item !== undefined)
@@ -82,13 +81,16 @@ export function newValue(value: JsonValue): JsonValue | undefined {
   return plain
 }
 
-/** A value that replaces another or joins a list: taken as it is, instructions in it are not obeyed, only left out. */
+/**
+ * A value that replaces another or is added to a list: it is taken as it is, directives in it are removed without
+ * effect.
+ */
 export function verbatimValue(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(verbatimValue)
   return isJsonObject(value) ? verbatimObject(value) : value
 }
 
-/** Like `verbatimValue`, of an object. */
+/** Like `verbatimValue`, for an object. */
 export function verbatimObject(object: JsonObject): JsonObject {
   const plain: JsonObject = {}
   for (const name in object) {

@@ -12,11 +12,11 @@ interface Golden {
   cases: { patch: JsonObject; code?: number; message?: string; result?: JsonObject }[]
 }
 
-// Patches of one Deployment and what a real API server made of them.
+// Patches of one Deployment and their results on a real API server.
 const golden: Golden = JSON.parse(readFileSync(new URL('golden/strategic-merge-patch.json', import.meta.url), 'utf8'))
 const schema = loadBuiltinSchemas()({ group: 'apps', version: 'v1', kind: 'Deployment' })
 
-/** `actual` cut down to the fields `shape` has: the server adds defaults to whatever is new. */
+/** `actual` reduced to the fields of `shape`: the server adds defaults to new values. */
 function cutTo(shape: JsonValue | undefined, actual: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(shape) && Array.isArray(actual)) {
     return actual.map((item, index) => cutTo(shape[index], item) ?? null)
@@ -25,7 +25,7 @@ function cutTo(shape: JsonValue | undefined, actual: JsonValue | undefined): Jso
   return Object.fromEntries(Object.keys(shape).map((name) => [name, cutTo(shape[name], actual[name])]))
 }
 
-/** The server's encoding leaves empty lists, maps and text out. */
+/** The server's encoding omits empty lists, maps and strings. */
 function withoutEmpty(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((item) => withoutEmpty(item) ?? null)
   if (!isJsonObject(value)) return value
@@ -39,7 +39,7 @@ function withoutEmpty(value: JsonValue | undefined): JsonValue | undefined {
 
 describe('strategic merge patch as on a real API server', () => {
   for (const [index, { patch, code, message, result }] of golden.cases.entries()) {
-    it(`${code === undefined ? 'applies' : 'refuses'} patch ${index}: ${JSON.stringify(patch).slice(0, 80)}`, () => {
+    it(`${code === undefined ? 'applies' : 'rejects'} patch ${index}: ${JSON.stringify(patch).slice(0, 80)}`, () => {
       if (code !== undefined) {
         expect(() => applyStrategicMergePatch(schema, golden.document, patch)).toThrow(
           expect.objectContaining({ code, message }),
@@ -99,18 +99,18 @@ describe('applyStrategicMergePatch', () => {
     )
   })
 
-  it('replaces lists and merges objects where the schema is silent', () => {
+  it('replaces lists and merges objects where the schema has no directive', () => {
     const document = { free: { a: 1, list: [1, 2] } }
     expect(applyStrategicMergePatch(undefined, document, { free: { list: [3], b: 2 } })).toEqual({
       free: { a: 1, b: 2, list: [3] },
     })
   })
 
-  it('refuses a patch that is not an object', () => {
+  it('rejects a patch that is not an object', () => {
     expect(() => applyStrategicMergePatch(schema, {}, [])).toThrow(expect.objectContaining({ code: 400 }))
   })
 
-  it('does not change what it is given', () => {
+  it('does not modify its inputs', () => {
     const frozen = Object.freeze({
       ...golden.document,
       metadata: Object.freeze({ finalizers: Object.freeze(['a/a']) }),

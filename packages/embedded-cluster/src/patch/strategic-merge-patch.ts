@@ -1,4 +1,4 @@
-/** Strategic merge patch: merges lists by the keys the schema of a built-in kind declares. */
+/** Strategic merge patch: merges lists by the merge keys in the schema of a built-in kind. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { plainForm } from '../schema/go-format.ts'
 import { canonicalJson, ownEntry, ownField, setField } from '../schema/json-value.ts'
@@ -11,12 +11,12 @@ import { jsonKind } from './undecodable.ts'
 /**
  * Applies a strategic merge patch. Lists with patch strategy `merge` are merged by their merge key (or as sets of
  * scalars), other lists replace; `$patch`, `$retainKeys`, `$deleteFromPrimitiveList/…` and `$setElementOrder/…` are
- * obeyed at every level.
+ * supported at every level.
  *
- * *Guarantees*: inputs are not changed, and untouched parts are shared with `document`.
+ * *Guarantees*: inputs are not modified, and unchanged parts are shared with `document`.
  *
- * *Errors*: StatusError 400 when the patch or an instruction is malformed, 500 (as the API server answers) when a list
- * cannot be merged.
+ * *Errors*: StatusError 400 when the patch or a directive is malformed, 500 (as in the API server) when a list cannot
+ * be merged.
  */
 export function applyStrategicMergePatch(
   schema: Schema | undefined,
@@ -30,7 +30,7 @@ export function applyStrategicMergePatch(
   return mergeObject(schema, document, patch)
 }
 
-/** What the API server answers when merging fails: its own message, without a reason. */
+/** The API server's error when merging fails: its own message, without a reason. */
 function failure(message: string): StatusError {
   return new StatusError(500, '', message)
 }
@@ -107,7 +107,7 @@ function mergeList(schema: Schema | undefined, old: readonly JsonValue[], change
   return mergeItems(schema?.items, mergeKey, oldMaps, changeMaps)
 }
 
-/** The two lists as lists of objects, or nothing when both hold scalars. A list is never half one, half the other. */
+/** The two lists as lists of objects, or nothing when both contain scalars. A list never contains both. */
 function mapItems(
   old: readonly JsonValue[],
   change: readonly JsonValue[],
@@ -157,7 +157,7 @@ function mergeItems(
 
   const merged: JsonObject[] = [...kept]
   const position = new Map<string, number>()
-  // Where a key occurs twice (one port, two protocols) the first item is the one to merge with.
+  // If a key occurs twice (one port, two protocols), the first item is merged.
   for (const [index, item] of kept.entries()) if (!position.has(identity(item))) position.set(identity(item), index)
   for (const item of stated) {
     const index = position.get(identity(item))
@@ -180,7 +180,7 @@ function identityOf(item: JsonValue, mergeKey: string): string {
   return canonicalJson(value)
 }
 
-/** A list with an order for it: merged first, then arranged. `undefined` when there is no list at all. */
+/** Merges a list and then sorts it by the given order. `undefined` when there is no list at all. */
 function mergeOrdered(
   schema: Schema | undefined,
   old: JsonValue | undefined,
@@ -199,7 +199,7 @@ function mergeOrdered(
   return arrangeList(merged, wanted, live, identity)
 }
 
-/** The items a patch states come in the order it asks for. */
+/** The items in a patch must be in the order that it specifies. */
 function checkOrder(
   stated: readonly JsonValue[],
   order: readonly JsonValue[],

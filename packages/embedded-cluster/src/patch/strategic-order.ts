@@ -2,9 +2,8 @@
 import type { JsonValue } from '../json.ts'
 
 /**
- * Arranges `merged`: items that `order` names come in its order, the others in the order of the live list. The two
- * are woven together by the live list: an item `order` does not name goes before the first named item that followed
- * it there.
+ * Sorts `merged`: items in `order` are in that order, the others in the order of the live list. The two are interleaved
+ * by the live list: an item that is not in `order` is placed before the first item in `order` that followed it there.
  */
 export function arrangeList<T extends JsonValue>(
   merged: readonly T[],

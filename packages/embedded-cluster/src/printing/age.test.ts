@@ -25,11 +25,11 @@ test.each([
   [8 * d + 3 * h, '8d'],
   [2 * 365 * d + 5 * d, '2y5d'],
   [9 * 365 * d + 5 * d, '9y'],
-])('%d ms is shown as %s', (milliseconds, text) => {
+])('%d ms is printed as %s', (milliseconds, text) => {
   expect(humanDuration(milliseconds)).toBe(text)
 })
 
-test('a time that is missing or unreadable is unknown', () => {
+test('prints a missing or malformed timestamp as unknown', () => {
   expect(since(undefined, 0)).toBe('<unknown>')
   expect(since('yesterday', 0)).toBe('<unknown>')
   expect(since('1970-01-01T00:00:00Z', 5000)).toBe('5s')

@@ -1,4 +1,4 @@
-/** How long ago something was, in the few characters a table has for it. */
+/** Formats the time since a timestamp in the short form of table cells. */
 import type { JsonValue } from '../json.ts'
 
 const MINUTE = 60
@@ -7,7 +7,7 @@ const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
 /**
- * A duration in two units at most: the finer one is dropped once it stops mattering.
+ * A duration in at most two units: the smaller one is dropped for long durations.
  *
  * @example
  * humanDuration(75_000) // '75s'

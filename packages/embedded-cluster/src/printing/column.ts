@@ -3,23 +3,23 @@ import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt, strin
 import { formatLabelSelector } from '../rest/label-selector.ts'
 import { since } from './age.ts'
 
-/** One column: how it is announced, and what it shows for an object. */
+/** One column: its definition, and its cell for an object. */
 export interface Column {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** Above 0 only `-o wide` shows it. */
+  /** Columns above 0 are only shown by `-o wide`. */
   readonly priority: number
   readonly cell: (object: JsonObject, now: number) => JsonValue
 }
 
-/** Describes a column of text. */
+/** A column of type string. */
 export function column(name: string, cell: Column['cell'], more: Partial<Column> = {}): Column {
   return { name, type: 'string', format: '', description: '', priority: 0, cell, ...more }
 }
 
-/** A column of whole numbers. */
+/** A column of type integer. */
 export function integerColumn(name: string, cell: Column['cell']): Column {
   return column(name, cell, { type: 'integer' })
 }
@@ -34,7 +34,7 @@ export const nameColumn = column('Name', (object) => String(objectAt(object, 'me
   format: 'name',
 })
 
-/** The time since the object was made. */
+/** The time since the object was created. */
 export const ageColumn = column('Age', (object, now) => since(objectAt(object, 'metadata').creationTimestamp, now))
 
 /** The value at a path such as `status.phase`. */
@@ -44,7 +44,7 @@ export function valueAt(object: JsonObject, path: string): JsonValue | undefined
   return value
 }
 
-/** A cell with the text at a path, or `fallback`. */
+/** A cell with the string at a path, or `fallback`. */
 export function textCell(path: string, fallback = ''): Column['cell'] {
   return (object) => {
     const value = valueAt(object, path)
@@ -60,7 +60,7 @@ export function numberCell(path: string): Column['cell'] {
   }
 }
 
-/** A cell with the truth value at a path, or false. */
+/** A cell with the boolean at a path, or false. */
 export function booleanCell(path: string): Column['cell'] {
   return (object) => valueAt(object, path) === true
 }
@@ -101,7 +101,7 @@ export function templateColumns(templatePath: string): readonly Column[] {
   ]
 }
 
-/** A selector in one line; `<none>` when it selects nothing. */
+/** A selector in one line; `<none>` when it is empty. */
 export function selectorCell(path: string): Column['cell'] {
   return (object) => {
     const value = valueAt(object, path)
@@ -119,7 +119,7 @@ export function labelsCell(path: string): Column['cell'] {
   }
 }
 
-/** At most three entries, then how many more there are. */
+/** At most three entries, then the number of the remaining ones. */
 export function shortened(entries: readonly string[]): string {
   if (entries.length === 0) return '<none>'
   const shown = entries.slice(0, 3).join(',')

@@ -1,4 +1,4 @@
-/** Nodes, namespaces, configuration, events, leases. */
+/** Columns of nodes, namespaces, configuration, events and leases. */
 import { eventToCore } from '../builtin/conversions.ts'
 import { type JsonObject, objectAt, stringAt } from '../json.ts'
 import { since } from './age.ts'
@@ -106,7 +106,7 @@ const coreEventColumns: readonly Column[] = [
   { ...nameColumn, priority: 1 },
 ]
 
-/** Columns of Events, of both groups that serve them. */
+/** Columns of Events, in both groups that serve them. */
 export const eventColumns: readonly Column[] = coreEventColumns.map((shown) => ({
   ...shown,
   cell: (event, now) => shown.cell(event.apiVersion === 'v1' ? event : eventToCore(event), now),

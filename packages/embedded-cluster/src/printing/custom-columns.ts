@@ -5,10 +5,10 @@ import { compileJsonPath, JsonPathError } from '../schema/json-path.ts'
 import { since } from './age.ts'
 import { ageColumn, type Column, nameColumn } from './column.ts'
 
-/** The name, then what the definition says; without anything declared, the age. */
+/** The name, then the declared columns; the age if none are declared. */
 export function customColumns(info: ResourceInfo): readonly Column[] {
   const declared = info.printerColumns ?? []
-  // Built-in kinds call their age text, custom resources call it a date.
+  // In built-in kinds the age column has type string, in custom resources date.
   const age: Column = { ...ageColumn, type: 'date' }
   return declared.length === 0 ? [nameColumn, age] : [nameColumn, ...declared.map(customColumn)]
 }
@@ -29,7 +29,7 @@ function compile(path: string): (object: JsonObject) => JsonValue[] {
   try {
     return compileJsonPath(path)
   } catch (error) {
-    // The definition was accepted with it, so it shows nothing instead of hiding every object of the kind.
+    // The definition was accepted with this path, so the cell is empty instead of failing for every object of the kind.
     if (error instanceof JsonPathError) return () => []
     throw error
   }
@@ -39,7 +39,7 @@ function columnType(type: string): Column['type'] {
   return type === 'integer' || type === 'number' || type === 'boolean' || type === 'date' ? type : 'string'
 }
 
-/** The value in the column's type; null when there is none or it is of another type. */
+/** The value in the column's type; null when it is missing or has another type. */
 function format(type: string, values: readonly JsonValue[], now: number): JsonValue {
   const [value] = values
   if (value === undefined || value === null) return null

@@ -1,4 +1,4 @@
-/** Services and what leads to them. */
+/** Columns of Services, endpoints, Ingresses and NetworkPolicies. */
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import {
   ageColumn,

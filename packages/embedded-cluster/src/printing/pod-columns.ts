@@ -1,4 +1,4 @@
-/** Pods: one word for their state, out of phases, conditions and container states. */
+/** Columns of pods: the status is derived from phase, conditions and container states. */
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { since } from './age.ts'
 import { ageColumn, type Column, column, conditionStatus, nameColumn, objectsAt, textCell, wide } from './column.ts'
@@ -11,7 +11,7 @@ interface PodSummary {
   readonly lastRestart: string | undefined
 }
 
-/** What a container status adds to the restarts of its pod. */
+/** The restarts that a container status adds to those of its pod. */
 class Restarts {
   count = 0
   last: string | undefined
@@ -37,7 +37,7 @@ function isSidecar(pod: JsonObject, name: string | undefined): boolean {
   )
 }
 
-/** Why a pod still initialises; `undefined` when it does not. */
+/** Why a pod is still initializing; `undefined` when it is not. */
 function initialisation(pod: JsonObject, restarts: Restarts, sidecars: Restarts): { reason?: string; ready: number } {
   let ready = 0
   const statuses = objectsAt(pod, 'status.initContainerStatuses')

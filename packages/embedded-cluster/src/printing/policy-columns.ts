@@ -1,4 +1,4 @@
-/** Access control, webhooks, budgets, autoscalers, priorities, definitions. */
+/** Columns of access control, webhooks, disruption budgets, autoscalers, priorities and definitions. */
 import { type JsonObject, objectAt } from '../json.ts'
 import {
   ageColumn,
@@ -15,7 +15,7 @@ import {
   wide,
 } from './column.ts'
 
-/** When a role or a definition was made, told exactly. */
+/** The creation timestamp, as an absolute time. */
 const createdAt = column('Created At', (object) => String(objectAt(object, 'metadata').creationTimestamp ?? ''), {
   type: 'date',
 })

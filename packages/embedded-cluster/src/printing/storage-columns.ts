@@ -1,4 +1,4 @@
-/** Volumes, claims and classes. */
+/** Columns of volumes, claims and classes. */
 import { type JsonObject, objectAt } from '../json.ts'
 import {
   ageColumn,

@@ -1,4 +1,4 @@
-/** Tables: what `kubectl get` shows, rendered by the server. */
+/** Tables: the output of `kubectl get`, rendered by the server. */
 import type { Clock } from '../clock.ts'
 import type { TablePrinter } from '../http/render.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
@@ -95,7 +95,7 @@ function definition({ name, type, format, description, priority }: Column): Json
   return { name, type, format, description, priority }
 }
 
-/** Tells clients which pods are over, so that they can leave them out. */
+/** Marks completed pods, so that clients can hide them. */
 function rowConditions(info: ResourceInfo, object: JsonObject): JsonObject {
   if (info.kind !== 'Pod') return {}
   const { phase } = objectAt(object, 'status')

@@ -1,4 +1,4 @@
-/** Workloads: how many replicas are wanted and how many are there. */
+/** Columns of workloads: desired and actual replicas. */
 import { type JsonObject, objectAt, stringAt } from '../json.ts'
 import { humanDuration, since } from './age.ts'
 import {

@@ -12,7 +12,7 @@ const decoder = loadProtobufDecoder()
 const named = messageField(1, stringField(1, 'a'))
 
 describe('decoding a body', () => {
-  it('gives the JSON that the client would have sent', () => {
+  it('returns the JSON that the client would have sent', () => {
     const data = [messageField(2, stringField(1, 'k'), stringField(2, 'v'))]
     const binary = [messageField(3, stringField(1, 'b'), bytesField(2, Uint8Array.of(0, 1)))]
     expect(decoder.decode(body('v1', 'ConfigMap', named, ...data, ...binary, varintField(4, 1)))).toEqual({
@@ -25,7 +25,7 @@ describe('decoding a body', () => {
     })
   })
 
-  it('leaves out plain values that are empty and keeps those of pointers', () => {
+  it('omits empty plain values and keeps those of pointers', () => {
     const empty = [stringField(2, ''), varintField(7, 0)]
     const metadata = messageField(1, stringField(1, 'a'), ...empty, varintField(10, 0))
     expect(decoder.decode(body('v1', 'ConfigMap', metadata, varintField(4, 0)))).toEqual({
@@ -36,14 +36,14 @@ describe('decoding a body', () => {
     })
   })
 
-  it('puts the fields of embedded structs beside those of their parent', () => {
+  it('merges the fields of embedded structs into their parent', () => {
     const emptyDir = messageField(2, messageField(2))
     const volume = messageField(1, stringField(1, 'data'), emptyDir)
     const pod = decoder.decode(body('v1', 'Pod', named, messageField(2, volume)))
     expect(pod.spec).toMatchObject({ volumes: [{ name: 'data', emptyDir: {} }] })
   })
 
-  it('reads times, numbers or texts, quantities and bytes that hold JSON in their own forms', () => {
+  it('decodes times, int-or-string values, quantities and bytes that contain JSON', () => {
     const lease = messageField(
       2,
       messageField(4, varintField(1, 1_704_164_645), varintField(2, 6_000)),
@@ -74,7 +74,7 @@ describe('decoding a body', () => {
     })
   })
 
-  it('reads options, reviews, lists and what belongs to subresources', () => {
+  it('decodes options, reviews, lists and subresource objects', () => {
     const options = [varintField(1, 0), messageField(2, stringField(1, 'u')), stringField(4, 'Background')]
     expect(decoder.decode(body('v1', 'DeleteOptions', ...options))).toEqual({
       apiVersion: 'v1',
@@ -106,7 +106,7 @@ describe('decoding a body', () => {
     ])
   })
 
-  it('merges a struct that comes in pieces and passes over what it does not know', () => {
+  it('merges a struct that is split into pieces and skips unknown fields', () => {
     const pieces = [messageField(1, stringField(1, 'a')), messageField(1, stringField(3, 'n'))]
     const unknown = [varintField(900, 1), stringField(901, 'x'), fixed64Field(902, 1)]
     expect(decoder.decode(body('v1', 'ConfigMap', ...pieces, ...unknown)).metadata).toEqual({
@@ -115,14 +115,14 @@ describe('decoding a body', () => {
     })
   })
 
-  it('takes a key such as __proto__ for a key', () => {
+  it('treats a key such as __proto__ as a plain key', () => {
     const entry = messageField(2, stringField(1, '__proto__'), stringField(2, 'v'))
     const { data } = decoder.decode(body('v1', 'ConfigMap', named, entry))
     expect(Object.entries(data as JsonObject)).toEqual([['__proto__', 'v']])
   })
 })
 
-describe('refusing a body', () => {
+describe('rejecting a body', () => {
   const configMap = (...fields: Uint8Array[]) => body('v1', 'ConfigMap', ...fields)
   const inConfigMap = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
 
@@ -137,12 +137,12 @@ describe('refusing a body', () => {
       Buffer.from('{}'),
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     ],
-    ['an envelope that is cut off', Uint8Array.of(0x6b, 0x38, 0x73, 0, 0x0a, 5), 'unexpected EOF'],
+    ['a truncated envelope', Uint8Array.of(0x6b, 0x38, 0x73, 0, 0x0a, 5), 'unexpected EOF'],
     ['an unknown kind', body('v1', 'Foo'), 'no kind "Foo" is registered for version "v1"'],
     ['an unknown group', body('example.com/v1', 'Foo'), 'no kind "Foo" is registered for version "example.com/v1"'],
-    ['a group named like a built-in of objects', body('constructor', 'Foo'), 'no kind "Foo" is registered'],
-    ['a field that is cut off', configMap(Uint8Array.of(0x0a, 0x7f)), `${inConfigMap}unexpected EOF`],
-    ['a number that never ends', configMap(new Uint8Array(11).fill(0xff)), `${inConfigMap}proto: integer overflow`],
+    ['a group named like a built-in property of objects', body('constructor', 'Foo'), 'no kind "Foo" is registered'],
+    ['a truncated field', configMap(Uint8Array.of(0x0a, 0x7f)), `${inConfigMap}unexpected EOF`],
+    ['an endless number', configMap(new Uint8Array(11).fill(0xff)), `${inConfigMap}proto: integer overflow`],
     [
       'a number for a struct',
       configMap(varintField(1, 1)),
@@ -151,12 +151,12 @@ describe('refusing a body', () => {
     ['field number zero', configMap(Uint8Array.of(0x02, 0)), `${inConfigMap}proto: illegal tag 0 (wire type 2)`],
     ['an unknown wire type', configMap(Uint8Array.of(0xff, 0x01)), `${inConfigMap}proto: illegal wireType 7`],
     [
-      'bytes that are no JSON',
+      'bytes that are not JSON',
       body('apps/v1', 'ControllerRevision', messageField(2, bytesField(1, Buffer.from('{')))),
       'neither JSON nor protobuf',
     ],
     [
-      'a quantity that is none',
+      'an invalid quantity',
       body(
         'v1',
         'ResourceQuota',
@@ -165,7 +165,7 @@ describe('refusing a body', () => {
       'quantities must match',
     ],
     [
-      'a time that no calendar has',
+      'an invalid time',
       body('coordination.k8s.io/v1', 'Lease', messageField(2, messageField(4, varintField(1, 1e15)))),
       'out of range',
     ],
@@ -174,7 +174,7 @@ describe('refusing a body', () => {
     expect(() => decoder.decode(bytes)).toThrow(message)
   })
 
-  it('that is nested without end', () => {
+  it('that is nested too deeply', () => {
     let schema: Uint8Array = messageField(1, stringField(1, 'x'))
     for (let depth = 0; depth < 2_000; depth += 1) schema = messageField(22, messageField(1, schema))
     const version = messageField(7, messageField(4, messageField(1, schema)))
@@ -182,7 +182,7 @@ describe('refusing a body', () => {
     expect(() => decoder.decode(bytes)).toThrow(MalformedProtobuf)
   })
 
-  it('that would fill the memory', () => {
+  it('that would exhaust the memory', () => {
     const containers = new Uint8Array(1_200_000)
     for (let index = 0; index < containers.length; index += 2) containers[index] = (2 << 3) | 2
     expect(() => decoder.decode(body('v1', 'Pod', bytesField(2, containers)))).toThrow('too many values')
@@ -199,7 +199,7 @@ describe('any input', () => {
     }
   }
 
-  it('is decoded or refused', () => {
+  it('is decoded or rejected', () => {
     const kinds = fc.constantFrom('Pod', 'Service', 'Secret', 'Event', 'DeleteOptions', 'List', 'Node')
     fc.assert(
       fc.property(kinds, fc.uint8Array({ maxLength: 200 }), (kind, raw) => {
@@ -209,7 +209,7 @@ describe('any input', () => {
     )
   })
 
-  it('is decoded or refused when a good body is damaged', () => {
+  it('is decoded or rejected when a valid body is corrupted', () => {
     const good = body(
       'apps/v1',
       'Deployment',
@@ -233,7 +233,7 @@ describe('any input', () => {
   })
 })
 
-/** Objects of every kind in both forms, which come with the sources of Kubernetes and are not kept here. */
+/** Objects of every kind in both formats, which are part of the Kubernetes sources and not copied here. */
 function testData(): string | undefined {
   try {
     const cache = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim()
@@ -241,7 +241,7 @@ function testData(): string | undefined {
     const path = folder === undefined ? undefined : join(cache, 'k8s.io', folder, 'testdata', 'HEAD')
     return path !== undefined && existsSync(path) ? path : undefined
   } catch {
-    // Neither Go nor a cache of modules is needed for anything else.
+    // Nothing else needs Go or a module cache.
     return undefined
   }
 }
@@ -249,7 +249,7 @@ function testData(): string | undefined {
 const folder = testData()
 
 describe.skipIf(folder === undefined)(
-  'the objects that come with Kubernetes (skipped without its module in Go’s cache)',
+  'the test objects of Kubernetes (skipped without its module in Go’s cache)',
   () => {
     const served = JSON.parse(readFileSync(new URL('../../data/protobuf.json', import.meta.url), 'utf8')).packages
     const names = readdirSync(folder ?? '.').filter((name) => name.endsWith('.pb'))
@@ -259,11 +259,11 @@ describe.skipIf(folder === undefined)(
       return Object.hasOwn(served, String(json.apiVersion)) ? [{ name, bytes, json }] : []
     })
 
-    it('are enough to mean something', () => {
+    it('are a meaningful number', () => {
       expect(vectors.length).toBeGreaterThan(80)
     })
 
-    it.each(vectors)('$name reads like its JSON', ({ bytes, json }) => {
+    it.each(vectors)('$name decodes to its JSON', ({ bytes, json }) => {
       expect(decoder.decode(bytes)).toEqual(json)
     })
   },

@@ -1,4 +1,4 @@
-/** Decodes the protobuf bodies that typed Go clients send, into the JSON they would have sent instead. */
+/** Decodes protobuf bodies of typed Go clients into the equivalent JSON. */
 import { DecodeError } from '../builtin/scalar-forms.ts'
 import { toTypedForm } from '../builtin/typed-form.ts'
 import { isJsonObject, type JsonObject, type JsonValue, stringAt } from '../json.ts'
@@ -8,14 +8,17 @@ import { MalformedProtobuf, WireReader, wireTypes } from './wire-reader.ts'
 
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
 const envelope = 'k8s.io.apimachinery.pkg.runtime.Unknown'
-/** No kind is nested deeper but for the schema of a CustomResourceDefinition, which may be. */
+/** Only the schema of a CustomResourceDefinition can be nested deeper than any kind. */
 const MAX_DEPTH = 200
-/** A field takes two bytes at least and its object a hundred: without a limit a small body fills the memory. */
+/**
+ * An encoded field takes at least two bytes and its object a hundred: without a limit a small body could exhaust the
+ * memory.
+ */
 const MAX_VALUES = 300_000
 const decoder = new TextDecoder()
 
 /**
- * A decoder that reads the descriptions shipped with the package when first needed.
+ * A decoder that loads the type descriptions in this package on first use.
  *
  * @example
  * loadProtobufDecoder().decode(bytes) // { apiVersion: 'v1', kind: 'ConfigMap', metadata: … }
@@ -24,7 +27,7 @@ export function loadProtobufDecoder(): ProtobufDecoder {
   return new ProtobufDecoder(builtinMessageTypes)
 }
 
-/** Decodes by description, so that there is no generated code. */
+/** Decodes by type descriptions, so that there is no generated code. */
 export class ProtobufDecoder {
   readonly #types: () => MessageTypes
 
@@ -32,7 +35,7 @@ export class ProtobufDecoder {
     this.#types = types
   }
 
-  /** The object in `bytes`. Throws {@link MalformedProtobuf} for anything that is not one. */
+  /** The object in `bytes`. Throws {@link MalformedProtobuf} if it cannot be decoded. */
   decode(bytes: Uint8Array): JsonObject {
     return this.#decode(bytes, new Walk(0, (nested, walk) => this.#decode(nested, walk)))
   }
@@ -44,7 +47,7 @@ export class ProtobufDecoder {
     }
     const types = this.#types()
     const unknownType = types.named(envelope)
-    if (unknownType === undefined) throw new Error(`the protobuf data lack ${envelope}`)
+    if (unknownType === undefined) throw new Error(`the protobuf data does not define ${envelope}`)
     const unknown: JsonObject = {}
     walk.message(unknownType, bytes.subarray(magic.length), unknown)
     const typeMeta = isJsonObject(unknown.typeMeta) ? unknown.typeMeta : {}
@@ -59,7 +62,7 @@ export class ProtobufDecoder {
     const raw = Buffer.from(stringAt(unknown, 'raw') ?? '', 'base64')
     try {
       walk.message(type, raw, object)
-      // Go writes plain fields even when they are empty; its JSON leaves them out.
+      // Go encodes plain fields even when they are empty; its JSON omits them.
       toTypedForm(type, object, { keepsEmptyLists: true })
     } catch (error) {
       if (!(error instanceof MalformedProtobuf || error instanceof DecodeError)) throw error
@@ -74,7 +77,7 @@ function startsWithMagic(bytes: Uint8Array): boolean {
   return magic.every((byte, index) => bytes[index] === byte)
 }
 
-/** One pass over a body; counts what it makes and how deep it is. */
+/** One traversal of a body; counts values and depth. */
 class Walk {
   readonly #decodeNested: (bytes: Uint8Array, walk: Walk) => JsonObject
   #depth: number
@@ -85,7 +88,7 @@ class Walk {
     this.#decodeNested = decodeNested
   }
 
-  /** Reads the fields of a message into `object`, on top of what it has. */
+  /** Decodes the fields of a message into `object`, in addition to existing fields. */
   message(type: MessageType, bytes: Uint8Array, object: JsonObject): void {
     this.#depth += 1
     if (this.#depth > MAX_DEPTH) throw new MalformedProtobuf('proto: the message is nested too deep')
@@ -112,7 +115,7 @@ class Walk {
       object[name] = list
     } else if (name === '') {
       expectType(field, wireType, wireTypes.bytes)
-      // An embedded struct: its fields are among those of its parent.
+      // An embedded struct: its fields belong to its parent.
       if (field.value.kind === 'message') this.message(field.value.message, reader.bytes(), object)
     } else object[name] = this.#value(field, reader, wireType, object[name])
   }
@@ -131,12 +134,12 @@ class Walk {
     }
     const known = object[field.name]
     const map = isJsonObject(known) ? known : {}
-    // A key such as __proto__ must become a field like any other.
+    // A key such as __proto__ must become an ordinary property.
     Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true })
     object[field.name] = map
   }
 
-  /** One element, or many numbers in one piece. */
+  /** One element, or many packed numbers. */
   #elements(field: MessageField, reader: WireReader, wireType: number, list: JsonValue[]): void {
     const isNumber = !['string', 'bytes', 'message'].includes(field.value.kind)
     if (!isNumber || wireType !== wireTypes.bytes) {

@@ -1,4 +1,4 @@
-/** The built-in types with everything the API server's own decoder knows of them: wire numbers, JSON names, Go types. */
+/** The built-in types as the API server's decoder knows them: field numbers, JSON names, Go types. */
 import { readFileSync } from 'node:fs'
 import { dataFile } from '../data-file.ts'
 
@@ -13,7 +13,7 @@ export type SpecialType =
   | 'JSONSchemaPropsOr'
   | 'NamedSlice'
 
-/** What a single value of a field is. */
+/** The type of a single value of a field. */
 export type ValueType =
   | { readonly kind: 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'double' }
   | { readonly kind: 'message'; readonly message: MessageType }
@@ -25,33 +25,33 @@ export interface MessageField {
   readonly number: number
   readonly value: ValueType
   readonly cardinality: 'one' | 'repeated' | 'map'
-  /** A pointer in Go: its zero value differs from no value. */
+  /** A pointer in Go: its zero value is different from no value. */
   readonly isPointer: boolean
-  /** Written even when it has no value. */
+  /** Encoded even without a value. */
   readonly isAlways: boolean
-  /** A struct that is left out when all its fields are zero. */
+  /** A struct that is omitted when all its fields are zero. */
   readonly isOmittedWhenZero: boolean
-  /** The Go type when it has a name of its own that is no struct, such as `v1.Protocol`. */
+  /** The Go type if it is a named type other than a struct, such as `v1.Protocol`. */
   readonly goType: string | undefined
-  /** Names of the embedded structs on the way to the field, which the decoder's messages mention. */
+  /** Names of the embedded structs that contain the field, which appear in the decoder's messages. */
   readonly embedding: readonly string[]
 }
 
-/** A type. Fields are resolved when first asked for, because types refer to each other in circles. */
+/** A type. Fields are resolved lazily, because types are recursive. */
 export interface MessageType {
   /** The full name, such as `k8s.io.api.core.v1.Pod`. */
   readonly name: string
-  /** As Go prints it, such as `v1.Pod`. */
+  /** The Go name, such as `v1.Pod`. */
   readonly goType: string
   readonly special: SpecialType | undefined
   readonly byNumber: ReadonlyMap<number, MessageField>
-  /** All fields that appear in the type's JSON, also those of embedded structs. */
+  /** All fields in the type's JSON, including those of embedded structs. */
   readonly byName: ReadonlyMap<string, MessageField>
-  /** Fields that are written without a value: those marked so, and structs by value. */
+  /** Fields that are encoded without a value: those marked so, and structs by value. */
   readonly alwaysPresent: readonly MessageField[]
 }
 
-/** One field as the data file has it. */
+/** One field in the format of the data file. */
 type RawField = readonly [name: string, type: string, cardinality?: 'repeated' | 'map']
 
 interface RawMessages {
@@ -92,7 +92,7 @@ export class MessageTypes {
     this.#goTypes = goTypes
   }
 
-  /** The type of a kind, lists and options included; `undefined` when there is none. */
+  /** The type of a kind, including lists and options; `undefined` when there is none. */
   ofKind(apiVersion: string, kind: string): MessageType | undefined {
     const { packages } = this.#raw
     const own = Object.hasOwn(packages, apiVersion) ? packages[apiVersion] : undefined
@@ -100,7 +100,7 @@ export class MessageTypes {
     return this.named(`${own}.${kind}`) ?? this.named(`${META}.${kind}`)
   }
 
-  /** The type of this full name. */
+  /** The type with this full name. */
   named(name: string): MessageType | undefined {
     const known = this.#resolved.get(name)
     if (known !== undefined) return known
@@ -145,7 +145,7 @@ export class MessageTypes {
     return type
   }
 
-  /** A Go slice with a name of its own: its message has one repeated field without a name in JSON. */
+  /** A named Go slice: its message has one repeated field without a JSON name. */
   #isNamedSlice(name: string): boolean {
     const fields = Object.values(this.#raw.messages[name] ?? {})
     return fields.length === 1 && fields[0]?.[0] === '' && fields[0][2] === 'repeated'
@@ -174,7 +174,7 @@ export class MessageTypes {
     const scalar = scalars.get(type)
     if (scalar !== undefined) return scalar
     const message = this.named(type)
-    if (message === undefined) throw new Error(`the protobuf data refer to ${type}, which they do not define`)
+    if (message === undefined) throw new Error(`the protobuf data refers to ${type}, which it does not define`)
     return { kind: 'message', message }
   }
 }
@@ -192,21 +192,21 @@ function isAlwaysPresent(field: MessageField): boolean {
   return field.value.kind === 'message' && field.value.message.special !== 'NamedSlice' && isStruct(field.value.message)
 }
 
-/** Raw JSON is a struct in Go, too, but prints as nothing when it is empty. */
+/** Raw JSON is also a struct in Go, but is encoded as nothing when it is empty. */
 function isStruct(message: MessageType): boolean {
   return message.special !== 'RawJson'
 }
 
-// The files never change while a process runs, and a cluster should not wait for them twice.
+// The files do not change while a process runs, so clusters share them.
 let shipped: MessageTypes | undefined
 
-/** The types that ship with this package, read when first asked for. Throws when the files are missing or damaged. */
+/** The types in this package, loaded on first use. Throws when the files are missing or malformed. */
 export function builtinMessageTypes(): MessageTypes {
   shipped ??= loadMessageTypes()
   return shipped
 }
 
-/** Reads the types from the files in `folder`. Throws when they are missing or damaged. */
+/** Reads the types from the files in `folder`. Throws when they are missing or malformed. */
 export function loadMessageTypes(folder: URL = new URL('.', dataFile('protobuf.json'))): MessageTypes {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
   return new MessageTypes(read('protobuf.json'), read('go-types.json'))

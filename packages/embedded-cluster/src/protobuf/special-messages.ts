@@ -1,21 +1,21 @@
-/** Messages whose JSON does not look like their fields. */
+/** Messages whose JSON differs from their fields. */
 import { formatTime } from '../builtin/scalar-forms.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { SpecialType } from './messages.ts'
 import { MalformedProtobuf } from './wire-reader.ts'
 
-/** The fields of such a message, with what an embedded value decodes to. */
+/** The fields of such a message, with the decoded embedded value. */
 export interface SpecialFields {
   readonly fields: JsonObject
-  /** Decodes bytes that hold JSON or, as Go's clients may nest them, another protobuf body. */
+  /** Decodes bytes that contain JSON or, as Go clients may nest them, another protobuf body. */
   readonly embedded: (bytes: Uint8Array) => JsonValue
 }
 
-/** The year 10000, from which on there is no text for a time. */
+/** The year 10000, after which a time has no text format. */
 const MAX_SECONDS = 253_402_300_800
 const MIN_SECONDS = -62_167_219_200
 
-/** The JSON of a special message; `null` stands for a zero value. */
+/** The JSON of a special message; `null` means a zero value. */
 export function specialJson(type: SpecialType, name: string, { fields, embedded }: SpecialFields): JsonValue {
   switch (type) {
     case 'Quantity':
@@ -54,7 +54,7 @@ function time({ seconds, nanos }: JsonObject, withMicros: boolean): string | nul
   return formatTime(whole, String(micros).padStart(6, '0'))
 }
 
-/** Nanoseconds as Go writes durations: `1h0m30s`, `250ms`. */
+/** Nanoseconds in Go's duration format: `1h0m30s`, `250ms`. */
 export function formatDuration(nanoseconds: number): string {
   if (nanoseconds === 0) return '0s'
   const sign = nanoseconds < 0 ? '-' : ''

@@ -1,6 +1,6 @@
-/** Reads the wire format of protobuf: tags, varints, fixed numbers and length-delimited bytes. */
+/** Reads the protobuf wire format: tags, varints, fixed numbers and length-delimited bytes. */
 
-/** A body that is no protobuf of a known kind; the words are those of the API server where it has some. */
+/** A body that is not valid protobuf of a known kind; the message has the API server's wording where it has one. */
 export class MalformedProtobuf extends Error {
   readonly code = 'MALFORMED_PROTOBUF'
 
@@ -10,11 +10,11 @@ export class MalformedProtobuf extends Error {
   }
 }
 
-/** How a value is written. */
+/** The encoding of a value. */
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const
 
 const MAX_VARINT_BYTES = 10
-/** Groups are of old and nobody writes them; they are passed over, up to a depth that no reader ever met. */
+/** Groups are deprecated and not used by clients; they are skipped, up to a limited depth. */
 const MAX_GROUP_DEPTH = 16
 
 /** A position in a buffer. All methods throw {@link MalformedProtobuf} instead of reading past the end. */
@@ -30,7 +30,7 @@ export class WireReader {
     return this.#position >= this.#bytes.length
   }
 
-  /** Field number and wire type of what follows. */
+  /** Field number and wire type of the next field. */
   tag(): { readonly field: number; readonly type: number } {
     const value = this.#unsigned()
     const field = Math.floor(value / 8)
@@ -59,12 +59,12 @@ export class WireReader {
     return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
   }
 
-  /** Bytes with their length in front: a string, a message or just bytes. */
+  /** Length-delimited bytes: a string, a message or plain bytes. */
   bytes(): Uint8Array {
     return this.#take(this.#unsigned())
   }
 
-  /** Passes over a value that is not known. */
+  /** Skips an unknown value. */
   skip(type: number, depth = 0): void {
     switch (type) {
       case wireTypes.varint:
@@ -96,7 +96,7 @@ export class WireReader {
     }
   }
 
-  /** An unsigned number; beyond 53 bits only its size is right. */
+  /** An unsigned number; beyond 53 bits only its magnitude is right. */
   #unsigned(): number {
     let value = 0
     let scale = 1

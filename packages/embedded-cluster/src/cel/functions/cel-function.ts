@@ -1,12 +1,15 @@
-/** What a function of the CEL library is. */
+/** The type of functions in the CEL library. */
 import { type ScalarKind, type StaticType, scalar } from '../static-type.ts'
 import type { CelValue } from '../values.ts'
 
-/** A function, all its overloads in one: it looks at the types of its arguments itself. */
+/** A function with all its overloads: it distinguishes them by the types of its arguments. */
 export interface CelFunction {
-  /** What it returns, as far as that does not depend on its arguments. */
+  /** The static result type, as far as it does not depend on the arguments. */
   readonly result: StaticType
-  /** The result, or `undefined` when there is no overload for these arguments. A method's receiver comes first. */
+  /**
+   * The result, or `undefined` when there is no overload for these arguments. A method's receiver is the first
+   * argument.
+   */
   readonly call: (args: readonly CelValue[]) => CelValue | undefined
 }
 
@@ -18,7 +21,7 @@ export function celFunction(result: ScalarKind, call: CelFunction['call']): CelF
   return { result: scalar(result), call }
 }
 
-/** A method of text with the given number of further arguments of text. */
+/** A method of strings with the given number of additional string arguments. */
 export function textFunction(result: ScalarKind, call: (...texts: string[]) => CelValue): CelFunction {
   return celFunction(result, (args) => {
     const texts = args.filter((value) => typeof value === 'string')

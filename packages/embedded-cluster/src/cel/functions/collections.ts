@@ -5,7 +5,7 @@ import { dyn, scalar } from '../static-type.ts'
 import { type CelList, CelOptional, type CelValue, celCompare, celEqual } from '../values.ts'
 import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
 
-/** How many characters, bytes, items or entries a value has. */
+/** The number of characters, bytes, items or entries of a value. */
 export const size: CelFunction = celFunction('int', ([value]) => {
   if (typeof value === 'string') return BigInt([...value].length)
   if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length)
@@ -24,7 +24,7 @@ function listFunction(
 
 const anyList = { kind: 'list', items: dyn } as const
 
-/** Methods of lists. `indexOf` and `lastIndexOf` serve text, too. */
+/** Methods of lists. `indexOf` and `lastIndexOf` also support strings. */
 export const listMethods: FunctionTable = {
   distinct: listFunction(anyList, (list) => {
     return list.filter((item, index) => list.findIndex((other) => celEqual(other, item)) === index)
@@ -53,7 +53,7 @@ function zeroLike([first]: CelList): CelValue {
   if (typeof first === 'number') return 0
   if (typeof first === 'bigint') return 0n
   if (first === undefined) return 0n
-  // Durations have no literal for zero; the difference of one with itself is one.
+  // Durations have no literal for zero; the difference of a duration and itself is zero.
   return arithmetic('-', first, first)
 }
 

@@ -5,7 +5,7 @@ import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '
 import { CelDuration, CelTimestamp, CelType, CelUint, type CelValue, typeName } from '../values.ts'
 import { celFunction, type FunctionTable } from './cel-function.ts'
 
-/** Functions called by the name of a type. */
+/** Conversion functions by the name of the target type. */
 export const conversions: FunctionTable = {
   bool: celFunction('bool', ([value]) => toBool(value)),
   bytes: celFunction('bytes', ([value]) => {
@@ -67,7 +67,7 @@ function toDouble(value: CelValue | undefined): number | undefined {
   return Number.isNaN(number) && value !== 'NaN' ? fail(value, 'double') : number
 }
 
-/** Text of any value that has one. */
+/** The string form of any value that has one. */
 export function toText(value: CelValue | undefined): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean' || typeof value === 'bigint' || typeof value === 'number') return String(value)

@@ -1,4 +1,4 @@
-/** All functions expressions can call. */
+/** All functions that expressions can call. */
 import type { CelFunction, FunctionTable } from './cel-function.ts'
 import { listMethods, optionalFunctions, optionalMethods, setFunctions, size } from './collections.ts'
 import { conversions } from './conversions.ts'
@@ -39,7 +39,7 @@ const tables: Readonly<Record<CallStyle, FunctionTable>> = {
   },
 }
 
-/** The function of that name, or `undefined`. A namespaced name includes the namespace. */
+/** The function with this name, or `undefined`. A namespaced name includes the namespace. */
 export function functionNamed(style: CallStyle, name: string): CelFunction | undefined {
   const table = tables[style]
   return Object.hasOwn(table, name) ? table[name] : undefined

@@ -5,7 +5,7 @@ import { CelObject, CelOptional, type CelValue, celCompare } from '../values.ts'
 import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
 import { CelQuantity } from './quantity.ts'
 
-/** A format by name. */
+/** A named format. */
 export class CelFormat extends CelObject {
   override readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
@@ -113,7 +113,7 @@ function compareSemver(a: CelSemver, b: CelSemver): number {
     if (order !== 0) return order
   }
   if (a.prerelease === b.prerelease) return 0
-  // A release comes after its own pre-releases.
+  // A release is greater than its pre-releases.
   if (a.prerelease === '') return 1
   if (b.prerelease === '') return -1
   return comparePrerelease(a.prerelease.split('.'), b.prerelease.split('.'))

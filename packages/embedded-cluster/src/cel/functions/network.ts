@@ -21,13 +21,13 @@ export class CelIp extends CelObject {
     return other instanceof CelIp && other.bytes.join() === this.bytes.join()
   }
 
-  /** Text for `string()`. */
+  /** The string form for `string()`. */
   toText(): string {
     return canonicalIp(this.text)
   }
 }
 
-/** A network: an address and the length of its prefix. */
+/** A network: an address and its prefix length. */
 export class CelCidr extends CelObject {
   override readonly typeName = 'net.CIDR'
   readonly ip: CelIp
@@ -43,13 +43,13 @@ export class CelCidr extends CelObject {
     return other instanceof CelCidr && other.prefix === this.prefix && other.ip.equals(this.ip)
   }
 
-  /** Text for `string()`. */
+  /** The string form for `string()`. */
   toText(): string {
     return `${this.ip.toText()}/${this.prefix}`
   }
 }
 
-/** A URL as a request line could carry it. */
+/** An absolute URL or path, as in an HTTP request line. */
 export class CelUrl extends CelObject {
   override readonly typeName = 'kubernetes.URL'
   readonly url: URL
@@ -67,7 +67,7 @@ export class CelUrl extends CelObject {
     return other instanceof CelUrl && other.text === this.text
   }
 
-  /** Text for `string()`. */
+  /** The string form for `string()`. */
   toText(): string {
     return this.text
   }
@@ -89,7 +89,7 @@ function canonicalIp(text: string): string {
 }
 
 function parseIp(text: string): CelIp | undefined {
-  // Zones and IPv4 in IPv6 clothing are not addresses here.
+  // Zones and IPv4-mapped IPv6 addresses are not supported.
   return isIP(text) === 0 || text.includes('%') || /:.*\./.test(text) ? undefined : new CelIp(text)
 }
 
@@ -155,7 +155,7 @@ function tester(parse: (text: string) => CelObject | undefined): CelFunction {
   return celFunction('bool', ([text]) => (typeof text === 'string' ? parse(text) !== undefined : undefined))
 }
 
-/** Functions that read and test addresses, networks and URLs. */
+/** Functions that parse and test addresses, networks and URLs. */
 export const networkFunctions: FunctionTable = {
   cidr: parser('cidr', parseCidr, notReadable('network address')),
   ip: parser('ip', parseIp, notAnIp),

@@ -1,4 +1,4 @@
-/** Kubernetes' quantities in expressions: `quantity('1.5Gi')`. */
+/** Kubernetes quantities in expressions: `quantity('1.5Gi')`. */
 import { CelError } from '../cel-error.ts'
 import { CelObject, type CelValue } from '../values.ts'
 import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
@@ -6,7 +6,7 @@ import { type CelFunction, celFunction, type FunctionTable } from './cel-functio
 const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|([KMGTPE]i|[numkMGTPE]))?$/
 const binaryExponent = 'KMGTPE'
 const decimalExponent: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
-/** Quantities are exact to a billionth; they are kept as whole billionths. */
+/** Quantities are exact to a billionth; they are stored as integer billionths. */
 const scale = 1_000_000_000n
 
 /** An amount, such as of memory. */
@@ -23,14 +23,14 @@ export class CelQuantity extends CelObject {
     return other instanceof CelQuantity && other.billionths === this.billionths
   }
 
-  /** Text for `string()`. */
+  /** The string form for `string()`. */
   toText(): string {
     const isWhole = this.billionths % scale === 0n
     return isWhole ? String(this.billionths / scale) : String(Number(this.billionths) / Number(scale))
   }
 }
 
-/** Reads a quantity; `undefined` when the text is none. */
+/** Parses a quantity; `undefined` when the text is not a quantity. */
 export function parseQuantity(text: string): CelQuantity | undefined {
   const match = pattern.exec(text)
   if (match === null) return undefined
@@ -41,7 +41,7 @@ export function parseQuantity(text: string): CelQuantity | undefined {
   const binary = suffix.endsWith('i') ? 1024n ** BigInt(binaryExponent.indexOf(suffix.charAt(0)) + 1) : 1n
   const numerator = BigInt(whole + fraction) * scale * binary * 10n ** BigInt(Math.max(0, power))
   const denominator = 10n ** BigInt(fraction.length + Math.max(0, -power))
-  // What is smaller than a billionth is rounded away from zero.
+  // Fractions smaller than a billionth are rounded away from zero.
   const rounded = (numerator + denominator - 1n) / denominator
   return new CelQuantity(sign === '-' ? -rounded : rounded)
 }
@@ -75,7 +75,7 @@ function unary(result: 'int' | 'bool' | 'double', call: (a: CelQuantity) => CelV
   return celFunction(result, ([a]) => (a instanceof CelQuantity ? call(a) : undefined))
 }
 
-/** A method that takes another quantity or a whole number. */
+/** A method whose argument is another quantity or an integer. */
 function method(result: 'quantity', call: (a: CelQuantity, b: bigint) => CelValue): CelFunction {
   return celFunction(result, ([a, b]) => {
     if (!(a instanceof CelQuantity)) return undefined

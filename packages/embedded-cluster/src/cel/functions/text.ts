@@ -1,4 +1,4 @@
-/** Functions of text, and regular expressions in the dialect of RE2. */
+/** Functions of strings, and regular expressions in RE2 syntax. */
 import { RE2JS } from 're2js'
 import { CelError } from '../cel-error.ts'
 import { scalar } from '../static-type.ts'
@@ -8,7 +8,7 @@ import { toText } from './conversions.ts'
 
 const texts = { kind: 'list', items: scalar('string') } as const
 
-/** Methods whose receiver is text. */
+/** Methods of strings. */
 export const textMethods: FunctionTable = {
   charAt: celFunction('string', ([text, index]) => {
     if (typeof text !== 'string' || typeof index !== 'bigint') return undefined

@@ -1,4 +1,4 @@
-/** Functions of points in time and of spans of time, and ranges of numbers. */
+/** Functions of timestamps and durations, and ranges of numbers. */
 import { CelError } from '../cel-error.ts'
 import { CelDuration, CelTimestamp } from '../values.ts'
 import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
@@ -12,7 +12,7 @@ export const listFunctions: FunctionTable = {
   }),
 }
 
-/** Methods of points in time and of spans of time. A time zone may be given by name. */
+/** Methods of timestamps and durations. A time zone may be given by name. */
 export const timeMethods: FunctionTable = {
   getDate: datePart((date) => date.getUTCDate()),
   getDayOfMonth: datePart((date) => date.getUTCDate() - 1),
@@ -35,7 +35,7 @@ function datePart(part: (date: Date) => number, unitNanoseconds?: bigint): CelFu
   })
 }
 
-/** A date whose UTC fields show the time of the zone. */
+/** A date whose UTC fields show the local time of the zone. */
 function inZone(epochMs: number, zone: string | undefined): Date {
   if (zone === undefined || zone === 'UTC') return new Date(epochMs)
   try {

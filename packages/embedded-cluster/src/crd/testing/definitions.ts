@@ -1,7 +1,7 @@
 /** Builds CustomResourceDefinitions for tests. */
 import type { JsonObject } from '../../json.ts'
 
-/** What differs from a valid definition. */
+/** Overrides of a valid definition. */
 export interface DefinitionParts {
   readonly plural?: string
   readonly kind?: string
@@ -13,7 +13,7 @@ export interface DefinitionParts {
   readonly status?: JsonObject
 }
 
-/** A definition with one version, valid and with its defaults filled in unless `parts` says otherwise. */
+/** A definition with one version, valid and with defaults unless `parts` overrides them. */
 export function definition(parts: DefinitionParts = {}): JsonObject {
   const { plural = 'widgets', kind = 'Widget', group = 'example.com' } = parts
   return {

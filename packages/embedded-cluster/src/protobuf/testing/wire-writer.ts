@@ -1,4 +1,4 @@
-/** Writes protobuf by hand, for tests of the reader. */
+/** Encodes protobuf, for tests of the decoder. */
 
 function varint(value: number): Uint8Array {
   const bytes: number[] = []
@@ -15,7 +15,7 @@ function field(number: number, wireType: number, ...parts: Uint8Array[]): Uint8A
   return Buffer.concat([varint(number * 8 + wireType), ...parts])
 }
 
-/** A field that holds a number or a boolean. */
+/** A field with a number or a boolean. */
 export function varintField(number: number, value: number): Uint8Array {
   return field(number, 0, varint(value))
 }
@@ -27,22 +27,22 @@ export function fixed64Field(number: number, value: number): Uint8Array {
   return field(number, 1, bytes)
 }
 
-/** A field that holds bytes. */
+/** A field with bytes. */
 export function bytesField(number: number, bytes: Uint8Array): Uint8Array {
   return field(number, 2, varint(bytes.length), bytes)
 }
 
-/** A field that holds text. */
+/** A field with text. */
 export function stringField(number: number, text: string): Uint8Array {
   return bytesField(number, Buffer.from(text))
 }
 
-/** A field that holds a message with these fields; also an entry of a map, with its key as 1 and its value as 2. */
+/** A field with a message of these fields; also a map entry, with its key as field 1 and its value as field 2. */
 export function messageField(number: number, ...fields: Uint8Array[]): Uint8Array {
   return bytesField(number, Buffer.concat(fields))
 }
 
-/** A whole body: the magic bytes and the envelope around an object with these fields. */
+/** A complete body: the magic bytes and the envelope around an object with these fields. */
 export function body(apiVersion: string, kind: string, ...fields: Uint8Array[]): Uint8Array {
   const typeMeta = messageField(1, stringField(1, apiVersion), stringField(2, kind))
   return Buffer.concat([Buffer.from('k8s\0'), typeMeta, messageField(2, ...fields)])
