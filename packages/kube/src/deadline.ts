@@ -1,37 +1,97 @@
-/** Bounds a piece of work by a caller's signal and a deadline on the given clock. */
-import type { Clock } from './clock.ts'
+/** Bounds waiting by a deadline on a clock and by the signal of a caller. */
+import type { Clock, Timer } from './clock.ts'
 
 /** Longer timers fire at once on Node.js instead of in 25 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What bounds the work. */
+/** What ends the waiting. */
 export interface DeadlineOptions {
   readonly clock: Clock
+  /** Ends the waiting as well, with its own reason. @default none */
   readonly signal?: AbortSignal
-  /** `Infinity` means no deadline. */
-  readonly timeoutMs: number
   /** Makes the error for the case that time runs out. */
   readonly onTimeout: () => Error
 }
 
 /**
+ * A signal that aborts `timeoutMs` from now, or with the caller's signal if that comes first. Dispose of it: the timer
+ * and the listener on the caller's signal stay until then.
+ *
+ * @example
+ * using deadline = new Deadline(5_000, { clock, signal, onTimeout: () => new Error('the server did not close') })
+ * await untilAborted(server.closed, deadline.signal)
+ */
+export class Deadline implements Disposable {
+  readonly #controller = new AbortController()
+  readonly #timer: Timer | undefined
+  readonly #caller: AbortSignal | undefined
+  readonly #onAbort = () => this.#controller.abort(this.#caller?.reason)
+  #hasPassed = false
+
+  /** @param timeoutMs `Infinity` means that only the caller's signal ends the waiting */
+  constructor(timeoutMs: number, { clock, signal, onTimeout }: DeadlineOptions) {
+    this.#caller = signal
+    if (signal?.aborted) {
+      this.#onAbort()
+      return
+    }
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (timeoutMs > MAX_TIMER_MS) return
+    this.#timer = clock.schedule(Math.max(0, timeoutMs), () => {
+      if (this.#controller.signal.aborted) return
+      this.#hasPassed = true
+      this.#controller.abort(onTimeout())
+    })
+  }
+
+  /** Aborts at the deadline, or when the caller's signal does. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Whether the signal aborted because the time was over. */
+  get hasPassed(): boolean {
+    return this.#hasPassed
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.cancel()
+    this.#caller?.removeEventListener('abort', this.#onAbort)
+  }
+}
+
+/**
+ * Waits for `promise`, but not longer than until `signal` aborts; then rejects with its reason. Whatever the promise
+ * stands for goes on.
+ *
+ * @example
+ * await untilAborted(server.closed, deadline.signal)
+ */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+/**
  * Runs `work` and settles as soon as it does, the signal aborts or the time is over. The work's own signal aborts in
  * the latter two cases, but nobody waits for the work to notice: a transport that hangs cannot hang its caller.
+ *
+ * @example
+ * await withDeadline({ clock, signal, timeoutMs: 5_000, onTimeout }, (bounded) => client.get(Pods, key, { signal: bounded }))
  */
-export async function withDeadline<R>(options: DeadlineOptions, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
-  const { clock, signal, timeoutMs, onTimeout } = options
-  signal?.throwIfAborted()
-  const controller = new AbortController()
-  const onAbort = () => controller.abort(signal?.reason)
-  signal?.addEventListener('abort', onAbort, { once: true })
-  const timer = timeoutMs > MAX_TIMER_MS ? undefined : clock.schedule(timeoutMs, () => controller.abort(onTimeout()))
-  try {
-    return await new Promise<R>((resolve, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
-      work(controller.signal).then(resolve, reject)
-    })
-  } finally {
-    timer?.cancel()
-    signal?.removeEventListener('abort', onAbort)
-  }
+export async function withDeadline<R>(
+  options: DeadlineOptions & {
+    /** `Infinity` means no deadline. */
+    readonly timeoutMs: number
+  },
+  work: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
+  options.signal?.throwIfAborted()
+  using deadline = new Deadline(options.timeoutMs, options)
+  return await untilAborted(work(deadline.signal), deadline.signal)
 }

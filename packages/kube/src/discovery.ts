@@ -2,6 +2,7 @@
 
 import type { RequestOptions } from './client.ts'
 import type { Clock } from './clock.ts'
+import { untilAborted } from './deadline.ts'
 import { type ApiResource, parseAggregated, parseResourceList } from './discovery-documents.ts'
 import { isNotFound } from './error-predicates.ts'
 import { UnknownKindError } from './errors.ts'
@@ -73,7 +74,7 @@ export class DiscoveryCache implements Discovery {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
     })
-    return abortable(this.#reading, options.signal)
+    return untilAborted(this.#reading, options.signal)
   }
 
   async #read(): Promise<ReadonlyMap<string, ApiResource>> {
@@ -106,18 +107,5 @@ export class DiscoveryCache implements Discovery {
   #document(path: string, accept: string): Promise<unknown> {
     const target = { verb: 'raw', path: `GET ${path}` } as const
     return this.#options.executor.content({ target, method: 'GET', path, accept, isIdempotent: true })
-  }
-}
-
-async function abortable<R>(work: Promise<R>, signal: AbortSignal | undefined): Promise<R> {
-  if (signal === undefined) return work
-  signal.throwIfAborted()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -16,3 +16,13 @@ export class RuntimeError extends Error {
     this.code = code
   }
 }
+
+/**
+ * Makes the error for the case that something inside the runtime takes longer than it may.
+ *
+ * @example
+ * using deadline = new Deadline(5_000, { clock, onTimeout: overdue('closing the server', 5_000) })
+ */
+export function overdue(what: string, timeoutMs: number): () => RuntimeError {
+  return () => new RuntimeError('DEADLINE', `${what} took longer than ${timeoutMs} ms`)
+}

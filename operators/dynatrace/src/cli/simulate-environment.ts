@@ -1,4 +1,5 @@
 /** `dynatrace-operator simulate-environment`: a Dynatrace environment to try an operator against. */
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { addOutputOption, append, type CommandContext, port, type Subcommand } from '@reeve/cli'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -64,7 +65,7 @@ async function simulate(options: SimulateOptions, context: CommandContext): Prom
   if (options.caFile !== undefined) await writeFile(options.caFile, simulator.caCertificate)
   return await context.untilSignal(async (signal) => {
     await announce(simulator, options, context)
-    await untilAborted(signal)
+    if (!signal.aborted) await once(signal, 'abort')
     await simulator.close()
   })
 }
@@ -113,13 +114,6 @@ async function announce(
   ]
   const sink = printManifest ? stderr : stdout
   sink.write(`${lines.join('\n')}\n`)
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 function size(text: string): number {

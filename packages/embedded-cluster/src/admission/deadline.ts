@@ -1,4 +1,7 @@
-/** Limits an asynchronous operation by the injected clock. */
+/**
+ * Limits an asynchronous operation by the injected clock. `@reeve/kube` has the same for clients. This package does not
+ * import it: a server that shares code with its clients can share their mistakes.
+ */
 import type { Clock } from '../clock.ts'
 
 /** The operation exceeded its timeout. */

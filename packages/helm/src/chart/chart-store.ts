@@ -1,7 +1,7 @@
 /** Turns chart sources into charts on this machine. */
 import { access, readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock, untilAborted, withDeadline } from '@reeve/kube'
 import * as defaults from '../defaults.ts'
 import { ChartInvalidError, ChartNotFoundError, ChartUnreachableError, DigestMismatchError } from '../errors.ts'
 import { ChartCache } from './chart-cache.ts'
@@ -74,7 +74,7 @@ export class ChartStore implements ChartResolver {
     const key = digestOf(Buffer.from(JSON.stringify(source)))
     const known = this.#fresh.get(key)
     if (known !== undefined && known.until > this.#clock.now()) {
-      const chart = await unlessAborted(known.chart, options.signal)
+      const chart = await untilAborted(known.chart, options.signal)
       if (await exists(chart.path)) return chart
     }
     const chart = this.#fromRemote(source, options.timeoutMs ?? defaults.DEFAULT_CHART_TIMEOUT_MS)
@@ -84,7 +84,7 @@ export class ChartStore implements ChartResolver {
     chart.catch(() => {
       if (this.#fresh.get(key)?.chart === chart) this.#fresh.delete(key)
     })
-    return unlessAborted(chart, options.signal)
+    return untilAborted(chart, options.signal)
   }
 
   async #fromRemote(source: RemoteChartSource, timeoutMs: number): Promise<ResolvedChart> {
@@ -113,24 +113,19 @@ export class ChartStore implements ChartResolver {
     const { env = process.env, allowPlainHttp = false } = this.#options
     const { maxChartBytes = defaults.DEFAULT_MAX_CHART_BYTES, maxIndexBytes = defaults.DEFAULT_MAX_INDEX_BYTES } =
       this.#options
-    const deadline = new AbortController()
-    const timer = this.#clock.schedule(timeoutMs, () =>
-      deadline.abort(new ChartUnreachableError(`${what}: no answer within ${timeoutMs} ms`)),
-    )
-    const options: FetchChartOptions = {
-      env,
-      isPlainHttpAllowed: allowPlainHttp,
-      signal: deadline.signal,
-      maxChartBytes,
-      maxIndexBytes,
-      limits: this.#options,
-      find: async (digest) => (await this.#cache.find(digest))?.bytes,
-    }
-    try {
-      return await fetchChart(source, what, options)
-    } finally {
-      timer.cancel()
-    }
+    const onTimeout = () => new ChartUnreachableError(`${what}: no answer within ${timeoutMs} ms`)
+    return withDeadline({ clock: this.#clock, timeoutMs, onTimeout }, (signal) => {
+      const options: FetchChartOptions = {
+        env,
+        isPlainHttpAllowed: allowPlainHttp,
+        signal,
+        maxChartBytes,
+        maxIndexBytes,
+        limits: this.#options,
+        find: async (digest) => (await this.#cache.find(digest))?.bytes,
+      }
+      return fetchChart(source, what, options)
+    })
   }
 
   async #fromCache(digest: string, what: string): Promise<ResolvedChart | undefined> {
@@ -175,17 +170,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  signal.throwIfAborted()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

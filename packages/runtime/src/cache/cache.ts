@@ -1,7 +1,14 @@
 /** All informers of a process: made once per resource and selection, started and stopped together. */
-import { type Clock, type KubeClient, type KubeObject, type ObjectKey, type Resource, systemClock } from '@reeve/kube'
+import {
+  type Clock,
+  type KubeClient,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  systemClock,
+  untilAborted,
+} from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { untilAborted } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { informerMetrics } from '../metrics/informer-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'

@@ -9,8 +9,8 @@ import {
   type Selection,
   type Stored,
   type WatchEvent,
+  withDeadline,
 } from '@reeve/kube'
-import { untilAborted } from '../manager/deadline.ts'
 import { ListTimeoutError, UnversionedListError } from './cache-error.ts'
 import { describeSelection, type InformerTiming } from './informer-options.ts'
 import { watchUntilSilent } from './watch-session.ts'
@@ -101,18 +101,13 @@ export class CollectionSource<T extends KubeObject> {
   ): Promise<KubeList<T> & { readonly version: string }> {
     const { client, resource, selection, metadataOnly, clock, timing } = this.#options
     const timeoutMs = timing.listTimeoutMs
-    const deadline = new AbortController()
-    const timer = clock.schedule(timeoutMs, () => deadline.abort(new ListTimeoutError(this.description, timeoutMs)))
-    const either = AbortSignal.any([signal, deadline.signal])
+    const onTimeout = () => new ListTimeoutError(this.description, timeoutMs)
     const next = token === undefined ? {} : { continue: token }
-    try {
-      const request = client.list(resource, { ...selection, ...next, limit, metadataOnly, timeoutMs, signal: either })
-      const page = await untilAborted(request, either)
-      const version = page.metadata.resourceVersion
-      if (!version) throw new UnversionedListError(this.description)
-      return { ...page, version }
-    } finally {
-      timer.cancel()
-    }
+    const page = await withDeadline({ clock, signal, timeoutMs, onTimeout }, (bounded) =>
+      client.list(resource, { ...selection, ...next, limit, metadataOnly, timeoutMs, signal: bounded }),
+    )
+    const version = page.metadata.resourceVersion
+    if (!version) throw new UnversionedListError(this.description)
+    return { ...page, version }
   }
 }

@@ -10,9 +10,9 @@ import {
   type Selection,
   type Status,
   type Stored,
+  untilAborted,
 } from '@reeve/kube'
 import type { Logger } from '../logging/logger.ts'
-import { untilAborted } from '../manager/deadline.ts'
 import type { InformerMetrics } from '../metrics/informer-metrics.ts'
 import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
 import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'

@@ -1,6 +1,13 @@
 /** One connection of a watch: ends when it is told to, when the server ends it, or when it falls silent. */
-import type { Clock, KubeClient, KubeObject, Resource, WatchEvent, WatchOptions } from '@reeve/kube'
-import { untilAborted } from '../manager/deadline.ts'
+import {
+  type Clock,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  untilAborted,
+  type WatchEvent,
+  type WatchOptions,
+} from '@reeve/kube'
 import { WatchSilentError } from './cache-error.ts'
 
 /** Options of {@link watchUntilSilent}. */

@@ -2,6 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import {
   type Clock,
+  Deadline,
   formatKey,
   type KubeClient,
   type KubeObject,
@@ -9,6 +10,7 @@ import {
   objectKey,
   type Resource,
   systemClock,
+  untilAborted,
 } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import { type CacheReader, readerOf } from '../cache/cache-reader.ts'
@@ -17,12 +19,12 @@ import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { Deadline, untilAborted } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
 import { describeReason, type ReasonEvent } from '../queue/reason.ts'
 import type { AddOptions, WorkItem } from '../queue/work-item.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
+import { overdue } from '../runtime-error.ts'
 import { CacheSyncTimeoutError } from './controller-error.ts'
 import {
   CONTROLLER_DEFAULTS,
@@ -241,12 +243,12 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   async #waitForCaches(signal: AbortSignal): Promise<void> {
     const { syncTimeoutMs } = this.#options
-    using deadline = new Deadline(this.#clock, syncTimeoutMs, `filling the caches of ${this.name}`)
-    const either = AbortSignal.any([signal, deadline.signal])
+    const onTimeout = overdue(`filling the caches of ${this.name}`, syncTimeoutMs)
+    using deadline = new Deadline(syncTimeoutMs, { clock: this.#clock, signal, onTimeout })
     try {
-      await Promise.all([...this.#informers].map((informer) => informer.waitForSync(either)))
+      await Promise.all([...this.#informers].map((informer) => informer.waitForSync(deadline.signal)))
     } catch (error) {
-      if (signal.aborted || !deadline.signal.aborted) throw error
+      if (!deadline.hasPassed) throw error
       const missing = [...this.#informers].map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
       throw new CacheSyncTimeoutError(
         this.name,

@@ -1,6 +1,5 @@
 /** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
-import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
-import { untilAborted } from '../manager/deadline.ts'
+import { type Clock, type KubeClient, type ObjectKey, type Timer, untilAborted } from '@reeve/kube'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
 import { fencedClient } from './fenced-client.ts'
 import type { StageRecord, WriteRecord } from './reconcile-record.ts'

@@ -10,6 +10,7 @@ import {
   Leases,
   type ObjectKey,
   type Stored,
+  withDeadline,
 } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 import { hasMoved, heldSpec, type LeaseSpec, releasedSpec } from './lease.ts'
@@ -135,21 +136,10 @@ export class LeaseLock {
     return { isHeld: true, holder: this.#options.identity, since }
   }
 
-  async #bounded<T>(signal: AbortSignal, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { requestTimeoutMs } = this.#options
-    const bounded = new AbortController()
-    const onAbort = () => bounded.abort(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const timer = this.#clock.schedule(requestTimeoutMs, () =>
-      bounded.abort(new RuntimeError('LEASE_TIMEOUT', `no answer about the lease within ${requestTimeoutMs} ms`)),
-    )
-    try {
-      return await send(bounded.signal)
-    } finally {
-      timer.cancel()
-      signal.removeEventListener('abort', onAbort)
-    }
+  #bounded<T>(signal: AbortSignal, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { requestTimeoutMs: timeoutMs } = this.#options
+    const onTimeout = () => new RuntimeError('LEASE_TIMEOUT', `no answer about the lease within ${timeoutMs} ms`)
+    return withDeadline({ clock: this.#clock, signal, timeoutMs, onTimeout }, send)
   }
 
   #nextSpec(previous: LeaseSpec | undefined): LeaseSpec {

@@ -3,6 +3,7 @@ import {
   apiVersionOf,
   type Clock,
   type CoreEvent,
+  Deadline,
   Events,
   isAlreadyExists,
   isNotFound,
@@ -16,11 +17,10 @@ import {
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { Deadline } from '../manager/deadline.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { type EventMetrics, eventMetrics } from '../metrics/event-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { RuntimeError } from '../runtime-error.ts'
+import { overdue, RuntimeError } from '../runtime-error.ts'
 import { formatTime } from '../timestamp.ts'
 import { EventBudget } from './event-budget.ts'
 import { type EventSeries, EventSeriesBook, identityOf, type Occurrence } from './event-series.ts'
@@ -164,8 +164,10 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
   }
 
   async #sendOnce(series: EventSeries, end: AbortSignal): Promise<void> {
-    using timeout = new Deadline(this.#clock, EVENT_DEFAULTS.requestTimeoutMs, 'sending an event')
-    const options = { signal: AbortSignal.any([end, timeout.signal]) }
+    const timeoutMs = EVENT_DEFAULTS.requestTimeoutMs
+    const onTimeout = overdue('sending an event', timeoutMs)
+    using timeout = new Deadline(timeoutMs, { clock: this.#clock, signal: end, onTimeout })
+    const options = { signal: timeout.signal }
     const { count } = series
     if (!series.isCreated) {
       try {

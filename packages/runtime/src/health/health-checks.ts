@@ -1,5 +1,5 @@
 /** Named checks behind `/healthz` and `/readyz`. */
-import { type Clock, redactText, sleep, systemClock } from '@reeve/kube'
+import { type Clock, redactText, systemClock, withDeadline } from '@reeve/kube'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
 import { RuntimeError } from '../runtime-error.ts'
 
@@ -74,19 +74,14 @@ export class HealthChecks {
   }
 
   async #runOne(name: string, check: HealthCheck): Promise<CheckResult> {
-    const stop = new AbortController()
+    const timeoutMs = this.#timeoutMs
+    const onTimeout = () => new Error(`no answer within ${timeoutMs} ms`)
     try {
-      const timeout = sleep(this.#timeoutMs, { clock: this.#clock, signal: stop.signal }).then(() => {
-        throw new Error(`no answer within ${this.#timeoutMs} ms`)
-      })
-      await Promise.race([timeout, (async () => check(stop.signal))()])
+      await withDeadline({ clock: this.#clock, timeoutMs, onTimeout }, async (signal) => check(signal))
       return { name }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       return { name, failure: redactText(message).slice(0, MAX_FAILURE_LENGTH) }
-    } finally {
-      // Ends the timer, and the check itself if it is still running.
-      stop.abort(new Error('the check is over'))
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Starts and stops the parts of an operator in order, and lets the parts that write run in one process at a time. */
-import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
+import { type Clock, Deadline, type KubeClient, systemClock, untilAborted } from '@reeve/kube'
 import { ELECTION_DEFAULTS, MANAGER_DEFAULTS } from '../defaults.ts'
 import { LeadershipLostError } from '../election/election-error.ts'
 import { fenceWrites } from '../election/fence-writes.ts'
@@ -10,8 +10,7 @@ import { HealthChecks } from '../health/health-checks.ts'
 import { HealthServer } from '../health/health-server.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
-import { RuntimeError } from '../runtime-error.ts'
-import { Deadline, untilAborted } from './deadline.ts'
+import { overdue, RuntimeError } from '../runtime-error.ts'
 import { ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
 import { type Runnable, START_PHASES, type StartPhase } from './runnable.ts'
 import { RunnableGroup } from './runnable-group.ts'
@@ -174,12 +173,14 @@ export class Manager<Cache extends Runnable = Runnable> {
   }
 
   async #becomeReady(group: RunnableGroup): Promise<void> {
-    using timeout = new Deadline(this.#clock, this.#startTimeoutMs, 'the start')
+    const timeoutMs = this.#startTimeoutMs
+    const onTimeout = overdue('the start', timeoutMs)
+    using timeout = new Deadline(timeoutMs, { clock: this.#clock, signal: this.#stop.signal, onTimeout })
     try {
-      await group.whenReady(AbortSignal.any([timeout.signal, this.#stop.signal]))
+      await group.whenReady(timeout.signal)
     } catch (error) {
       this.#stop.signal.throwIfAborted()
-      throw timeout.signal.aborted ? new StartTimeoutError(group.notReady, this.#startTimeoutMs) : error
+      throw timeout.hasPassed ? new StartTimeoutError(group.notReady, this.#startTimeoutMs) : error
     }
   }
 
@@ -202,9 +203,10 @@ export class Manager<Cache extends Runnable = Runnable> {
     this.#state = 'stopping'
     this.#logger.info({ graceMs: this.#graceMs }, 'stopping')
     const leadersMs = this.#graceMs - MANAGER_DEFAULTS.shutdownReserveMs
-    using leaders = new Deadline(this.#clock, leadersMs, 'stopping what needs leadership')
-    using release = new Deadline(this.#clock, leadersMs + ELECTION_DEFAULTS.releaseTimeoutMs, 'giving the lease back')
-    using whole = new Deadline(this.#clock, this.#graceMs, 'stopping')
+    const within = (ms: number, what: string) => new Deadline(ms, { clock: this.#clock, onTimeout: overdue(what, ms) })
+    using leaders = within(leadersMs, 'stopping what needs leadership')
+    using release = within(leadersMs + ELECTION_DEFAULTS.releaseTimeoutMs, 'giving the lease back')
+    using whole = within(this.#graceMs, 'stopping')
     await groups.leader.stop(leaders.signal)
     await this.#resign(groups.leader.running.length === 0 ? release.signal : AbortSignal.abort(leaders.signal.reason))
     for (const phase of START_PHASES.toReversed()) await groups[phase].stop(whole.signal)

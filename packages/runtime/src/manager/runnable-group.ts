@@ -1,6 +1,6 @@
 /** Runnables that start and stop together. */
+import { untilAborted } from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { untilAborted } from './deadline.ts'
 import { RunnableFailedError } from './manager-error.ts'
 import type { Runnable } from './runnable.ts'
 

@@ -1,11 +1,10 @@
 /** Answers reviews by path, with limits and without a socket. */
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/kube'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { Deadline, untilAborted } from '../manager/deadline.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { type WebhookMetrics, webhookMetrics } from '../metrics/webhook-metrics.ts'
-import { RuntimeError } from '../runtime-error.ts'
+import { overdue, RuntimeError } from '../runtime-error.ts'
 import { readReview } from './read-review.ts'
 import { Semaphore, SemaphoreFullError } from './semaphore.ts'
 import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
@@ -100,8 +99,13 @@ export class WebhookRouter {
 
   async #answer(route: WebhookRoute, body: unknown, options: HandleOptions): Promise<object> {
     const timeoutMs = Math.max(1, Math.min(this.#timeoutMs, options.timeoutMs ?? Number.POSITIVE_INFINITY))
-    using deadline = new Deadline(this.#clock, timeoutMs, `the webhook ${route.path}`)
-    const signal = options.signal ? AbortSignal.any([options.signal, deadline.signal]) : deadline.signal
+    const onTimeout = overdue(`the webhook ${route.path}`, timeoutMs)
+    using deadline = new Deadline(timeoutMs, {
+      clock: this.#clock,
+      onTimeout,
+      ...(options.signal && { signal: options.signal }),
+    })
+    const { signal } = deadline
     try {
       const leave = await this.#semaphores.get(route)?.enter(signal)
       // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on answers.
@@ -111,7 +115,7 @@ export class WebhookRouter {
       if (error instanceof BadReviewError) throw error
       if (error instanceof SemaphoreFullError) throw new BadReviewError(503, 'too many requests are waiting: try later')
       if (options.signal?.aborted) throw new BadReviewError(499, 'the request was given up')
-      return route.refuse(body, this.#failure(route, error, deadline.signal.aborted, timeoutMs))
+      return route.refuse(body, this.#failure(route, error, deadline.hasPassed, timeoutMs))
     }
   }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, sleep, systemClock } from '@reeve/kube'
+import { type Clock, Deadline, sleep, systemClock } from '@reeve/kube'
 import {
   type CertificateSource,
   firstCertificate,
@@ -11,9 +11,9 @@ import {
 } from '../certificates/certificate-source.ts'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { Deadline } from '../manager/deadline.ts'
 import { InFlight } from '../manager/in-flight.ts'
 import type { Runnable } from '../manager/runnable.ts'
+import { overdue } from '../runtime-error.ts'
 import { BodyBudget, parseDuration, readBody } from './request-body.ts'
 import { BadReviewError } from './webhook-route.ts'
 import type { HandleOptions, WebhookRouter } from './webhook-router.ts'
@@ -170,7 +170,8 @@ export class WebhookServer implements Runnable {
     if (server.listening && lameDuckMs > 0) await sleep(lameDuckMs, { clock: this.#clock })
     if (!server.listening) return
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    using deadline = new Deadline(this.#clock, drainTimeoutMs, 'answering the last requests')
+    const onTimeout = overdue('answering the last requests', drainTimeoutMs)
+    using deadline = new Deadline(drainTimeoutMs, { clock: this.#clock, onTimeout })
     await this.#requests.whenIdle(deadline.signal).catch(() => {
       this.#logger.warn({ count: this.#requests.count }, 'cut off requests that took too long')
     })

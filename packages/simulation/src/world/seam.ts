@@ -1,6 +1,13 @@
 /** The transport between an instance of the operator and the cluster: everything passes here, and may go wrong here. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import { type Clock, sleep, type Transport, type TransportRequest, type TransportResponse } from '@reeve/kube'
+import {
+  type Clock,
+  sleep,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  untilAborted,
+} from '@reeve/kube'
 import { DELIVER, type Disturbance, type EventFate, PASS, type SeamEvent, type SeamRequest } from './disturbance.ts'
 import { describeRequest, requestFacts, selectionId } from './request-facts.ts'
 import type { TraceKind } from './trace.ts'
@@ -99,7 +106,7 @@ export class Seam implements Transport {
   /** No answer, until the caller gives up or the world ends. */
   #never(signal?: AbortSignal): Promise<never> {
     const { signal: buried } = this.#buried
-    return untilAborted(signal === undefined ? buried : AbortSignal.any([signal, buried]))
+    return untilAborted(never(), signal === undefined ? buried : AbortSignal.any([signal, buried]))
   }
 
   #record(kind: TraceKind, text: string): void {
@@ -118,7 +125,7 @@ export class Seam implements Transport {
       const fate: EventFate = disturbance.onEvent?.(event) ?? DELIVER
       if (this.isKilled) await this.#never()
       if (fate.type === 'delay') await sleep(fate.delayMs, { clock, signal })
-      if (fate.type === 'silence') await untilAborted(signal)
+      if (fate.type === 'silence') await untilAborted(never(), signal)
       if (fate.type === 'stall-and-expire') {
         await sleep(fate.stallMs, { clock, signal })
       } else {
@@ -194,12 +201,8 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-}
+/** A new one each time: whoever waits on a shared one stays referenced for ever. */
+const never = () => new Promise<never>(() => undefined)
 
 /** Splits at newlines: several events may share a chunk, never the other way round. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
