@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscalers in `autoscaling/v1` and `autoscaling/v2`. The older version knows one metric and nothing of
- * behaviour or conditions: what it has no field for travels in annotations, and comes back from them.
+ * Converts HorizontalPodAutoscalers between `autoscaling/v1` and `autoscaling/v2`. v1 has one metric and neither
+ * behaviour nor conditions: whatever it has no field for is stored in annotations and restored from them.
  */
 import { isJsonObject, type JsonObject, type JsonValue, objectAt } from '../json.ts'
 
@@ -10,7 +10,7 @@ const CURRENT_METRICS = `${PREFIX}/current-metrics`
 const CONDITIONS = `${PREFIX}/conditions`
 const BEHAVIOR = `${PREFIX}/behavior`
 
-/** The fields that a metric's source has in the old form, by where the new form keeps them. */
+/** The fields of a metric's source in the old form, mapped to their paths in the new form. */
 type FieldPaths = readonly (readonly [old: string, path: readonly string[]])[]
 
 const sources: Readonly<Record<string, { readonly spec: FieldPaths; readonly status: FieldPaths }>> = {
@@ -71,7 +71,7 @@ function ofResource(side: 'target' | 'current'): FieldPaths {
   ]
 }
 
-/** An autoscaler of v2 in v1. */
+/** Converts an autoscaler from v2 to v1. */
 export function autoscalerToV1(object: JsonObject): JsonObject {
   const { metrics, behavior, ...spec } = objectAt(object, 'spec')
   const { currentMetrics, conditions, ...status } = objectAt(object, 'status')
@@ -83,7 +83,7 @@ export function autoscalerToV1(object: JsonObject): JsonObject {
   const annotations = {
     ...objectAt(objectAt(object, 'metadata'), 'annotations'),
     ...carried(METRICS, others),
-    // The CPU stays in the list, because the field of v1 does not say the amount behind the percentage.
+    // The CPU metric stays in the list, because the v1 field does not contain the amount behind the percentage.
     ...carried(
       CURRENT_METRICS,
       current.map((metric) => toOldForm(metric, 'status')),
@@ -100,7 +100,7 @@ export function autoscalerToV1(object: JsonObject): JsonObject {
   }
 }
 
-/** An autoscaler of v1 in v2. */
+/** Converts an autoscaler from v1 to v2. */
 export function autoscalerToV2(object: JsonObject): JsonObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = objectAt(object, 'spec')
   const { currentCPUUtilizationPercentage: _, ...status } = objectAt(object, 'status')
@@ -182,13 +182,13 @@ function toNewForm(metric: JsonObject, part: 'spec' | 'status'): JsonObject {
   })
 }
 
-/** The old form does not say what kind of target it is: the field that is set does. */
+/** The old form has no target type: it follows from the field that is set. */
 function targetType(target: JsonObject): string {
   if (target.averageUtilization !== undefined) return 'Utilization'
   return target.averageValue === undefined ? 'Value' : 'AverageValue'
 }
 
-/** `metric` with the one source that it has in another form. */
+/** `metric` with its single source converted. */
 function withSource(
   metric: JsonObject,
   part: 'spec' | 'status',
@@ -202,7 +202,7 @@ function withSource(
   return result
 }
 
-/** The annotation of the behaviour is written from types without names for JSON: all their fields, in their own case. */
+/** The behaviour annotation is encoded from Go types without JSON names: it has all fields, in Go's case. */
 function behaviorInGo(behavior: JsonObject): JsonObject {
   return { ScaleUp: rulesInGo(behavior.scaleUp), ScaleDown: rulesInGo(behavior.scaleDown) }
 }
@@ -244,10 +244,10 @@ function listIn(annotation: JsonValue | undefined): JsonObject[] {
 function parsed(annotation: JsonValue | undefined): JsonValue | undefined {
   if (typeof annotation !== 'string') return undefined
   try {
-    // JSON.parse yields nothing but JSON.
+    // JSON.parse returns only JSON.
     return JSON.parse(annotation) as JsonValue
   } catch {
-    // Somebody wrote the annotation by hand; without it the object is still valid.
+    // A malformed annotation is ignored; the object is valid without it.
     return undefined
   }
 }

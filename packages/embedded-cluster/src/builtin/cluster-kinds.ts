@@ -1,4 +1,4 @@
-/** Kinds that make up the cluster itself: namespaces and nodes. */
+/** Namespaces and nodes. */
 import { arrayAt, isJsonObject, objectAt, stringAt } from '../json.ts'
 import { ensureObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
@@ -14,7 +14,7 @@ export const namespaceStrategy: KindStrategy = {
   default(object) {
     const metadata = ensureObject(object, 'metadata')
     const name = stringAt(metadata, 'name') ?? ''
-    // The label lets selectors pick a namespace by its name.
+    // The label lets selectors select a namespace by its name.
     if (name !== '') ensureObject(metadata, 'labels')['kubernetes.io/metadata.name'] = name
   },
   prepareForCreate(object) {
@@ -24,7 +24,7 @@ export const namespaceStrategy: KindStrategy = {
     object.status = { phase: 'Active' }
   },
   prepareForUpdate(object, old) {
-    // Only the finalize subresource may take the finalizer away.
+    // Only the finalize subresource may remove the finalizer.
     const before = objectAt(old, 'spec').finalizers
     if (before !== undefined) object.spec = { ...objectAt(object, 'spec'), finalizers: before }
   },
@@ -40,7 +40,7 @@ export const nodeStrategy: KindStrategy = {
   default(object) {
     ensureObject(object, 'status')
     const spec = ensureObject(object, 'spec')
-    // Two names for one thing: the first of the list is the single one.
+    // The single field is always equal to the first item of the list.
     if (typeof spec.podCIDR === 'string') spec.podCIDRs ??= [spec.podCIDR]
     else if (typeof arrayAt(spec, 'podCIDRs')[0] === 'string') spec.podCIDR = arrayAt(spec, 'podCIDRs')[0]
   },
@@ -48,7 +48,7 @@ export const nodeStrategy: KindStrategy = {
     if (isJsonObject(status.capacity)) status.allocatable ??= { ...status.capacity }
   },
   prepareForCreate(object) {
-    // A new node takes no pods until something finds it ready.
+    // A new node accepts no pods until a controller removes the taint.
     const spec = ensureObject(object, 'spec')
     const taints = arrayAt(spec, 'taints')
     const isThere = taints.some((taint) => isJsonObject(taint) && taint.key === notReady.key)

@@ -1,19 +1,19 @@
-/** Conversions between the versions of built-in kinds that have more than one, or more than one group. */
+/** Conversions between versions or groups of built-in kinds that have more than one. */
 import { cloneJson, type JsonObject } from '../json.ts'
 import { builtinMessageTypes } from '../protobuf/messages.ts'
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-versions.ts'
 import { toTypedForm } from './typed-form.ts'
 
-/** Whether {@link convertBuiltin} knows objects of this kind in these versions. */
+/** Whether {@link convertBuiltin} supports this kind and these versions. */
 export function isBuiltinConversion(apiVersion: string): boolean {
   return ['v1', 'events.k8s.io/v1', 'autoscaling/v1', 'autoscaling/v2'].includes(apiVersion)
 }
 
-/** `object` in another version, as a draft; a version it has no conversion for gets the new name only. */
+/** `object` in another version, as a draft; without a specific conversion only `apiVersion` changes. */
 export function convertBuiltin(object: JsonObject, toApiVersion: string): JsonObject {
   if (object.apiVersion === toApiVersion) return object
   const draft = cloneJson(translate(object, toApiVersion))
-  // Versions differ in which fields they write without a value, too.
+  // Versions also differ in the fields that are encoded without a value.
   const type = builtinMessageTypes().ofKind(toApiVersion, String(object.kind))
   if (type !== undefined) toTypedForm(type, draft)
   return draft
@@ -27,7 +27,7 @@ function translate(object: JsonObject, toApiVersion: string): JsonObject {
   return { ...object, apiVersion: toApiVersion }
 }
 
-/** Names of the same field in the core form and in `events.k8s.io`. */
+/** Names of the same fields in the core group and in `events.k8s.io`. */
 const eventFields: readonly (readonly [core: string, events: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],

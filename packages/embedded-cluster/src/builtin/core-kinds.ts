@@ -1,6 +1,5 @@
 /** Small core kinds: config maps, secrets, service accounts, events, endpoints, limits and quotas. */
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { adviseOnSecret } from './advice.ts'
 import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { validateConfigMap, validateSecret } from './validation/configuration.ts'
@@ -8,6 +7,7 @@ import { validateEndpoints } from './validation/endpoints.ts'
 import { validateEvent } from './validation/events.ts'
 import { validateLimitRange, validateResourceQuota } from './validation/quotas.ts'
 import { validateResourceQuotaStatus } from './validation/reported-status.ts'
+import { secretWarnings } from './warnings.ts'
 
 /** The strategy of the kind ConfigMap. */
 export const configMapStrategy: KindStrategy = {
@@ -19,7 +19,7 @@ export const secretStrategy: KindStrategy = {
   default(object) {
     setDefault(object, 'type', 'Opaque')
     if (!isJsonObject(object.stringData)) return
-    // stringData is write-only: it is folded into data and never stored.
+    // stringData is write-only: it is merged into data and never stored.
     const data = ensureObject(object, 'data')
     for (const [key, value] of Object.entries(object.stringData)) {
       data[key] = Buffer.from(String(value)).toString('base64')
@@ -27,13 +27,13 @@ export const secretStrategy: KindStrategy = {
     delete object.stringData
   },
   validate: validateSecret,
-  warnings: adviseOnSecret,
+  warnings: secretWarnings,
 }
 
 /** The strategy of the kind ServiceAccount. */
 export const serviceAccountStrategy: KindStrategy = { returnsDeletedObject: true }
 
-/** Two groups serve events; both look at one collection, in the core form. */
+/** Two groups serve events; both use one collection, in the core form. */
 export const eventStrategy: KindStrategy = { createOnUpdate: true, validate: validateEvent }
 
 /** The strategy of the kind Endpoints. */
@@ -58,7 +58,7 @@ export const limitRangeStrategy: KindStrategy = {
   },
 }
 
-/** Limits default to the maximum, and requests to the limits or else to the minimum. */
+/** Limits default to the maximum, requests to the limits or else to the minimum. */
 function completeLimits(item: JsonObject): void {
   const limits = { ...objectAt(item, 'max'), ...objectAt(item, 'default') }
   const requests = { ...objectAt(item, 'min'), ...limits, ...objectAt(item, 'defaultRequest') }

@@ -1,4 +1,4 @@
-/** Small steps on drafts of objects, which are changed in place. */
+/** Helpers for drafts of objects, which are modified in place. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 
 /** The object under `field`, created when it is absent. */
@@ -10,7 +10,7 @@ export function ensureObject(parent: JsonObject, field: string): JsonObject {
   return created
 }
 
-/** Sets `field` unless it has a value; an empty string counts as none, as in Go's typed objects. */
+/** Sets `field` unless it has a value; an empty string counts as no value, as in Go's typed objects. */
 export function setDefault(parent: JsonObject, field: string, value: JsonValue): void {
   const current = parent[field]
   if (current === undefined || current === null || current === '') parent[field] = value

@@ -1,4 +1,4 @@
-/** How often an image is pulled when nobody says so. */
+/** The default image pull policy. */
 import type { JsonValue } from '../json.ts'
 
 /** An image without a tag, or tagged `latest`, is pulled each time. */

@@ -1,11 +1,11 @@
-/** Workloads that end: jobs and cron jobs. */
+/** Jobs and cron jobs. */
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
-import { adviseOnCronJob, adviseOnNamedWorkload } from './advice.ts'
 import { ensureObject, objectsIn, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validateJobStatus } from './validation/job-status.ts'
 import { validateCronJob, validateJob } from './validation/jobs.ts'
+import { cronJobWarnings, namedWorkloadWarnings } from './warnings.ts'
 
 const MAX_INT32 = 2_147_483_647
 
@@ -14,7 +14,7 @@ export const jobStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateJob,
   validateStatus: validateJobStatus,
-  warnings: adviseOnNamedWorkload,
+  warnings: namedWorkloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     if (spec.parallelism === undefined) spec.completions ??= 1
@@ -36,7 +36,7 @@ export const jobStrategy: KindStrategy = {
   },
 }
 
-/** What is filled also in jobs that a cron job will make; their numbers are filled when they are made. */
+/** Defaults that also apply to the job template of a cron job; its counts are set when a job is created. */
 function defaultJobParts(spec: JsonObject): void {
   for (const rule of objectsIn(objectAt(spec, 'podFailurePolicy'), 'rules')) {
     for (const condition of objectsIn(rule, 'onPodConditions')) setDefaults(condition, { status: 'True' })
@@ -44,13 +44,13 @@ function defaultJobParts(spec: JsonObject): void {
   defaultPodTemplate(spec.template)
 }
 
-/** The pods of a job carry its uid, so that no other job's are taken for its own. */
+/** The pods of a job have its uid as a label, so that pods of other jobs are never adopted. */
 function selectByUid(object: JsonObject, spec: JsonObject): void {
   const metadata = ensureObject(object, 'metadata')
   const uid = String(metadata.uid)
   const name = String(metadata.name ?? '')
   const labels = ensureObject(ensureObject(ensureObject(spec, 'template'), 'metadata'), 'labels')
-  // Without labels of their own, job and template have had the same ones until here, and keep them.
+  // The labels of a job default to those of its template; while both are equal, both get the added labels.
   const isShared = jsonEqual(objectAt(metadata, 'labels'), labels)
   const added = {
     'batch.kubernetes.io/controller-uid': uid,
@@ -68,7 +68,7 @@ function selectByUid(object: JsonObject, spec: JsonObject): void {
 export const cronJobStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateCronJob,
-  warnings: adviseOnCronJob,
+  warnings: cronJobWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, {

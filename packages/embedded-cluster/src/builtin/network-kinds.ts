@@ -1,18 +1,19 @@
-/** Kinds of the network: ingresses, network policies, slices; and leases, through which replicas agree. */
-import { adviseOnIngress } from './advice.ts'
+/** Ingresses, network policies, endpoint slices and leases. */
+
 import { ensureObject, objectsIn, setDefault, withObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { validateEndpointSlice } from './validation/endpoints.ts'
 import { validateIngress, validateIngressClass, validateNetworkPolicy } from './validation/network.ts'
 import { validateLease } from './validation/policies.ts'
 import { validateIngressStatus } from './validation/reported-status.ts'
+import { ingressWarnings } from './warnings.ts'
 
 /** The strategy of the kind Ingress. */
 export const ingressStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateIngress,
   validateStatus: validateIngressStatus,
-  warnings: adviseOnIngress,
+  warnings: ingressWarnings,
 }
 
 /** The strategy of the kind IngressClass. */

@@ -1,10 +1,10 @@
-/** Defaults of pods and pod templates. Everything here changes drafts in place. */
+/** Defaults of pods and pod templates. All functions modify drafts in place. */
 import { isJsonObject, type JsonObject, type JsonValue, objectAt } from '../json.ts'
 import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 import { defaultVolume } from './volume-defaults.ts'
 
-/** Fills a pod's spec, in a pod or in a template. */
+/** Sets defaults in a pod's spec, in a pod or in a template. */
 export function defaultPodSpec(spec: JsonObject): void {
   setDefaults(spec, {
     restartPolicy: 'Always',
@@ -13,7 +13,7 @@ export function defaultPodSpec(spec: JsonObject): void {
     terminationGracePeriodSeconds: 30,
   })
   ensureObject(spec, 'securityContext')
-  // Two names for one thing: the older one always mirrors the newer.
+  // The deprecated field always mirrors the new one.
   if (typeof spec.serviceAccountName === 'string') spec.serviceAccount = spec.serviceAccountName
   else if (typeof spec.serviceAccount === 'string') spec.serviceAccountName = spec.serviceAccount
   for (const field of ['containers', 'initContainers', 'ephemeralContainers']) {
@@ -22,7 +22,7 @@ export function defaultPodSpec(spec: JsonObject): void {
   for (const volume of objectsIn(spec, 'volumes')) defaultVolume(volume)
 }
 
-/** Fills what holds for pods only and not for templates. */
+/** Sets defaults that apply to pods but not to templates. */
 export function defaultPodOnly(spec: JsonObject): void {
   spec.enableServiceLinks ??= true
   for (const field of ['containers', 'initContainers']) {
@@ -34,7 +34,7 @@ export function defaultPodOnly(spec: JsonObject): void {
   }
 }
 
-/** What is limited and not requested is requested up to its limit. */
+/** Requests default to limits. */
 function requestLimits(resources: JsonObject): void {
   if (!isJsonObject(resources.limits)) return
   const requests = ensureObject(resources, 'requests')
@@ -69,7 +69,7 @@ function defaultHandler(handler: JsonObject): void {
   withObject(handler, 'httpGet', (action) => setDefaults(action, { path: '/', scheme: 'HTTP' }))
 }
 
-/** Fills the template of a workload. */
+/** Sets defaults in the template of a workload. */
 export function defaultPodTemplate(template: JsonValue | undefined): void {
   if (isJsonObject(template)) withObject(template, 'spec', defaultPodSpec)
 }

@@ -1,6 +1,5 @@
-/** Pods: defaults, what the server fills in, and the time they are given to end. */
+/** Pods: defaults, fields that the server sets, and the grace period of deletion. */
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { adviseOnPod } from './advice.ts'
 import { ensureObject, objectsIn } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
@@ -9,6 +8,7 @@ import { validateNewPod, validatePodOnly, validatePodSpec, validatePodTemplate }
 import { validatePodStatus } from './validation/pod-status.ts'
 import { validatePodUpdate } from './validation/pod-update.ts'
 import { Problems } from './validation/problems.ts'
+import { podWarnings } from './warnings.ts'
 
 /** The strategy of the kind Pod. */
 export const podStrategy: KindStrategy = {
@@ -48,12 +48,12 @@ export const podStrategy: KindStrategy = {
     return problems.errors
   },
   validateStatus: validatePodStatus,
-  warnings: adviseOnPod,
+  warnings: podWarnings,
   gracePeriodSeconds(pod, requested) {
     const spec = objectAt(pod, 'spec')
     const phase = objectAt(pod, 'status').phase
     const isScheduled = typeof spec.nodeName === 'string' && spec.nodeName !== ''
-    // Nobody runs a pod without a node, and one that has ended has nothing left to stop.
+    // A pod without a node is not running, and a terminated pod has nothing to stop.
     if (!isScheduled || phase === 'Succeeded' || phase === 'Failed') return 0
     const own = spec.terminationGracePeriodSeconds
     const seconds = requested ?? (typeof own === 'number' ? own : 30)
@@ -61,7 +61,7 @@ export const podStrategy: KindStrategy = {
   },
 }
 
-/** The one address and the list of addresses say the same: a new address replaces the list, a list gives the address. */
+/** Keeps `podIP` and `podIPs` consistent: a new address replaces the list, a list sets the address. */
 function alignAddresses(status: JsonObject): void {
   const [first] = objectsIn(status, 'podIPs')
   const { podIP } = status
@@ -87,7 +87,7 @@ export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEf
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** An amount of zero counts as none. */
+/** A quantity of zero counts as none. */
 function amount(resources: JsonObject, field: 'limits' | 'requests', name: string) {
   const value = objectAt(resources, field)[name]
   if (typeof value !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** Kinds that govern others: RBAC, webhooks, disruption budgets, autoscalers, priorities. */
+/** RBAC, webhooks, disruption budgets, autoscalers and priorities. */
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'

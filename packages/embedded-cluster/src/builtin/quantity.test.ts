@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity, QuantityError } from './quantity.ts'
 
 describe('canonical quantities', () => {
-  // What a real API server answers for `emptyDir.sizeLimit`.
+  // Recorded from a real API server for `emptyDir.sizeLimit`.
   it.each([
     ['0.5', '500m'],
     ['1024Mi', '1Gi'],
@@ -56,15 +56,15 @@ describe('canonical quantities', () => {
     expect(canonicalQuantity(text, { milli: true })).toBe(canonical)
   })
 
-  it.each(['abc', '', '1 Gi', '-', 'Gi'])('refuses %j as no quantity', (text) => {
+  it.each(['abc', '', 'rejects %j, which is not a quantity', '-', 'Gi'])('refuses %j as no quantity', (text) => {
     expect(() => canonicalQuantity(text)).toThrow(/must match the regular expression/)
   })
 
-  it.each(['1mm', '1iK', '1e', '1e999999999'])('refuses the suffix of %s', (text) => {
+  it.each(['1mm', '1iK', '1e', '1e999999999'])('rejects the suffix of %s', (text) => {
     expect(() => canonicalQuantity(text)).toThrow("unable to parse quantity's suffix")
   })
 
-  it('is the same when written again, and the same number', () => {
+  it('is unchanged when formatted again, and the same number', () => {
     const notation = fc.constantFrom(
       '',
       'n',
@@ -95,7 +95,7 @@ describe('canonical quantities', () => {
     )
   })
 
-  it('answers any text with a quantity or a QuantityError', () => {
+  it('parses any text or throws a QuantityError', () => {
     const characters = fc.string({ unit: fc.constantFrom(...'0123456789.+-eEinumkKMGTP') })
     fc.assert(
       fc.property(characters, (text) => {

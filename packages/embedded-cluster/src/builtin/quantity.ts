@@ -1,4 +1,4 @@
-/** Quantities such as `500m` and `1Gi`: reading them, comparing them, and the one way the API writes each of them. */
+/** Quantities such as `500m` and `1Gi`: parsing, comparison and the canonical format. */
 
 /** A number with the notation it was written in. */
 export interface Quantity {
@@ -8,7 +8,7 @@ export interface Quantity {
   readonly notation: 'decimal' | 'binary' | 'exponent'
 }
 
-/** A text that is no quantity; the message is the API's own. */
+/** A text that is not a quantity; the message is the API server's. */
 export class QuantityError extends Error {
   readonly code = 'InvalidQuantity'
 
@@ -20,7 +20,7 @@ export class QuantityError extends Error {
 
 const NANO = -9
 const MILLI = -3
-/** Longer texts and larger exponents are nobody's quantity, and would make arithmetic expensive. */
+/** Longer texts and larger exponents are not realistic, and would make arithmetic expensive. */
 const MAX_LENGTH = 512
 const MAX_EXPONENT = 9999
 const MAX_BINARY = 2n ** 63n - 1n
@@ -36,7 +36,7 @@ interface Parts {
   readonly whole: string
   readonly fraction: string
   readonly notation: Quantity['notation']
-  /** Of ten or, in binary notation, of two. */
+  /** A power of ten or, in binary notation, of two. */
   readonly exponent: number
 }
 
@@ -57,7 +57,7 @@ function split(text: string): Parts {
   return { ...base, notation: 'exponent', exponent: Number(exponent) }
 }
 
-/** Reads a quantity. Parts below a billionth are rounded up, away from zero. Throws {@link QuantityError}. */
+/** Parses a quantity. Fractions below a billionth are rounded up, away from zero. Throws {@link QuantityError}. */
 export function parseQuantity(text: string): Quantity {
   return toQuantity(split(text))
 }
@@ -74,7 +74,7 @@ function toQuantity({ isNegative, whole, fraction, notation, exponent }: Parts):
   return isNegative ? { ...rounded, unscaled: -rounded.unscaled } : rounded
 }
 
-/** Below zero when `a` is the smaller one, zero when both are the same number. */
+/** Negative if `a` is smaller, zero if both are the same number. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const exponent = Math.min(a.exponent, b.exponent)
   const left = a.unscaled * 10n ** BigInt(a.exponent - exponent)
@@ -82,12 +82,12 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Whether a quantity has no part smaller than one. */
+/** Whether a quantity is an integer. */
 export function isWholeNumber(quantity: Quantity): boolean {
   return compareQuantities(roundUp(quantity, 0), quantity) === 0
 }
 
-/** `quantity` without digits below 10 to the power of `exponent`; what is cut off rounds away from zero. */
+/** `quantity` without digits below 10 to the power of `exponent`, rounded away from zero. */
 function roundUp(quantity: Quantity, exponent: number): Quantity {
   if (quantity.exponent >= exponent) return quantity
   const divisor = 10n ** BigInt(exponent - quantity.exponent)
@@ -103,7 +103,7 @@ export interface CanonicalOptions {
 }
 
 /**
- * The text the API answers for a quantity that a client sends. Throws {@link QuantityError}.
+ * The form in which the API stores a quantity. Throws {@link QuantityError}.
  *
  * @example
  * canonicalQuantity('0.5') // '500m'
@@ -119,8 +119,8 @@ export function canonicalQuantity(text: string, options: CanonicalOptions = {}):
 }
 
 /**
- * The API keeps a text that looks canonical, so that `+5`, `1.` and `1E3` stay what they are: it looks at the digits
- * and does not compare with the canonical form.
+ * The API keeps a text whose digits look canonical without comparing it with the canonical form, so `+5`, `1.` and
+ * `1E3` stay unchanged.
  */
 function isTakenAsWritten(parts: Parts, milli: boolean): boolean {
   const { whole, fraction, notation, exponent } = parts

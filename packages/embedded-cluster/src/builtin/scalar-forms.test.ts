@@ -13,7 +13,7 @@ describe('times', () => {
     expect(canonicalTime(text, false)).toBe(stored)
   })
 
-  it('keep microseconds where the type has them, and need all six digits then', () => {
+  it('keep microseconds where the type has them, and then require six digits', () => {
     expect(canonicalTime('2020-01-01T02:00:00.000006+02:00', true)).toBe('2020-01-01T00:00:00.000006Z')
     expect(() => canonicalTime('2020-01-01T00:00:00Z', true)).toThrow(
       'parsing time "2020-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
@@ -24,7 +24,7 @@ describe('times', () => {
     expect(canonicalTime('0001-01-01T00:00:00Z', false)).toBeNull()
   })
 
-  // The words of a real API server.
+  // Messages of a real API server.
   it.each([
     ['', 'parsing time "" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "2006"'],
     ['x', 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
@@ -42,7 +42,7 @@ describe('times', () => {
       '10000-01-01T00:00:00Z',
       'parsing time "10000-01-01T00:00:00Z" as "2006-01-02T15:04:05Z07:00": cannot parse "0-01-01T00:00:00Z" as "-"',
     ],
-  ])('%s is refused', (text, message) => {
+  ])('%s is rejected', (text, message) => {
     expect(() => canonicalTime(text, false)).toThrow(message)
   })
 
@@ -59,7 +59,7 @@ describe('times', () => {
 })
 
 describe('bytes', () => {
-  it('are stored without line breaks and without bits that padding cuts off', () => {
+  it('are stored without line breaks and without unused bits', () => {
     expect(canonicalBase64('YQ\n==\r\n')).toBe('YQ==')
     expect(canonicalBase64('YR==')).toBe('YQ==')
     expect(canonicalBase64('')).toBe('')
@@ -74,17 +74,17 @@ describe('bytes', () => {
     ['a-b_', 1],
     [' YQ==', 0],
     ['YWJjYQ', 4],
-  ])('%j is refused at byte %d', (text, at) => {
+  ])('%j is rejected at byte %d', (text, at) => {
     expect(() => canonicalBase64(text)).toThrow(`illegal base64 data at input byte ${at}`)
   })
 
-  it('of three million characters are no problem', () => {
+  it('of three million characters are supported', () => {
     const large = Buffer.alloc(2_250_000, 7).toString('base64')
     expect(canonicalBase64(large)).toBe(large)
     expect(() => canonicalBase64(`${large}!`)).toThrow('illegal base64 data')
   })
 
-  it('come back as they were', () => {
+  it('are unchanged after decoding and encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const text = Buffer.from(bytes).toString('base64')

@@ -1,6 +1,6 @@
-/** The notations of times and bytes in JSON: what is accepted, and the one form that is stored. */
+/** Formats of times and bytes in JSON: what is accepted, and the canonical form that is stored. */
 
-/** A value that cannot be decoded; the message is the one the API server's decoder gives. */
+/** A value that cannot be decoded; the message is that of the API server's decoder. */
 export class DecodeError extends Error {
   readonly code = 'DecodeError'
 
@@ -13,7 +13,7 @@ export class DecodeError extends Error {
 const SECONDS_LAYOUT = '2006-01-02T15:04:05Z07:00'
 const MICROS_LAYOUT = '2006-01-02T15:04:05.000000Z07:00'
 
-/** The parts of the layouts, with what matches them. */
+/** The parts of the layouts, with the patterns that match them. */
 const timeParts: readonly (readonly [layout: string, pattern: RegExp])[] = [
   ['2006', /^\d{4}/],
   ['-', /^-/],
@@ -33,7 +33,7 @@ const timeParts: readonly (readonly [layout: string, pattern: RegExp])[] = [
 /**
  * A time in UTC: with seconds, or with microseconds for the types that keep them. The zero time has no text.
  *
- * *Errors*: `DecodeError` when `text` is no time of RFC 3339; microseconds need exactly six digits.
+ * *Errors*: `DecodeError` when `text` is not an RFC 3339 time; microseconds require exactly six digits.
  */
 export function canonicalTime(text: string, isMicro: boolean): string | null {
   if (!isMicro && canonicalForm.test(text)) return text
@@ -57,10 +57,10 @@ export function canonicalTime(text: string, isMicro: boolean): string | null {
   return formatTime(Math.floor((local.getTime() - offsetMs) / 1000), isMicro ? fraction.slice(1) : undefined)
 }
 
-/** Times that the server writes itself, which most are; those at the end of a month are left to the careful way. */
+/** Fast path for times in the server's own format; times at the end of a month use the full parser. */
 const canonicalForm = /^(?!0001)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
-/** Text of a time given in seconds since 1970; `null` for the zero time, which is the year 1. */
+/** Formats a time in seconds since 1970; `null` for the zero time, which is in year 1. */
 export function formatTime(seconds: number, micros: string | undefined): string | null {
   const zeroTime = -62_135_596_800
   if (seconds === zeroTime && Number(micros ?? 0) === 0) return null
@@ -86,7 +86,7 @@ function splitTime(text: string, layout: string): TimeParts {
     rest = rest.slice(value.length)
   }
   if (rest !== '') throw new DecodeError(`parsing time ${JSON.stringify(text)}: extra text: ${JSON.stringify(rest)}`)
-  // One value per part that is not a mere separator.
+  // One value per part that is not a separator.
   return values as TimeParts
 }
 
@@ -109,7 +109,7 @@ function daysIn(year: number, month: number): number {
 /** Bytes in the standard alphabet with padding; line breaks are dropped. Throws `DecodeError` for anything else. */
 export function canonicalBase64(text: string): string {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
-    // Bits that padding cuts off may be set; the stored form has them zero.
+    // Unused bits before the padding may be set; the stored form has them cleared.
     return text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text
   }
   const compact = text.replace(/[\r\n]/g, '')

@@ -9,7 +9,7 @@ const service = (uid: string, clusterIP: string, nodePort?: number): JsonObject 
 })
 
 describe('addresses and node ports', () => {
-  it('are given to one Service at a time', () => {
+  it('are allocated to one Service at a time', () => {
     const addresses = new ServiceAddresses(() => 0)
     expect(addresses.allocateAddress('a')).toBe('10.96.1.1')
     expect(addresses.allocateAddress('b')).toBe('10.96.1.2')
@@ -19,13 +19,13 @@ describe('addresses and node ports', () => {
     expect(addresses.takePort(30_000, 'b')).toBe('provided port is already allocated')
   })
 
-  it('come from their ranges only', () => {
+  it('are only allocated from their ranges', () => {
     const addresses = new ServiceAddresses(() => 0.5)
     expect(addresses.takeAddress('192.168.0.1', 'a')).toContain('is not in the valid range')
     expect(addresses.takePort(80, 'a')).toContain('The range of valid ports is 30000-32767')
   })
 
-  it('stay with the states of their Service, and go with the Service', () => {
+  it('stay allocated while a state of their Service uses them, and are released with the Service', () => {
     const addresses = new ServiceAddresses(() => 0)
     addresses.takeAddress('10.96.0.10', 'a')
     addresses.takePort(30_001, 'a')
@@ -37,7 +37,7 @@ describe('addresses and node ports', () => {
     expect(addresses.takeAddress('10.96.0.10', 'b')).toBeUndefined()
   })
 
-  it('that another Service has are not given back by one that was refused them', () => {
+  it('of another Service are not released by one that failed to allocate them', () => {
     const addresses = new ServiceAddresses(() => 0)
     addresses.adopt(service('stored', '10.96.0.10', 30_001))
     expect(addresses.takeAddress('10.96.0.10', 'refused')).toBeDefined()
@@ -45,7 +45,7 @@ describe('addresses and node ports', () => {
     expect(addresses.takeAddress('10.96.0.10', 'third')).toBeDefined()
   })
 
-  it('run out', () => {
+  it('can be exhausted', () => {
     const addresses = new ServiceAddresses(Math.random)
     for (let count = 0; count < 2768; count += 1) expect(addresses.allocatePort('a')).toBeDefined()
     expect(addresses.allocatePort('a')).toBeUndefined()
@@ -53,7 +53,7 @@ describe('addresses and node ports', () => {
     expect(addresses.allocatePort('a')).toBeDefined()
   })
 
-  it('never belong to two, whatever is asked and given back in whatever order', () => {
+  it('never belong to two Services, whatever the order of allocations and releases', () => {
     const owner = fc.constantFrom('a', 'b', 'c')
     const step = fc.oneof(
       fc.record({ owner, port: fc.integer({ min: 30_000, max: 30_004 }) }),

@@ -1,11 +1,11 @@
-/** Hands out the virtual addresses and node ports of Services, each to one Service at a time. */
+/** Allocates cluster IPs and node ports of Services, each to one Service at a time. */
 import { type JsonObject, objectAt } from '../json.ts'
 import { objectsIn } from './draft-fields.ts'
 
 const RANGE = '10.96.0.0/16'
 const PREFIX = '10.96.'
 const ADDRESS_COUNT = 65_536
-/** The first addresses stay free for those that people choose themselves, such as 10.96.0.10. */
+/** The first addresses stay available for explicit allocation, such as 10.96.0.10. */
 const FIRST_RANDOM_ADDRESS = 256
 const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
@@ -16,13 +16,13 @@ type Holdings = Set<string | number>
 /**
  * Addresses of 10.96.0.0/16 and ports of 30000–32767 that are in use, and the uid of the Service that uses each.
  *
- * What a Service has may be taken by it again. Nothing is given back but by {@link retain} and {@link releaseAll}, so
- * that a write which fails on the way neither loses what the stored Service has nor takes from another.
+ * A Service may allocate again what it already has. Only {@link retain} and {@link releaseAll} release allocations, so
+ * that a failed write neither loses what the stored Service has nor takes from another.
  */
 export class ServiceAddresses {
   readonly #addresses = new Map<string, string>()
   readonly #ports = new Map<number, string>()
-  /** What each owner has, so that giving back does not look at everything. */
+  /** The allocations of each owner, so that releasing does not scan all of them. */
   readonly #byOwner = new Map<string, Holdings>()
   readonly #random: () => number
 
@@ -30,7 +30,7 @@ export class ServiceAddresses {
     this.#random = random
   }
 
-  /** A free address, now taken; `undefined` when none is left. */
+  /** Allocates an available address; `undefined` when none is left. */
   allocateAddress(owner: string): string | undefined {
     const count = ADDRESS_COUNT - FIRST_RANDOM_ADDRESS
     const start = Math.floor(this.#random() * count)
@@ -45,10 +45,10 @@ export class ServiceAddresses {
     return undefined
   }
 
-  /** Takes a chosen address; returns why it cannot be had, nothing when it can. */
+  /** Allocates a specific address; returns the error if it is not available. */
   takeAddress(address: string, owner: string): string | undefined {
     const holder = this.#addresses.get(address)
-    // What was adopted from another cluster may be out of the range of this one.
+    // Addresses adopted from another cluster may be outside the range of this one.
     if (holder === owner) return undefined
     if (!address.startsWith(PREFIX)) {
       return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE}`
@@ -58,7 +58,7 @@ export class ServiceAddresses {
     return undefined
   }
 
-  /** A free node port, now taken; `undefined` when none is left. */
+  /** Allocates an available node port; `undefined` when none is left. */
   allocatePort(owner: string): number | undefined {
     const count = NODE_PORT_MAX - NODE_PORT_MIN + 1
     const start = Math.floor(this.#random() * count)
@@ -71,7 +71,7 @@ export class ServiceAddresses {
     return undefined
   }
 
-  /** Takes a chosen port; returns why it cannot be had, nothing when it can. */
+  /** Allocates a specific port; returns the error if it is not available. */
   takePort(port: number, owner: string): string | undefined {
     const holder = this.#ports.get(port)
     if (holder === owner) return undefined
@@ -84,7 +84,7 @@ export class ServiceAddresses {
     return undefined
   }
 
-  /** Gives back what `owner` has and none of `services`, its states, mentions. */
+  /** Releases what `owner` has allocated and none of its states `services` uses. */
   retain(owner: string, services: readonly JsonObject[]): void {
     const holdings = this.#byOwner.get(owner)
     if (holdings === undefined) return
@@ -98,7 +98,7 @@ export class ServiceAddresses {
     if (holdings.size === 0) this.#byOwner.delete(owner)
   }
 
-  /** Gives back everything that `owner` has. */
+  /** Releases all allocations of `owner`. */
   releaseAll(owner: string): void {
     this.retain(owner, [])
   }
@@ -111,7 +111,7 @@ export class ServiceAddresses {
     this.#byOwner.set(owner, holdings)
   }
 
-  /** Takes what a stored Service has, when a cluster starts with it or takes it over, from whatever range. */
+  /** Registers the allocations of a stored Service when a cluster starts or adopts it, from any range. */
   adopt(service: JsonObject): void {
     const owner = String(objectAt(service, 'metadata').uid)
     for (const address of addressesOf(service)) if (!this.#addresses.has(address)) this.#hold(owner, address)

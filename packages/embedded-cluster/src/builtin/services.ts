@@ -1,13 +1,13 @@
-/** Services: defaults and the virtual addresses and node ports the server hands out. */
+/** Services: defaults, and allocation of cluster IPs and node ports. */
 import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { invalid } from '../rest/api-errors.ts'
-import { adviseOnService } from './advice.ts'
 import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
 import type { KindStrategy, StrategyContext } from './kind-strategy.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { Problems } from './validation/problems.ts'
 import { validateServiceStatus } from './validation/reported-status.ts'
 import { hasAddress, hasNodePorts, validateFamilies, validateService } from './validation/services.ts'
+import { serviceWarnings } from './warnings.ts'
 
 const DEFAULT_AFFINITY_SECONDS = 10_800
 
@@ -21,7 +21,7 @@ export const serviceStrategy: KindStrategy = {
     object.status = { loadBalancer: {} }
     const spec = ensureObject(object, 'spec')
     normaliseAddresses(spec)
-    // What is refused anyway takes nothing.
+    // A rejected Service allocates nothing.
     if (validateService(object, undefined).length > 0) return
     try {
       allocate(object, context)
@@ -40,7 +40,7 @@ export const serviceStrategy: KindStrategy = {
     const owner = uidOf(old)
     try {
       allocate(object, context)
-      // Until the new state is stored, the old one may have to stay.
+      // Until the new state is stored, the old state may remain.
       context.serviceAddresses.retain(owner, context.dryRun ? [old] : [old, object])
     } catch (error) {
       context.serviceAddresses.retain(owner, [old])
@@ -49,7 +49,7 @@ export const serviceStrategy: KindStrategy = {
   },
   validate: validateService,
   validateStatus: validateServiceStatus,
-  warnings: adviseOnService,
+  warnings: serviceWarnings,
   release(object, { serviceAddresses }) {
     serviceAddresses.releaseAll(uidOf(object))
   },
@@ -88,7 +88,7 @@ function hasHealthCheckPort(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
-/** One address under two names, of which the client may give either. */
+/** `clusterIP` and `clusterIPs[0]` are equal; the client may set either. */
 function normaliseAddresses(spec: JsonObject, before: JsonObject = {}): void {
   if (spec.type === 'ExternalName') return
   const isChanged = spec.clusterIP !== before.clusterIP && jsonEqual(spec.clusterIPs, before.clusterIPs)
@@ -149,14 +149,14 @@ function allocatePort(
   if (why !== undefined) problems.invalid(`${path}.${field}`, chosen, why)
 }
 
-/** The cluster has IPv4 alone; only a Service without pods and address of its own is told that it may have both. */
+/** The cluster has IPv4 only; only a headless Service without selector reports both families. */
 function defaultFamilies(spec: JsonObject): void {
   const isBare = spec.clusterIP === 'None' && Object.keys(objectAt(spec, 'selector')).length === 0
   setDefault(spec, 'ipFamilyPolicy', isBare ? 'RequireDualStack' : 'SingleStack')
   spec.ipFamilies ??= isBare && spec.ipFamilyPolicy !== 'SingleStack' ? ['IPv4', 'IPv6'] : ['IPv4']
 }
 
-/** Fields that a change of type makes meaningless go, unless the client changed them itself. */
+/** Removes fields that are meaningless after a change of type, unless the client changed them. */
 function dropUnneeded(spec: JsonObject, before: JsonObject): void {
   const isSame = (field: string) => jsonEqual(spec[field], before[field])
   if (before.type !== 'ExternalName' && spec.type === 'ExternalName') {
@@ -178,7 +178,7 @@ function dropUnneeded(spec: JsonObject, before: JsonObject): void {
   }
 }
 
-/** What was handed out stays when the client leaves it out. */
+/** Keeps allocations that the client omitted. */
 function keepAllocations(spec: JsonObject, before: JsonObject): void {
   if (spec.type === 'ExternalName' || before.type === 'ExternalName') return
   const keep = (field: string) => {

@@ -20,14 +20,14 @@ export const claimStrategy: KindStrategy = {
   prepareForCreate(object) {
     object.status = { phase: 'Pending' }
     unifySources(ensureObject(object, 'spec'))
-    // A claim in use by a pod stays until the pod is gone.
+    // A claim that a pod uses stays until the pod is deleted.
     addFinalizer(object, claimProtection)
   },
 }
 
 /**
- * Two names for one thing. The older one knows claims and snapshots only and drops anything else; the newer one also
- * takes kinds of other groups and namespaces.
+ * `dataSource` and `dataSourceRef` are kept consistent. The older one only supports claims and snapshots and drops
+ * anything else; the newer one also supports kinds of other groups and namespaces.
  */
 function unifySources(spec: JsonObject): void {
   if (isJsonObject(spec.dataSource) && !isKnownSource(spec.dataSource)) delete spec.dataSource
@@ -63,7 +63,7 @@ export const volumeStrategy: KindStrategy = {
   prepareForCreate(object, { clock }) {
     const lastPhaseTransitionTime = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
     object.status = { phase: 'Pending', lastPhaseTransitionTime }
-    // A volume with a claim on it stays until the claim is gone.
+    // A volume with a claim stays until the claim is deleted.
     addFinalizer(object, volumeProtection)
   },
   prepareForDelete(object) {
@@ -100,7 +100,7 @@ export const csiDriverStrategy: KindStrategy = {
   },
 }
 
-/** The strategy of kinds that follow the generic rules but answer a deletion with the object. */
+/** The strategy of kinds that follow the generic rules but return the object on deletion. */
 export const csiNodeStrategy: KindStrategy = { returnsDeletedObject: true }
 
 /** The strategy of the kind VolumeAttachment. */

@@ -75,7 +75,10 @@ export function strategyOf(info: ResourceInfo): KindStrategy {
   return typedStrategies.of(info)
 }
 
-/** Gives every built-in kind the typed form of its objects, before its own defaults and after what the server fills in. */
+/**
+ * Converts objects of every built-in kind to their typed form, before the defaults and after the fields that the server
+ * sets.
+ */
 class TypedStrategies {
   // Derived from the resource alone, so that clusters in one process may share it.
   readonly #known = new WeakMap<ResourceInfo, KindStrategy>()
@@ -104,13 +107,13 @@ function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy)
     empty: () => zeroStruct(type),
     default(object) {
       decode(info, () => toTypedForm(type, object, { keepsEmptyLists: true }))
-      // A spec that is frozen comes from the store, and has its defaults.
+      // A frozen spec comes from the store and has its defaults.
       if (!isJsonObject(object.spec) || !Object.isFrozen(object.spec)) own.default?.(object)
       if (isJsonObject(object.status)) own.defaultStatus?.(object.status)
     },
     prepareForCreate(object, context) {
       own.prepareForCreate?.(object, context)
-      // Whatever the kind starts its status with, Go writes the fields that are always there.
+      // Go always encodes certain fields, whatever the initial status is.
       toTypedForm(type, object)
     },
     prepareForUpdate(object, old, context) {
@@ -120,7 +123,7 @@ function typedStrategy(info: ResourceInfo, type: MessageType, own: KindStrategy)
   }
 }
 
-/** Of a custom resource only the metadata has a typed form, the same as that of every kind. */
+/** In a custom resource only the metadata has a typed form, the same as in every kind. */
 function customStrategy(info: ResourceInfo): KindStrategy {
   const type = builtinMessageTypes().ofKind('meta.k8s.io/v1', 'ObjectMeta')
   if (type === undefined) return plain

@@ -17,7 +17,7 @@ const pod = (spec: JsonObject) => typed('v1', 'Pod', { spec }).spec
 const container = (fields: JsonObject) => pod({ containers: [{ name: 'a', ...fields }] })
 
 describe('the typed form', () => {
-  it('drops nulls and empty values, and writes structs that are always there', () => {
+  it('drops nulls and empty values, and adds structs that are always encoded', () => {
     expect(container({ args: [], env: null, workingDir: '', stdin: false, resources: { limits: {} } })).toEqual({
       containers: [{ name: 'a', resources: {} }],
     })
@@ -52,14 +52,14 @@ describe('the typed form', () => {
     })
   })
 
-  it('leaves what it does not know alone, also the kind', () => {
+  it('does not change unknown fields, including the kind', () => {
     expect(typed('v1', 'ConfigMap', { kind: 'ConfigMap', other: null })).toMatchObject({
       kind: 'ConfigMap',
       other: null,
     })
   })
 
-  it('takes frozen parts, which come from the store, to have the form already', () => {
+  it('assumes that frozen parts, which come from the store, have the form already', () => {
     const type = builtinMessageTypes().ofKind('v1', 'Namespace')
     if (type === undefined) throw new Error('no type for Namespace')
     const stored = Object.freeze({ phase: 'Active', conditions: [] })
@@ -73,10 +73,10 @@ describe('the typed form', () => {
 })
 
 describe('values of the wrong type', () => {
-  // The words of a real API server.
+  // Messages of a real API server.
   it.each<[string, JsonObject, string]>([
     [
-      'a text for a number',
+      'a string for a number',
       { spec: { replicas: 'a' } },
       'json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32',
     ],
@@ -96,12 +96,12 @@ describe('values of the wrong type', () => {
       'json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container',
     ],
     [
-      'a number for a text',
+      'a number for a string',
       { spec: { template: { spec: { containers: [{ name: 1 }] } } } },
       'json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers.name of type string',
     ],
     [
-      'a number for a named text',
+      'a number for a named string type',
       { spec: { template: { spec: { containers: [{ ports: [{ protocol: 1 }] }] } } } },
       'json: cannot unmarshal number into Go struct field ContainerPort.spec.template.spec.containers.ports.protocol of type v1.Protocol',
     ],
@@ -111,17 +111,17 @@ describe('values of the wrong type', () => {
       'json: cannot unmarshal array into Go struct field Container.spec.template.spec.containers.resources of type v1.ResourceRequirements',
     ],
     [
-      'a text for a resource list',
+      'a string for a resource list',
       { spec: { template: { spec: { containers: [{ resources: { requests: 'x' } }] } } } },
       'json: cannot unmarshal string into Go struct field ResourceRequirements.spec.template.spec.containers.resources.requests of type v1.ResourceList',
     ],
     [
-      'a boolean for a number or text',
+      'a boolean for an int-or-string',
       { spec: { strategy: { rollingUpdate: { maxSurge: true } } } },
       'json: cannot unmarshal bool into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
     ],
     [
-      'a number in a map of texts',
+      'a number in a map of strings',
       { metadata: { labels: { a: 1 } } },
       'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string',
     ],
@@ -136,7 +136,7 @@ describe('values of the wrong type', () => {
       'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string',
     ],
     [
-      'a quantity that is none',
+      'an invalid quantity',
       { spec: { template: { spec: { containers: [{ resources: { limits: { cpu: true } } }] } } } },
       "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     ],
@@ -146,7 +146,7 @@ describe('values of the wrong type', () => {
 })
 
 describe('any object', () => {
-  it('has a typed form that is its own typed form, or is refused', () => {
+  it('has an idempotent typed form, or is rejected', () => {
     const value = fc.jsonValue({ maxDepth: 3 })
     const object = fc.record({
       metadata: fc.oneof(value, fc.record({ name: fc.string(), labels: fc.dictionary(fc.string(), fc.string()) })),
@@ -155,7 +155,7 @@ describe('any object', () => {
     fc.assert(
       fc.property(object, (drawn) => {
         try {
-          // What fast-check draws is JSON.
+          // fast-check generates only JSON.
           const once = typed('apps/v1', 'Deployment', drawn as JsonObject)
           expect(typed('apps/v1', 'Deployment', once)).toEqual(once)
         } catch (error) {

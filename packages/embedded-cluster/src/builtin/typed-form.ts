@@ -1,7 +1,7 @@
 /**
- * Brings built-in objects into the form that the API server's typed decoding and encoding gives them: values of the
- * wrong type are refused, nulls and empty values that mean nothing are dropped, structs that are always written appear,
- * quantities and times get their one notation.
+ * Converts built-in objects to the form that the API server's typed decoding and encoding gives them: values of the
+ * wrong type are rejected, nulls and meaningless empty values are dropped, structs that are always encoded are added,
+ * quantities and times get their canonical format.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { MessageField, MessageType } from '../protobuf/messages.ts'
@@ -12,24 +12,24 @@ import { zeroOf, zeroValue } from './zero-values.ts'
 /** Options of {@link toTypedForm}. */
 export interface TypedFormOptions {
   /**
-   * Whether a list without entries stays one where the field is always written, instead of becoming null as it does in
-   * storage. Who sends an empty list owns the field.
+   * Whether an empty list is kept where the field is always encoded, instead of becoming null as in storage. A client
+   * that sends an empty list owns the field.
    * @default false
    */
   readonly keepsEmptyLists?: boolean
 }
 
 /**
- * Changes `object`, an object of the kind that `type` describes, in place. Fields that the type does not have are left
- * alone; what reads a request prunes them before. Parts that are frozen are taken to have the form already.
+ * Converts `object`, an object of the kind `type`, in place. Fields that the type does not have are not changed; the
+ * request decoder prunes them before. Frozen parts are assumed to have the form already.
  *
- * *Errors*: `DecodeError` for a value that its field cannot hold.
+ * *Errors*: `DecodeError` for a value of the wrong type.
  */
 export function toTypedForm(type: MessageType, object: JsonObject, options: TypedFormOptions = {}): void {
   new TypedWalk(options).fields(type, object, undefined)
 }
 
-/** The structs above a value, for messages only: most objects have no mistake, and nobody reads the way to it. */
+/** The structs above a value, only used for messages: the path is only formatted for an error. */
 interface Trail {
   readonly up: Trail | undefined
   readonly parent: MessageType
@@ -58,7 +58,7 @@ class TypedWalk {
     }
   }
 
-  /** The value that stays in the object; `undefined` when the field is left out. */
+  /** The value to keep in the object; `undefined` to omit the field. */
   #field(field: MessageField, value: JsonValue, parent: MessageType, up: Trail | undefined): JsonValue | undefined {
     const trail = { up, parent, field }
     if (field.cardinality === 'repeated') return this.#list(value, trail)
@@ -117,7 +117,7 @@ class TypedWalk {
   #message(type: MessageType, value: JsonValue, trail: Trail, isInMap: boolean): JsonValue {
     switch (type.special) {
       case 'Quantity':
-        // Resource lists are the maps of quantities, and the only ones that are rounded.
+        // Resource lists are the only maps of quantities, and the only values that are rounded.
         return quantity(value, isInMap)
       case 'IntOrString':
         return typeof value === 'string' ? value : integer(value, trail, 'int32', 'int32')
@@ -135,13 +135,13 @@ class TypedWalk {
         return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : fail(value, trail)
       case undefined:
         if (!isJsonObject(value)) throw mismatch(value, trail, elementType(trail.field))
-        // What is frozen comes from the store, and got its form on the way there.
+        // Frozen parts come from the store, where they already have the form.
         if (!Object.isFrozen(value)) this.fields(type, value, trail)
         return value
     }
   }
 
-  /** A schema, several of them, or one of the short forms that stand for one. */
+  /** A schema, several of them, or one of the short forms of one. */
   #schemaOr(type: MessageType, value: JsonValue, trail: Trail): JsonValue {
     const schema = [...type.byNumber.values()].find(({ value: inner }) => inner.kind === 'message')?.value
     if (schema?.kind !== 'message') return value
@@ -152,7 +152,7 @@ class TypedWalk {
   }
 }
 
-/** The zero time is written as null where a struct by value is always written. */
+/** The zero time is encoded as null where a struct by value is always encoded. */
 function isNullKept(field: MessageField): boolean {
   return (field.isAlways && (field.isPointer || field.cardinality !== 'one')) || isTimeByValue(field)
 }
@@ -167,7 +167,7 @@ function isZeroStruct(value: JsonValue): boolean {
 }
 
 function quantity(value: JsonValue, isInResourceList: boolean): string {
-  // Anything but a string is read as its JSON text, like the server does.
+  // Anything but a string is parsed from its JSON text, as in the server.
   const text = typeof value === 'string' ? value.trim() : JSON.stringify(value)
   try {
     return canonicalQuantity(text, { milli: isInResourceList })

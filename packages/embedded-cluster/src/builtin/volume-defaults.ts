@@ -1,11 +1,11 @@
-/** Defaults of the volumes of pods, and of the sources that volumes of the cluster share with them. */
+/** Defaults of pod volumes, and of the sources that PersistentVolumes share with them. */
 import type { JsonObject } from '../json.ts'
 import { objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 
 const OCTAL_644 = 0o644
 
-/** Fills one entry of a pod's `volumes`. */
+/** Sets defaults in one entry of a pod's `volumes`. */
 export function defaultVolume(volume: JsonObject): void {
   const sources = Object.keys(volume).filter((field) => field !== 'name' && volume[field] !== undefined)
   if (sources.length === 0) volume.emptyDir = {}
@@ -30,7 +30,7 @@ export function defaultVolume(volume: JsonObject): void {
   defaultVolumeSource(volume)
 }
 
-/** Fills the sources that volumes of pods and PersistentVolumes have in common. */
+/** Sets defaults in the sources that pod volumes and PersistentVolumes have in common. */
 export function defaultVolumeSource(volume: JsonObject): void {
   withObject(volume, 'hostPath', (source) => {
     source.type ??= ''
@@ -45,7 +45,7 @@ export function defaultVolumeSource(volume: JsonObject): void {
   })
 }
 
-/** Fills the spec of a claim, alone or in a template. */
+/** Sets defaults in the spec of a claim or claim template. */
 export function defaultClaimSpec(spec: JsonObject): void {
   spec.volumeMode ??= 'Filesystem'
 }

@@ -1,6 +1,5 @@
 /** Workloads that keep running: deployments, replica sets, replication controllers, stateful sets and daemon sets. */
 import { isJsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { adviseOnNamedWorkload, adviseOnWorkload } from './advice.ts'
 import { ensureObject, objectsIn, setDefault, setDefaults } from './draft-fields.ts'
 import type { KindStrategy } from './kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
@@ -18,15 +17,16 @@ import {
   validateStatefulSet,
 } from './validation/workloads.ts'
 import { defaultClaimSpec } from './volume-defaults.ts'
+import { namedWorkloadWarnings, workloadWarnings } from './warnings.ts'
 
 /** The strategy of the kind Deployment. */
 export const deploymentStrategy: KindStrategy = {
   generation: ['spec'],
-  // The controller passes them on to ReplicaSets, so it has to see them change.
+  // The controller copies them to ReplicaSets, so it has to observe their changes.
   annotationsCount: true,
   validate: validateDeployment,
   validateStatus: validateDeploymentStatus,
-  warnings: adviseOnNamedWorkload,
+  warnings: namedWorkloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
@@ -44,7 +44,7 @@ export const replicaSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateReplicaSet,
   validateStatus: validateReplicaSetStatus,
-  warnings: adviseOnNamedWorkload,
+  warnings: namedWorkloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -57,7 +57,7 @@ export const replicationControllerStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateReplicationController,
   validateStatus: validateReplicaSetStatus,
-  warnings: adviseOnNamedWorkload,
+  warnings: namedWorkloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -76,7 +76,7 @@ export const statefulSetStrategy: KindStrategy = {
   names: 'label',
   validate: validateStatefulSet,
   validateStatus: validateStatefulSetStatus,
-  warnings: adviseOnWorkload,
+  warnings: workloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: 'OrderedReady' })
@@ -106,7 +106,7 @@ export const daemonSetStrategy: KindStrategy = {
   generation: ['spec'],
   validate: validateDaemonSet,
   validateStatus: validateDaemonSetStatus,
-  warnings: adviseOnWorkload,
+  warnings: workloadWarnings,
   default(object) {
     const spec = ensureObject(object, 'spec')
     setDefault(spec, 'revisionHistoryLimit', 10)
@@ -122,7 +122,7 @@ export const daemonSetStrategy: KindStrategy = {
     ensureObject(ensureObject(object, 'metadata'), 'annotations')[templateGeneration] = '1'
   },
   prepareForUpdate(object, old) {
-    // Counts the changes of the template, for clients older than metadata.generation.
+    // Counts changes of the template, for clients older than metadata.generation.
     const before = Number(stringAt(objectAt(objectAt(old, 'metadata'), 'annotations'), templateGeneration) ?? 0)
     const isChanged = !jsonEqual(objectAt(object, 'spec').template, objectAt(old, 'spec').template)
     const annotations = ensureObject(ensureObject(object, 'metadata'), 'annotations')

@@ -1,8 +1,8 @@
-/** What Go writes as JSON for values that were never set. */
+/** The JSON that Go encodes for zero values. */
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { MessageField, MessageType } from '../protobuf/messages.ts'
 
-/** The JSON of a field that was never set, where it is written at all. */
+/** The JSON of a field that was never set, if it is encoded at all. */
 export function zeroOf(field: MessageField): JsonValue {
   if (field.isPointer || field.cardinality !== 'one') return null
   return zeroValue(field)

@@ -16,7 +16,7 @@ const sourceOfType: Readonly<Record<string, string>> = {
   ContainerResource: 'containerResource',
 }
 
-/** Problems of an autoscaler, in both versions. */
+/** Validates an autoscaler, in both versions. */
 export function validateAutoscaler(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -67,7 +67,7 @@ function validateMetric(problems: Problems, metric: JsonObject, path: string): v
   if (type === '') problems.required(`${path}.type`, 'must specify a metric source type')
   const expected = sourceOfType[type]
   if (expected === undefined) {
-    // The server looks at the type twice, and says so twice.
+    // The server validates the type twice, and reports it twice.
     for (let count = 0; count < 2; count += 1) problems.notSupported(`${path}.type`, type, metricTypes)
   } else if (!isJsonObject(metric[expected])) {
     problems.required(`${path}.${expected}`, 'must populate information for the given metric source')

@@ -1,4 +1,4 @@
-/** Claims on storage, alone and in templates. */
+/** PersistentVolumeClaims and claim templates. */
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
 import { compareQuantities, parseQuantity, type Quantity } from '../quantity.ts'
 import { nameProblems } from './formats.ts'
@@ -8,7 +8,7 @@ import { type Problems, textAt, textsAt } from './problems.ts'
 export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
-/** Checks the spec of a claim. */
+/** Validates the spec of a claim. */
 export function validateClaimSpec(problems: Problems, spec: JsonObject, path: string): void {
   const modes = textsAt(spec, 'accessModes')
   if (modes.length === 0) problems.required(`${path}.accessModes`, 'at least 1 access mode is required')
@@ -21,7 +21,7 @@ export function validateClaimSpec(problems: Problems, spec: JsonObject, path: st
   validateSource(problems, spec, path)
 }
 
-/** Checks access modes of a claim or volume. */
+/** Validates access modes of a claim or volume. */
 export function validateAccessModes(problems: Problems, modes: readonly string[], path: string): void {
   for (const mode of modes) problems.oneOf(path, mode, accessModes)
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
@@ -61,13 +61,13 @@ function withoutNull(object: JsonObject): JsonObject {
 const whatMayChange =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 
-/** Checks the change of a claim: a bound one may grow, everything else stays. */
+/** Validates an update of a claim: a bound claim may grow, everything else is immutable. */
 export function validateClaimUpdate(problems: Problems, object: JsonObject, old: JsonObject): void {
   const spec = objectAt(object, 'spec')
   const before = objectAt(old, 'spec')
   const isBound = objectAt(old, 'status').phase === 'Bound'
   const hasVolume = textAt(before, 'volumeName') !== ''
-  // The volume is bound by a controller after the claim was made; a claim without a class is given one later.
+  // A controller sets the volume after the claim was created; a claim without a class may get one later.
   const allowed: JsonObject = { ...before }
   if (!hasVolume && spec.volumeName !== undefined) allowed.volumeName = spec.volumeName
   if (before.storageClassName === undefined && spec.storageClassName !== undefined) {

@@ -5,7 +5,7 @@ import { labelValueProblems, qualifiedNameProblems, rangeProblems } from './form
 import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 import { taintEffects } from './scheduling.ts'
 
-/** Problems of a Namespace. */
+/** Validates a Namespace. */
 export function validateNamespace(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   for (const finalizer of textsAt(objectAt(object, 'spec'), 'finalizers')) {
@@ -17,7 +17,7 @@ export function validateNamespace(object: JsonObject): readonly FieldError[] {
   return problems.errors
 }
 
-/** Problems of a Node. */
+/** Validates a Node. */
 export function validateNode(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -38,7 +38,7 @@ export function validateNode(object: JsonObject, old: JsonObject | undefined): r
   return problems.errors
 }
 
-/** The messages place the taints of a node in its metadata. */
+/** The messages report the taints of a node under its metadata. */
 function validateTaints(problems: Problems, spec: JsonObject): void {
   const seen = new Set<string>()
   for (const [taint, at] of entriesOf(spec, 'taints', 'metadata.taints')) {

@@ -15,7 +15,7 @@ function validateImmutable(problems: Problems, object: JsonObject, old: JsonObje
   }
 }
 
-/** Problems of a ConfigMap. */
+/** Validates a ConfigMap. */
 export function validateConfigMap(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const [data, binaryData] = [objectAt(object, 'data'), objectAt(object, 'binaryData')]
@@ -29,13 +29,13 @@ export function validateConfigMap(object: JsonObject, old: JsonObject | undefine
     problems.invalidAll(`binaryData[${key}]`, key, dataKeyProblems(key))
     bytes += decodedSize(String(value))
   }
-  // The messages about the object as a whole have an empty path, which is printed like this.
+  // Messages about the object as a whole have an empty path, which is printed like this.
   if (bytes > MAX_BYTES) problems.tooLong('[]', MAX_BYTES)
   validateImmutable(problems, object, old)
   return problems.errors
 }
 
-/** Problems of a Secret. */
+/** Validates a Secret. */
 export function validateSecret(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const data = objectAt(object, 'data')
@@ -85,7 +85,7 @@ function validateSecretType(problems: Problems, object: JsonObject, data: JsonOb
   }
 }
 
-/** Checks that the value under `key` is JSON; the message must not show any of it. */
+/** Validates that the value under `key` is JSON; the message must not contain any of it. */
 function validateJsonKey(problems: Problems, data: JsonObject, key: string): void {
   const value = data[key]
   if (value === undefined) {
@@ -96,7 +96,7 @@ function validateJsonKey(problems: Problems, data: JsonObject, key: string): voi
   try {
     JSON.parse(text)
   } catch {
-    // What is wrong where differs from parser to parser; the first character is what people see most.
+    // The position of the error differs between parsers; the first character is the most common case.
     const detail =
       text === '' ? 'unexpected end of JSON input' : `invalid character '${text[0]}' looking for beginning of value`
     problems.invalid(`data[${key}]`, '<secret contents redacted>', detail)

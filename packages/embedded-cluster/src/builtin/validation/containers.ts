@@ -10,7 +10,7 @@ import { validateContainerSecurity } from './security.ts'
 const protocols = ['SCTP', 'TCP', 'UDP']
 const containerRestartPolicies = ['Always', 'OnFailure', 'Never']
 
-/** Checks `containers` and `initContainers` of a pod's spec. `volumes` are the names of its volumes. */
+/** Validates `containers` and `initContainers` of a pod's spec. `volumes` are the names of its volumes. */
 export function validateContainers(
   problems: Problems,
   spec: JsonObject,
@@ -88,7 +88,7 @@ function validatePorts(problems: Problems, container: JsonObject, path: string):
   }
 }
 
-/** A port of the node is taken once per protocol and address. */
+/** A host port can be used once per protocol and address. */
 function validateHostPorts(problems: Problems, containers: readonly (readonly [JsonObject, string])[]): void {
   const taken = new Set<string>()
   for (const [container, path] of containers) {

@@ -3,7 +3,7 @@ import { cronProblem } from './cron-syntax.ts'
 
 describe('a cron schedule', () => {
   it.each(['* * * * *', '*/5 0-12/2 1,15 jan-mar MON', '0 0 ? * 0', '@daily', '@every 1h30m', 'TZ=UTC 0 0 * * *'])(
-    '%s is right',
+    '%s is valid',
     (schedule) => {
       expect(cronProblem(schedule)).toBeUndefined()
     },
@@ -20,7 +20,7 @@ describe('a cron schedule', () => {
     ['every day', 'expected exactly 5 fields, found 2: [every day]'],
     ['@sometimes', 'unrecognized descriptor: @sometimes'],
     ['@every x', 'failed to parse duration @every x: time: invalid duration "x"'],
-  ])('%s is wrong, and the server says why', (schedule, problem) => {
+  ])('%s is invalid, with the message of the server', (schedule, problem) => {
     expect(cronProblem(schedule)).toBe(problem)
   })
 })

@@ -1,4 +1,4 @@
-/** Tells what is wrong with a cron schedule, in the words that the API server's own parser uses. */
+/** Validates cron schedules, with the messages of the API server's parser. */
 
 interface FieldRange {
   readonly min: number
@@ -19,7 +19,7 @@ const fieldRanges: readonly FieldRange[] = [
 const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 const duration = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
 
-/** What is wrong with `schedule`; `undefined` when nothing is. */
+/** The error of `schedule`; `undefined` when it is valid. */
 export function cronProblem(schedule: string): string | undefined {
   const withoutZone = schedule.replace(/^(?:TZ|CRON_TZ)=\S+\s+/, '')
   if (withoutZone.startsWith('@')) return descriptorProblem(withoutZone)
@@ -43,7 +43,7 @@ function descriptorProblem(text: string): string | undefined {
   return `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(every)}`
 }
 
-/** A problem found on the way, so that reading a number can end the whole check. */
+/** Thrown so that parsing a number can end the whole validation. */
 class CronProblem extends Error {}
 
 function partProblem(part: string, range: FieldRange): string | undefined {

@@ -7,7 +7,7 @@ import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 const protocols = ['SCTP', 'TCP', 'UDP']
 const MAX_ENDPOINTS = 1000
 
-/** Problems of Endpoints. */
+/** Validates Endpoints. */
 export function validateEndpoints(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   for (const [subset, at] of entriesOf(object, 'subsets', 'subsets')) {
@@ -18,7 +18,7 @@ export function validateEndpoints(object: JsonObject): readonly FieldError[] {
         const ip = textAt(address, 'ip')
         const why = addressProblems(ip)
         problems.invalidAll(`${addressAt}.ip`, ip, why)
-        // The server looks at the address twice, and says so twice.
+        // The server validates the address twice, and reports it twice.
         problems.invalidAll(
           `${addressAt}.ip`,
           ip,
@@ -38,7 +38,7 @@ export function validateEndpoints(object: JsonObject): readonly FieldError[] {
   return problems.errors
 }
 
-/** Problems of an EndpointSlice. */
+/** Validates an EndpointSlice. */
 export function validateEndpointSlice(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const family = textAt(object, 'addressType')

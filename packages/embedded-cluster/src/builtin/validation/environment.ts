@@ -1,4 +1,4 @@
-/** Environment variables of containers and the references they come from. */
+/** Environment variables of containers and their sources. */
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import { dataKeyProblems, environmentNameProblems, nameProblems, qualifiedNameProblems } from './formats.ts'
 import { entriesOf, type Problems, textAt } from './problems.ts'
@@ -31,7 +31,7 @@ const resourceFields = [
   'requests.memory',
 ]
 
-/** Checks `env` and `envFrom` of a container. */
+/** Validates `env` and `envFrom` of a container. */
 export function validateEnvironment(problems: Problems, container: JsonObject, path: string): void {
   for (const [variable, at] of entriesOf(container, 'env', `${path}.env`)) {
     const name = textAt(variable, 'name')
@@ -71,7 +71,7 @@ function validateKeyRef(problems: Problems, ref: JsonObject, path: string): void
   else problems.invalidAll(`${path}.key`, key, dataKeyProblems(key))
 }
 
-/** Checks a reference to a field of the pod itself; files may show whole maps, variables single values. */
+/** Validates a reference to a field of the pod itself; files may contain whole maps, variables single values. */
 export function validateFieldRef(problems: Problems, ref: JsonObject, path: string, use: 'variable' | 'file'): void {
   const fieldPath = textAt(ref, 'fieldPath')
   if (fieldPath === '') {
@@ -87,7 +87,7 @@ export function validateFieldRef(problems: Problems, ref: JsonObject, path: stri
   } else problems.oneOf(`${path}.fieldPath`, fieldPath, use === 'variable' ? fieldsForVariables : fieldsForFiles)
 }
 
-/** Checks a reference to a container's resources. */
+/** Validates a reference to a container's resources. */
 export function validateResourceRef(problems: Problems, ref: JsonObject, path: string, use: 'variable' | 'file'): void {
   const resource = textAt(ref, 'resource')
   if (use === 'file' && textAt(ref, 'containerName') === '') problems.required(`${path}.containerName`)

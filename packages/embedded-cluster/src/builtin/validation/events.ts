@@ -38,7 +38,7 @@ const newFields: EventFields = {
   count: 'deprecatedCount',
 }
 
-/** Problems of an Event. */
+/** Validates an Event. */
 export function validateEvent(event: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const isCore = event.apiVersion === 'v1'

@@ -1,4 +1,4 @@
-/** Formats of names, ports, addresses and numbers. The texts are the API's own, which people search for. */
+/** Formats of names, ports, addresses and numbers. The messages are the API server's, which people search for. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { JsonValue } from '../../json.ts'
 import { labelValueProblems, nameProblems, qualifiedNameProblems } from '../../rest/object-meta.ts'
@@ -15,12 +15,12 @@ export function isPort(value: JsonValue | undefined): boolean {
   return typeof value === 'number' && value >= 1 && value <= 65_535
 }
 
-/** Refuses a number below zero; absent is fine. */
+/** Rejects a number below zero; absent is valid. */
 export function notNegative(problems: Problems, field: string, value: JsonValue | undefined): void {
   if (typeof value === 'number' && value < 0) problems.invalid(field, value, NOT_NEGATIVE)
 }
 
-/** Why `name` is not the name of a port; empty when it is. */
+/** Errors of a port name; empty when it is valid. */
 export function portNameProblems(name: string): string[] {
   const problems: string[] = []
   if (name.length > 15) problems.push('must be no more than 15 characters')
@@ -32,7 +32,7 @@ export function portNameProblems(name: string): string[] {
   return problems
 }
 
-/** Checks a port that is a number or the name of one. */
+/** Validates a port number or port name. */
 export function portOrName(problems: Problems, field: string, value: JsonValue | undefined): void {
   if (typeof value === 'string') problems.invalidAll(field, value, portNameProblems(value))
   else if (!isPort(value)) problems.invalid(field, value ?? 0, PORT_RANGE)
@@ -41,25 +41,25 @@ export function portOrName(problems: Problems, field: string, value: JsonValue |
 const percentText =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** Checks a number or percentage that is not below zero. */
+/** Validates a number or percentage that must not be negative. */
 export function countOrPercent(problems: Problems, field: string, value: JsonValue | undefined): void {
   if (typeof value === 'string') {
     if (!/^[0-9]+%$/.test(value)) problems.invalid(field, value, percentText)
   } else notNegative(problems, field, value)
 }
 
-/** Refuses more than 100 %. */
+/** Rejects more than 100 %. */
 export function atMostAll(problems: Problems, field: string, value: JsonValue | undefined): void {
   const percent = typeof value === 'string' ? /^([0-9]+)%$/.exec(value)?.[1] : undefined
   if (percent !== undefined && Number(percent) > 100) problems.invalid(field, value, 'must not be greater than 100%')
 }
 
-/** Whether a number or percentage comes to nothing. */
+/** Whether a number or percentage is zero. */
 export function isNone(value: JsonValue | undefined): boolean {
   return value === 0 || (typeof value === 'string' && /^0+%$/.test(value))
 }
 
-/** Why `text` is no IP address; empty when it is. */
+/** Errors of an IP address; empty when it is valid. */
 export function addressProblems(text: string): string[] {
   return isAddress(text) ? [] : ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
@@ -68,7 +68,7 @@ function isAddress(text: string): boolean {
   return isIPv4(text) || (isIPv6(text) && !text.includes('%'))
 }
 
-/** Why `text` is no range of addresses; empty when it is. */
+/** Errors of an address range; empty when it is valid. */
 export function rangeProblems(text: string): string[] {
   const match = /^([^/]+)\/(\d{1,3})$/.exec(text)
   const [, address = '', bits = ''] = match ?? []
@@ -76,7 +76,7 @@ export function rangeProblems(text: string): string[] {
   return isValid ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
 }
 
-/** Why an address cannot be that of an endpoint; empty when it can. */
+/** Errors of an endpoint address; empty when it is valid. */
 export function endpointAddressProblems(address: string): string[] {
   if (address === '0.0.0.0' || address === '::') return ['may not be unspecified (0.0.0.0 or ::)']
   if (address.startsWith('127.') || address === '::1')
@@ -90,12 +90,12 @@ export function endpointAddressProblems(address: string): string[] {
   return []
 }
 
-/** Why a path does not stay below its start; empty when it does. */
+/** Errors of a path that must not contain `..`; empty when it is valid. */
 export function backStepProblems(path: string): string[] {
   return path.split('/').includes('..') ? ["must not contain '..'"] : []
 }
 
-/** Why a path is not one below a volume; empty when it is. */
+/** Errors of a relative path in a volume; empty when it is valid. */
 export function relativePathProblems(path: string): string[] {
   return [...(path.startsWith('/') ? ['must be a relative path'] : []), ...backStepProblems(path)]
 }
@@ -103,7 +103,7 @@ export function relativePathProblems(path: string): string[] {
 const environmentName =
   "a valid environment variable name must consist only of printable ASCII characters other than '='"
 
-/** Why `name` is not that of an environment variable; empty when it is. */
+/** Errors of an environment variable name; empty when it is valid. */
 export function environmentNameProblems(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : [environmentName]
 }
@@ -111,7 +111,7 @@ export function environmentNameProblems(name: string): string[] {
 const dataKeyText =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 
-/** Why `key` is not a key of a ConfigMap or Secret; empty when it is. */
+/** Errors of a key of a ConfigMap or Secret; empty when it is valid. */
 export function dataKeyProblems(key: string): string[] {
   const problems = key.length > 253 ? ['must be no more than 253 characters'] : []
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) problems.push(dataKeyText)

@@ -1,10 +1,10 @@
-/** The state of a Job: counters that only grow, conditions that follow each other, and times that fit them. */
+/** The status of a Job: counters only increase, conditions and times must be consistent. */
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { notNegative } from './formats.ts'
 import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 
-/** Problems of a Job's status. */
+/** Validates a Job's status. */
 export function validateJobStatus(object: JsonObject, old: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const status = objectAt(object, 'status')
@@ -42,7 +42,7 @@ function validateUncounted(problems: Problems, status: JsonObject): void {
   }
 }
 
-/** What a finished Job must and an unfinished one must not say. */
+/** Fields that a finished Job must have and an unfinished one must not have. */
 function validateEnd(problems: Problems, status: JsonObject): void {
   const has = (type: string) => hasCondition(status, type)
   const isComplete = has('Complete')
@@ -74,7 +74,7 @@ function validateEnd(problems: Problems, status: JsonObject): void {
   if (isFinished && startTime === '') problems.required('status.startTime', 'startTime is required for finished job')
 }
 
-/** The messages about conditions name no value. */
+/** The messages about conditions contain no value. */
 function conditionError(detail: string): FieldError {
   return { field: 'status.conditions', reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
@@ -86,7 +86,7 @@ function hasCondition(status: JsonObject, type: string): boolean {
   return false
 }
 
-/** Only a Job that counts its completions by index has indexes. */
+/** Only an indexed Job has completed indexes. */
 function validateIndexes(problems: Problems, spec: JsonObject, status: JsonObject): void {
   const completed = textAt(status, 'completedIndexes')
   const completions = Number(spec.completions ?? 0)
@@ -106,7 +106,7 @@ function validateIndexes(problems: Problems, spec: JsonObject, status: JsonObjec
   }
 }
 
-/** What was reported once is not taken back. */
+/** Reported progress is never withdrawn. */
 function validateProgress(problems: Problems, object: JsonObject, status: JsonObject, before: JsonObject): void {
   for (const field of ['failed', 'succeeded']) {
     if (count(status, field) >= count(before, field)) continue

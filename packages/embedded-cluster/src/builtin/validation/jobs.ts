@@ -1,4 +1,4 @@
-/** Workloads that end. */
+/** Jobs and cron jobs. */
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, jsonEqual, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { cronProblem } from './cron-syntax.ts'
@@ -11,7 +11,7 @@ const MAX_CRON_JOB_NAME = 52
 const MAX_INDEXED_PARALLELISM = 100_000
 const uidLabel = 'batch.kubernetes.io/controller-uid'
 
-/** Problems of a Job. */
+/** Validates a Job. */
 export function validateJob(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -30,7 +30,7 @@ export function validateJob(object: JsonObject, old: JsonObject | undefined): re
   return problems.errors
 }
 
-/** A job that does not choose its selector has exactly the one that the server made. */
+/** A job without a manual selector has exactly the one that the server generated. */
 function validateGeneratedSelector(problems: Problems, object: JsonObject, spec: JsonObject): void {
   if (spec.manualSelector === true) return
   const uid = objectAt(object, 'metadata').uid
@@ -130,7 +130,7 @@ function validateJobUpdate(problems: Problems, spec: JsonObject, old: JsonObject
   ]
   if (!jsonEqual(spec.completions, before.completions)) {
     const isIndexed = before.completionMode === 'Indexed'
-    // An indexed job may change its size, as long as completions and parallelism stay the same number.
+    // An indexed job may change its size, as long as completions and parallelism stay equal.
     if (!isIndexed) problems.invalid('spec.completions', spec.completions ?? null, IMMUTABLE)
     else if (spec.completions !== spec.parallelism) {
       const why = `can only be modified in tandem with spec.parallelism`
@@ -147,19 +147,19 @@ function validateJobUpdate(problems: Problems, spec: JsonObject, old: JsonObject
   if (!jsonEqual(template, fixed)) problems.invalid('spec.template', template, IMMUTABLE)
 }
 
-/** The old template with the scheduling of the new one: a job that never ran may still be told where to run. */
+/** The old template with the scheduling fields of the new one: they may change until the job has started. */
 function withScheduling(before: JsonObject, now: JsonObject): JsonObject {
   const { nodeSelector, tolerations, schedulingGates, affinity } = objectAt(now, 'spec')
   const scheduling = { nodeSelector, tolerations, schedulingGates, affinity }
   return { ...before, metadata: now.metadata, spec: { ...objectAt(before, 'spec'), ...scheduling } }
 }
 
-/** Problems of a CronJob. */
+/** Validates a CronJob. */
 export function validateCronJob(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
   const name = textAt(objectAt(object, 'metadata'), 'name')
-  // Jobs add a number to the name.
+  // Jobs append a number to the name.
   if (name.length > MAX_CRON_JOB_NAME) {
     problems.invalid('metadata.name', name, `must be no more than ${MAX_CRON_JOB_NAME} characters`)
   }
@@ -192,10 +192,10 @@ function validateTimeZone(problems: Problems, zone: JsonValue | undefined): void
 
 function isTimeZone(zone: string): boolean {
   try {
-    // The constructor is the only part of the language that knows the zones.
+    // Only the constructor knows the supported time zones.
     return new Intl.DateTimeFormat('en', { timeZone: zone }) instanceof Intl.DateTimeFormat
   } catch {
-    // It throws for a zone it does not know.
+    // It throws for an unknown time zone.
     return false
   }
 }

@@ -1,9 +1,9 @@
-/** Labels and the selectors over them. */
+/** Labels and label selectors. */
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt } from '../../json.ts'
 import { labelValueProblems, qualifiedNameProblems } from './formats.ts'
 import { entriesOf, type Problems, textAt, textsAt } from './problems.ts'
 
-/** Checks keys and values of a map of labels. */
+/** Validates keys and values of a map of labels. */
 export function validateLabels(problems: Problems, labels: JsonValue | undefined, path: string): void {
   if (!isJsonObject(labels)) return
   for (const [key, value] of Object.entries(labels)) {
@@ -12,7 +12,7 @@ export function validateLabels(problems: Problems, labels: JsonValue | undefined
   }
 }
 
-/** Checks how many values a requirement has for its operator. */
+/** Validates the number of values of a requirement for its operator. */
 export function validateOperator(problems: Problems, operator: string, values: readonly string[], at: string): void {
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0) problems.required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
@@ -22,7 +22,7 @@ export function validateOperator(problems: Problems, operator: string, values: r
   } else problems.invalid(`${at}.operator`, operator, 'not a valid selector operator')
 }
 
-/** Checks a label selector. */
+/** Validates a label selector. */
 export function validateSelector(problems: Problems, selector: JsonValue | undefined, path: string): void {
   if (!isJsonObject(selector)) return
   validateLabels(problems, selector.matchLabels, `${path}.matchLabels`)

@@ -10,7 +10,7 @@ const wildcardText =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
 
-/** Problems of an Ingress. */
+/** Validates an Ingress. */
 export function validateIngress(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -92,7 +92,7 @@ function validateBackend(problems: Problems, backend: JsonObject, path: string):
   } else problems.invalid(path, '', 'resource or service backend is required')
 }
 
-/** Problems of an IngressClass. */
+/** Validates an IngressClass. */
 export function validateIngressClass(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -117,7 +117,7 @@ export function validateIngressClass(object: JsonObject): readonly FieldError[] 
   return problems.errors
 }
 
-/** Problems of a NetworkPolicy. */
+/** Validates a NetworkPolicy. */
 export function validateNetworkPolicy(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')

@@ -1,4 +1,4 @@
-/** The spec of pods and of the templates they are made from. */
+/** The spec of pods and pod templates. */
 import { arrayAt, type JsonObject, type JsonValue, objectAt } from '../../json.ts'
 import { validateContainers } from './containers.ts'
 import { addressProblems, nameProblems } from './formats.ts'
@@ -10,7 +10,7 @@ import { validateVolumes } from './volumes.ts'
 
 const MAX_DEADLINE = 2_147_483_647
 
-/** Checks a pod's spec, in a pod or in a template. */
+/** Validates a pod's spec, in a pod or in a template. */
 export function validatePodSpec(problems: Problems, spec: JsonObject, path: string): void {
   const volumes = validateVolumes(problems, spec, path)
   validateContainers(problems, spec, path, volumes)
@@ -30,7 +30,7 @@ export function validatePodSpec(problems: Problems, spec: JsonObject, path: stri
   }
 }
 
-/** In the host's network there is one port, seen from both sides. */
+/** On the host network, container port and host port are the same. */
 function validateHostNetwork(problems: Problems, spec: JsonObject, path: string): void {
   if (spec.hostNetwork !== true) return
   for (const [container, at] of entriesOf(spec, 'containers', `${path}.containers`)) {
@@ -87,7 +87,7 @@ function validateGates(problems: Problems, spec: JsonObject, path: string): void
   }
 }
 
-/** Checks what holds for pods but not for templates. */
+/** Validates fields of pods that templates do not have. */
 export function validatePodOnly(problems: Problems, spec: JsonObject): void {
   for (const field of ['containers', 'initContainers']) {
     for (const [container, at] of entriesOf(spec, field, `spec.${field}`)) {
@@ -98,7 +98,7 @@ export function validatePodOnly(problems: Problems, spec: JsonObject): void {
   }
 }
 
-/** Checks what a new pod must not have. */
+/** Rejects fields that a new pod must not have. */
 export function validateNewPod(problems: Problems, spec: JsonObject): void {
   if (arrayAt(spec, 'ephemeralContainers').length > 0) {
     problems.forbidden('spec.ephemeralContainers', 'cannot be set on create')
@@ -108,7 +108,7 @@ export function validateNewPod(problems: Problems, spec: JsonObject): void {
   }
 }
 
-/** Checks the template of a workload. */
+/** Validates the template of a workload. */
 export function validatePodTemplate(problems: Problems, template: JsonObject, path: string): void {
   validateLabels(problems, objectAt(template, 'metadata').labels, `${path}.labels`)
   validatePodSpec(problems, objectAt(template, 'spec'), `${path}.spec`)
@@ -117,11 +117,11 @@ export function validatePodTemplate(problems: Problems, template: JsonObject, pa
   }
 }
 
-/** Checks that pods of a workload are restarted, which is what the workload counts on. */
+/** Validates that the restart policy of a workload's pods is `Always`. */
 export function validateAlwaysRestarts(problems: Problems, template: JsonObject, path: string, owner: string): void {
   const spec = objectAt(template, 'spec')
   const policy: JsonValue | undefined = spec.restartPolicy
-  // A policy that nobody knows is refused with the pod's spec already.
+  // An unknown policy was reported with the pod's spec already.
   if (policy === 'OnFailure' || policy === 'Never')
     problems.notSupported(`${path}.spec.restartPolicy`, policy, ['Always'])
   if (spec.activeDeadlineSeconds === undefined) return

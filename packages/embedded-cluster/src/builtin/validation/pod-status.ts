@@ -1,11 +1,11 @@
-/** The state of a Pod as its kubelet reports it. */
+/** The status of a Pod, as reported by its kubelet. */
 import { isIPv4 } from 'node:net'
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { addressProblems, IMMUTABLE, nameProblems, qualifiedNameProblems } from './formats.ts'
 import { entriesOf, Problems, textAt } from './problems.ts'
 
-/** Problems of a Pod's status. */
+/** Validates a Pod's status. */
 export function validatePodStatus(object: JsonObject, old: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -29,7 +29,7 @@ export function validatePodStatus(object: JsonObject, old: JsonObject): readonly
   return problems.errors
 }
 
-/** A container that ended for good does not run again. */
+/** A container that terminated for good must not run again. */
 function validateRestarts(problems: Problems, spec: JsonObject, status: JsonObject, before: JsonObject): void {
   const policy = textAt(spec, 'restartPolicy')
   if (policy === 'Always') return

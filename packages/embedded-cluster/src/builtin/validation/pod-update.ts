@@ -1,4 +1,4 @@
-/** What may change in a pod once it exists. */
+/** Updates of an existing pod. */
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual } from '../../json.ts'
 import { entriesOf, type Problems, textAt } from './problems.ts'
 
@@ -11,7 +11,7 @@ const updatable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',')
 
-/** Checks the change of a pod's spec. */
+/** Validates an update of a pod's spec. */
 export function validatePodUpdate(problems: Problems, spec: JsonObject, before: JsonObject): void {
   for (const field of ['containers', 'initContainers']) {
     if (!validateContainerUpdates(problems, spec, before, field)) return
@@ -75,7 +75,7 @@ function validateRemovedGates(problems: Problems, spec: JsonObject, before: Json
   }
 }
 
-/** The new spec with everything that may change put back. */
+/** The new spec with all mutable fields reset to the old ones. */
 function withOldParts(spec: JsonObject, before: JsonObject): JsonObject {
   const images = (field: string) => {
     const old = arrayAt(before, field)
@@ -95,7 +95,7 @@ function withOldParts(spec: JsonObject, before: JsonObject): JsonObject {
   const [now, old] = [spec.terminationGracePeriodSeconds, before.terminationGracePeriodSeconds]
   if (typeof old === 'number' && old < 0 && now === 1) restored.terminationGracePeriodSeconds = old
   if (arrayAt(before, 'schedulingGates').length > 0) {
-    // Before it is scheduled, a pod may still be told where to go.
+    // Before it is scheduled, the node selection of a pod may still change.
     restored.nodeSelector = before.nodeSelector
     restored.affinity = before.affinity
   }

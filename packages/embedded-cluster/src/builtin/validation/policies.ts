@@ -11,7 +11,7 @@ const systemClasses: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
 }
 
-/** Problems of a PodDisruptionBudget. */
+/** Validates a PodDisruptionBudget. */
 export function validateDisruptionBudget(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -40,7 +40,7 @@ export function validateDisruptionBudget(object: JsonObject): readonly FieldErro
   return problems.errors
 }
 
-/** Problems of a PriorityClass. */
+/** Validates a PriorityClass. */
 export function validatePriorityClass(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const name = textAt(objectAt(object, 'metadata'), 'name')
@@ -63,7 +63,7 @@ export function validatePriorityClass(object: JsonObject, old: JsonObject | unde
   return problems.errors
 }
 
-/** Problems of a RuntimeClass. */
+/** Validates a RuntimeClass. */
 export function validateRuntimeClass(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const handler = textAt(object, 'handler')
@@ -72,7 +72,7 @@ export function validateRuntimeClass(object: JsonObject, old: JsonObject | undef
   return problems.errors
 }
 
-/** Problems of a Lease. */
+/** Validates a Lease. */
 export function validateLease(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')

@@ -6,7 +6,7 @@ import { entriesOf, type Problems, textAt, textsAt } from './problems.ts'
 const headerText =
   "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
 
-/** Checks the probes and hooks of a container that runs for long. */
+/** Validates the probes and hooks of a long-running container. */
 export function validateProbes(problems: Problems, container: JsonObject, path: string): void {
   for (const field of ['postStart', 'preStop']) {
     const hook = objectAt(container, 'lifecycle')[field]
@@ -18,7 +18,7 @@ export function validateProbes(problems: Problems, container: JsonObject, path: 
   }
 }
 
-/** Refuses probes and hooks of a container that has to end before others start. */
+/** Rejects probes and hooks of a container that must exit before others start. */
 export function refuseProbes(problems: Problems, container: JsonObject, path: string): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
     if (container[field] === undefined) continue

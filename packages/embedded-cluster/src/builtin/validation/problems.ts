@@ -1,9 +1,9 @@
-/** Collects what is wrong with an object, field by field, in the words of the API server. */
+/** Collects validation errors of an object, with the messages of the API server. */
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue } from '../../json.ts'
 import * as fieldError from '../../schema/field-error.ts'
 import type { FieldError } from '../../status-error.ts'
 
-/** Problems found so far. Paths are those of the messages, such as `spec.ports[0].name`. */
+/** Errors found so far. Paths are those of the messages, such as `spec.ports[0].name`. */
 export class Problems {
   readonly errors: FieldError[] = []
 
@@ -39,7 +39,7 @@ export class Problems {
     this.errors.push(fieldError.duplicate(field, value))
   }
 
-  /** `duplicate` for a struct, printed like that of {@link invalidStruct}. */
+  /** `duplicate` for a struct, printed as in {@link invalidStruct}. */
   duplicateStruct(field: string, shown: Readonly<Record<string, JsonValue | undefined>>, detail?: string): void {
     const text = JSON.stringify(shown, (_, value) => value ?? null)
     const message = `Duplicate value: ${text}${detail === undefined ? '' : `: ${detail}`}`
@@ -58,13 +58,13 @@ export class Problems {
     this.errors.push(fieldError.tooLong(field, maxBytes))
   }
 
-  /** Adds what another check found. */
+  /** Adds errors of another validation. */
   add(errors: readonly FieldError[]): void {
     this.errors.push(...errors)
   }
 }
 
-/** The objects in a list with their paths. Nothing else is in lists of objects once an object is decoded. */
+/** The objects in a list with their paths. A decoded object contains nothing else in lists of objects. */
 export function* entriesOf(parent: JsonObject, field: string, path: string): Generator<readonly [JsonObject, string]> {
   for (const [index, item] of arrayAt(parent, field).entries()) {
     if (isJsonObject(item)) yield [item, `${path}[${index}]`]

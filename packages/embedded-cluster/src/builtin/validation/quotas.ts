@@ -23,7 +23,7 @@ const scopes = [
   'VolumeAttributesClass',
 ]
 
-/** Problems of a ResourceQuota. */
+/** Validates a ResourceQuota. */
 export function validateResourceQuota(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -33,7 +33,7 @@ export function validateResourceQuota(object: JsonObject): readonly FieldError[]
   return problems.errors
 }
 
-/** Checks amounts by resource, as a quota limits and counts them. */
+/** Validates amounts by resource, in the spec or status of a quota. */
 export function validateQuotaAmounts(problems: Problems, amounts: JsonObject, path: string): void {
   for (const [name, value] of Object.entries(amounts)) {
     const at = `${path}[${name}]`
@@ -44,7 +44,7 @@ export function validateQuotaAmounts(problems: Problems, amounts: JsonObject, pa
   }
 }
 
-/** Problems of a LimitRange. */
+/** Validates a LimitRange. */
 export function validateLimitRange(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const types = new Set<string>()
@@ -68,7 +68,7 @@ function refuseDefaults(problems: Problems, item: JsonObject, path: string): voi
   }
 }
 
-/** What has to be at most what, with the field and value that the message names and the words for both. */
+/** Pairs of limits that must be ordered, with the field and value in the message and the words for both. */
 function validateOrder(problems: Problems, item: JsonObject, name: string, path: string, isPod: boolean): void {
   const quantity = (field: string) =>
     isPod && field.startsWith('default') ? undefined : quantityAt(objectAt(item, field), name)

@@ -1,4 +1,4 @@
-/** Roles and their bindings. */
+/** Roles and role bindings. */
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { nameProblems } from './formats.ts'
@@ -7,7 +7,7 @@ import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** Problems of a Role or ClusterRole. */
+/** Validates a Role or ClusterRole. */
 export function validateRole(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const isNamespaced = object.kind === 'Role'
@@ -47,7 +47,7 @@ function validateRule(problems: Problems, rule: JsonObject, path: string, isName
   }
 }
 
-/** Problems of a RoleBinding or ClusterRoleBinding. */
+/** Validates a RoleBinding or ClusterRoleBinding. */
 export function validateRoleBinding(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const roleRef = objectAt(object, 'roleRef')

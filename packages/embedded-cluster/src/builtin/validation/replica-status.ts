@@ -1,18 +1,21 @@
-/** The states that controllers report of what they keep running: counts that cannot be negative or contradict each other. */
+/** The status of workloads, autoscalers and disruption budgets: counts must not be negative or inconsistent. */
 import { type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { notNegative, qualifiedNameProblems } from './formats.ts'
 import { entriesOf, Problems, textAt } from './problems.ts'
 
-/** What is checked of one kind's status. */
+/** The rules for the status of one kind. */
 interface CountRules {
-  /** Counts in the order in which the server looks at them. */
+  /** Counts in the order in which the server validates them. */
   readonly counts: readonly string[]
-  /** Those that cannot exceed `status.replicas`. */
+  /** Counts that cannot exceed `status.replicas`. */
   readonly upToReplicas?: readonly string[]
-  /** How the message about more available than ready replicas calls the latter; without it nothing is compared. */
+  /**
+   * The name of ready replicas in the message about more available than ready replicas; if absent, they are not
+   * compared.
+   */
   readonly ready?: string
-  /** Whether `collisionCount` only grows. */
+  /** Whether `collisionCount` may only increase. */
   readonly keepsCollisions?: boolean
 }
 
@@ -38,7 +41,7 @@ function checkCounts(rules: CountRules): (object: JsonObject, old: JsonObject) =
   }
 }
 
-/** Problems of a Deployment's status. */
+/** Validates a Deployment's status. */
 export const validateDeploymentStatus = checkCounts({
   counts: [
     'observedGeneration',
@@ -54,14 +57,14 @@ export const validateDeploymentStatus = checkCounts({
   keepsCollisions: true,
 })
 
-/** Problems of the status of a ReplicaSet or ReplicationController. */
+/** Validates the status of a ReplicaSet or ReplicationController. */
 export const validateReplicaSetStatus = checkCounts({
   counts: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
   upToReplicas: ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
   ready: 'readyReplicas',
 })
 
-/** Problems of a StatefulSet's status. */
+/** Validates a StatefulSet's status. */
 export const validateStatefulSetStatus = checkCounts({
   counts: [
     'replicas',
@@ -76,7 +79,7 @@ export const validateStatefulSetStatus = checkCounts({
   ready: 'status.readyReplicas',
 })
 
-/** Problems of a DaemonSet's status. */
+/** Validates a DaemonSet's status. */
 export const validateDaemonSetStatus = checkCounts({
   counts: [
     'currentNumberScheduled',
@@ -92,12 +95,12 @@ export const validateDaemonSetStatus = checkCounts({
   keepsCollisions: true,
 })
 
-/** Problems of a HorizontalPodAutoscaler's status. */
+/** Validates a HorizontalPodAutoscaler's status. */
 export const validateAutoscalerStatus = checkCounts({ counts: ['currentReplicas', 'desiredReplicas'] })
 
 const budgetCounts = checkCounts({ counts: ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] })
 
-/** Problems of a PodDisruptionBudget's status. */
+/** Validates a PodDisruptionBudget's status. */
 export function validateDisruptionBudgetStatus(object: JsonObject, old: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   for (const [condition, at] of entriesOf(objectAt(object, 'status'), 'conditions', 'status.conditions')) {
@@ -106,7 +109,7 @@ export function validateDisruptionBudgetStatus(object: JsonObject, old: JsonObje
   return [...problems.errors, ...budgetCounts(object, old)]
 }
 
-/** Checks a condition of the form that newer kinds share. */
+/** Validates a condition in the format that newer kinds share. */
 function validateCondition(problems: Problems, condition: JsonObject, at: string): void {
   const type = textAt(condition, 'type')
   if (type === '') problems.required(`${at}.type`)

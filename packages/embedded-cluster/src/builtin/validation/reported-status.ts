@@ -1,4 +1,4 @@
-/** The states of services, ingresses, claims, nodes, namespaces and quotas. */
+/** The status of services, ingresses, claims, nodes, namespaces and quotas. */
 import { isIP } from 'node:net'
 import { type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
@@ -8,7 +8,7 @@ import { entriesOf, Problems, textAt } from './problems.ts'
 import { validateQuotaAmounts } from './quotas.ts'
 import { quantityAt } from './resources.ts'
 
-/** Problems of a Service's status. */
+/** Validates a Service's status. */
 export function validateServiceStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const balancer = objectAt(objectAt(object, 'status'), 'loadBalancer')
@@ -26,7 +26,7 @@ export function validateServiceStatus(object: JsonObject): readonly FieldError[]
   return problems.errors
 }
 
-/** Problems of an Ingress's status. */
+/** Validates an Ingress's status. */
 export function validateIngressStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const balancer = objectAt(objectAt(object, 'status'), 'loadBalancer')
@@ -45,7 +45,7 @@ function validateEntryPoint(problems: Problems, point: JsonObject, at: string): 
   if (isIP(hostname) !== 0) problems.invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
 }
 
-/** Problems of a PersistentVolumeClaim's status. */
+/** Validates a PersistentVolumeClaim's status. */
 export function validateClaimStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   for (const [name, value] of Object.entries(objectAt(objectAt(object, 'status'), 'capacity'))) {
@@ -55,7 +55,7 @@ export function validateClaimStatus(object: JsonObject): readonly FieldError[] {
   return problems.errors
 }
 
-/** Problems of a Node's status. */
+/** Validates a Node's status. */
 export function validateNodeStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const status = objectAt(object, 'status')
@@ -78,12 +78,12 @@ export function validateNodeStatus(object: JsonObject): readonly FieldError[] {
   return problems.errors
 }
 
-/** Problems of a Namespace's status. */
+/** Validates a Namespace's status. */
 export function validateNamespaceStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const isEnding = objectAt(object, 'metadata').deletionTimestamp !== undefined
   const phase = textAt(objectAt(object, 'status'), 'phase')
-  // The messages call this field as Go does.
+  // The messages use the Go name of this field.
   if (isEnding && phase !== 'Terminating') {
     problems.invalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
   }
@@ -93,7 +93,7 @@ export function validateNamespaceStatus(object: JsonObject): readonly FieldError
   return problems.errors
 }
 
-/** Problems of a ResourceQuota's status. */
+/** Validates a ResourceQuota's status. */
 export function validateResourceQuotaStatus(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const status = objectAt(object, 'status')

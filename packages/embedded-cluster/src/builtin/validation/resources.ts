@@ -1,24 +1,24 @@
-/** Amounts of resources: names and quantities in containers, quotas and limits. */
+/** Resource amounts: names and quantities in containers, quotas and limits. */
 import { type JsonObject, type JsonValue, objectAt } from '../../json.ts'
 import { compareQuantities, isWholeNumber, parseQuantity, type Quantity } from '../quantity.ts'
 import { NOT_NEGATIVE, qualifiedNameProblems } from './formats.ts'
 import type { Problems } from './problems.ts'
 
 const containerResources = ['cpu', 'memory', 'ephemeral-storage']
-/** Names without a domain that mean something somewhere. */
+/** Known names without a domain. */
 const standardResources = new Set([
   ...containerResources,
   ...['requests', 'limits'].flatMap((kind) => containerResources.map((name) => `${kind}.${name}`)),
   ...['storage', 'requests.storage', 'pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets'],
   ...['configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers'],
 ])
-/** Counts of objects, which are whole numbers. */
+/** Counts of objects, which are integers. */
 const countedResources = new Set([
   ...['pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps'],
   ...['persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers'],
 ])
 
-/** Whether a resource is handed out in huge pages. */
+/** Whether a resource is a huge page size. */
 export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-')
 }
@@ -27,7 +27,7 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.split('/')[0]?.endsWith('kubernetes.io') === true
 }
 
-/** Whether it is a resource that nodes of somebody's making have, such as `example.com/gpu`. */
+/** Whether it is an extended resource, such as `example.com/gpu`. */
 export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0
 }
@@ -38,7 +38,7 @@ export function quantityAt(list: JsonObject, name: string): Quantity | undefined
   return typeof value === 'string' ? parseQuantity(value) : undefined
 }
 
-/** Checks that a quantity is not below zero and whole where it counts things. */
+/** Validates that a quantity is not negative, and an integer for counted resources. */
 export function validateAmount(problems: Problems, name: string, value: JsonValue | undefined, path: string): void {
   if (typeof value !== 'string') return
   const quantity = parseQuantity(value)
@@ -47,7 +47,7 @@ export function validateAmount(problems: Problems, name: string, value: JsonValu
   if (isCounted && !isWholeNumber(quantity)) problems.invalid(path, value, 'must be an integer')
 }
 
-/** Checks that a name without a domain is one that is known. */
+/** Validates that a name without a domain is known. */
 export function validateResourceName(problems: Problems, name: string, path: string): boolean {
   const why = qualifiedNameProblems(name)
   problems.invalidAll(path, name, why)
@@ -74,7 +74,7 @@ function validateContainerResource(problems: Problems, name: string, path: strin
   }
 }
 
-/** Checks requests and limits of a container. */
+/** Validates requests and limits of a container. */
 export function validateRequirements(problems: Problems, requirements: JsonObject, path: string): void {
   const limits = objectAt(requirements, 'limits')
   const requests = objectAt(requirements, 'requests')

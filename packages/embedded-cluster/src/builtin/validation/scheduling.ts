@@ -1,4 +1,4 @@
-/** Where pods may run: selectors, affinities, tolerations, spreading. */
+/** Scheduling constraints of pods: selectors, affinities, tolerations, spreading. */
 import { isJsonObject, type JsonObject, type JsonValue, objectAt } from '../../json.ts'
 import { labelValueProblems, nameProblems, qualifiedNameProblems } from './formats.ts'
 import { validateLabels, validateOperator, validateSelector } from './label-selectors.ts'
@@ -8,7 +8,7 @@ export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-/** Checks everything in a pod's spec that chooses nodes. */
+/** Validates all scheduling constraints in a pod's spec. */
 export function validateScheduling(problems: Problems, spec: JsonObject, path: string): void {
   validateLabels(problems, spec.nodeSelector, `${path}.nodeSelector`)
   const affinity = objectAt(spec, 'affinity')
@@ -35,7 +35,7 @@ function validateNodeAffinity(problems: Problems, affinity: JsonObject, path: st
   }
 }
 
-/** Checks a selector over nodes. */
+/** Validates a node selector. */
 export function validateNodeSelector(problems: Problems, selector: JsonObject, path: string): void {
   const terms = [...entriesOf(selector, 'nodeSelectorTerms', `${path}.nodeSelectorTerms`)]
   if (terms.length === 0) problems.required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')
@@ -76,7 +76,7 @@ function validatePodTerm(problems: Problems, term: JsonObject, path: string): vo
   problems.invalidAll(`${path}.topologyKey`, key, qualifiedNameProblems(key))
 }
 
-/** Checks the tolerations of a pod. */
+/** Validates the tolerations of a pod. */
 export function validateTolerations(problems: Problems, spec: JsonObject, path: string): void {
   for (const [toleration, at] of entriesOf(spec, 'tolerations', `${path}.tolerations`)) {
     const key = textAt(toleration, 'key')

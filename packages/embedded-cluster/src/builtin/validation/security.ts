@@ -25,7 +25,7 @@ function validateSeccomp(problems: Problems, context: JsonObject, path: string):
   }
 }
 
-/** Checks the security context of a pod. */
+/** Validates the security context of a pod. */
 export function validatePodSecurity(problems: Problems, context: JsonObject, path: string): void {
   validateIds(problems, context, path, ['fsGroup', 'runAsUser', 'runAsGroup'])
   if (context.fsGroupChangePolicy !== undefined) {
@@ -34,7 +34,7 @@ export function validatePodSecurity(problems: Problems, context: JsonObject, pat
   validateSeccomp(problems, context, path)
 }
 
-/** Checks the security context of a container. */
+/** Validates the security context of a container. */
 export function validateContainerSecurity(problems: Problems, context: JsonObject, path: string): void {
   validateIds(problems, context, path, ['runAsUser', 'runAsGroup'])
   validateSeccomp(problems, context, path)

@@ -18,7 +18,7 @@ const MAX_AFFINITY_SECONDS = 86_400
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 const policies = ['Cluster', 'Local']
 
-/** Whether a Service of this type has a virtual address of its own. */
+/** Whether a Service of this type has a cluster IP. */
 export function hasAddress(spec: JsonObject): boolean {
   return spec.type !== 'ExternalName' && spec.clusterIP !== 'None'
 }
@@ -29,7 +29,7 @@ export function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false
 }
 
-/** Problems of a Service, apart from addresses and ports that cannot be had. */
+/** Validates a Service, except for the availability of addresses and ports. */
 export function validateService(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -95,9 +95,9 @@ function validateAddresses(problems: Problems, spec: JsonObject): void {
   }
 }
 
-/** Checks that the cluster, which has IPv4 alone, can give the families that are asked for. */
+/** Validates that the cluster, which has IPv4 only, supports the requested families. */
 export function validateFamilies(problems: Problems, spec: JsonObject): void {
-  // Without pods and address of its own, somebody else cares for the families.
+  // The families of a headless Service without selector are managed elsewhere.
   if (spec.clusterIP === 'None' && Object.keys(objectAt(spec, 'selector')).length === 0) return
   for (const [index, family] of textsAt(spec, 'ipFamilies').entries()) {
     if (family === 'IPv6') problems.invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster')
@@ -135,7 +135,7 @@ function validatePorts(problems: Problems, spec: JsonObject): void {
   }
 }
 
-/** The messages print the part of the port that counts, in the form of Go. */
+/** The messages print part of the port, in the format of Go. */
 function duplicatePort(field: string, port: JsonObject): FieldError {
   const shown = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { field, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(shown)}` }
@@ -171,7 +171,7 @@ function validateTraffic(problems: Problems, spec: JsonObject): void {
 function validateLoadBalancer(problems: Problems, spec: JsonObject): void {
   const isBalanced = spec.type === 'LoadBalancer'
   const ranges = textsAt(spec, 'loadBalancerSourceRanges')
-  // The messages spell this field with a capital.
+  // The messages print this field with a capital letter.
   const at = 'spec.LoadBalancerSourceRanges'
   if (!isBalanced && ranges.length > 0) problems.forbidden(at, onlyForLoadBalancers)
   for (const [index, range] of isBalanced ? ranges.entries() : []) {

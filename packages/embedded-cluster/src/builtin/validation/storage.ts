@@ -1,4 +1,4 @@
-/** Volumes of the cluster, storage classes and drivers. */
+/** PersistentVolumes, claims, storage classes and CSI drivers. */
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
 import { parseQuantity } from '../quantity.ts'
@@ -8,7 +8,7 @@ import { Problems, textAt, textsAt } from './problems.ts'
 import { validateNodeSelector } from './scheduling.ts'
 import { validateDriverName, validateHostPath, validateNfs, validateSources } from './volumes.ts'
 
-/** Problems of a PersistentVolumeClaim. */
+/** Validates a PersistentVolumeClaim. */
 export function validateClaim(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   validateClaimSpec(problems, objectAt(object, 'spec'), 'spec')
@@ -48,7 +48,7 @@ const volumeSources = {
   },
 }
 
-/** Problems of a PersistentVolume. */
+/** Validates a PersistentVolume. */
 export function validateVolume(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -98,7 +98,7 @@ function validateVolumeUpdate(problems: Problems, spec: JsonObject, before: Json
   if (spec.volumeMode !== before.volumeMode) problems.invalid('volumeMode', spec.volumeMode, IMMUTABLE)
 }
 
-/** Problems of a StorageClass. */
+/** Validates a StorageClass. */
 export function validateStorageClass(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const provisioner = textAt(object, 'provisioner')
@@ -119,7 +119,7 @@ export function validateStorageClass(object: JsonObject, old: JsonObject | undef
   return problems.errors
 }
 
-/** Problems of a CSIDriver. */
+/** Validates a CSIDriver. */
 export function validateCsiDriver(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')

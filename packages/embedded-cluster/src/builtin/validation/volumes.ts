@@ -9,7 +9,7 @@ import { entriesOf, Problems, textAt } from './problems.ts'
 const MAX_MODE = 0o777
 const MIN_TOKEN_SECONDS = 600
 
-/** Checks `volumes` of a pod's spec and returns the names of those that are right, which containers may mount. */
+/** Validates `volumes` of a pod's spec and returns the names of the valid ones, which containers may mount. */
 export function validateVolumes(problems: Problems, spec: JsonObject, path: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const [volume, at] of entriesOf(spec, 'volumes', `${path}.volumes`)) {
@@ -27,7 +27,7 @@ export function validateVolumes(problems: Problems, spec: JsonObject, path: stri
 
 type ValidateSource = (problems: Problems, source: JsonObject, at: string) => void
 
-/** Checks that at most one source is there, and that one. Returns how many there are. */
+/** Validates that there is at most one source, and that source. Returns the number of sources. */
 export function validateSources(
   problems: Problems,
   parent: JsonObject,
@@ -111,7 +111,7 @@ const hostPathTypes = [
   'Socket',
 ]
 
-/** Checks a directory of the node. */
+/** Validates a host path. */
 export function validateHostPath(problems: Problems, source: JsonObject, path: string): void {
   const directory = textAt(source, 'path')
   if (directory === '') {
@@ -122,7 +122,7 @@ export function validateHostPath(problems: Problems, source: JsonObject, path: s
   if (source.type !== undefined) problems.oneOf(`${path}.type`, source.type, hostPathTypes)
 }
 
-/** Checks a network file system. */
+/** Validates an NFS source. */
 export function validateNfs(problems: Problems, source: JsonObject, path: string): void {
   requireText(problems, source, path, 'server')
   requireText(problems, source, path, 'path')
@@ -133,7 +133,7 @@ export function validateNfs(problems: Problems, source: JsonObject, path: string
 const driverText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
-/** Checks the name of a storage driver. */
+/** Validates the name of a CSI driver. */
 export function validateDriverName(problems: Problems, name: string, path: string): void {
   if (name === '') problems.required(path)
   else if (name.length > 63) problems.tooLong(path, 63)

@@ -9,7 +9,7 @@ import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 const MAX_TIMEOUT_SECONDS = 30
 const urlForm = '; desired format: https://host[/path]'
 
-/** Problems of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration. */
+/** Validates a MutatingWebhookConfiguration or ValidatingWebhookConfiguration. */
 export function validateWebhooks(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const names = new Set<string>()

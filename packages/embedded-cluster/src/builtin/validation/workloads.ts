@@ -10,14 +10,14 @@ import { entriesOf, Problems, textAt } from './problems.ts'
 const noMatch = '`selector` does not match template `labels`'
 
 interface SelectorRules {
-  /** As the messages call the kind. */
+  /** The kind in messages. */
   readonly kind: string
   readonly isRequired: boolean
-  /** What is added about a selector with mistakes; nothing when undefined. */
+  /** The summary for an invalid selector; none when undefined. */
   readonly summary: string | undefined
 }
 
-/** Checks the selector and the template it has to match. */
+/** Validates the selector and the template that it has to match. */
 function validateTemplate(problems: Problems, spec: JsonObject, template: JsonObject, rules: SelectorRules): void {
   const { selector } = spec
   const found = new Problems()
@@ -48,13 +48,13 @@ function inOrder(selector: JsonValue | undefined): JsonObject {
   }
 }
 
-/** Which pods belong to a workload never changes: the old ones would belong to nobody. */
+/** The selector of a workload is immutable: otherwise existing pods would be orphaned. */
 function validateSameSelector(problems: Problems, spec: JsonObject, old: JsonObject | undefined): void {
   if (old === undefined || jsonEqual(spec.selector, objectAt(old, 'spec').selector)) return
   problems.invalidStruct('spec.selector', inOrder(spec.selector), IMMUTABLE)
 }
 
-/** Problems of a Deployment. */
+/** Validates a Deployment. */
 export function validateDeployment(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -95,7 +95,7 @@ function validateDeploymentStrategy(problems: Problems, strategy: JsonObject): v
   }
 }
 
-/** The messages print the whole strategy, in the form of Go. */
+/** The messages print the whole strategy, in the format of Go. */
 function unsupportedStrategy(field: string, strategy: JsonObject, supported: readonly string[]): FieldError {
   const shown = JSON.stringify({ Type: strategy.type, RollingUpdate: strategy.rollingUpdate ?? null })
   const list = supported.map((choice) => JSON.stringify(choice)).join(', ')
@@ -103,7 +103,7 @@ function unsupportedStrategy(field: string, strategy: JsonObject, supported: rea
   return { field, reason: 'FieldValueNotSupported', message }
 }
 
-/** Problems of a ReplicaSet. */
+/** Validates a ReplicaSet. */
 export function validateReplicaSet(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -119,7 +119,7 @@ export function validateReplicaSet(object: JsonObject, old: JsonObject | undefin
   return problems.errors
 }
 
-/** Problems of a ReplicationController. */
+/** Validates a ReplicationController. */
 export function validateReplicationController(object: JsonObject): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -138,7 +138,7 @@ export function validateReplicationController(object: JsonObject): readonly Fiel
   return problems.errors
 }
 
-/** Problems of a DaemonSet. */
+/** Validates a DaemonSet. */
 export function validateDaemonSet(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -181,7 +181,7 @@ const statefulSetUpdatable = [
   'minReadySeconds',
 ]
 
-/** Problems of a StatefulSet. */
+/** Validates a StatefulSet. */
 export function validateStatefulSet(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const problems = new Problems()
   const spec = objectAt(object, 'spec')
@@ -232,7 +232,7 @@ function validateStatefulUpdate(problems: Problems, strategy: JsonObject): void 
   } else problems.invalidStruct(path, { Type: type, RollingUpdate: shown }, "must be 'RollingUpdate' or 'OnDelete'")
 }
 
-/** The template with the volumes that each pod gets from the claims, and without the names that are its own. */
+/** The template with the volumes of the claims, and without `hostname` and `subdomain`, which differ per pod. */
 function withClaimVolumes(spec: JsonObject, template: JsonObject): JsonObject {
   const claims = [...entriesOf(spec, 'volumeClaimTemplates', '')].map(([claim]) =>
     textAt(objectAt(claim, 'metadata'), 'name'),

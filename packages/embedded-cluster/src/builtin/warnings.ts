@@ -1,11 +1,11 @@
-/** Warnings about objects that are accepted and still hardly what their author means. */
+/** Warnings about objects that are valid but probably not what their author intended. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type JsonObject, objectAt } from '../json.ts'
 import { isWholeNumber, parseQuantity } from './quantity.ts'
 import { nameProblems } from './validation/formats.ts'
 import { entriesOf, textAt } from './validation/problems.ts'
 
-const nodeLabelsOfOld: Readonly<Record<string, readonly [since: string, instead: string]>> = {
+const deprecatedNodeLabels: Readonly<Record<string, readonly [since: string, instead: string]>> = {
   'beta.kubernetes.io/arch': ['v1.14', 'kubernetes.io/arch'],
   'beta.kubernetes.io/os': ['v1.14', 'kubernetes.io/os'],
   'failure-domain.beta.kubernetes.io/region': ['v1.17', 'topology.kubernetes.io/region'],
@@ -13,55 +13,55 @@ const nodeLabelsOfOld: Readonly<Record<string, readonly [since: string, instead:
   'beta.kubernetes.io/instance-type': ['v1.17', 'node.kubernetes.io/instance-type'],
 }
 
-/** Advice about a pod. */
-export function adviseOnPod(pod: JsonObject): readonly string[] {
-  return [...adviseOnName(pod, "the Pod's hostname"), ...adviseOnPodSpec(objectAt(pod, 'spec'), 'spec')]
+/** Warnings about a pod. */
+export function podWarnings(pod: JsonObject): readonly string[] {
+  return [...nameWarnings(pod, "the Pod's hostname"), ...podSpecWarnings(objectAt(pod, 'spec'), 'spec')]
 }
 
-/** Advice about a workload whose pods are named after it. */
-export function adviseOnNamedWorkload(object: JsonObject): readonly string[] {
-  return [...adviseOnName(object, 'Pod names and hostnames'), ...adviseOnWorkload(object)]
+/** Warnings about a workload whose pods are named after it. */
+export function namedWorkloadWarnings(object: JsonObject): readonly string[] {
+  return [...nameWarnings(object, 'Pod names and hostnames'), ...workloadWarnings(object)]
 }
 
-/** Advice about the template of a workload. */
-export function adviseOnWorkload(object: JsonObject): readonly string[] {
-  return adviseOnPodSpec(objectAt(objectAt(objectAt(object, 'spec'), 'template'), 'spec'), 'spec.template.spec')
+/** Warnings about the template of a workload. */
+export function workloadWarnings(object: JsonObject): readonly string[] {
+  return podSpecWarnings(objectAt(objectAt(objectAt(object, 'spec'), 'template'), 'spec'), 'spec.template.spec')
 }
 
-/** Advice about a cron job. */
-export function adviseOnCronJob(object: JsonObject): readonly string[] {
+/** Warnings about a cron job. */
+export function cronJobWarnings(object: JsonObject): readonly string[] {
   const jobSpec = objectAt(objectAt(objectAt(object, 'spec'), 'jobTemplate'), 'spec')
   const path = 'spec.jobTemplate.spec.template.spec'
   const podSpec = objectAt(objectAt(jobSpec, 'template'), 'spec')
-  return [...adviseOnName(object, 'Pod names and hostnames'), ...adviseOnPodSpec(podSpec, path)]
+  return [...nameWarnings(object, 'Pod names and hostnames'), ...podSpecWarnings(podSpec, path)]
 }
 
-function adviseOnName(object: JsonObject, use: string): readonly string[] {
+function nameWarnings(object: JsonObject, use: string): readonly string[] {
   const why = nameProblems(textAt(objectAt(object, 'metadata'), 'name'), 'label')
   if (why.length === 0) return []
   const effect = 'which can result in surprising behavior; a DNS label is recommended'
   return [`metadata.name: this is used in ${use}, ${effect}: [${why.join(' ')}]`]
 }
 
-function adviseOnPodSpec(spec: JsonObject, path: string): string[] {
-  const advice: string[] = []
+function podSpecWarnings(spec: JsonObject, path: string): string[] {
+  const warnings: string[] = []
   for (const label of Object.keys(objectAt(spec, 'nodeSelector'))) {
-    const [since, instead] = nodeLabelsOfOld[label] ?? []
+    const [since, instead] = deprecatedNodeLabels[label] ?? []
     if (since === undefined) continue
-    advice.push(`${path}.nodeSelector[${label}]: deprecated since ${since}; use "${instead}" instead`)
+    warnings.push(`${path}.nodeSelector[${label}]: deprecated since ${since}; use "${instead}" instead`)
   }
-  advice.push(...adviseOnAliases(spec, path))
+  warnings.push(...hostAliasWarnings(spec, path))
   for (const [secret, at] of entriesOf(spec, 'imagePullSecrets', `${path}.imagePullSecrets`)) {
-    if (textAt(secret, 'name') === '') advice.push(`${at}.name: invalid empty name ""`)
+    if (textAt(secret, 'name') === '') warnings.push(`${at}.name: invalid empty name ""`)
   }
   for (const field of ['initContainers', 'containers']) {
     for (const [container, at] of entriesOf(spec, field, `${path}.${field}`))
-      advice.push(...adviseOnContainer(container, at))
+      warnings.push(...containerWarnings(container, at))
   }
-  return advice
+  return warnings
 }
 
-function* adviseOnAliases(spec: JsonObject, path: string): Generator<string> {
+function* hostAliasWarnings(spec: JsonObject, path: string): Generator<string> {
   const seen = new Set<string>()
   for (const [alias, at] of entriesOf(spec, 'hostAliases', `${path}.hostAliases`)) {
     const ip = textAt(alias, 'ip')
@@ -70,7 +70,7 @@ function* adviseOnAliases(spec: JsonObject, path: string): Generator<string> {
   }
 }
 
-function* adviseOnContainer(container: JsonObject, path: string): Generator<string> {
+function* containerWarnings(container: JsonObject, path: string): Generator<string> {
   for (const list of ['limits', 'requests']) {
     for (const [name, value] of Object.entries(objectAt(objectAt(container, 'resources'), list))) {
       if (name !== 'memory' && name !== 'ephemeral-storage') continue
@@ -93,22 +93,22 @@ function* adviseOnContainer(container: JsonObject, path: string): Generator<stri
   }
 }
 
-/** Advice about an Ingress. */
-export function adviseOnIngress(ingress: JsonObject): readonly string[] {
+/** Warnings about an Ingress. */
+export function ingressWarnings(ingress: JsonObject): readonly string[] {
   const name = 'kubernetes.io/ingress.class'
   if (objectAt(objectAt(ingress, 'metadata'), 'annotations')[name] === undefined) return []
   return [`annotation "${name}" is deprecated, please use 'spec.ingressClassName' instead`]
 }
 
-/** Advice about a Service. */
-export function adviseOnService(service: JsonObject): readonly string[] {
+/** Warnings about a Service. */
+export function serviceWarnings(service: JsonObject): readonly string[] {
   const { clusterIP, sessionAffinity } = objectAt(service, 'spec')
   const isIgnored = clusterIP === 'None' && sessionAffinity !== 'None'
   return isIgnored ? ['spec.SessionAffinity is ignored for headless services'] : []
 }
 
-/** Advice about a Secret: whether certificate and key of a TLS secret can be used. */
-export function adviseOnSecret(secret: JsonObject): readonly string[] {
+/** Warnings about a Secret: whether certificate and key of a TLS secret are usable. */
+export function secretWarnings(secret: JsonObject): readonly string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const decode = (key: string) => Buffer.from(textAt(objectAt(secret, 'data'), key), 'base64').toString()
   const [certificate, key] = [decode('tls.crt'), decode('tls.key')]
@@ -120,7 +120,7 @@ export function adviseOnSecret(secret: JsonObject): readonly string[] {
     const matches = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
     return matches ? [] : ['tls: private key does not match public key']
   } catch {
-    // Neither may be shown; that they cannot be read is what counts.
+    // The values must not be shown; it only matters that they cannot be parsed.
     return ['tls: failed to parse certificate or private key']
   }
 }
