@@ -1,4 +1,5 @@
 /** Translates what authors write in TypeBox into the subset of OpenAPI that Kubernetes calls structural. */
+import { isRecord } from '@reeve/kube'
 import type { TSchema } from 'typebox'
 import { CrdError } from './crd-error.ts'
 import type { StructuralSchema } from './structural-schema.ts'
@@ -80,7 +81,7 @@ function translate(node: Node, path: string): StructuralSchema {
   translateType(node, target, path)
   translateAlternatives(node, target, path)
   translateObject(node, target, path)
-  if (isNode(node.items)) target.items = translate(node.items, `${path}[]`)
+  if (isRecord(node.items)) target.items = translate(node.items, `${path}[]`)
   else if (Array.isArray(node.items)) throw unsupported(path, 'a tuple cannot be described; use a list of one type')
   if (target.type === 'array' && target.items === undefined)
     throw unsupported(path, 'a list needs the type of its items')
@@ -121,14 +122,14 @@ function translateAlternatives(node: Node, target: StructuralSchema, path: strin
     const branches = node[keyword]
     if (Array.isArray(branches)) target[keyword] = branches.map((branch) => valueValidation(branch))
   }
-  if (isNode(node.not)) target.not = valueValidation(node.not)
+  if (isRecord(node.not)) target.not = valueValidation(node.not)
   if (!Array.isArray(node.anyOf)) return
-  const branches = node.anyOf.filter((branch) => !(isNode(branch) && branch.type === 'null'))
+  const branches = node.anyOf.filter((branch) => !(isRecord(branch) && branch.type === 'null'))
   if (branches.length < node.anyOf.length) target.nullable = true
   const only = branches.length === 1 ? branches[0] : undefined
-  if (isNode(only)) {
+  if (isRecord(only)) {
     Object.assign(target, { ...translate(only, path), ...target })
-  } else if (branches.every((branch) => isNode(branch) && branch.const !== undefined)) {
+  } else if (branches.every((branch) => isRecord(branch) && branch.const !== undefined)) {
     const values = branches.map((branch) => branch.const)
     target.enum = values
     target.type = scalarTypeOf(values, path)
@@ -139,12 +140,12 @@ function translateAlternatives(node: Node, target: StructuralSchema, path: strin
 
 /** Inside `anyOf` and friends only value checks may stand: no types, descriptions or defaults. */
 function valueValidation(branch: unknown): StructuralSchema {
-  if (!isNode(branch)) return {}
+  if (!isRecord(branch)) return {}
   const target: StructuralSchema = {}
   for (const [keyword, value] of Object.entries(branch)) {
     if (['type', 'description', 'default', 'title', 'nullable'].includes(keyword)) continue
     if (keyword === 'const') target.enum = [value]
-    else if (keyword === 'properties' && isNode(value)) {
+    else if (keyword === 'properties' && isRecord(value)) {
       target.properties = Object.fromEntries(
         Object.entries(value).map(([name, child]) => [name, valueValidation(child)]),
       )
@@ -155,7 +156,7 @@ function valueValidation(branch: unknown): StructuralSchema {
 }
 
 function translateObject(node: Node, target: StructuralSchema, path: string): void {
-  if (isNode(node.properties)) {
+  if (isRecord(node.properties)) {
     const properties = Object.entries(node.properties)
     target.properties = Object.fromEntries(
       properties.map(([name, child]) => [name, translate(child as Node, path === '' ? name : `${path}.${name}`)]),
@@ -164,12 +165,12 @@ function translateObject(node: Node, target: StructuralSchema, path: string): vo
     const required = listed.filter((name) => target.properties?.[name]?.default === undefined)
     if (required.length > 0) target.required = required
   }
-  if (isNode(node.patternProperties)) {
+  if (isRecord(node.patternProperties)) {
     const values = Object.values(node.patternProperties)
     const only = values[0]
-    if (values.length !== 1 || !isNode(only)) throw unsupported(path, 'a record has exactly one type of values')
+    if (values.length !== 1 || !isRecord(only)) throw unsupported(path, 'a record has exactly one type of values')
     target.additionalProperties = translate(only, `${path}.*`)
-  } else if (isNode(node.additionalProperties)) {
+  } else if (isRecord(node.additionalProperties)) {
     target.additionalProperties = translate(node.additionalProperties, `${path}.*`)
   }
 }
@@ -187,10 +188,6 @@ function requireType(target: StructuralSchema, path: string): void {
   if (target.type === undefined && !open) {
     throw unsupported(path, 'no type can be told; use anyValue(), intOrString() or a union of literals')
   }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function unsupported(path: string, why: string): CrdError {

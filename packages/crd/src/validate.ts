@@ -1,5 +1,5 @@
 /** Checks an object against a CRD's schema without a cluster: for controllers, CI pipelines and editors. */
-import { ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/kube'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** One thing wrong with an object. */
@@ -47,7 +47,7 @@ function check(schema: StructuralSchema, value: unknown, field: string, problems
   if (typeof value === 'number') checkNumber(schema, value, report)
   if (typeof value === 'string') checkString(schema, value, report)
   if (Array.isArray(value)) checkList(schema, value, field, problems, report)
-  else if (isObject(value)) checkObject(schema, value, field, problems, report)
+  else if (isRecord(value)) checkObject(schema, value, field, problems, report)
   checkCombinations(schema, value, report)
 }
 
@@ -102,7 +102,7 @@ function checkList(
   const seen = new Set<string>()
   value.forEach((item, index) => {
     const identity = JSON.stringify(
-      keys && isObject(item) ? keys.map((key) => ownValue(item, key) ?? items?.properties?.[key]?.default) : item,
+      keys && isRecord(item) ? keys.map((key) => ownValue(item, key) ?? items?.properties?.[key]?.default) : item,
     )
     if (seen.has(identity)) {
       problems.push({
@@ -172,7 +172,7 @@ function hasExpectedType(schema: StructuralSchema, value: unknown): boolean {
     case 'array':
       return Array.isArray(value)
     case 'object':
-      return isObject(value)
+      return isRecord(value)
     default:
       return typeof value === schema.type
   }
@@ -194,8 +194,4 @@ function article(noun: string): string {
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

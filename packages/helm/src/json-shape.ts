@@ -1,21 +1,14 @@
-/** Looks into JSON that others wrote. */
-
-/** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
-
-/** Whether `value` is a JSON object, and neither a list nor null. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+/** Reads members of JSON that others wrote. */
+import { isRecord, type JsonRecord } from '@reeve/kube'
 
 /** The object at `key`, empty when there is none. */
-export function objectAt(value: JsonObject, key: string): JsonObject {
+export function objectAt(value: JsonRecord, key: string): JsonRecord {
   const found = value[key]
-  return isJsonObject(found) ? found : {}
+  return isRecord(found) ? found : {}
 }
 
 /** The text at `key`, if it is one and not empty. */
-export function textAt(value: JsonObject, key: string): string | undefined {
+export function textAt(value: JsonRecord, key: string): string | undefined {
   const found = value[key]
   return typeof found === 'string' && found !== '' ? found : undefined
 }

@@ -1,4 +1,5 @@
 /** Finds out whether a value from outside is a Kubernetes object, as far as every kind has the same fields. */
+import { isRecord } from './json-record.ts'
 
 /** Something wrong with a field. */
 export interface FieldProblem {
@@ -86,8 +87,4 @@ function listIn(object: Readonly<Record<string, unknown>>, name: string): readon
  */
 export function ownValue<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

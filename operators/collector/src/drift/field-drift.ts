@@ -1,8 +1,6 @@
 /** Tells which fields that a chart sets somebody else has changed, from who owns them: the server keeps account of that. */
-import { type KubeObject, type ManagedFieldsEntry, ownValue } from '@reeve/kube'
+import { isRecord, type JsonRecord, type KubeObject, type ManagedFieldsEntry, ownValue } from '@reeve/kube'
 import { type FieldTree, isJsonEqual, isLeaf, parseFieldTree } from '@reeve/runtime'
-
-type JsonRecord = Readonly<Record<string, unknown>>
 
 /** Part of the identity of an object, and never a matter of drift. */
 const IDENTITY: ReadonlySet<string> = new Set(['name', 'namespace'])
@@ -153,8 +151,4 @@ function isNothing(value: unknown): boolean {
 
 function describe(item: unknown, index: number): string {
   return isRecord(item) && typeof item.name === 'string' ? `name=${item.name}` : String(index)
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

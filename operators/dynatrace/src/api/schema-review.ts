@@ -1,7 +1,6 @@
 /** What an API server does with an object before admission: unknown fields go, defaults come, the schema is applied. */
 import { type AnyCrd, applyDefaults, type Problem, type StructuralSchema, validate } from '@reeve/crd'
-import type { KubeObject } from '@reeve/kube'
-import { isRecord } from './is-record.ts'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import { schemaOf } from './schema-of.ts'
 import { decodingProblems } from './validation/decoding-problems.ts'
 

@@ -1,6 +1,5 @@
 /** Finds what a conversion has no place for. */
-import { type KubeObject, ownValue } from '@reeve/kube'
-import { isRecord } from '../api/is-record.ts'
+import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
 
 /** Members that switch something on by being there, even if empty. Elsewhere absent and empty mean the same. */
 const SWITCHES = new Set([

@@ -1,10 +1,9 @@
 /** What admission would say about the resources of a plan, with everything known that the cluster knows. */
 
 import { type ManifestDocument, type ManifestObject, type Manifests, objectsIn, titleOf } from '@reeve/cli/manifests'
-import type { KubeObject } from '@reeve/kube'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import { Document } from 'yaml'
 import { convertDynaKube } from '../api/conversion/convert.ts'
-import { isRecord } from '../api/is-record.ts'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import { apiUrlChange } from '../api/validation/rules/environment.ts'

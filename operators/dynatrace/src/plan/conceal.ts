@@ -1,7 +1,6 @@
 /** Objects as a plan may show them: without secrets, without what servers keep for themselves, the same in every run. */
-import type { KubeObject } from '@reeve/kube'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import { CREATED_FROM } from '@reeve/runtime'
-import { isRecord } from '../api/is-record.ts'
 import { ANNOTATIONS } from '../controllers/annotations.ts'
 import { fieldPath } from './field-diff.ts'
 import { LAST_APPLIED } from './manifest-objects.ts'

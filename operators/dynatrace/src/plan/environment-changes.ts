@@ -1,6 +1,7 @@
 /** What the operator would change in an environment, read from the request with which it would do so. */
+
 import type { OutboundRequest } from '@reeve/http'
-import { isRecord } from '../api/is-record.ts'
+import { isRecord } from '@reeve/kube'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 
 /** Something that would change in an environment. */

@@ -1,6 +1,7 @@
 /** Stands between the operator and environments: questions pass, changes are written down and answered on the spot. */
+
 import { type OutboundRequest, type OutboundResponse, readAnswer, type Sender } from '@reeve/http'
-import { isRecord } from '../api/is-record.ts'
+import { isRecord } from '@reeve/kube'
 import { KUBERNETES_SCHEMA } from '../environment/client/settings-objects.ts'
 import { type EnvironmentChange, foresee, isQuestion } from './environment-changes.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'

@@ -1,7 +1,6 @@
 /** Which fields differ between two objects, in words that people recognise. */
-import { ownValue } from '@reeve/kube'
+import { isRecord, type JsonRecord, ownValue } from '@reeve/kube'
 import { isJsonEqual } from '@reeve/runtime'
-import { isRecord } from '../api/is-record.ts'
 
 /** One field that differs. A member is absent where the field is. */
 export interface FieldChange {
@@ -32,8 +31,6 @@ export function fieldDiff(before: unknown, after: unknown, path = ''): readonly 
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path)
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
-
-type JsonRecord = Readonly<Record<string, unknown>>
 
 function recordDiff(before: JsonRecord, after: JsonRecord, path: string): readonly FieldChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]

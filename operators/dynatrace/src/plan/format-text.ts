@@ -1,6 +1,7 @@
 /** A plan for people. */
+
 import { styleText } from 'node:util'
-import { isRecord } from '../api/is-record.ts'
+import { isRecord } from '@reeve/kube'
 import type { EnvironmentChange } from './environment-changes.ts'
 import type { FieldChange } from './field-diff.ts'
 import type { Plan } from './plan.ts'

@@ -1,6 +1,7 @@
 /** The objects of files, put into a scratch cluster as `kubectl apply` would put them into a real one. */
 import {
   ConfigMaps,
+  isRecord,
   type KubeObject,
   Namespaces,
   type ObjectMeta,
@@ -8,7 +9,6 @@ import {
   Secrets,
   type Stored,
 } from '@reeve/kube'
-import { isRecord } from '../api/is-record.ts'
 import { API_KINDS } from '../api/kinds.ts'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import type { ScratchCluster } from './scratch-cluster.ts'

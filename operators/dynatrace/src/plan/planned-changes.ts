@@ -1,6 +1,5 @@
 /** What differs between a cluster before and after: the changes of a plan. */
-import { type KubeObject, type Service, Services } from '@reeve/kube'
-import { isRecord } from '../api/is-record.ts'
+import { isRecord, type KubeObject, type Service, Services } from '@reeve/kube'
 import type { Place, Places } from './components-of.ts'
 import { conceal, essence, isEcho } from './conceal.ts'
 import { type FieldChange, fieldDiff } from './field-diff.ts'

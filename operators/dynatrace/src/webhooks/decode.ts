@@ -1,6 +1,6 @@
 /** Finds what no rule can work with: what the API server never sends, and numbers that its schema lets through. */
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
-import { ownValue, type UnknownObject } from '@reeve/kube'
+import { isRecord, ownValue, type UnknownObject } from '@reeve/kube'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
 
 /**
@@ -73,10 +73,6 @@ function hasType(type: StructuralSchema['type'], value: unknown): boolean {
   if (type === 'object') return isRecord(value)
   if (type === 'integer') return Number.isInteger(value)
   return typeof value === type
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The Kubernetes objects in documents; a List stands for its items. */
-import type { KubeObject } from '@reeve/kube'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import type { ManifestDocument, Position } from './manifest-file.ts'
 
 /** An object of a file. */
@@ -49,8 +49,4 @@ export function titleOf({ kind, metadata }: KubeObject): string {
   const { namespace, name, generateName } = metadata
   const called = name ?? (generateName === undefined ? '(no name)' : `${generateName}…`)
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${called}`
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,12 @@
 /** Chart archives on disk, named by their content, within a size; and what sources last answered. */
+
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRecord } from '@reeve/kube'
 import { DEFAULT_CACHE_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
-import { isJsonObject, textAt } from '../json-shape.ts'
+import { textAt } from '../json-shape.ts'
 import { digestOf } from './chart-digest.ts'
 
 /** Answers of so many sources are remembered. */
@@ -79,7 +81,7 @@ export class ChartCache {
     if (text === undefined) return undefined
     try {
       const answer: unknown = JSON.parse(text)
-      const digest = isJsonObject(answer) ? textAt(answer, 'digest') : undefined
+      const digest = isRecord(answer) ? textAt(answer, 'digest') : undefined
       return digest === undefined || !/^sha256:[0-9a-f]{64}$/.test(digest) ? undefined : { digest }
     } catch {
       // A file that a full disk cut off is as good as absent.

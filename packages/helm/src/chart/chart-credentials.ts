@@ -1,7 +1,7 @@
 /** Reads the credentials of a chart source from a Secret. */
-import type { Secret } from '@reeve/kube'
+import { isRecord, type Secret } from '@reeve/kube'
 import { InvalidHelmRequestError } from '../errors.ts'
-import { isJsonObject, objectAt, textAt } from '../json-shape.ts'
+import { objectAt, textAt } from '../json-shape.ts'
 import type { ChartCredentials } from './chart-source.ts'
 
 /** Keys of the Secret, and what they hold. */
@@ -49,7 +49,7 @@ function dockerCredentials(text: string, url: string, where: string): ChartCrede
   } catch {
     // Said below; the parser's message would quote the Secret.
   }
-  if (!isJsonObject(config)) throw new InvalidHelmRequestError(`${where}: .dockerconfigjson is no JSON object`)
+  if (!isRecord(config)) throw new InvalidHelmRequestError(`${where}: .dockerconfigjson is no JSON object`)
   const host = URL.parse(url.replace(/^oci:/, 'https:'))?.host ?? ''
   const auths = objectAt(config, 'auths')
   const key = [host, `https://${host}`, `https://${host}/v1/`].find((candidate) => Object.hasOwn(auths, candidate))

@@ -1,12 +1,14 @@
 /** Looks into a chart archive without unpacking it to disk. Archives are treated as hostile input. */
+
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { isRecord } from '@reeve/kube'
 import semver from 'semver'
 import { Parser, type ReadEntry } from 'tar'
 import { parseDocument } from 'yaml'
 import { DEFAULT_MAX_CHART_FILES, DEFAULT_MAX_UNPACKED_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
-import { isJsonObject, textAt } from '../json-shape.ts'
+import { textAt } from '../json-shape.ts'
 import type { ChartMetadata } from '../release/release.ts'
 
 /** `Chart.yaml` is a few hundred bytes, with a long list of maintainers a few thousand. */
@@ -87,7 +89,7 @@ export function parseMetadata(text: string, what: string): ChartMetadata {
   const document = parseDocument(text, { logLevel: 'silent', prettyErrors: false })
   if (document.errors.length > 0) throw invalid('is not valid YAML')
   const fields: unknown = document.toJS({ maxAliasCount: 0 })
-  if (!isJsonObject(fields)) throw invalid('is no mapping')
+  if (!isRecord(fields)) throw invalid('is no mapping')
   const [name, version] = [textAt(fields, 'name'), textAt(fields, 'version')]
   // The name becomes part of paths and messages: nothing but what Helm allows.
   if (name === undefined || !/^[a-zA-Z0-9._-]{1,250}$/.test(name) || name === '.' || name === '..') {

@@ -1,6 +1,7 @@
 /** Pulls charts from an OCI registry: the few requests of the distribution API that it takes. */
+import { isRecord } from '@reeve/kube'
 import { ChartInvalidError, ChartNotFoundError, ChartRefusedError, DigestMismatchError } from '../errors.ts'
-import { isJsonObject, textAt } from '../json-shape.ts'
+import { textAt } from '../json-shape.ts'
 import { digestOf, parseDigest } from './chart-digest.ts'
 import type { OciSource } from './chart-source.ts'
 import { chooseVersion, isExactVersion } from './choose-version.ts'
@@ -78,7 +79,7 @@ export class OciRepository {
 
   #chartLayer(manifest: Buffer): string {
     const { layers } = this.#parse(manifest)
-    const layer = (Array.isArray(layers) ? layers.filter(isJsonObject) : []).find(({ mediaType }) =>
+    const layer = (Array.isArray(layers) ? layers.filter(isRecord) : []).find(({ mediaType }) =>
       CHART_LAYER_TYPES.some((type) => type === mediaType),
     )
     const digest = layer === undefined ? undefined : textAt(layer, 'digest')
@@ -89,7 +90,7 @@ export class OciRepository {
   #parse(bytes: Buffer): Readonly<Record<string, unknown>> {
     try {
       const value: unknown = JSON.parse(bytes.toString('utf8'))
-      if (isJsonObject(value)) return value
+      if (isRecord(value)) return value
     } catch {
       // Said below: to the reader it is all the same what else it is.
     }

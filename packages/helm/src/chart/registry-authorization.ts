@@ -1,6 +1,7 @@
 /** Answers the challenge of a registry. */
+import { isRecord } from '@reeve/kube'
 import { ChartInvalidError, ChartRefusedError } from '../errors.ts'
-import { isJsonObject, textAt } from '../json-shape.ts'
+import { textAt } from '../json-shape.ts'
 import type { ChartCredentials } from './chart-source.ts'
 import type { HttpSource } from './fetch-bytes.ts'
 
@@ -53,7 +54,7 @@ function tokenOf(bytes: Buffer, who: string): string {
   } catch {
     // Said below; the parser's message would quote what may be a token.
   }
-  const token = isJsonObject(answer) ? (textAt(answer, 'token') ?? textAt(answer, 'access_token')) : undefined
+  const token = isRecord(answer) ? (textAt(answer, 'token') ?? textAt(answer, 'access_token')) : undefined
   // A token that cannot stand in a header is none.
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token))
     throw new ChartInvalidError(`${who} answered without a token`)

@@ -1,7 +1,8 @@
 /** Reads the index of a chart repository. */
+import { isRecord, type JsonRecord } from '@reeve/kube'
 import { parse } from 'yaml'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
-import { isJsonObject, type JsonObject, textAt } from '../json-shape.ts'
+import { textAt } from '../json-shape.ts'
 import { parseDigest } from './chart-digest.ts'
 import { chooseVersion } from './choose-version.ts'
 import { indexItems } from './index-items.ts'
@@ -45,7 +46,7 @@ export function findInIndex(index: string, chart: string, wanted: string | undef
 /** One version; its fields are parsed when they are needed. */
 interface IndexRow {
   readonly version: string
-  read(): JsonObject
+  read(): JsonRecord
 }
 
 function rowsOf(index: string, chart: string, what: string): readonly IndexRow[] {
@@ -54,9 +55,9 @@ function rowsOf(index: string, chart: string, what: string): readonly IndexRow[]
     return items.map(({ version, text }) => ({ version, read: () => asObject(parseYaml(text, what), what) }))
   }
   const { entries } = asObject(parseWhole(index, what), what)
-  if (!isJsonObject(entries)) throw new ChartInvalidError(`${what}: index.yaml has no entries`)
+  if (!isRecord(entries)) throw new ChartInvalidError(`${what}: index.yaml has no entries`)
   const list = Object.hasOwn(entries, chart) ? entries[chart] : undefined
-  return (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap((fields) => {
+  return (Array.isArray(list) ? list.filter(isRecord) : []).flatMap((fields) => {
     const version = textAt(fields, 'version')
     return version === undefined ? [] : [{ version, read: () => fields }]
   })
@@ -82,8 +83,8 @@ function parseYaml(text: string, what: string): unknown {
   }
 }
 
-function asObject(value: unknown, what: string): JsonObject {
-  if (isJsonObject(value)) return value
+function asObject(value: unknown, what: string): JsonRecord {
+  if (isRecord(value)) return value
   throw new ChartInvalidError(`${what}: index.yaml is no mapping where it should be`)
 }
 

@@ -1,9 +1,8 @@
 /** The driver of the real Helm. */
-import { type ClientLogger, type Clock, type ClusterConfig, systemClock } from '@reeve/kube'
+import { type ClientLogger, type Clock, type ClusterConfig, isRecord, systemClock } from '@reeve/kube'
 import type { HelmBinary } from '../binary/helm-binary.ts'
 import * as defaults from '../defaults.ts'
 import { BadHelmOutputError, HelmFailedError, InvalidHelmRequestError, ReleaseNotFoundError } from '../errors.ts'
-import { isJsonObject } from '../json-shape.ts'
 import type { RunProcess } from '../process/process-runner.ts'
 import { ProcessSlots } from '../process/process-slots.ts'
 import { runProcess as startProcess } from '../process/run-process.ts'
@@ -141,7 +140,7 @@ export class Helm implements driver.HelmDriver {
     const status = await this.#read(release, ['status'], options)
     const found = parseRelease(status, badOutput('status', release))
     const metadata = await this.#read(release, ['get', 'metadata'], { ...options, revision: found.revision })
-    if (!isJsonObject(metadata)) throw badOutput('get metadata', release)('is no JSON object')
+    if (!isRecord(metadata)) throw badOutput('get metadata', release)('is no JSON object')
     return { ...found, chart: parseChart({ ...metadata, name: metadata.chart }) }
   }
 
@@ -152,7 +151,7 @@ export class Helm implements driver.HelmDriver {
   async values(release: ReleaseKey, options: driver.RevisionOptions = {}): Promise<Readonly<Record<string, unknown>>> {
     const values = await this.#read(release, ['get', 'values'], options)
     // Helm prints `null` when the user gave none.
-    return isJsonObject(values) ? values : {}
+    return isRecord(values) ? values : {}
   }
 
   async manifest(release: ReleaseKey, options: driver.RevisionOptions = {}): Promise<string> {

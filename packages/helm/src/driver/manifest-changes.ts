@@ -1,6 +1,5 @@
 /** Compares two manifests object by object. */
-import type { UnknownObject } from '@reeve/kube'
-import { isJsonObject } from '../json-shape.ts'
+import { isRecord, type UnknownObject } from '@reeve/kube'
 import { manifestObjects } from './manifest-objects.ts'
 
 /** One object that would change. */
@@ -63,7 +62,7 @@ function describe(
 function compare(before: unknown, after: unknown, path: string, fields: string[], depth = 0): void {
   if (fields.length >= MAX_FIELDS || Object.is(before, after)) return
   const isDeep = depth >= MAX_DEPTH
-  if (!isDeep && isJsonObject(before) && isJsonObject(after)) {
+  if (!isDeep && isRecord(before) && isRecord(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       compare(before[key], after[key], path === '' ? key : `${path}.${key}`, fields, depth + 1)
     }

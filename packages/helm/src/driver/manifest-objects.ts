@@ -1,8 +1,7 @@
 /** Reads the objects of a rendered manifest. */
-import type { UnknownObject } from '@reeve/kube'
+import { isRecord, type UnknownObject } from '@reeve/kube'
 import { parseAllDocuments } from 'yaml'
 import { TemplateError } from '../errors.ts'
-import { isJsonObject } from '../json-shape.ts'
 
 /** Anchors are rare in manifests; unbounded, a few lines of them unfold to gigabytes. */
 const MAX_ALIASES = 100
@@ -35,13 +34,13 @@ function unfold(document: { toJS(options: { maxAliasCount: number }): unknown },
 }
 
 function objectsIn(value: unknown, where: string): readonly UnknownObject[] {
-  if (!isJsonObject(value)) throw new TemplateError(`${where} is no object`)
+  if (!isRecord(value)) throw new TemplateError(`${where} is no object`)
   const { apiVersion, kind, metadata, items } = value
   if (kind === 'List' && Array.isArray(items)) return items.flatMap((item) => objectsIn(item, where))
   const isObject =
     typeof apiVersion === 'string' &&
     typeof kind === 'string' &&
-    isJsonObject(metadata) &&
+    isRecord(metadata) &&
     typeof metadata.name === 'string'
   if (!isObject) throw new TemplateError(`${where} lacks apiVersion, kind or metadata.name`)
   return [{ ...value, apiVersion, kind, metadata }]

@@ -1,7 +1,6 @@
 /** Takes secrets out of what helm prints, before it becomes part of an error or a log line. */
-import { isSecretKey, redactSecrets, redactText } from '@reeve/kube'
+import { isRecord, isSecretKey, redactSecrets, redactText } from '@reeve/kube'
 import { parse } from 'yaml'
-import { isJsonObject } from '../json-shape.ts'
 import type { HelmValues } from './helm-driver.ts'
 
 /** Deeper values are not looked into; it bounds the work. */
@@ -37,7 +36,7 @@ function collect(value: unknown, place: { isSecret: boolean; depth: number }, fo
   const depth = place.depth + 1
   if (Array.isArray(value)) {
     for (const item of value) collect(item, { isSecret: place.isSecret, depth }, found)
-  } else if (isJsonObject(value)) {
+  } else if (isRecord(value)) {
     for (const [key, field] of Object.entries(value)) {
       collect(field, { isSecret: place.isSecret || isSecretKey(key) || CHART_SECRET_KEY.test(key), depth }, found)
     }

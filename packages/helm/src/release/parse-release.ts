@@ -1,5 +1,6 @@
 /** Reads a release from the JSON that Helm keeps in its records and prints. */
-import { isJsonObject, type JsonObject, objectAt, textAt } from '../json-shape.ts'
+import { isRecord, type JsonRecord } from '@reeve/kube'
+import { objectAt, textAt } from '../json-shape.ts'
 import type { ChartMetadata, Release, ReleaseStatus } from './release.ts'
 
 const STATUSES: ReadonlySet<string> = new Set<ReleaseStatus>([
@@ -26,7 +27,7 @@ export function releaseStatus(text: unknown): ReleaseStatus {
  * The chart's own files are left behind: they are most of a record and nobody needs them to judge a release.
  */
 export function parseRelease(json: unknown, fail: (problem: string) => Error): Release {
-  if (!isJsonObject(json)) throw fail('is no JSON object')
+  if (!isRecord(json)) throw fail('is no JSON object')
   const required = (key: string): string => {
     const text = textAt(json, key)
     if (text === undefined) throw fail(`has no ${key}`)
@@ -42,7 +43,7 @@ export function parseRelease(json: unknown, fail: (problem: string) => Error): R
     revision,
     status: releaseStatus(info.status),
     chart: parseChart(objectAt(objectAt(json, 'chart'), 'metadata')),
-    values: isJsonObject(config) ? config : {},
+    values: isRecord(config) ? config : {},
     manifest: typeof manifest === 'string' ? manifest : '',
     description: textAt(info, 'description') ?? '',
     ...optionalTime('firstDeployed', info, 'first_deployed'),
@@ -52,7 +53,7 @@ export function parseRelease(json: unknown, fail: (problem: string) => Error): R
 }
 
 /** What the metadata of a chart say. */
-export function parseChart(metadata: JsonObject): ChartMetadata {
+export function parseChart(metadata: JsonRecord): ChartMetadata {
   const appVersion = textAt(metadata, 'appVersion')
   return {
     name: textAt(metadata, 'name') ?? '',
@@ -61,7 +62,7 @@ export function parseChart(metadata: JsonObject): ChartMetadata {
   }
 }
 
-function optionalTime<K extends string>(name: K, info: JsonObject, key: string): Partial<Record<K, string>> {
+function optionalTime<K extends string>(name: K, info: JsonRecord, key: string): Partial<Record<K, string>> {
   const text = textAt(info, key)
   // A computed key makes TypeScript forget which one it is; `K` is a single literal at both callers.
   return text === undefined || Number.isNaN(Date.parse(text)) ? {} : ({ [name]: text } as Record<K, string>)

@@ -1,5 +1,6 @@
 /** Reads the tables that Helm prints of releases and their revisions. */
-import { isJsonObject, type JsonObject, textAt } from '../json-shape.ts'
+import { isRecord, type JsonRecord } from '@reeve/kube'
+import { textAt } from '../json-shape.ts'
 import { releaseStatus } from './parse-release.ts'
 import type { ReleaseSummary, RevisionSummary } from './release.ts'
 
@@ -21,7 +22,7 @@ export function parseList(json: unknown, fail: Fail): readonly ReleaseSummary[] 
   })
 }
 
-function columns(row: JsonObject, fail: Fail) {
+function columns(row: JsonRecord, fail: Fail) {
   // The list has revisions as texts, the history as numbers.
   const revision = Number(row.revision)
   if (!Number.isSafeInteger(revision) || revision < 1) throw fail('lists a release without a revision')
@@ -34,7 +35,7 @@ function columns(row: JsonObject, fail: Fail) {
   }
 }
 
-function rows(json: unknown, fail: Fail): readonly JsonObject[] {
-  if (!Array.isArray(json) || !json.every(isJsonObject)) throw fail('is no list of objects')
+function rows(json: unknown, fail: Fail): readonly JsonRecord[] {
+  if (!Array.isArray(json) || !json.every(isRecord)) throw fail('is no list of objects')
   return json
 }

@@ -1,7 +1,8 @@
 /** Names values by their content. */
+
 import { createHash } from 'node:crypto'
+import { isRecord } from '@reeve/kube'
 import { InvalidHelmRequestError } from '../errors.ts'
-import { isJsonObject } from '../json-shape.ts'
 
 /** Nobody nests values this deep; without a bound a hostile document would exhaust the stack. */
 const MAX_DEPTH = 100
@@ -19,7 +20,7 @@ export function valuesDigest(values: Readonly<Record<string, unknown>>): string 
 function canonical(value: unknown, depth: number): string {
   if (depth > MAX_DEPTH) throw new InvalidHelmRequestError(`values are nested deeper than ${MAX_DEPTH} levels`)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
-  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
   const fields = Object.keys(value)
     .filter((key) => value[key] !== undefined)
     .sort()

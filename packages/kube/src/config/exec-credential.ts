@@ -1,6 +1,8 @@
 /** The documents that are exchanged with an exec plugin. */
+
 import { readFile } from 'node:fs/promises'
 import { CredentialsError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
 import type { Credentials } from './cluster-config.ts'
 import { bearer } from './credentials.ts'
 import type { KubeconfigCluster, KubeconfigExec } from './kubeconfig-document.ts'
@@ -79,8 +81,4 @@ function parse(output: string): Readonly<Record<string, unknown>> | undefined {
     // The parser's message quotes the output, and the output is a credential.
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,7 @@
 /** Reads one kubeconfig file. Every problem names the file and the field, and never quotes a value. */
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { ConfigError } from '../errors.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { isRecord, type JsonRecord } from '../json-record.ts'
 
 /** A cluster of a kubeconfig; paths are absolute. */
 export interface KubeconfigCluster {
@@ -96,7 +95,7 @@ async function parseText(text: string, file: string): Promise<unknown> {
   }
 }
 
-function cluster(fields: Fields, where: string, atFile: AtFile): KubeconfigCluster {
+function cluster(fields: JsonRecord, where: string, atFile: AtFile): KubeconfigCluster {
   return {
     server: optional(fields, 'server', where),
     certificateAuthority: atFile(optional(fields, 'certificate-authority', where)),
@@ -109,7 +108,7 @@ function cluster(fields: Fields, where: string, atFile: AtFile): KubeconfigClust
   }
 }
 
-function user(fields: Fields, where: string, atFile: AtFile, file: string): KubeconfigUser {
+function user(fields: JsonRecord, where: string, atFile: AtFile, file: string): KubeconfigUser {
   const authProvider = fields['auth-provider']
   return {
     clientCertificate: atFile(optional(fields, 'client-certificate', where)),
@@ -130,7 +129,7 @@ function user(fields: Fields, where: string, atFile: AtFile, file: string): Kube
   }
 }
 
-function context(fields: Fields, where: string): KubeconfigContext {
+function context(fields: JsonRecord, where: string): KubeconfigContext {
   return {
     cluster: optional(fields, 'cluster', where),
     user: optional(fields, 'user', where),
@@ -139,7 +138,7 @@ function context(fields: Fields, where: string): KubeconfigContext {
   }
 }
 
-function exec(fields: Fields, userWhere: string, file: string): KubeconfigExec | undefined {
+function exec(fields: JsonRecord, userWhere: string, file: string): KubeconfigExec | undefined {
   if (fields.exec === undefined || fields.exec === null) return undefined
   const where = `${userWhere}.exec`
   const plugin = asFields(fields.exec, where)
@@ -162,14 +161,14 @@ function exec(fields: Fields, userWhere: string, file: string): KubeconfigExec |
   }
 }
 
-function execExtension(fields: Fields, where: string): unknown {
+function execExtension(fields: JsonRecord, where: string): unknown {
   const found = listOf(fields, 'extensions', where)
     .map((entry) => asFields(entry, `${where}.extensions`))
     .find((entry) => entry.name === 'client.authentication.k8s.io/exec')
   return found?.extension
 }
 
-function extra(fields: Fields, where: string): Readonly<Record<string, readonly string[]>> {
+function extra(fields: JsonRecord, where: string): Readonly<Record<string, readonly string[]>> {
   const value = fields['as-user-extra']
   if (value === undefined || value === null) return {}
   const map = asFields(value, `${where}.as-user-extra`)
@@ -179,11 +178,11 @@ function extra(fields: Fields, where: string): Readonly<Record<string, readonly 
 type AtFile = (path: string | undefined) => string | undefined
 
 function named<V>(
-  root: Fields,
+  root: JsonRecord,
   listName: string,
   valueName: string,
   file: string,
-  read: (fields: Fields, where: string) => V,
+  read: (fields: JsonRecord, where: string) => V,
 ): ReadonlyMap<string, V> {
   const found = new Map<string, V>()
   for (const entry of listOf(root, listName, file)) {
@@ -196,42 +195,39 @@ function named<V>(
   return found
 }
 
-function asFields(value: unknown, where: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    // Just checked: an object whose keys are strings, as YAML and JSON mappings are.
-    return value as Fields
-  }
+function asFields(value: unknown, where: string): JsonRecord {
+  if (isRecord(value)) return value
   throw new ConfigError(`${where} must be a mapping`)
 }
 
-function listOf(fields: Fields, name: string, where: string): readonly unknown[] {
+function listOf(fields: JsonRecord, name: string, where: string): readonly unknown[] {
   const value = fields[name]
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value
   throw new ConfigError(`${where}.${name} must be a list`)
 }
 
-function optional(fields: Fields, name: string, where: string): string | undefined {
+function optional(fields: JsonRecord, name: string, where: string): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'string') return value
   throw new ConfigError(`${where}.${name} must be a string; put it in quotes`)
 }
 
-function required(fields: Fields, name: string, where: string): string {
+function required(fields: JsonRecord, name: string, where: string): string {
   const value = optional(fields, name, where)
   if (value === undefined) throw new ConfigError(`${where}.${name} is missing`)
   return value
 }
 
-function texts(fields: Fields, name: string, where: string): readonly string[] {
+function texts(fields: JsonRecord, name: string, where: string): readonly string[] {
   return listOf(fields, name, where).map((value) => {
     if (typeof value === 'string') return value
     throw new ConfigError(`${where}.${name} must be a list of strings`)
   })
 }
 
-function flag(fields: Fields, name: string, where: string): boolean {
+function flag(fields: JsonRecord, name: string, where: string): boolean {
   const value = fields[name]
   if (value === undefined || value === null) return false
   if (typeof value === 'boolean') return value

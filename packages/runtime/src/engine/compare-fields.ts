@@ -1,5 +1,5 @@
 /** Whether a live object carries exactly the fields that the operator wants to own, with the values it wants. */
-import { type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, type JsonRecord, type KubeObject, ownValue } from '@reeve/kube'
 import { type FieldTree, isLeaf } from './field-tree.ts'
 import { isJsonEqual } from './json-equal.ts'
 import type { OwnFields } from './own-fields.ts'
@@ -51,8 +51,6 @@ interface Walk {
   readonly differences: FieldDifference[]
   readonly ignoreExtra: boolean
 }
-
-type JsonRecord = Readonly<Record<string, unknown>>
 
 function withoutIdentity(object: KubeObject): JsonRecord {
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
@@ -180,10 +178,6 @@ function describeKey(key: JsonRecord | undefined, item: unknown): string {
       .join(',')
   }
   return isRecord(item) && typeof item.name === 'string' ? `name=${item.name}` : 'new'
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isCollection(value: unknown): boolean {

@@ -3,7 +3,7 @@
  * mostly what is wanted; but two ports of a Service must not share a name, so that a port that somebody renumbered by
  * hand would keep the original from coming back for ever.
  */
-import { type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -58,8 +58,4 @@ function placed(into: Json, [first, ...rest]: readonly string[], value: unknown)
   if (rest.length === 0) return { ...into, [first]: value }
   const below = into[first]
   return { ...into, [first]: placed(isRecord(below) ? below : {}, rest, value) }
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -8,6 +8,7 @@ import {
   type Clock,
   type DeleteOptions,
   formatKey,
+  isRecord,
   type KubeClient,
   type KubeList,
   type KubeObject,
@@ -364,11 +365,7 @@ function merge(base: object, patch: object): UnknownObject {
   for (const [field, value] of Object.entries(patch)) {
     const old = result.get(field)
     if (value === null) result.delete(field)
-    else result.set(field, isPlain(value) ? merge(isPlain(old) ? old : {}, value) : value)
+    else result.set(field, isRecord(value) ? merge(isRecord(old) ? old : {}, value) : value)
   }
   return Object.fromEntries(result) as UnknownObject // has the fields of what was merged
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

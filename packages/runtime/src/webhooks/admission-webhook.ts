@@ -1,11 +1,10 @@
 /** Routes that admit, refuse or change what is about to be stored. */
-import type { JsonPatchOperation, KubeObject, UnknownObject } from '@reeve/kube'
+import { isRecord, type JsonPatchOperation, type KubeObject, type UnknownObject } from '@reeve/kube'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import { jsonDiff } from './json-diff.ts'
 import {
   BadReviewError,
   freezeJson,
-  isObject,
   objectProblem,
   type ReviewFailure,
   readRequest,
@@ -86,7 +85,7 @@ type ReadRequest = ReturnType<typeof readRequest>
 
 function readAdmission(body: unknown): ReadRequest {
   const { object, oldObject, ...request } = readRequest(body, API_VERSION, KIND)
-  if (!isObject(request.kind) || !isObject(request.resource) || typeof request.operation !== 'string') {
+  if (!isRecord(request.kind) || !isRecord(request.resource) || typeof request.operation !== 'string') {
     throw new BadReviewError(400, `the ${KIND} has no request.kind, request.resource or request.operation`)
   }
   // The API server writes null for an object that is not there.
@@ -102,7 +101,7 @@ function problemOf({ operation, object, oldObject }: ReadRequest): string | unde
   for (const [field, value] of Object.entries({ object, oldObject })) {
     if (value === undefined) continue
     // What a connection is made with, such as PodExecOptions, has no metadata.
-    const isFit = operation === 'CONNECT' && isObject(value)
+    const isFit = operation === 'CONNECT' && isRecord(value)
     const problem = isFit ? undefined : objectProblem(`request.${field}`, value)
     if (problem !== undefined) return shortened(problem, MAX_CAUSE_LENGTH)
   }

@@ -1,5 +1,5 @@
 /** The JSON patch that turns one value into another. */
-import type { JsonPatchOperation } from '@reeve/kube'
+import { isRecord, type JsonPatchOperation } from '@reeve/kube'
 import { isJsonEqual } from '../engine/json-equal.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -22,7 +22,7 @@ export function jsonDiff(before: unknown, after: unknown): readonly JsonPatchOpe
 
 function compare(before: Json, after: Json, path: string, operations: JsonPatchOperation[]): void {
   if (isList(before) && isList(after)) compareLists(before, after, path, operations)
-  else if (isObject(before) && isObject(after)) compareObjects(before, after, path, operations)
+  else if (isRecord(before) && isRecord(after)) compareObjects(before, after, path, operations)
   else if (before !== after) operations.push({ op: 'replace', path, value: after })
 }
 
@@ -70,10 +70,6 @@ function compareLists(
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
-}
-
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A key as it stands in a JSON pointer. */

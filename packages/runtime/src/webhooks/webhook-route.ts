@@ -1,5 +1,5 @@
 /** What the webhook router knows of each kind of webhook. */
-import { objectProblems } from '@reeve/kube'
+import { isRecord, objectProblems } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Why a review could not be answered by its handler. */
@@ -38,19 +38,14 @@ export function readRequest(
   apiVersion: string,
   kind: string,
 ): Readonly<Record<string, unknown>> & { readonly uid: string } {
-  if (!isObject(body) || body.apiVersion !== apiVersion || body.kind !== kind) {
+  if (!isRecord(body) || body.apiVersion !== apiVersion || body.kind !== kind) {
     throw new BadReviewError(400, `expected kind ${kind} in ${apiVersion}`)
   }
   const { request } = body
-  if (!isObject(request)) throw new BadReviewError(400, `the ${kind} has no request`)
+  if (!isRecord(request)) throw new BadReviewError(400, `the ${kind} has no request`)
   const { uid } = request
   if (typeof uid !== 'string' || uid === '') throw new BadReviewError(400, `the ${kind} has no request.uid`)
   return { ...request, uid }
-}
-
-/** Narrows to an object that is no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Freezes a value made of JSON, all the way down. Takes no stack, however deep it is. */

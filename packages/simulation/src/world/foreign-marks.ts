@@ -1,6 +1,6 @@
 /** What somebody else wrote into objects: it has to survive, and must not count as a difference. */
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '@reeve/kube'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import { FOREIGN, FOREIGN_CONDITION } from '../compare/snapshot.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import { patchAsSomebody, read, type Target } from './targets.ts'
@@ -76,27 +76,23 @@ function isMarked(object: KubeObject | undefined): boolean {
   return object !== undefined && conditionsOf(object).some(({ type }) => type === FOREIGN_CONDITION)
 }
 
-function isContainer(value: unknown): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Paths of the values in a merge patch. */
 export function leaves(patch: PlainObject, above: readonly string[] = []): readonly (readonly string[])[] {
   return Object.entries(patch).flatMap(([name, value]) =>
-    isContainer(value) ? leaves(value, [...above, name]) : [[...above, name]],
+    isRecord(value) ? leaves(value, [...above, name]) : [[...above, name]],
   )
 }
 
 /** The value at a path; `undefined` where the way there ends. */
 export function at(value: unknown, [first, ...rest]: readonly string[]): unknown {
   if (first === undefined) return value
-  return isContainer(value) ? at(value[first], rest) : undefined
+  return isRecord(value) ? at(value[first], rest) : undefined
 }
 
 /** `object` with another value at a path; `undefined` takes the field away. */
 export function withValue(object: PlainObject, [first, ...rest]: readonly string[], value: unknown): PlainObject {
   if (first === undefined) return object
   const { [first]: inner, ...others } = object
-  if (rest.length > 0) return { ...object, [first]: withValue(isContainer(inner) ? inner : {}, rest, value) }
+  if (rest.length > 0) return { ...object, [first]: withValue(isRecord(inner) ? inner : {}, rest, value) }
   return value === undefined ? others : { ...object, [first]: value }
 }

@@ -1,6 +1,6 @@
 /** Random changes to objects, of the kind that typing errors, templates and hostile clients make. */
+import { isRecord } from '@reeve/kube'
 import fc, { type Arbitrary } from 'fast-check'
-import { isRecord } from '../is-record.ts'
 
 /** One change: somewhere in the object, chosen by `at`, something happens with `value`. */
 export interface Mutation {

@@ -1,6 +1,5 @@
 /** Finds the field that a finding is about, for tools that point at it. */
-import { type KubeObject, ownValue } from '@reeve/kube'
-import { isRecord } from '../is-record.ts'
+import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
 
 const PATH = /\b(?:([A-Za-z]+) of )?((?:spec|metadata|status)\b(?:\.[A-Za-z]+|\[[^\]]*\])*)/
 const ANNOTATION = /\bannotation (\S+)/

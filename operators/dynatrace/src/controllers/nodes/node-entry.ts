@@ -1,6 +1,6 @@
 /** What is remembered of a node, and its form in the ConfigMap: one that other releases of the operator read, too. */
+import { isRecord } from '@reeve/kube'
 import { formatTime } from '@reeve/runtime'
-import { isRecord } from '../../api/is-record.ts'
 
 /** What is needed about a node once it is gone. */
 export interface NodeEntry {

@@ -1,6 +1,7 @@
 /** The calls that were received last, without their secrets. */
+import { isRecord } from '@reeve/kube'
 import { STATE_LIMITS } from './defaults.ts'
-import { type Call, isObject } from './http/call.ts'
+import type { Call } from './http/call.ts'
 
 /** A call as the page and tests see it. Tokens and passwords are neither in the path nor in the body. */
 export interface ReceivedCall {
@@ -113,7 +114,7 @@ function recordedBody({ bodyText, headers }: Call): unknown {
 
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   const isSecret = (name: string, content: unknown) => SECRET.test(name) && typeof content === 'string'
   return Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, isSecret(name, content) ? MASK : masked(content)]),

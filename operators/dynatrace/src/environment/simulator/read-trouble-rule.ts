@@ -1,5 +1,5 @@
 /** Reads rules of trouble that come from outside: from the control API and from the page. */
-import { isObject } from './http/call.ts'
+import { isRecord } from '@reeve/kube'
 import { violation } from './http/refusal.ts'
 import type { Fault, TroubleRule } from './trouble.ts'
 
@@ -31,7 +31,7 @@ interface ExpiredCertificate {
  * *Errors*: 400 naming the field that is wrong.
  */
 export function readTroubleRule(value: unknown): TroubleRule {
-  if (!isObject(value)) throw wrong('', 'must be a JSON object')
+  if (!isRecord(value)) throw wrong('', 'must be a JSON object')
   const fault = readFault(value)
   if (fault.kind === 'expired-certificate') return fault
   const times = wholeNumber(value, 'times')

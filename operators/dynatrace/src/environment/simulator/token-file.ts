@@ -1,6 +1,6 @@
 /** Reads the tenants and tokens that a simulator is started with from a file. */
+import { isRecord } from '@reeve/kube'
 import { parse } from 'yaml'
-import { isObject } from './http/call.ts'
 import type { TenantOptions, TokenOptions } from './options.ts'
 import { SimulatorError } from './simulator-error.ts'
 
@@ -21,16 +21,16 @@ export function readTokenFile(text: string): readonly TenantOptions[] {
     // The parser's message quotes the file, which holds tokens.
     throw wrong('', 'is neither YAML nor JSON')
   }
-  if (!isObject(content)) throw wrong('', 'must hold tokens by tenant')
+  if (!isRecord(content)) throw wrong('', 'must hold tokens by tenant')
   return Object.entries(content).map(([id, tokens]) => {
-    if (!isObject(tokens)) throw wrong(id, 'must hold tokens by name')
+    if (!isRecord(tokens)) throw wrong(id, 'must hold tokens by name')
     return { id, tokens: Object.entries(tokens).map(([name, token]) => readToken(`${id}.${name}`, name, token)) }
   })
 }
 
 function readToken(place: string, name: string, token: unknown): TokenOptions {
   if (typeof token === 'string' && token !== '') return { name, value: token }
-  const { value, scopes } = isObject(token) ? token : {}
+  const { value, scopes } = isRecord(token) ? token : {}
   if (typeof value !== 'string' || value === '')
     throw wrong(place, 'must be a text, or an object with value and scopes')
   if (scopes === undefined) return { name, value }

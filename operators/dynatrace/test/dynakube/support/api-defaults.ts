@@ -1,16 +1,19 @@
 /** What the API server adds to workloads, so that they can be compared with what was sent. */
-import type { Container, DaemonSet, Deployment, PodSpec, StatefulSet } from '@reeve/kube'
+import {
+  type Container,
+  type DaemonSet,
+  type Deployment,
+  isRecord,
+  type JsonRecord,
+  type PodSpec,
+  type StatefulSet,
+} from '@reeve/kube'
 
 /** A kind that runs pods. */
 export type Workload = DaemonSet | Deployment | StatefulSet
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Defaults by the name of a field, wherever it stands: none of these fields means anything else elsewhere. */
-const ANYWHERE: Fields = {
+const ANYWHERE: JsonRecord = {
   terminationMessagePath: '/dev/termination-log',
   terminationMessagePolicy: 'File',
   successThreshold: 1,
@@ -25,7 +28,7 @@ const ANYWHERE: Fields = {
   value: '',
 }
 
-const POD: Fields = {
+const POD: JsonRecord = {
   restartPolicy: 'Always',
   dnsPolicy: 'ClusterFirst',
   schedulerName: 'default-scheduler',
@@ -33,13 +36,13 @@ const POD: Fields = {
   securityContext: {},
 }
 
-const SPEC: Fields = {
+const SPEC: JsonRecord = {
   serviceName: '',
   persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
 }
 
 /** How pods are replaced when nothing is said about it, by kind. */
-const REPLACEMENT: Readonly<Record<string, Fields>> = {
+const REPLACEMENT: Readonly<Record<string, JsonRecord>> = {
   DaemonSet: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } } },
   StatefulSet: { replicas: 1, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
   Deployment: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } } },
@@ -49,7 +52,7 @@ const REPLACEMENT: Readonly<Record<string, Fields>> = {
  * A workload without what the API server would have added: the same for one that was sent and for the one that was
  * stored. Names, labels, annotations and everything else that the operator says are left.
  */
-export function withoutDefaults({ kind = '', metadata, spec }: Workload): Fields {
+export function withoutDefaults({ kind = '', metadata, spec }: Workload): JsonRecord {
   const { template, ...rest } = spec ?? {}
   const { volumeClaimTemplates: claims, ...others } = rest as NonNullable<StatefulSet['spec']>
   const plain = {
@@ -60,10 +63,10 @@ export function withoutDefaults({ kind = '', metadata, spec }: Workload): Fields
     ...(claims && { claims: claims.map((claim) => ({ name: claim.metadata?.name, spec: claim.spec })) }),
     pods: { ...template?.metadata, ...podWithout(template?.spec) },
   }
-  return stripped(plain) as Fields
+  return stripped(plain) as JsonRecord
 }
 
-function podWithout(pod: PodSpec | undefined): Fields {
+function podWithout(pod: PodSpec | undefined): JsonRecord {
   const { serviceAccount: _mirrored, containers = [], initContainers = [], ...rest } = pod ?? {}
   return {
     ...without(rest, POD),
@@ -72,15 +75,15 @@ function podWithout(pod: PodSpec | undefined): Fields {
   }
 }
 
-const containerWithout = (container: Container): Fields => without(container, { resources: {} })
+const containerWithout = (container: Container): JsonRecord => without(container, { resources: {} })
 
 /** Takes away what equals a default, member by member; a member of which nothing is left goes as a whole. */
-function without(fields: object, defaults: Fields): Fields {
+function without(fields: object, defaults: JsonRecord): JsonRecord {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       const byDefault = defaults[name]
       if (JSON.stringify(value) === JSON.stringify(byDefault)) return []
-      if (!isFields(value) || !isFields(byDefault)) return [[name, value]]
+      if (!isRecord(value) || !isRecord(byDefault)) return [[name, value]]
       const left = without(value, byDefault)
       return Object.keys(left).length === 0 ? [] : [[name, left]]
     }),
@@ -89,13 +92,13 @@ function without(fields: object, defaults: Fields): Fields {
 
 function stripped(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripped)
-  if (!isFields(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, item]) => {
       if (item === ANYWHERE[name] || item === undefined) return []
       // A field of the pod is read in version v1, and a path of the host may be of any type, unless something is said.
-      if (name === 'fieldRef' && isFields(item)) return [[name, without(item, { apiVersion: 'v1' })]]
-      if (name === 'hostPath' && isFields(item)) return [[name, without(item, { type: '' })]]
+      if (name === 'fieldRef' && isRecord(item)) return [[name, without(item, { apiVersion: 'v1' })]]
+      if (name === 'hostPath' && isRecord(item)) return [[name, without(item, { type: '' })]]
       return [[name, stripped(item)]]
     }),
   )

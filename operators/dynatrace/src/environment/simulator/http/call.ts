@@ -1,5 +1,7 @@
 /** A call under way: what was asked, and what becomes known about it. */
+
 import type { IncomingHttpHeaders } from 'node:http'
+import { isRecord } from '@reeve/kube'
 import type { TenantState } from '../tenant/tenant-state.ts'
 import { Refusal, violation } from './refusal.ts'
 
@@ -93,7 +95,7 @@ export class Call {
   /** The body as a JSON object. */
   async jsonObject(): Promise<Readonly<Record<string, unknown>>> {
     const value = await this.json()
-    if (!isObject(value)) throw violation('PAYLOAD_BODY', '', 'must be a JSON object')
+    if (!isRecord(value)) throw violation('PAYLOAD_BODY', '', 'must be a JSON object')
     return value
   }
 
@@ -101,9 +103,4 @@ export class Call {
   async form(): Promise<URLSearchParams> {
     return new URLSearchParams(await this.text())
   }
-}
-
-/** Whether a value out of JSON is an object, neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

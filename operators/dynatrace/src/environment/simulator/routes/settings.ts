@@ -1,6 +1,7 @@
 /** Settings, through the classic API with an API token and through the platform with an OAuth client. */
+import { isRecord } from '@reeve/kube'
 import { type Answer, empty, json } from '../http/answer.ts'
-import { type Call, isObject } from '../http/call.ts'
+import type { Call } from '../http/call.ts'
 import { violation } from '../http/refusal.ts'
 import type { PathParameters, Route } from '../http/router.ts'
 import { readSettingsDraft } from '../tenant/settings.ts'
@@ -69,7 +70,7 @@ const CALLS: readonly SettingsCall[] = [
     access: 'write',
     async handle({ settings }, call, { objectId = '' }) {
       const { value } = await call.jsonObject()
-      if (!isObject(value)) throw violation('PAYLOAD_BODY', 'value', 'must be a JSON object')
+      if (!isRecord(value)) throw violation('PAYLOAD_BODY', 'value', 'must be a JSON object')
       return json(200, { code: 200, objectId: settings.update(objectId, value).objectId })
     },
   },

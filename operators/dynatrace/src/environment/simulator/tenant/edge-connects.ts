@@ -1,7 +1,6 @@
 /** The EdgeConnects of a tenant. */
-import type { Clock } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/kube'
 import { STATE_LIMITS } from '../defaults.ts'
-import { isObject } from '../http/call.ts'
 import { Refusal, violation } from '../http/refusal.ts'
 import { type RandomBytes, randomUuid } from '../random-text.ts'
 import type { OAuthClients } from './oauth-clients.ts'
@@ -117,7 +116,7 @@ function readMappings(value: unknown): readonly HostMapping[] {
   if (value === null) return []
   if (!Array.isArray(value)) throw violation('PAYLOAD_BODY', 'hostMappings', 'must be an array')
   return value.map((mapping: unknown) => {
-    const { from, to } = isObject(mapping) ? mapping : {}
+    const { from, to } = isRecord(mapping) ? mapping : {}
     if (typeof from === 'string' && typeof to === 'string') return { from, to }
     throw violation('PAYLOAD_BODY', 'hostMappings', 'must hold objects with from and to')
   })

@@ -1,8 +1,7 @@
 /** The hosts that a tenant monitors, and what it is told about them. */
-import type { Clock } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
-import { isObject } from '../http/call.ts'
 import { violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex } from '../random-text.ts'
 
@@ -96,7 +95,7 @@ export class HostsAndEvents {
   }
 
   #entityIds(attachRules: unknown): readonly string[] {
-    const ids = isObject(attachRules) ? (attachRules.entityIds ?? []) : []
+    const ids = isRecord(attachRules) ? (attachRules.entityIds ?? []) : []
     if (!Array.isArray(ids) || ids.length === 0) {
       throw violation('PAYLOAD_BODY', 'attachRules.entityIds', 'must name at least one entity')
     }

@@ -1,8 +1,7 @@
 /** The settings of a tenant: objects of schemas, each at a scope. */
-import type { Clock } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
-import { isObject } from '../http/call.ts'
 import { Refusal, violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex, randomText } from '../random-text.ts'
 import { SCHEMA_IDS, type SettingsSchema, STANDARD_SCHEMAS } from './settings-schemas.ts'
@@ -156,10 +155,10 @@ export class Settings {
 
 /** Reads one object out of a request. *Errors*: 400 naming the field that is wrong. */
 export function readSettingsDraft(value: unknown): SettingsDraft {
-  if (!isObject(value)) throw violation('PAYLOAD_BODY', '', 'must be a JSON object')
+  if (!isRecord(value)) throw violation('PAYLOAD_BODY', '', 'must be a JSON object')
   const { schemaId, schemaVersion, scope, value: content } = value
   if (typeof schemaId !== 'string' || schemaId === '') throw violation('PAYLOAD_BODY', 'schemaId', 'must not be empty')
-  if (!isObject(content)) throw violation('PAYLOAD_BODY', 'value', 'must be a JSON object')
+  if (!isRecord(content)) throw violation('PAYLOAD_BODY', 'value', 'must be a JSON object')
   return { schemaId, schemaVersion: text('schemaVersion', schemaVersion), scope: text('scope', scope), value: content }
 }
 
