@@ -9,6 +9,7 @@ import { environmentFrom, placementOf, resourcesFrom } from '../dynakube/user-se
 import { hashOf } from '../hashes.ts'
 import { appLabels } from '../labels.ts'
 import { encodeSecret } from '../secret-data.ts'
+import { unprivileged } from '../security-context.ts'
 import { withTemplateHash } from '../template-hash.ts'
 import {
   CERTIFICATE_FILE,
@@ -103,14 +104,7 @@ function container({ metadata, spec, status }: EdgeConnect): Container {
     ...(env.length > 0 && { env }),
     // Each is replaced as a whole, as users expect who write only one.
     resources: { requests: resources?.requests ?? DEFAULT_AMOUNTS, limits: resources?.limits ?? DEFAULT_AMOUNTS },
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-    },
+    securityContext: unprivileged(USER),
     volumeMounts: [
       { name: `${metadata.name}-ec-vm`, mountPath: `/${CONFIG_FILE}`, subPath: CONFIG_FILE },
       ...(spec.caCertsRef ? [{ name: 'ca-certs', mountPath: CERTIFICATE_FOLDER }] : []),

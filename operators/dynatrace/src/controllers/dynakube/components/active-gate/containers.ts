@@ -1,7 +1,8 @@
 /** The containers of gateways. */
-import type { Container, EnvVar, SecurityContext } from '@reeve/kube'
+import type { Container, EnvVar } from '@reeve/kube'
 import { capabilityArguments, hasCapability } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
+import { restricted } from '../../../security-context.ts'
 import { known } from '../../component.ts'
 import { mountsOf } from '../../mounted.ts'
 import { activeGateHost, bracketed } from '../../no-proxy.ts'
@@ -16,17 +17,6 @@ export const GATEWAY_CONTAINER = 'activegate'
 const USER = 1001
 const HTTPS_PORT = 9999
 const HTTP_PORT = 9998
-
-const SECURITY: SecurityContext = {
-  privileged: false,
-  allowPrivilegeEscalation: false,
-  runAsNonRoot: true,
-  runAsUser: USER,
-  runAsGroup: USER,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-  seccompProfile: { type: 'RuntimeDefault' },
-}
 
 function common({ dynakube }: RenderInput): Pick<Container, 'image' | 'imagePullPolicy' | 'resources'> {
   const resources = resourcesFrom(dynakube.spec.activeGate?.resources)
@@ -62,7 +52,7 @@ export function gatewayContainer(input: RenderInput): Container {
       timeoutSeconds: 1,
       successThreshold: 1,
     },
-    securityContext: SECURITY,
+    securityContext: restricted(USER),
     volumeMounts: mountsOf(gatewayVolumes(input)),
   }
 }
@@ -75,7 +65,7 @@ export function certificateContainer(input: RenderInput): Container {
     workingDir: GATEWAY_FOLDER,
     command: ['/bin/bash'],
     args: ['-c', '/opt/dynatrace/gateway/k8scrt2jks.sh'],
-    securityContext: SECURITY,
+    securityContext: restricted(USER),
     volumeMounts: [
       { name: TRUST_STORE, mountPath: `${GATEWAY_FOLDER}/ssl` },
       { name: CERTIFICATE_FOLDER, mountPath: GATEWAY_FOLDER },

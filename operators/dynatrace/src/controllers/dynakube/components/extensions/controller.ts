@@ -15,6 +15,7 @@ import { ANNOTATIONS } from '../../../annotations.ts'
 import { hashOf } from '../../../hashes.ts'
 import { linuxNodes, onePerNode } from '../../../placement.ts'
 import { encodeSecret } from '../../../secret-data.ts'
+import { restricted } from '../../../security-context.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../claims.ts'
 import { type Component, known } from '../../component.ts'
 import { imageOf } from '../../image.ts'
@@ -122,16 +123,7 @@ function container(input: RenderInput): Container {
       timeoutSeconds: 2,
       successThreshold: 1,
     },
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: restricted(USER),
     volumeMounts: mountsOf(files(dynakube).mounts),
   }
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../../api/dynakube/names.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../../api/latest.ts'
 import { appLabels } from '../../../labels.ts'
+import { unprivileged } from '../../../security-context.ts'
 import type { Component } from '../../component.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
@@ -125,15 +126,7 @@ function container(dynakube: DynaKube, database: Database): Container {
       periodSeconds: 5,
       ...health,
     },
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: unprivileged(USER, { capabilities: { drop: ['ALL'] } }),
     volumeMounts: [...mountsOf(volumes(dynakube)), ...mountsFrom(database.volumeMounts)],
   }
 }

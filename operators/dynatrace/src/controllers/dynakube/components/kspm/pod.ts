@@ -5,6 +5,7 @@ import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../a
 import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
+import { unprivileged } from '../../../security-context.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
@@ -45,15 +46,7 @@ function container(input: RenderInput, volumeMounts: readonly VolumeMount[]): Co
     imagePullPolicy: 'Always',
     env: environment(input),
     resources: resourcesOf(input),
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },
-    },
+    securityContext: unprivileged(USER, { capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] } }),
     volumeMounts,
   }
 }

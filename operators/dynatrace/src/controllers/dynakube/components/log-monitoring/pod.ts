@@ -3,6 +3,7 @@ import type { Container, EnvVar, PodSpec, SecurityContext, Volume, VolumeMount }
 import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
+import { unprivileged } from '../../../security-context.ts'
 import { imageOf } from '../../image.ts'
 import { fromField } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
@@ -141,14 +142,10 @@ function volumes({ dynakube }: RenderInput): readonly Volume[] {
 function securityOf({ dynakube }: RenderInput, capability: string): SecurityContext {
   const isPrivileged = featureFlags(dynakube).oneAgentPrivileged
   const localhostProfile = dynakube.spec.templates?.logMonitoring?.secCompProfile
-  return {
+  return unprivileged(USER, {
     privileged: isPrivileged,
     allowPrivilegeEscalation: isPrivileged,
-    readOnlyRootFilesystem: true,
-    runAsNonRoot: true,
-    runAsUser: USER,
-    runAsGroup: USER,
     capabilities: { drop: ['ALL'], add: [capability] },
     ...(localhostProfile && { seccompProfile: { type: 'Localhost', localhostProfile } }),
-  }
+  })
 }

@@ -3,6 +3,7 @@ import type { Container, Probe, ResourceRequirements, SecurityContext } from '@r
 import { isMode, modeSpec, secCompProfile, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
+import { restricted } from '../../../security-context.ts'
 import { isOlderThan } from '../../agent-version.ts'
 import { known } from '../../component.ts'
 import { fromField } from '../../prioritised.ts'
@@ -46,16 +47,7 @@ export function metadataContainer({ dynakube, operator }: RenderInput): Containe
     args: ['generate-metadata', '--file', `${folder}/${file}`, '--attributes', nodeAttributes(dynakube)],
     env: [fromField('DT_K8S_NODE_NAME', 'spec.nodeName')],
     volumeMounts: [{ name: volume, mountPath: folder }],
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      runAsNonRoot: true,
-      runAsUser: AGENT_USER,
-      runAsGroup: AGENT_USER,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: restricted(AGENT_USER),
   }
 }
 
