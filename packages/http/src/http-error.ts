@@ -1,5 +1,5 @@
 /** What goes wrong between this process and a server outside the cluster, before the server's own words count. */
-import type { ConnectionPhase } from '@reeve/kube'
+import type { ConnectionErrorOptions, ConnectionPhase, ProxyFailure } from '@reeve/kube'
 
 /** Stable codes of {@link HttpError}. */
 export type HttpErrorCode =
@@ -20,10 +20,14 @@ export class HttpConnectionError extends HttpError {
   override readonly code = 'HTTP_CONNECTION'
   /** How far the request got: after `connect` the server has not seen it. */
   readonly phase: ConnectionPhase
+  /** Given when it was the proxy that failed. */
+  readonly proxy: ProxyFailure | undefined
 
-  constructor(message: string, phase: ConnectionPhase, options?: ErrorOptions) {
-    super(message, options)
+  constructor(message: string, phase: ConnectionPhase, options: ConnectionErrorOptions = {}) {
+    const { proxy, ...rest } = options
+    super(message, rest)
     this.phase = phase
+    this.proxy = proxy
   }
 }
 

@@ -37,7 +37,11 @@ export interface ProxySources {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** The connections of a client that takes its proxy from a resource. Certificates that cannot be used are reported. */
+/**
+ * The connections of a client that takes its proxy from a resource. Certificates that cannot be used are reported.
+ *
+ * *Errors*: `HttpConfigError` when the address of the proxy cannot be used.
+ */
 export function openOutbound(options: OutboundClientOptions & ProxySources): Sender {
   const { sender, logger, trustedCertificates = '' } = options
   if (sender !== undefined) return sender
@@ -46,7 +50,7 @@ export function openOutbound(options: OutboundClientOptions & ProxySources): Sen
     logger?.warn({}, 'no usable certificate among the trusted ones')
   }
   return new Outbound({
-    proxy: chooseProxy(options, logger),
+    proxy: chooseProxy(options),
     trustedCertificates: certificates,
     skipCertificateCheck: options.skipCertificateCheck ?? false,
     userAgent: options.userAgent ?? HTTP_DEFAULTS.userAgent,
@@ -56,16 +60,27 @@ export function openOutbound(options: OutboundClientOptions & ProxySources): Sen
 /** The passwords in all addresses of proxies that may be used, so that no message ever shows one. */
 export function proxyPasswords({ proxy, env = process.env }: ProxySources): readonly string[] {
   const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => env[name])
-  return [proxy?.url, ...variables].flatMap((url) => {
-    const encoded = /:([^:@/]+)@/.exec(url ?? '')?.[1]
-    if (encoded === undefined) return []
-    return /%(?![0-9a-f]{2})/i.test(encoded) ? [encoded] : [encoded, decodeURIComponent(encoded)]
-  })
+  return [proxy?.url, ...variables].flatMap((url) => passwordsIn(url ?? ''))
 }
 
-/** The configured proxy, or the one of the process when there is none or its address cannot be used. */
-function chooseProxy({ proxy, env = process.env }: ProxySources, logger: ClientLogger | undefined): ProxyChoice {
-  const configured = proxy && configuredProxy(proxy)
-  if (proxy && configured === undefined) logger?.warn({}, 'the address of the proxy cannot be used, going without it')
-  return configured ?? environmentProxy(env)
+/** The password as it is written and as it is sent: alone, and with its user in the header that proxies read. */
+function passwordsIn(url: string): readonly string[] {
+  const [, authority = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#]*)/i.exec(url) ?? []
+  const [, user = '', password = ''] = /^([^:]*):(.*)@/s.exec(authority) ?? []
+  if (password === '') return []
+  return [password, decoded(password), `${decoded(user)}:${decoded(password)}`]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not encoded, then.
+    return text
+  }
+}
+
+/** The configured proxy, or the one of the process when there is none. */
+function chooseProxy({ proxy, env = process.env }: ProxySources): ProxyChoice {
+  return proxy === undefined ? environmentProxy(env) : configuredProxy(proxy)
 }

@@ -1,5 +1,6 @@
 /** Sends requests to any host outside the cluster, each through the right proxy and with the right trust. */
 import {
+  ConfigError,
   ConnectionError,
   type Transport,
   type TransportRequest,
@@ -7,7 +8,7 @@ import {
   UndiciTransport,
 } from '@reeve/kube'
 import { HTTP_DEFAULTS } from './defaults.ts'
-import { HttpConnectionError } from './http-error.ts'
+import { HttpConfigError, HttpConnectionError } from './http-error.ts'
 import type { ProxyChoice } from './proxy-choice.ts'
 import { noProxy } from './proxy-choice.ts'
 import { trustedBundle } from './trusted-certificates.ts'
@@ -137,6 +138,10 @@ async function* translated(
 
 // The messages of the transport name addresses, certificates and limits, never headers or bodies.
 function asHttpError(error: unknown, url: URL, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted || !(error instanceof ConnectionError)) return error
-  return new HttpConnectionError(`${url.host}: ${error.message}`, error.phase)
+  if (signal?.aborted) return error
+  // A variable of the process that names a proxy and cannot be used.
+  if (error instanceof ConfigError) return new HttpConfigError(`${url.host}: ${error.message}`)
+  if (!(error instanceof ConnectionError)) return error
+  const { message, phase, proxy } = error
+  return new HttpConnectionError(`${url.host}: ${message}`, phase, proxy && { proxy })
 }

@@ -1,5 +1,6 @@
 /** Which proxy, if any, a request goes through. */
-import { proxyFromEnvironment } from '@reeve/kube'
+import { isProxyUrl, proxyFromEnvironment } from '@reeve/kube'
+import { HttpConfigError } from './http-error.ts'
 import { parseUrl } from './url-reference.ts'
 
 /** The proxy for a target, or `undefined` for a direct connection. */
@@ -27,16 +28,31 @@ export function environmentProxy(env: Readonly<Record<string, string | undefined
 }
 
 /**
- * A configured proxy for `http` and `https` targets alike, or `undefined` when its address cannot be used: the caller
- * then goes on as if none were configured. Loopback targets are never proxied.
+ * A configured proxy for `http` and `https` targets alike. Loopback targets are never proxied.
+ *
+ * *Errors*: {@link HttpConfigError} when its address cannot be used. Going without it would send tokens on a way that
+ * somebody did not want them to go.
  *
  * @example
- * const choose = configuredProxy({ url: 'user:pw@proxy:3128', noProxy: '.internal' }) ?? environmentProxy(process.env)
+ * const choose = configuredProxy({ url: 'user:pw@proxy:3128', noProxy: '.internal' })
  */
-export function configuredProxy({ url, noProxy = '' }: ConfiguredProxy): ProxyChoice | undefined {
+export function configuredProxy({ url, noProxy = '' }: ConfiguredProxy): ProxyChoice {
+  const address = proxyAddress(url)
+  if (address === undefined) {
+    // It may hold a password and is not repeated.
+    throw new HttpConfigError('the address of the proxy cannot be used; write it as http://user:password@host:port')
+  }
+  return environmentProxy({ HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: noProxy })
+}
+
+/** Whether a proxy can be configured with this address. */
+export const isProxyAddress = (url: string): boolean => proxyAddress(url) !== undefined
+
+/** The address with its scheme, or `undefined` when it cannot be used. */
+function proxyAddress(url: string): string | undefined {
   const parsed = parseUrl(url)
   if (parsed === undefined) return undefined
-  const address = ['http', 'https', 'socks5'].includes(parsed.scheme) ? url : `http://${url}`
-  if (!URL.canParse(address)) return undefined
-  return environmentProxy({ HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: noProxy })
+  // `proxy:3128` looks like a scheme and a path.
+  const address = url.includes('://') ? url : `http://${url}`
+  return isProxyUrl(address) ? address : undefined
 }

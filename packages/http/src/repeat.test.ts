@@ -78,6 +78,16 @@ describe('repeat', () => {
     }
   })
 
+  it('asks a proxy again that had trouble of its own, and not one that refused', async () => {
+    const through = async (status?: number) => {
+      const { run, tries } = scenario()
+      const proxy = { host: 'proxy:3128', ...(status !== undefined && { status }) }
+      await run(new HttpConnectionError('the proxy failed', 'connect', { proxy })).catch(() => undefined)
+      return tries.length
+    }
+    expect([await through(407), await through(403), await through(502), await through()]).toEqual([1, 1, 2, 2])
+  })
+
   it('ends at its deadline, naming the call and the last failure', async () => {
     const clock = new SimulatedClock()
     const pending = repeat(

@@ -68,6 +68,8 @@ export function retryDelayMs(error: unknown, attempt: number, options: RepeatOpt
   if (attempt >= policy.maxRetries) return undefined
   const backoffMs = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** attempt) * (0.5 + random() * 0.5)
   if (error instanceof HttpConnectionError) {
+    // The same password again would be refused again, and some proxies count.
+    if (isFinalRefusal(error)) return undefined
     return isRepeatable || error.phase === 'connect' ? Math.ceil(backoffMs) : undefined
   }
   const refusal = options.refusalOf(error)
@@ -77,4 +79,9 @@ export function retryDelayMs(error: unknown, attempt: number, options: RepeatOpt
   if (!isTemporary || askedMs > policy.maxRetryAfterMs) return undefined
   // A little later than asked, or all clients come back in the same instant.
   return Math.ceil(Math.max(backoffMs, askedMs * (1 + random() * 0.1)))
+}
+
+function isFinalRefusal({ proxy }: HttpConnectionError): boolean {
+  const { status = 0 } = proxy ?? {}
+  return status >= 400 && status < 500
 }

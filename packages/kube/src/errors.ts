@@ -93,15 +93,32 @@ export type ConnectionPhase =
   /** The response began and broke off. */
   | 'response'
 
+/** A proxy that is to blame for a failed connection. */
+export interface ProxyFailure {
+  /** Host and port, without user name and password. */
+  readonly host: string
+  /** What it answered, if it did. */
+  readonly status?: number
+}
+
+/** Options of {@link ConnectionError}. */
+export interface ConnectionErrorOptions extends ErrorOptions {
+  /** Given when the proxy failed, and not the server or the way from the proxy to it. */
+  readonly proxy?: ProxyFailure
+}
+
 /** The connection could not be made or broke. Retried by the client where that is safe. */
 export class ConnectionError extends KubeError {
   override readonly name = 'ConnectionError'
   override readonly code = 'KUBE_CONNECTION'
   readonly phase: ConnectionPhase
+  readonly proxy: ProxyFailure | undefined
 
-  constructor(message: string, phase: ConnectionPhase, options?: ErrorOptions) {
-    super(message, options)
+  constructor(message: string, phase: ConnectionPhase, options: ConnectionErrorOptions = {}) {
+    const { proxy, ...rest } = options
+    super(message, rest)
     this.phase = phase
+    this.proxy = proxy
   }
 }
 

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import type { ClientCertificate } from './config/cluster-config.ts'
 import type { TransportResponse } from './transport.ts'
-import { exchange } from './undici-exchange.ts'
+import { exchange, type TranslateError } from './undici-exchange.ts'
 
 /** What connections are made with; a change of any of it needs new connections. */
 export interface ConnectionSettings {
@@ -29,16 +29,19 @@ export interface ConnectionLimits {
 interface Dispatchers {
   readonly requests: Dispatcher
   readonly streams: Dispatcher
+  readonly translate?: TranslateError
 }
 
 /** One set of connections, all made with the same settings. */
 export class Connections {
   readonly #requests: Dispatcher
   readonly #streams: Dispatcher
+  readonly #translate: TranslateError | undefined
 
-  constructor({ requests, streams }: Dispatchers) {
+  constructor({ requests, streams, translate }: Dispatchers) {
     this.#requests = requests
     this.#streams = streams
+    this.#translate = translate
   }
 
   /** Requests share `connections` connections and wait for a free one; a stream gets one of its own at once. */
@@ -47,7 +50,7 @@ export class Connections {
     isStream: boolean,
     signal: AbortSignal | undefined,
   ): Promise<TransportResponse> {
-    return exchange(isStream ? this.#streams : this.#requests, options, signal)
+    return exchange(isStream ? this.#streams : this.#requests, options, signal, this.#translate)
   }
 
   /** Resolves when everything under way has ended; nothing new is accepted. */
@@ -73,10 +76,10 @@ export async function openConnections(settings: ConnectionSettings, limits: Conn
   }
   const forRequests = { ...common, connections: limits.connections, bodyTimeout: limits.bodyTimeoutMs }
   const forStreams = { ...common, bodyTimeout: 0 }
-  const connect = connectOptions(settings, limits)
   if (settings.proxyUrl !== undefined) {
-    return new Connections(await proxied(settings.proxyUrl, connect, limits, forRequests, forStreams))
+    return new Connections(await proxied(settings, settings.proxyUrl, limits, forRequests, forStreams))
   }
+  const connect = connectOptions(settings, limits)
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
   return new Connections({
     requests: new Pool(settings.origin, { ...forRequests, connect }),
@@ -85,21 +88,27 @@ export async function openConnections(settings: ConnectionSettings, limits: Conn
 }
 
 async function proxied(
-  uri: string,
-  requestTls: ConnectOptions,
+  settings: ConnectionSettings,
+  url: string,
   limits: ConnectionLimits,
   forRequests: object,
   forStreams: object,
 ): Promise<Dispatchers> {
-  const { ProxyAgent } = await import('undici')
-  const proxyTls = { timeout: limits.connectTimeoutMs }
+  const { proxyDispatcher, proxyFailure } = await import('./proxy-connections.ts')
+  const { clientCertificate: _ofTheServer, serverName: _name, ...trust } = settings
+  const proxy = {
+    url,
+    timeoutMs: limits.connectTimeoutMs,
+    requestTls: connectOptions(settings, limits),
+    // Whoever vouches for the server vouches for the proxy, too; who we are is the server's business only.
+    proxyTls: connectOptions(trust, limits),
+  }
   return {
-    requests: new ProxyAgent({ ...forRequests, uri, requestTls, proxyTls }),
-    streams: new ProxyAgent({ ...forStreams, uri, requestTls, proxyTls }),
+    requests: proxyDispatcher(proxy, forRequests),
+    streams: proxyDispatcher(proxy, forStreams),
+    translate: (error) => proxyFailure(url, error),
   }
 }
-
-type ConnectOptions = ReturnType<typeof connectOptions>
 
 function connectOptions(settings: ConnectionSettings, limits: ConnectionLimits) {
   const { certificateAuthority, clientCertificate, serverName, insecureSkipTlsVerify } = settings

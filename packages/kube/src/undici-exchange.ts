@@ -11,17 +11,22 @@ export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   signal: AbortSignal | undefined,
+  translate: TranslateError = (error) => error,
 ): Promise<TransportResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason)
-  const handler = new ExchangeHandler(signal)
+  const handler = new ExchangeHandler(signal, translate)
   dispatcher.dispatch(options, handler)
   return handler.response
 }
+
+/** Gives errors of undici another meaning; one that is a `ConnectionError` is passed on as it is. */
+export type TranslateError = (error: Error) => Error
 
 type Failure = { readonly reason: unknown }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined
+  readonly #translate: TranslateError
   readonly #response = Promise.withResolvers<TransportResponse>()
   readonly #onAbort = () => this.#abort(this.#signal?.reason)
   #controller: Dispatcher.DispatchController | undefined
@@ -32,8 +37,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #failure: Failure | undefined
   #wake: (() => void) | undefined
 
-  constructor(signal: AbortSignal | undefined) {
+  constructor(signal: AbortSignal | undefined, translate: TranslateError) {
     this.#signal = signal
+    this.#translate = translate
     signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
@@ -71,7 +77,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#wake?.()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+  onResponseError(_controller: Dispatcher.DispatchController, given: unknown): void {
+    const error = given instanceof Error ? this.#translate(given) : given
+    if (error instanceof ConnectionError) {
+      this.#fail(error)
+      return
+    }
     const message = explain(error)
     // Refused by undici itself, such as a line break in a header: sending it again cannot help.
     const isInvalid = codeOf(error) === 'UND_ERR_INVALID_ARG'

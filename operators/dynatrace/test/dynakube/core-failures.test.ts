@@ -280,7 +280,7 @@ describe('an error', () => {
   })
 
   it.each([
-    ['garbled', { proxy: { value: 'http://user:pass%word@proxy.example.com' } }, 'spec.proxy is no URL'],
+    ['garbled', { proxy: { value: 'http://user:pass%word@proxy.example.com' } }, 'spec.proxy.value is not the URL'],
     ['astray', { apiUrl: 'ftp://environment.example.com/api' }, 'apiUrl is no web address'],
   ])('in an address does, too: %s', async (name, spec, message) => {
     await stage.create(name, { ...hosts, ...spec })

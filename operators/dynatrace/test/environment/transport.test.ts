@@ -1,12 +1,12 @@
 /** Proxies, private authorities and certificates, over real sockets. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { issueAuthority } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { createPlatformClient } from '../../src/environment/client/platform/platform-client.ts'
 import { startForwardProxy } from './support/forward-proxy.ts'
-import { recordedLogger } from './support/recorded-logger.ts'
 import { simulated, TENANT } from './support/simulated.ts'
 
 // Names lead nowhere but through the proxy, and loopback addresses are never proxied.
@@ -36,8 +36,16 @@ describe('a proxy', () => {
     await using environment = await proxied()
     const client = environment.client({ proxy: { url: `http://me:wrong-password@${proxy.address}` } })
     const error = await client.versions.latestGateway().catch((reason: Error) => reason)
-    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect', message: expect.stringContaining('407') })
-    expect(String(error)).not.toContain('wrong-password')
+    expect(error).toMatchObject({
+      code: 'HTTP_CONNECTION',
+      phase: 'connect',
+      message: expect.stringContaining(`${HOST}:`),
+      proxy: { host: proxy.address, status: 407 },
+    })
+    expect(String(error)).toContain(`the proxy ${proxy.address} refused the tunnel to ${HOST}:`)
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('wrong-password')
+    // It is not asked again: proxies lock accounts that fail too often.
+    expect(proxy.seen).toHaveLength(1)
   })
 
   it('is left out for the hosts of the no-proxy list (check 38)', async () => {
@@ -60,11 +68,12 @@ describe('a proxy', () => {
     expect([proxy.seen.length, other.seen.length]).toEqual([1, 1])
   })
 
-  it('that cannot be read is reported and left out (check 39)', async () => {
+  it('that cannot be read is refused before anything is sent', async () => {
     await using environment = await simulated()
-    const { logger, lines } = recordedLogger()
-    await environment.client({ proxy: { url: '10.0.0.1:3128' }, logger }).versions.latestGateway()
-    expect(lines.map(({ message }) => message)).toContain('the address of the proxy cannot be used, going without it')
+    expect(() => environment.client({ proxy: { url: '10.0.0.1:3128' } })).toThrow(
+      expect.objectContaining({ code: 'HTTP_CONFIG' }),
+    )
+    expect(environment.received()).toEqual([])
   })
 
   it('carries plain http as well (check 38)', async () => {

@@ -215,7 +215,7 @@ describe('mistakes in a kubeconfig', () => {
       { cluster: 'certificate-authority-data: "***"' },
       {},
     ],
-    ['/config: clusters[dev].cluster.proxy-url must start with', { cluster: 'proxy-url: ftp://x' }, {}],
+    ['/config: clusters[dev].cluster.proxy-url must be a URL with', { cluster: 'proxy-url: ftp://x' }, {}],
     ['/config: users[dev].user.token must be a string', { user: 'token: 12345' }, {}],
     ['/config: users[dev].user needs both a client certificate and a client key', { user: 'client-key: x' }, {}],
     ['/config: users[dev].user.username is missing', { user: 'password: x' }, {}],

@@ -1,6 +1,6 @@
 /** Proxies by environment variables. */
 import { describe, expect, it } from 'vitest'
-import { proxyFromEnvironment } from './proxy.ts'
+import { isProxyUrl, proxyFromEnvironment } from './proxy.ts'
 
 const proxy = 'http://proxy:3128'
 const via = (server: string, noProxy = '', more: Record<string, string> = {}) =>
@@ -42,5 +42,28 @@ describe('proxyFromEnvironment', () => {
     ['https://10.96.0.1', 'nonsense/12,,'],
   ])('uses the proxy for %s with NO_PROXY=%s', (server, noProxy) => {
     expect(via(server, noProxy)).toBe(proxy)
+  })
+})
+
+describe('a proxy that cannot be used', () => {
+  it.each([
+    'http://user:hunter2@',
+    'http://user:50%@proxy',
+    'ftp://user:hunter2@proxy',
+    '::user:hunter2@',
+    'http://a b',
+  ])('is an error that names the variable and not the value: %s', (value) => {
+    const choose = () => via('https://api.example.com', '', { HTTPS_PROXY: value })
+    expect(choose).toThrow(expect.objectContaining({ code: 'KUBE_CONFIG' }))
+    expect(choose).toThrow(/^HTTPS_PROXY is not the URL of a proxy; write it as http:\/\/user:password@host:port$/)
+  })
+
+  it('matters to nobody who is reached without it', () => {
+    expect(via('https://api.example.com', '.example.com', { HTTPS_PROXY: 'http://' })).toBeUndefined()
+  })
+
+  it('is told from one that can', () => {
+    const urls = ['http://proxy:3128', 'https://u:p%25@proxy', 'socks5://proxy:1080', 'http://[::1]:1']
+    expect(urls.filter(isProxyUrl)).toEqual(urls)
   })
 })

@@ -1,5 +1,6 @@
 /** Which proxy, if any, the environment asks for. */
 import { BlockList, isIP } from 'node:net'
+import { ConfigError } from '../errors.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -7,13 +8,41 @@ type Env = Readonly<Record<string, string | undefined>>
  * The proxy for `server` by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (or their lower-case forms). Loopback
  * addresses are never proxied.
  *
+ * *Errors*: {@link ConfigError} naming the variable when the server is to be proxied and its value cannot be used: a
+ * direct connection would not be what its author wants.
+ *
  * @example
  * proxyFromEnvironment(new URL('https://10.0.0.1'), { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }) // undefined
  */
 export function proxyFromEnvironment(server: URL, env: Env): string | undefined {
-  const proxy = server.protocol === 'https:' ? variable(env, 'HTTPS_PROXY') : variable(env, 'HTTP_PROXY')
+  const name = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const proxy = variable(env, name)
   if (!proxy || isLoopback(hostOf(server)) || isExcluded(server, variable(env, 'NO_PROXY') ?? '')) return undefined
-  return proxy.includes('://') ? proxy : `http://${proxy}`
+  const url = proxy.includes('://') ? proxy : `http://${proxy}`
+  if (isProxyUrl(url)) return url
+  // It may hold a password and is not repeated.
+  throw new ConfigError(`${name} is not the URL of a proxy; write it as http://user:password@host:port`)
+}
+
+const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:']
+
+/**
+ * Whether connections can be made through this address: it has a known scheme and a host, and its user name and
+ * password can be decoded.
+ *
+ * @example
+ * isProxyUrl('http://user:50%@proxy:3128') // false: the percent sign must be written as %25
+ */
+export function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !PROXY_PROTOCOLS.includes(url.protocol) || url.hostname === '') return false
+  try {
+    decodeURIComponent(`${url.username}${url.password}`)
+    return true
+  } catch {
+    // A percent sign that begins no character.
+    return false
+  }
 }
 
 function isExcluded(server: URL, noProxy: string): boolean {

@@ -7,7 +7,7 @@ import type { ClusterConfig, CredentialSource, ServerTrust, TextSource } from '.
 import { basic, bearer, decodeBase64, fixedText, PlainCredentials } from './credentials.ts'
 import { ExecCredentials } from './exec-plugin.ts'
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-document.ts'
-import { proxyFromEnvironment } from './proxy.ts'
+import { isProxyUrl, proxyFromEnvironment } from './proxy.ts'
 import { ReloadingFile } from './reloading-file.ts'
 
 /** What the result depends on besides the files. */
@@ -160,9 +160,8 @@ function file(path: string, what: string, { clock, onProblem }: ResolveOptions):
 
 function checkedProxy(cluster: KubeconfigCluster): string {
   const { proxyUrl = '', where } = cluster
-  const protocol = URL.canParse(proxyUrl) ? new URL(proxyUrl).protocol : ''
-  if (['http:', 'https:', 'socks5:'].includes(protocol)) return proxyUrl
-  throw new ConfigError(`${where}.proxy-url must start with http://, https:// or socks5://`)
+  if (isProxyUrl(proxyUrl)) return proxyUrl
+  throw new ConfigError(`${where}.proxy-url must be a URL with http://, https:// or socks5:// and a host`)
 }
 
 function listed(map: ReadonlyMap<string, unknown>): string {

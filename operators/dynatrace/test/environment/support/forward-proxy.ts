@@ -17,10 +17,12 @@ export interface ForwardProxyOptions {
   readonly account?: string
   /** Where names lead, by name; other names are refused. */
   readonly names: Readonly<Record<string, string>>
+  /** What it does instead of making a tunnel. */
+  readonly misbehave?: (client: Duplex) => void
 }
 
 /** Starts one on a free port. */
-export async function startForwardProxy({ account, names }: ForwardProxyOptions): Promise<ForwardProxy> {
+export async function startForwardProxy({ account, names, misbehave }: ForwardProxyOptions): Promise<ForwardProxy> {
   const seen: string[] = []
   const sockets = new Set<Duplex>()
   const isAllowed = ({ headers }: IncomingMessage) =>
@@ -59,6 +61,7 @@ export async function startForwardProxy({ account, names }: ForwardProxyOptions)
     seen.push(`CONNECT ${request.url}`)
     const [name = '', port = ''] = (request.url ?? '').split(':')
     const host = names[name]
+    if (misbehave !== undefined) return misbehave(client)
     if (!isAllowed(request)) return client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
     if (host === undefined) return client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
     const onward = connect(Number(port), host, () => {

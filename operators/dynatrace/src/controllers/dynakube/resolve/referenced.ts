@@ -1,9 +1,10 @@
 /** Texts that a DynaKube refers to by the name of a Secret or ConfigMap of the user. */
+import { isProxyAddress } from '@reeve/http'
 import { activeGateUsesProxy } from '../../../api/dynakube/active-gate-facts.ts'
 import { hasProxy, oneAgentUsesProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { CUSTOM_PROPERTIES_KEY } from '../components/active-gate/custom-properties.ts'
-import { proxyParts } from '../components/connection/proxy-secret.ts'
+import { InvalidProxyError, proxyParts } from '../components/connection/proxy-secret.ts'
 import type { NamespaceView } from '../namespace-view.ts'
 import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
@@ -19,15 +20,27 @@ export class KeyNotFoundError extends ReferenceNotFoundError {
   override readonly name = 'KeyNotFoundError'
 }
 
-/** The address of the proxy. *Errors*: `ProxyNotFoundError`; `InvalidProxyError` when somebody is to use it. */
+/**
+ * The address of the proxy.
+ *
+ * *Errors*: `ProxyNotFoundError`, and `InvalidProxyError` naming the field. Admission refuses such an address, but may be
+ * absent, and a Secret changes without it: nothing is sent past a proxy that somebody wanted.
+ */
 export async function resolveProxy({ draft, view }: ClusterPass): Promise<Material> {
   const { dynakube } = draft
   if (!hasProxy(dynakube)) return {}
   const url = await proxyUrl(dynakube, async (name) => view.secret(name))
   if (url === undefined) throw new ProxyNotFoundError('spec.proxy is empty')
+  if (!isProxyAddress(url)) throw new InvalidProxyError(whereProxyStands(dynakube, view))
+  // Agents and gateways take fewer schemes than we do.
   if (oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube)) proxyParts(url)
   draft.update({ proxyURLHash: proxyUrlHash(url) })
   return { proxyUrl: url }
+}
+
+function whereProxyStands({ spec }: DynaKube, { namespace }: NamespaceView): string {
+  const { value, valueFrom } = spec.proxy ?? {}
+  return value ? 'spec.proxy.value' : `spec.proxy.valueFrom: the key proxy of the Secret ${namespace}/${valueFrom}`
 }
 
 /** Certificates that the user trusts. *Errors*: {@link ReferenceNotFoundError}. */

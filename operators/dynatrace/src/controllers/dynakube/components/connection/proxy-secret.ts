@@ -12,9 +12,13 @@ export class InvalidProxyError extends Error {
   readonly code = 'INVALID_PROXY'
   override readonly name = 'InvalidProxyError'
 
-  constructor() {
+  /** @param where the field, and the Secret that it names */
+  constructor(where = 'spec.proxy') {
     // The address may carry a password: it is not shown.
-    super('spec.proxy is no URL such as http://user:password@host:3128; correct it, or the Secret that it names')
+    super(
+      `${where} is not the URL of a proxy, so nothing is sent; write it as http://user:password@host:port and ` +
+        'percent-encode special characters of the password',
+    )
   }
 }
 
@@ -45,7 +49,8 @@ export interface ProxyParts {
 }
 
 /**
- * Takes the address of a proxy apart; without a scheme it is http.
+ * Takes the address of a proxy apart; without a scheme it is http. Agents and gateways know no schemes but http and
+ * https.
  *
  * *Errors*: {@link InvalidProxyError}, which does not show the address.
  *
@@ -53,7 +58,7 @@ export interface ProxyParts {
  * proxyParts('user:pass@proxy:3128') // { scheme: 'http', host: 'proxy', port: '3128', username: 'user', … }
  */
 export function proxyParts(address: string): ProxyParts {
-  const text = /^https?:\/\//i.test(address) ? address : `http://${address}`
+  const text = address.includes('://') ? address : `http://${address}`
   // The class `URL` forgets a port that is the default of the scheme; here it counts that it was given.
   const [, scheme = '', , user, bracketed, plain, port = ''] = ADDRESS.exec(text) ?? []
   const host = bracketed ?? plain

@@ -1,0 +1,154 @@
+/** What goes wrong on the way through a proxy, over real sockets. */
+import { connect, type Socket } from 'node:net'
+import { inspect } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createAuthority } from './testing/certificates.ts'
+import { answer, startHttps } from './testing/https-server.ts'
+import { type ProxyBehaviour, startMisbehavingProxy } from './testing/misbehaving-proxy.ts'
+import { get, read, transportOf, trusting, type WireFixture, wireFixture } from './testing/wire.ts'
+
+let wire: WireFixture
+beforeAll(async () => {
+  wire = await wireFixture()
+})
+
+const answers =
+  (head: string): ProxyBehaviour =>
+  (socket) =>
+    socket.end(`HTTP/1.1 ${head}\r\n\r\nuser hunter2 is not welcome`)
+
+const tunnels: ProxyBehaviour = (socket, { port }) => {
+  const onward = connect(port, '127.0.0.1', () => {
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    onward.pipe(socket).pipe(onward)
+  })
+  onward.on('error', () => socket.destroy())
+  socket.on('close', () => onward.destroy())
+}
+
+/** What a request through a proxy with a password fails with. */
+async function failureOf(behave: ProxyBehaviour, server = 'https://tenant.example:8443') {
+  await using proxy = await startMisbehavingProxy(behave)
+  await using transport = transportOf(
+    {
+      server,
+      source: 'test',
+      namespace: 'default',
+      trust: trusting(wire.authority.certificate),
+      proxyUrl: `http://user:hunter2@${proxy.address}`,
+    },
+    { connectTimeoutMs: 300 },
+  )
+  const error = await transport.send(get('/x')).catch((reason: unknown) => reason)
+  return { error, message: String(error).replace(proxy.address, 'PROXY'), address: proxy.address, seen: proxy.seen }
+}
+
+describe('a proxy', () => {
+  it.each([
+    ['403 Forbidden', 403, 'with 403 Forbidden; allow the address in the proxy, or reach it without the proxy'],
+    ['407 Proxy Authentication Required', 407, 'with 407 Proxy Authentication Required; check the user name and the'],
+    ['502 Bad Gateway', 502, 'with 502 Bad Gateway; the proxy cannot reach the server; check its way out'],
+    ['999 No', 999, 'with 999; check the proxy'],
+  ])('that refuses a tunnel is named, with its answer: %s', async (head, status, message) => {
+    const { error, message: text, address } = await failureOf(answers(head))
+    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address, status } })
+    expect(text).toContain(`the proxy PROXY refused the tunnel to tenant.example:8443 ${message}`)
+  })
+
+  it.each<[string, ProxyBehaviour, string]>([
+    ['goes away', (socket) => socket.destroy(), 'closed the connection before it answered the tunnel'],
+    ['ends in the middle', (socket) => socket.end('HTTP/1.1 200 Conn'), 'closed the connection before it answered'],
+    ['resets', (socket) => socket.resetAndDestroy(), 'closed the connection before it answered the tunnel'],
+    [
+      'says nothing',
+      () => undefined,
+      'did not answer the tunnel to tenant.example:8443 within 300 ms; check the proxy',
+    ],
+    ['is none', (socket) => socket.end('SSH-2.0-OpenSSH\r\n'), 'cannot be used'],
+  ])('that %s is named', async (_what, behave, message) => {
+    const { error, message: text, address } = await failureOf(behave)
+    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address } })
+    expect(text).toContain(`the proxy PROXY ${message}`)
+  })
+
+  it.each([
+    ['407 Proxy Authentication Required', 'refused the request with 407 Proxy Authentication Required; check the user'],
+  ])('of an http server is named, too: %s', async (head, message) => {
+    const { error, message: text, seen } = await failureOf(answers(head), 'http://tenant.example')
+    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { status: 407 } })
+    expect(text).toContain(`the proxy PROXY ${message}`)
+    expect(seen).toEqual(['GET http://tenant.example/x HTTP/1.1'])
+  })
+
+  it.each(['https://tenant.example', 'http://tenant.example'])('that nobody runs is named: %s', async (server) => {
+    const proxyUrl = 'http://user:hunter2@127.0.0.1:1'
+    await using transport = transportOf({ server, source: 'test', namespace: '', trust: {}, proxyUrl })
+    await expect(transport.send(get('/x'))).rejects.toThrow(
+      /^the proxy 127.0.0.1:1 cannot be used: .*ECONNREFUSED.*; check its address and certificate$/,
+    )
+  })
+
+  it.each<ProxyBehaviour>([
+    answers('407 No'),
+    (socket) => socket.destroy(),
+    (socket) => socket.end('nonsense\r\n\r\n'),
+  ])('never has its password shown', async (behave) => {
+    for (const server of ['https://tenant.example', 'http://tenant.example']) {
+      const { error } = await failureOf(behave, server)
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('hunter2')
+    }
+  })
+
+  it('is not blamed for a server that nobody trusts', async () => {
+    const stranger = await createAuthority('stranger')
+    await using server = await startHttps(await stranger.server(), (_request, response) => answer(response, 200, {}))
+    const { error } = await failureOf(tunnels, server.url)
+    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', proxy: undefined })
+    expect(String(error)).not.toContain('the proxy')
+  })
+})
+
+describe('a proxy that speaks TLS', () => {
+  const through = async (trusted: string, proxyPair = wire.pair) => {
+    await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
+    await using proxy = await startMisbehavingProxy(tunnels, proxyPair)
+    await using transport = transportOf(
+      wire.configOf(server, {
+        trust: trusting(trusted),
+        proxyUrl: `https://user:hunter2@${proxy.address.replace('127.0.0.1', 'localhost')}`,
+      }),
+    )
+    const response = await transport.send(get('/x'))
+    await read(response.body)
+    return response.status
+  }
+
+  it('is trusted when an authority that is trusted signed its certificate', async () => {
+    expect(await through(wire.authority.certificate)).toBe(200)
+  })
+
+  it('is refused otherwise, before it gets the password', async () => {
+    const stranger = await createAuthority('stranger')
+    await expect(through(wire.authority.certificate, await stranger.server())).rejects.toThrow(
+      /^the proxy localhost:\d+ cannot be used: .*certificate.*; check its address and certificate$/,
+    )
+  })
+})
+
+it('closes while a proxy keeps it waiting', async () => {
+  const arrived = Promise.withResolvers<Socket>()
+  await using proxy = await startMisbehavingProxy((socket) => arrived.resolve(socket))
+  const transport = transportOf({
+    server: 'https://tenant.example',
+    source: 'test',
+    namespace: '',
+    trust: {},
+    proxyUrl: `http://${proxy.address}`,
+  })
+  const request = transport.send(get('/x')).catch((error: unknown) => error)
+  const socket = await arrived.promise
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await transport.close()
+  expect(await request).toMatchObject({ code: 'KUBE_CONNECTION' })
+  await closed
+})

@@ -1,0 +1,109 @@
+/** Connections through a proxy, whose failures say that it was the proxy that failed. */
+import { STATUS_CODES } from 'node:http'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { ConnectionError } from './errors.ts'
+
+/** What connections through a proxy are made with. */
+export interface ProxySettings {
+  /** May hold a user name and a password, which no error shows. */
+  readonly url: string
+  /** To connect to the proxy, and once more until it answers the request for a tunnel. */
+  readonly timeoutMs: number
+  /** TLS with the proxy. */
+  readonly proxyTls: object
+  /** TLS with the server, through the tunnel. */
+  readonly requestTls: object
+}
+
+/**
+ * Sends requests through a proxy: through a tunnel to `https` servers, with the whole address to `http` servers.
+ *
+ * *Errors*: {@link ConnectionError} with `proxy` when the proxy cannot be reached, refuses or goes away. A proxy that
+ * wants another password for an `http` server needs {@link proxyFailure}.
+ */
+export function proxyDispatcher(settings: ProxySettings, limits: object): Dispatcher {
+  const { url, timeoutMs, proxyTls, requestTls } = settings
+  const { host, origin } = new URL(url)
+  return new ProxyAgent({
+    ...limits,
+    uri: url,
+    proxyTls,
+    requestTls,
+    clientFactory: (proxy, options) =>
+      tunnels(new Pool(proxy, { ...options, headersTimeout: timeoutMs }), host, timeoutMs),
+    // Connections to the proxy itself are made for `http` servers only.
+    factory: (target, options) =>
+      new Pool(target, new URL(target).origin === origin ? { ...limits, ...named(options, host, timeoutMs) } : options),
+  })
+}
+
+/** The same error, unless it is a proxy's demand for a password, which the agent takes for a mistake in the request. */
+export function proxyFailure(url: string, error: Error): Error {
+  const isRefused = error.message === 'Proxy Authentication Required (407)'
+  return isRefused ? refused(new URL(url).host, 407, 'the request') : error
+}
+
+/** The pool with which tunnels are asked for. */
+function tunnels(pool: Pool, proxy: string, timeoutMs: number): Dispatcher {
+  const ask = pool.connect.bind(pool)
+  const connect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+    const tunnel = `the tunnel to ${options.path}`
+    const answer = await ask(options).catch((error: unknown) => {
+      throw failed(error, proxy, timeoutMs, tunnel)
+    })
+    if (answer.statusCode === 200) return answer
+    // Whatever the proxy says besides may be long, and is not needed.
+    answer.socket.on('error', () => undefined).destroy()
+    throw refused(proxy, answer.statusCode, tunnel)
+  }
+  return Object.assign(pool, { connect })
+}
+
+type Connect = (options: object, callback: (error: Error | null, socket: unknown) => void) => void
+
+/** Connections to the proxy itself, with failures that name it. */
+function named(options: object, proxy: string, timeoutMs: number): object {
+  const { connect } = options as { readonly connect: Connect } // what the agent hands to its factory
+  const connectNamed: Connect = (target, callback) =>
+    connect(target, (error, socket) => callback(error && failed(error, proxy, timeoutMs, 'the request'), socket))
+  return { ...options, connect: connectNamed }
+}
+
+/** What to do about the answers of a proxy that users can do something about. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  403: 'allow the address in the proxy, or reach it without the proxy',
+  407: 'check the user name and the password in the address of the proxy',
+  502: 'the proxy cannot reach the server; check its way out',
+  503: 'the proxy cannot reach the server; check its way out',
+  504: 'the proxy cannot reach the server; check its way out',
+}
+
+function refused(proxy: string, status: number, what: string): ConnectionError {
+  const title = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
+  const remedy = REMEDIES[status] ?? 'check the proxy'
+  const message = `the proxy ${proxy} refused ${what} with ${status}${title}; ${remedy}`
+  return new ConnectionError(message, 'connect', { proxy: { host: proxy, status } })
+}
+
+function failed(error: unknown, proxy: string, timeoutMs: number, what: string): ConnectionError {
+  return new ConnectionError(`the proxy ${proxy} ${problem(error, timeoutMs, what)}`, 'connect', {
+    cause: error,
+    proxy: { host: proxy },
+  })
+}
+
+function problem(error: unknown, timeoutMs: number, what: string): string {
+  // Only what undici and Node say about connections: nothing that was sent.
+  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
+  switch (code) {
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+      return `closed the connection before it answered ${what}; check the proxy`
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return `did not answer ${what} within ${timeoutMs} ms; check the proxy`
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `cannot be reached within ${timeoutMs} ms; check its address and the network`
+    default:
+      return `cannot be used: ${message.includes(code) ? message : `${message} (${code})`}; check its address and certificate`
+  }
+}
