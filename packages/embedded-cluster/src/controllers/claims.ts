@@ -1,20 +1,23 @@
-/** Which objects belong to a controller: those it made, those it may adopt, and none that no longer match. */
+/**
+ * Which objects belong to a controller: those it created and those it adopts; objects that no longer match are
+ * released.
+ */
 import { isLostRace } from './control-loop.ts'
 import { type ClusterObject, controllerReference, isTerminating, type LabelSelector } from './kinds/meta.ts'
 import type { ResourceClient } from './resource-client.ts'
 import { selects } from './selectors.ts'
 
-/** What could belong to a controller. */
+/** Objects that may belong to a controller. */
 export interface Candidates<T> {
-  /** Objects whose controller it is. */
+  /** Objects controlled by it. */
   readonly owned: readonly T[]
   /** Objects of its namespace without a controller. */
   readonly orphans: readonly T[]
 }
 
 /**
- * The objects that belong to `owner` after adopting orphans its selector matches and releasing those it does not
- * match any more. An owner that is being deleted takes and gives nothing.
+ * The objects that belong to `owner` after adopting orphans that its selector matches and releasing objects that it no
+ * longer matches. An owner that is being deleted neither adopts nor releases.
  */
 export async function claim<T extends ClusterObject>(
   owner: ClusterObject & { readonly spec: { readonly selector: LabelSelector } },
@@ -45,7 +48,7 @@ async function adopt<T extends ClusterObject>(
   try {
     return await client.update({ ...object, metadata: { ...object.metadata, ownerReferences } })
   } catch (error) {
-    // Somebody else adopted or deleted it; the event of that write brings us back.
+    // Another client adopted or deleted it; the event of that write triggers another reconcile.
     if (isLostRace(error)) return undefined
     throw error
   }
@@ -61,7 +64,7 @@ async function release<T extends ClusterObject>(
   try {
     await client.update({ ...object, metadata: { ...object.metadata, ownerReferences } })
   } catch (error) {
-    // The event of the write that came first brings us back.
+    // The event of the conflicting write triggers another reconcile.
     if (!isLostRace(error)) throw error
   }
 }

@@ -1,16 +1,16 @@
-/** Finds objects by something other than their name, kept up to date by the events of the cluster. */
+/** Indexes of objects, kept up to date by the events of the cluster. */
 import type { ClusterApi, ClusterEvent } from '../rest/cluster-api.ts'
 import type { OnError } from './control-loop.ts'
 import { type ClusterObject, keyOf } from './kinds/meta.ts'
 import { asObject } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
-/** Under which values an object is found; none to leave it out. */
+/** The values under which an object is indexed; none to leave it out. */
 export type ValuesOf<T> = (object: T) => readonly string[]
 
-/** Objects of one resource by a value derived from them. */
+/** Objects of one resource by a derived value. */
 export interface Lookup<T> {
-  /** A copy: it does not change under who iterates over it and awaits. */
+  /** Returns a copy, which does not change while the caller iterates and awaits. */
   get(value: string): T[]
   has(value: string): boolean
 }
@@ -23,14 +23,14 @@ interface MutableLookup extends Lookup<ClusterObject> {
 type Listener = (event: ClusterEvent) => void
 
 /**
- * One subscription for all controllers. Lookups are brought up to date first, then listeners are told, so that a
- * listener never looks at a view older than the event it handles.
+ * One subscription for all controllers. Lookups are updated before listeners are called, so that a listener never sees
+ * a view older than the event it handles.
  *
  * *Assumption*: lookups and listeners are registered before `start`.
  */
 export class ClusterView implements SimulatorController {
   readonly name = 'cluster-view'
-  /** It only ever acts while an event is delivered. */
+  /** Always idle: it only acts while an event is delivered. */
   readonly isIdle = true
   readonly #api: ClusterApi
   readonly #onError: OnError
@@ -54,13 +54,13 @@ export class ClusterView implements SimulatorController {
       has: (value: string) => byValue.has(value),
     }
     const lookups = this.#lookups.get(resource) ?? []
-    // The resource decides the type of its objects, which a map from resource names cannot express.
+    // The resource determines the type of its objects, which a map from resource names cannot express.
     lookups.push(lookup as unknown as MutableLookup)
     this.#lookups.set(resource, lookups)
     return lookup
   }
 
-  /** Calls `listener` for every event of `resource`. Returns the function that ends it. */
+  /** Calls `listener` for every event of `resource`. Returns the function that unsubscribes it. */
   on(resource: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(resource) ?? new Set()
     listeners.add(listener)
@@ -88,7 +88,7 @@ export class ClusterView implements SimulatorController {
     this.#unsubscribe = undefined
   }
 
-  /** Whoever wrote must not suffer for what a listener makes of it. */
+  /** An error of a listener must not fail the write. */
   #receive(event: ClusterEvent): void {
     try {
       this.#handle(event)

@@ -1,4 +1,4 @@
-/** What every controller is given: the cluster, time, chance, and the views they share. */
+/** Dependencies shared by all controllers: the API, the clock, random numbers, and shared indexes. */
 import type { Clock } from '../clock.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { ClusterView } from './cluster-view.ts'
@@ -12,7 +12,7 @@ export interface ControllerContext {
   readonly clock: Clock
   readonly random: () => number
   readonly onError: OnError
-  readonly breathe: (() => Promise<void>) | undefined
+  readonly yieldToProcess: (() => Promise<void>) | undefined
   readonly view: ClusterView
   readonly pods: PodIndex
   readonly events: EventRecorder
@@ -23,15 +23,15 @@ export interface ContextOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly onError: OnError
-  readonly breathe?: (() => Promise<void>) | undefined
-  /** Whether `kubectl describe` shows events. */
+  readonly yieldToProcess?: (() => Promise<void>) | undefined
+  /** Whether to record events, as shown by `kubectl describe`. */
   readonly recordEvents: boolean
 }
 
-/** The shared part of the controllers of one cluster. */
+/** Creates the shared dependencies of the controllers of one cluster. */
 export function createContext(api: ClusterApi, options: ContextOptions): ControllerContext {
-  const { clock, random, onError, breathe, recordEvents } = options
+  const { clock, random, onError, yieldToProcess, recordEvents } = options
   const view = new ClusterView(api, onError)
   const events = new EventRecorder(api, { clock, isEnabled: recordEvents, onError })
-  return { api, clock, random, onError, breathe, view, pods: new PodIndex(view), events }
+  return { api, clock, random, onError, yieldToProcess, view, pods: new PodIndex(view), events }
 }

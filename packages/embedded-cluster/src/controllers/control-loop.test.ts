@@ -21,7 +21,7 @@ function setup(reconcile: Reconcile, options: { concurrency?: number } = {}) {
 const conflict = () => new StatusError(409, 'Conflict', 'the object has been modified')
 
 describe('the control loop', () => {
-  it('reconciles a key once however often it is added before its turn', async () => {
+  it('reconciles a key once however often it is added while it is queued', async () => {
     const seen: string[] = []
     const { loop } = setup(async (key) => void seen.push(key) as undefined)
     for (const key of ['a', 'b', 'a', 'a', 'b']) loop.add(key)
@@ -29,7 +29,7 @@ describe('the control loop', () => {
     expect(seen).toEqual(['a', 'b'])
   })
 
-  it('reconciles again a key that is added while it is being reconciled, and never twice at once', async () => {
+  it('reconciles a key again that is added while it is being reconciled, and never concurrently', async () => {
     let running = 0
     let runs = 0
     const { loop } = setup(async (key) => {
@@ -46,7 +46,7 @@ describe('the control loop', () => {
     expect(loop.isIdle).toBe(true)
   })
 
-  it('works on as many keys at once as it is allowed to', async () => {
+  it('reconciles at most the configured number of keys at once', async () => {
     let most = 0
     let running = 0
     const { loop } = setup(
@@ -64,7 +64,7 @@ describe('the control loop', () => {
     expect(loop.isIdle).toBe(true)
   })
 
-  it('looks again after the time a reconcile asked for', async () => {
+  it('requeues after the time that a reconcile returned', async () => {
     const times: number[] = []
     const { clock, loop } = setup(async () => {
       times.push(clock.now())
@@ -77,7 +77,7 @@ describe('the control loop', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('forgets the time it was asked for when an event comes first', async () => {
+  it('drops the requested time when an event arrives first', async () => {
     let runs = 0
     const { clock, loop } = setup(async () => (++runs === 1 ? 60_000 : undefined))
     loop.add('a')
@@ -87,7 +87,7 @@ describe('the control loop', () => {
     expect(runs).toBe(2)
   })
 
-  it('keeps the earliest of several wishes for later', async () => {
+  it('keeps the earliest of several requested delays', async () => {
     const times: number[] = []
     const { clock, loop } = setup(async () => void times.push(clock.now()) as undefined)
     const start = clock.now()
@@ -96,7 +96,7 @@ describe('the control loop', () => {
     expect(times.map((time) => time - start)).toEqual([100])
   })
 
-  it('retries a lost race at once, without telling anybody', async () => {
+  it('retries a conflict immediately, without reporting an error', async () => {
     let runs = 0
     const { loop, errors } = setup(async () => {
       if (++runs < 3) throw conflict()
@@ -108,7 +108,7 @@ describe('the control loop', () => {
     expect(errors).toEqual([])
   })
 
-  it('retries other failures with growing pauses that end at five minutes', async () => {
+  it('retries other failures with increasing delays of at most five minutes', async () => {
     const times: number[] = []
     const { clock, loop, errors } = setup(async () => {
       times.push(clock.now())
@@ -125,7 +125,7 @@ describe('the control loop', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('also slows down when every attempt loses its race', async () => {
+  it('also backs off when every attempt ends in a conflict', async () => {
     let runs = 0
     const { clock, loop } = setup(async () => {
       runs += 1
@@ -150,7 +150,7 @@ describe('the control loop', () => {
     expect(errors).toEqual([])
   })
 
-  it('stops: what is under way ends, nothing begins, and no timer is left', async () => {
+  it('stops: running reconciles finish, none begins, and no timer is left', async () => {
     const seen: string[] = []
     const { clock, loop } = setup(
       async (key, signal) => {

@@ -1,51 +1,55 @@
-/** The level-triggered loop under every controller: keys in, one reconcile per key at a time, retries that end. */
+/**
+ * The level-triggered loop of every controller: a queue of keys, one reconcile per key at a time, retries with backoff.
+ */
 import type { Clock, Timer } from '../clock.ts'
 import { StatusError } from '../status-error.ts'
 
-/** Brings the object named by `key` one step closer; answers when to look again even if nothing happens. */
+/**
+ * Brings the object named by `key` one step closer to the desired state; returns when to reconcile again without an
+ * event.
+ */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<RequeueAfterMs>
 
-/** Milliseconds, or nothing when only an event can make a difference. */
+/** Milliseconds, or `undefined` when only an event requires another reconcile. */
 export type RequeueAfterMs = number | undefined
 
-/** Told about work of a controller that failed and will be tried again. */
+/** Called when work of a controller failed and will be retried. */
 export type OnError = (controller: string, key: string, error: unknown) => void
 
 /** Options of {@link ControlLoop}. */
 export interface ControlLoopOptions {
   readonly clock: Clock
-  /** Spreads retries. */
+  /** Adds jitter to retries. */
   readonly random: () => number
-  /** How many different keys may be reconciled at once. @default 16 */
+  /** The number of keys that may be reconciled concurrently. @default 16 */
   readonly concurrency?: number
-  /** Told about every failed attempt that will be retried after a delay. */
+  /** Called for every failed attempt that is retried after a delay. */
   readonly onError?: (key: string, error: unknown) => void
-  /** Lets the rest of the process run in the middle of a burst. @default never: simulated time needs no air */
-  readonly breathe?: () => Promise<void>
+  /** Yields to the rest of the process during a burst of reconciles. @default never, as with a simulated clock */
+  readonly yieldToProcess?: () => Promise<void>
 }
 
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 300_000
-/** The view is as fresh as the store, so a conflict is over as soon as the object is read again. */
+/** Reads are as fresh as the store, so a conflict is resolved as soon as the object is read again. */
 const IMMEDIATE_RETRIES = 5
-/** Reconciles between two breaths: some milliseconds of work. */
-const KEYS_PER_BREATH = 64
-/** Timers of the machine overflow beyond 24 days and then fire at once. Waking early only means looking again. */
+/** Reconciles between two yields: some milliseconds of work. */
+const RECONCILES_PER_YIELD = 64
+/** Node's timers overflow beyond 24 days and then fire immediately. Waking up early only costs a reconcile. */
 const LONGEST_TIMER_MS = 20 * 24 * 3_600_000
 
 /**
- * *Guarantees*: a key is never reconciled twice at the same time; a key added any number of times before its turn
- * is reconciled once; a key added while it is being reconciled is reconciled again; nothing runs after `stop`
- * resolved.
+ * *Guarantees*: a key is never reconciled twice at the same time; a key added any number of times while it is queued is
+ * reconciled once; a key added while it is being reconciled is reconciled again; nothing runs after `stop` resolved.
  *
- * *Errors*: a rejected reconcile is tried again, at once after a lost race, else after a delay that doubles from
- * 0.1 s to 5 min. A refusal because the namespace is being deleted is final: nothing can be made there any more.
+ * *Errors*: a rejected reconcile is retried, immediately after a conflict, otherwise after a delay that doubles from
+ * 0.1 s to 5 min. If the namespace is being deleted, there is no retry, because nothing can be created in it.
  */
 export class ControlLoop {
   readonly #reconcile: Reconcile
   readonly #options: ControlLoopOptions
   readonly #concurrency: number
-  // A set keeps insertion order: it is the queue and its deduplication in one.
+  // A set keeps insertion order: it is a queue without duplicates.
   readonly #queue = new Set<string>()
   readonly #running = new Set<string>()
   readonly #again = new Set<string>()
@@ -53,7 +57,7 @@ export class ControlLoop {
   readonly #failures = new Map<string, number>()
   #abort: AbortController | undefined
   #workers = 0
-  #sinceBreath = 0
+  #sinceYield = 0
   #whenIdle: (() => void)[] = []
 
   constructor(reconcile: Reconcile, options: ControlLoopOptions) {
@@ -62,7 +66,7 @@ export class ControlLoop {
     this.#concurrency = options.concurrency ?? 16
   }
 
-  /** True when no key waits for its turn or is being worked on. Keys that wait for time do not count. */
+  /** True when no key is queued or being reconciled. Keys that wait for a timer do not count. */
   get isIdle(): boolean {
     return this.#workers === 0
   }
@@ -71,7 +75,7 @@ export class ControlLoop {
     this.#abort ??= new AbortController()
   }
 
-  /** Forgets what is queued and resolves when the reconciles under way have returned. */
+  /** Drops the queue and resolves when running reconciles have returned. */
   async stop(): Promise<void> {
     this.#abort?.abort()
     this.#abort = undefined
@@ -83,7 +87,7 @@ export class ControlLoop {
     if (this.#workers > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
   }
 
-  /** Asks for a reconcile of `key`. Before `start` and after `stop` it does nothing. */
+  /** Queues `key`. Does nothing before `start` and after `stop`. */
   add(key: string): void {
     if (this.#abort === undefined) return
     if (this.#running.has(key)) {
@@ -97,14 +101,14 @@ export class ControlLoop {
     }
   }
 
-  /** Asks for a reconcile of `key` after a while; of several such wishes the earliest counts. */
+  /** Queues `key` after a delay; of several delays the earliest counts. */
   addAfter(key: string, delayMs: number): void {
     this.#schedule(key, delayMs, this.#abort?.signal)
   }
 
-  /** A worker: never rejects, and counts itself out when the queue is empty. */
+  /** A worker: never rejects, and ends when the queue is empty. */
   async #work(): Promise<void> {
-    // One write often causes several events; let them all arrive before the first reconcile reads.
+    // One write often causes several events; let all of them arrive before the first reconcile.
     await undefined
     for (const key of this.#queue) {
       this.#queue.delete(key)
@@ -112,9 +116,9 @@ export class ControlLoop {
       await this.#attempt(key)
       this.#running.delete(key)
       if (this.#again.delete(key)) this.add(key)
-      if (this.#options.breathe !== undefined && ++this.#sinceBreath >= KEYS_PER_BREATH) {
-        this.#sinceBreath = 0
-        await this.#options.breathe()
+      if (this.#options.yieldToProcess !== undefined && ++this.#sinceYield >= RECONCILES_PER_YIELD) {
+        this.#sinceYield = 0
+        await this.#options.yieldToProcess()
       }
     }
     this.#workers -= 1
@@ -127,9 +131,9 @@ export class ControlLoop {
     this.#timers.get(key)?.timer.cancel()
     this.#timers.delete(key)
     try {
-      const againMs = await this.#reconcile(key, signal)
+      const requeueAfterMs = await this.#reconcile(key, signal)
       this.#failures.delete(key)
-      if (againMs !== undefined) this.#schedule(key, againMs, signal)
+      if (requeueAfterMs !== undefined) this.#schedule(key, requeueAfterMs, signal)
     } catch (error) {
       if (!signal.aborted) this.#recover(key, error, signal)
     }
@@ -166,12 +170,12 @@ export class ControlLoop {
   }
 }
 
-/** Whether somebody else changed, created or deleted the object first. */
+/** Whether another client changed, created or deleted the object first. */
 export function isLostRace(error: unknown): boolean {
   return error instanceof StatusError && (error.code === 409 || error.code === 404)
 }
 
-/** Whether the object is gone. */
+/** Whether the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof StatusError && error.code === 404
 }
@@ -181,7 +185,7 @@ export function isAlreadyExists(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'AlreadyExists'
 }
 
-/** Whether the server refused to create something in a namespace that is being deleted. */
+/** Whether creation was rejected because the namespace is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof StatusError) || error.code !== 403) return false
   return error.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') ?? false

@@ -1,13 +1,13 @@
-/** A controller: which events concern it, which key each one touches, and what to do about a key. */
+/** A controller: the events it watches, the key of each event, and the reconcile of a key. */
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { ControlLoop, type Reconcile } from './control-loop.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
-/** Adds the keys an event concerns. At start it sees every existing object as ADDED. */
+/** Queues the keys of an event. At start it gets every existing object as ADDED. */
 export type EventHandler = (event: ClusterEvent, enqueue: (key: string) => void) => void
 
-/** What makes up one controller. */
+/** The definition of one controller. */
 export interface ControllerDefinition {
   /** Shown in errors, such as `deployments`. */
   readonly name: string
@@ -17,20 +17,20 @@ export interface ControllerDefinition {
   /** @default 16 */
   readonly concurrency?: number
   /**
-   * Whether to look at a key only when everything else that happens at the same instant has happened. A set whose
-   * hundred pods become ready together is then reported once and not a hundred times.
+   * Whether to reconcile a key only after all other events of the same instant. A set whose hundred pods become ready
+   * together is then reported once instead of a hundred times.
    * @default false
    */
   readonly gathersEvents?: boolean
-  /** Forgets what was remembered of an earlier run: every existing object is about to be seen again. */
+  /** Drops state of an earlier run: every existing object is about to be delivered again. */
   readonly reset?: () => void
-  /** Keys to begin with besides those of existing objects. */
+  /** Initial keys in addition to those of existing objects. */
   readonly initialKeys?: readonly string[]
 }
 
-/** The loop of the controller `name`, in the time and with the manners of its cluster. */
+/** The control loop of the controller `name`, with the dependencies of its cluster. */
 export function createLoop(
-  { clock, random, onError, breathe }: ControllerContext,
+  { clock, random, onError, yieldToProcess }: ControllerContext,
   name: string,
   reconcile: Reconcile,
   concurrency?: number,
@@ -40,7 +40,7 @@ export function createLoop(
     random,
     onError: (key, error) => onError(name, key, error),
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(breathe === undefined ? {} : { breathe }),
+    ...(yieldToProcess === undefined ? {} : { yieldToProcess }),
   })
 }
 

@@ -50,7 +50,7 @@ async function apply(cluster: TestCluster, action: Change, number: number): Prom
       if (chosen !== undefined) await label(cluster, chosen, { annotations: { 'simulator.reeve.dev/fail': 'Evicted' } })
       return
     case 'orphanPod':
-      // One of a StatefulSet would keep its name from its successor until somebody deletes it.
+      // A finished pod of a StatefulSet would block its successor's name until it is deleted.
       if (chosen !== undefined && controllerOf(chosen)?.kind !== 'StatefulSet') {
         await label(cluster, chosen, { labels: {} })
       }
@@ -84,7 +84,7 @@ function label(cluster: TestCluster, of: Pod, metadata: Partial<Pod['metadata']>
   }))
 }
 
-/** What anybody would call healthy, whatever happened before. */
+/** The healthy state, whatever happened before. */
 function expectHealthy(cluster: TestCluster, replicas: { web: number; db: number }): void {
   const pods = cluster.pods.list()
   const of = (app: string) => pods.filter(({ metadata }) => metadata.labels?.app === app && metadata.ownerReferences)
@@ -119,7 +119,7 @@ function expectOwnerAlive(cluster: TestCluster, owned: ClusterObject): void {
   expect(cluster.of(resource).get('default', reference.name)?.metadata.uid).toBe(reference.uid)
 }
 
-it('whatever happens to workloads, they end up as desired, without orphans, and rest', async () => {
+it('after any sequence of changes workloads reach the desired state, without orphans, and become idle', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 12 }),
@@ -151,7 +151,7 @@ it('whatever happens to workloads, they end up as desired, without orphans, and 
         await cluster.stop()
       },
     ),
-    // More on demand: each history takes less than a second.
+    // Each sequence takes less than a second; run more on demand.
     { numRuns: Number(process.env.REEVE_RUNS ?? 12) },
   )
 }, 600_000)

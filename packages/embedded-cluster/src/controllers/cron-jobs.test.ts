@@ -51,7 +51,7 @@ const jobs = () => cluster.of<Job>('jobs.batch').list()
 const forever = { 'simulator.reeve.dev/run-for': 'forever' }
 
 describe('a CronJob', () => {
-  it('makes a Job at each of its times, and one timer is all that waits in between', async () => {
+  it('creates a Job at each scheduled time, with only one timer in between', async () => {
     await create()
     expect(jobs()).toHaveLength(0)
     await cluster.advance(9 * MINUTE)
@@ -91,7 +91,7 @@ describe('a CronJob', () => {
     expect(cronJob().status?.lastSuccessfulTime).toBeUndefined()
   })
 
-  it('starts nothing while it is suspended, and does not make up for it', async () => {
+  it('starts nothing while it is suspended, and does not catch up', async () => {
     await create({ suspend: true, startingDeadlineSeconds: 30 })
     await cluster.advance(25 * MINUTE)
     expect(jobs()).toHaveLength(0)
@@ -103,7 +103,7 @@ describe('a CronJob', () => {
     expect(jobs()).toHaveLength(1)
   })
 
-  it('starts only the latest of the runs it missed while nobody was there', async () => {
+  it('starts only the latest of the runs it missed while the controller was stopped', async () => {
     await create()
     await cluster.stop()
     await cluster.advance(24 * 60 * MINUTE + MINUTE)
@@ -113,7 +113,7 @@ describe('a CronJob', () => {
     ).toEqual(['2030-01-02T00:00:00Z'])
   })
 
-  it('follows a changed schedule', async () => {
+  it('uses a changed schedule', async () => {
     await create()
     await change({ schedule: '0 * * * *' })
     await cluster.advance(59 * MINUTE)
@@ -122,7 +122,7 @@ describe('a CronJob', () => {
     expect(jobs()).toHaveLength(1)
   })
 
-  it('takes its Jobs and pods along when it is deleted', async () => {
+  it('deletes its Jobs and pods when it is deleted', async () => {
     await create()
     await cluster.advance(15 * MINUTE)
     await cluster.of<CronJob>('cronjobs.batch').delete(cronJob())
@@ -133,15 +133,15 @@ describe('a CronJob', () => {
   })
 })
 
-describe('when the run before has not ended, a CronJob', () => {
-  it('starts another one if it may', async () => {
+describe('while the previous run is active, a CronJob', () => {
+  it('starts another one if the policy is Allow', async () => {
     await create({ annotations: forever, concurrencyPolicy: 'Allow' })
     await cluster.advance(25 * MINUTE)
     expect(jobs()).toHaveLength(2)
     expect(cronJob().status?.active).toHaveLength(2)
   })
 
-  it('waits for it if it must, and then catches up', async () => {
+  it('waits for it if the policy is Forbid, and then catches up', async () => {
     await create({ annotations: { 'simulator.reeve.dev/run-for': '15m' }, concurrencyPolicy: 'Forbid' })
     await cluster.advance(24 * MINUTE)
     expect(jobs()).toHaveLength(1)
@@ -149,7 +149,7 @@ describe('when the run before has not ended, a CronJob', () => {
     expect(jobs()).toHaveLength(2)
   })
 
-  it('replaces it if it should', async () => {
+  it('replaces it if the policy is Replace', async () => {
     await create({ annotations: forever, concurrencyPolicy: 'Replace' })
     await cluster.advance(15 * MINUTE)
     const [first] = jobs()

@@ -1,4 +1,4 @@
-/** Makes a Job whenever a CronJob's time has come. */
+/** Creates Jobs on the schedules of CronJobs. */
 import type { Lookup } from './cluster-view.ts'
 import { isTrue } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -10,7 +10,7 @@ import { controllerOf, controllerReference, isTerminating, keyOf, namespaceOf, s
 import type { CronJob, CronJobStatus, Job } from './kinds/workloads.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { parseTimestamp, timestamp } from './timestamp.ts'
+import { parseTimestamp, timestamp } from './time.ts'
 
 const SOURCE = 'cronjob-controller'
 const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
@@ -35,7 +35,7 @@ class CronJobReconciler {
     const { namespace, name } = splitKey(key)
     const cronJob = this.#cronJobs.get(namespace, name)
     if (cronJob === undefined || isTerminating(cronJob)) return undefined
-    await this.#forgetOldJobs(cronJob)
+    await this.#deleteOldJobs(cronJob)
     const schedule = await this.#schedule(cronJob)
     if (schedule === undefined || cronJob.spec.suspend === true) {
       await this.#report(cronJob, undefined)
@@ -56,22 +56,22 @@ class CronJobReconciler {
     } catch (error) {
       if (!(error instanceof CronSyntaxError)) throw error
       const { message } = error
-      await this.#tell(cronJob, 'UnparseableSchedule', message, 'Warning')
+      await this.#recordEvent(cronJob, 'UnparseableSchedule', message, 'Warning')
       return undefined
     }
   }
 
-  /** Starts the run that was due at `dueMs` unless it is too late or another one is still at work. */
+  /** Starts the run that was due at `dueMs` unless it is too late or another one is still active. */
   async #run(cronJob: CronJob, dueMs: number, nowMs: number): Promise<boolean> {
     const { startingDeadlineSeconds = Number.POSITIVE_INFINITY, concurrencyPolicy } = cronJob.spec
     if (nowMs - dueMs > startingDeadlineSeconds * 1000) return false
     const active = this.#activeJobs(cronJob)
     if (concurrencyPolicy === 'Forbid' && active.length > 0) {
-      await this.#tell(cronJob, 'JobAlreadyActive', 'the run before has not ended: not starting another one')
+      await this.#recordEvent(cronJob, 'JobAlreadyActive', 'the previous run is still active: not starting another one')
       return false
     }
     if (concurrencyPolicy === 'Replace') {
-      // Jobs leave their pods behind unless told otherwise.
+      // Deleting a Job orphans its pods by default.
       for (const job of active) await this.#jobs.delete(job, { propagationPolicy: 'Background' })
     }
     await this.#create(cronJob, dueMs)
@@ -80,7 +80,7 @@ class CronJobReconciler {
 
   async #create(cronJob: CronJob, dueMs: number): Promise<void> {
     const { jobTemplate } = cronJob.spec
-    // The name makes sure that one run has one Job, even if we crash before we note that it was started.
+    // The name guarantees that one run has one Job, even if the process crashes before the start is recorded.
     const name = `${cronJob.metadata.name}-${Math.floor(dueMs / 60_000)}`
     try {
       await this.#jobs.create({
@@ -95,7 +95,7 @@ class CronJobReconciler {
         },
         spec: jobTemplate.spec,
       })
-      await this.#tell(cronJob, 'SuccessfulCreate', `created Job ${name}`)
+      await this.#recordEvent(cronJob, 'SuccessfulCreate', `created Job ${name}`)
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
     }
@@ -112,7 +112,7 @@ class CronJobReconciler {
     const active = this.#activeJobs(live).map(({ apiVersion, kind, metadata }) => {
       const { name, namespace, uid, resourceVersion } = metadata
       const noted = live.status?.active?.find((reference) => reference.uid === uid)
-      // The version is the one it was first seen in: following every change of the Job would be all writes.
+      // The recorded version is the first one: following every change of the Job would cost a write each.
       return (
         noted ?? { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion }
       )
@@ -128,7 +128,7 @@ class CronJobReconciler {
     await this.#cronJobs.updateStatus(live, status)
   }
 
-  async #forgetOldJobs(cronJob: CronJob): Promise<void> {
+  async #deleteOldJobs(cronJob: CronJob): Promise<void> {
     const { successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec
     const finished = this.#owned.get(cronJob.metadata.uid).filter((job) => finishedAtMs(job) !== undefined)
     const [succeeded, failed] = [true, false].map((wanted) =>
@@ -145,7 +145,12 @@ class CronJobReconciler {
     }
   }
 
-  #tell(cronJob: CronJob, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): Promise<void> {
+  #recordEvent(
+    cronJob: CronJob,
+    reason: string,
+    message: string,
+    type: 'Normal' | 'Warning' = 'Normal',
+  ): Promise<void> {
     return this.#context.events.record(cronJob, { type, reason, message, source: SOURCE })
   }
 }

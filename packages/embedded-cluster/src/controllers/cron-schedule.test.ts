@@ -36,24 +36,24 @@ describe('the next time of a schedule', () => {
     })
   }
 
-  it('never comes for a day that does not exist', () => {
+  it('is undefined for a day that does not exist', () => {
     expect(next('0 0 31 2 *', '2030-01-01T00:00:00Z')).toBeUndefined()
   })
 
-  it('follows the clocks of its time zone', () => {
+  it('uses the local time of its time zone', () => {
     expect(next('0 9 * * *', '2030-01-10T00:00:00Z', 'Europe/Vienna')).toBe('2030-01-10T08:00:00Z')
     expect(next('0 9 * * *', '2030-07-10T00:00:00Z', 'Europe/Vienna')).toBe('2030-07-10T07:00:00Z')
     expect(next('30 23 * * *', '2030-01-10T12:00:00Z', 'Asia/Tokyo')).toBe('2030-01-10T14:30:00Z')
   })
 
-  it('leaves out an hour that summer time skips, and runs once in the hour that comes twice', () => {
+  it('skips an hour that does not exist at the start of daylight saving time, and runs once in the repeated hour', () => {
     expect(next('30 2 * * *', '2030-03-30T12:00:00Z', 'Europe/Vienna')).toBe('2030-04-01T00:30:00Z')
     const first = next('30 2 * * *', '2030-10-26T12:00:00Z', 'Europe/Vienna')
     expect(first).toBe('2030-10-27T01:30:00Z')
     expect(next('30 2 * * *', first ?? '', 'Europe/Vienna')).toBe('2030-10-28T01:30:00Z')
   })
 
-  it('is always later than the time asked about, on a full minute, and nothing lies between', () => {
+  it('is always later than the given time, on a full minute, with no match in between', () => {
     const part = (min: number, max: number) =>
       fc.oneof(
         fc.constant('*'),
@@ -88,12 +88,12 @@ describe('the latest time of a schedule', () => {
     expect(latest('* 0 1 1 *', '2020-01-01T00:00:00Z', '2030-06-01T00:00:00Z')).toBe('2030-01-01T00:59:00Z')
   })
 
-  it('includes the present instant and leaves out the one asked about', () => {
+  it('includes the current instant and excludes the given one', () => {
     expect(latest('@hourly', '2030-01-01T00:00:00Z', '2030-01-01T01:00:00Z')).toBe('2030-01-01T01:00:00Z')
     expect(latest('@hourly', '2030-01-01T00:00:00Z', '2030-01-01T00:59:59Z')).toBeUndefined()
   })
 
-  it('is counted from the last one for intervals', () => {
+  it('is counted from the last run for intervals', () => {
     expect(latest('@every 1h', '2030-01-01T00:00:07Z', '2030-01-01T03:30:00Z')).toBe('2030-01-01T03:00:07Z')
     expect(latest('@every 1h', '2030-01-01T00:00:07Z', '2030-01-01T01:00:06Z')).toBeUndefined()
   })
@@ -115,7 +115,7 @@ describe('the latest time of a schedule', () => {
   })
 })
 
-describe('a schedule that cannot be understood', () => {
+describe('an invalid schedule', () => {
   const cases: [schedule: string, complaint: RegExp][] = [
     ['', /expected 5 fields/],
     ['* * * *', /expected 5 fields, found 4/],
@@ -133,13 +133,13 @@ describe('a schedule that cannot be understood', () => {
     ['@every moment', /"moment" is not a duration/],
   ]
   for (const [schedule, complaint] of cases) {
-    it(`"${schedule}" is refused with a reason`, () => {
+    it(`"${schedule}" is rejected with a reason`, () => {
       expect(() => parseSchedule(schedule)).toThrow(CronSyntaxError)
       expect(() => parseSchedule(schedule)).toThrow(complaint)
     })
   }
 
-  it('names a time zone that does not exist', () => {
-    expect(() => parseSchedule('* * * * *', 'Mars/Olympus')).toThrow(/no time zone "Mars\/Olympus"/)
+  it('is rejected for an unknown time zone', () => {
+    expect(() => parseSchedule('* * * * *', 'Mars/Olympus')).toThrow(/unknown time zone "Mars\/Olympus"/)
   })
 })

@@ -1,8 +1,8 @@
-/** Cron schedules: what `0,30 8-18 * * mon-fri` means and when it is next. */
+/** Cron schedules: parses `0,30 8-18 * * mon-fri` and computes its times. */
 
-import { parseDuration } from './duration.ts'
+import { parseDuration } from './time.ts'
 
-/** A schedule that cannot be understood. */
+/** A schedule that cannot be parsed. */
 export class CronSyntaxError extends Error {
   override readonly name = 'CronSyntaxError'
   readonly code = 'CRON_SYNTAX'
@@ -38,7 +38,7 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** Longer than any schedule that ever comes true: the 29th of February on a given weekday takes 28 years. */
+/** Longer than the gap of any schedule: February 29th on a given weekday can take 28 years. */
 const HORIZON_DAYS = 29 * 366
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -46,15 +46,15 @@ const MINUTE_MS = 60_000
 
 interface ParsedField {
   readonly values: readonly number[]
-  /** The field leaves everything open, which decides how the two kinds of days combine. */
+  /** Whether the field is unrestricted, which determines how day of month and day of week combine. */
   readonly isOpen: boolean
 }
 
-/** A point in time after another one. */
+/** A parsed schedule. */
 export interface Schedule {
-  /** The first time after `afterMs`; `undefined` for a schedule that never comes, such as the 31st of February. */
+  /** The first time after `afterMs`; `undefined` for a schedule that never matches, such as February 31st. */
   next(afterMs: number): number | undefined
-  /** The last time after `afterMs` and not after `nowMs`: of all runs that were missed, the one to make up for. */
+  /** The last time after `afterMs` and not after `nowMs`: the latest of all missed runs. */
   latest(afterMs: number, nowMs: number): number | undefined
 }
 
@@ -63,7 +63,7 @@ export interface Schedule {
  *
  * `timeZone` is a name of the time zone database; without one the schedule is in UTC.
  *
- * *Errors*: {@link CronSyntaxError} names the field and what is wrong with it.
+ * *Errors*: {@link CronSyntaxError} names the field and the problem.
  *
  * @example
  * parseSchedule('30 2 * * *', 'Europe/Vienna').next(Date.now())
@@ -116,7 +116,7 @@ class CronSchedule implements Schedule {
       const dayMs = startOfDay + day * DAY_MS
       if (!this.#includesDay(new Date(dayMs))) continue
       for (const hour of this.#hours) {
-        // Hours of today that are over, with an hour to spare for clocks that are put back.
+        // Skips hours of today that have passed, with an hour of tolerance for clocks that are set back.
         if (dayMs + (hour + 2) * HOUR_MS <= today) continue
         for (const minute of this.#minutes) {
           const wallMs = dayMs + hour * HOUR_MS + minute * MINUTE_MS
@@ -131,7 +131,7 @@ class CronSchedule implements Schedule {
   latest(afterMs: number, nowMs: number): number | undefined {
     const isDue = (fromMs: number) => (this.next(fromMs) ?? Number.POSITIVE_INFINITY) <= nowMs
     if (!isDue(afterMs)) return undefined
-    // Later starts have later runs, so the last start with a run that is due is found by halving, over years too.
+    // Later starts have later runs, so binary search finds the last start with a run that is due, even over years.
     let [due, notDue] = [afterMs, nowMs]
     while (notDue - due > 1) {
       const middle = Math.floor((due + notDue) / 2)
@@ -148,7 +148,7 @@ class CronSchedule implements Schedule {
     return this.#days.isOpen || this.#weekdays.isOpen ? isDay && isWeekday : isDay || isWeekday
   }
 
-  /** The wall clock of the zone at an instant, written as if it were UTC. */
+  /** The local time of the zone at an instant, represented as if it were UTC. */
   #wallClock(instantMs: number): number {
     if (this.#zone === undefined) return instantMs
     const parts = Object.fromEntries(
@@ -158,11 +158,11 @@ class CronSchedule implements Schedule {
     return Date.UTC(year, month - 1, day, hour, minute, second)
   }
 
-  /** The instant at which the wall clock shows `wallMs`; `undefined` in the hour that summer time skips. */
+  /** The instant of the local time `wallMs`; `undefined` if daylight saving time skips it. */
   #instant(wallMs: number): number | undefined {
     if (this.#zone === undefined) return wallMs
     let instantMs = wallMs - (this.#wallClock(wallMs) - wallMs)
-    // The offset may have been another one at that instant.
+    // The offset may have been different at that instant.
     instantMs -= this.#wallClock(instantMs) - wallMs
     return this.#wallClock(instantMs) === wallMs ? instantMs : undefined
   }
@@ -181,7 +181,7 @@ function zoneFormat(timeZone: string, schedule: string): Intl.DateTimeFormat {
       second: 'numeric',
     })
   } catch (cause) {
-    throw new CronSyntaxError(`schedule "${schedule}": there is no time zone "${timeZone}"`, { cause })
+    throw new CronSyntaxError(`schedule "${schedule}": unknown time zone "${timeZone}"`, { cause })
   }
 }
 

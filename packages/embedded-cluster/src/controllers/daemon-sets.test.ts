@@ -58,7 +58,7 @@ async function changeNode(name: string, update: (node: Node) => Node): Promise<v
 }
 
 describe('a DaemonSet runs on', () => {
-  it('every node whose taints it tolerates, and reports so', async () => {
+  it('every node whose taints it tolerates, and reports that', async () => {
     await create()
     expect(nodesWithPods()).toEqual(['one', 'two'])
     expect(agent().status).toEqual({
@@ -72,12 +72,12 @@ describe('a DaemonSet runs on', () => {
     })
   })
 
-  it('tainted nodes too when it tolerates everything', async () => {
+  it('tainted nodes too if it tolerates everything', async () => {
     await create({ tolerations: [{ operator: 'Exists' }] })
     expect(nodesWithPods()).toEqual(['control', 'one', 'two'])
   })
 
-  it('the nodes its selector or affinity names', async () => {
+  it('the nodes that its selector or affinity matches', async () => {
     await create({ nodeSelector: { disk: 'ssd' } })
     expect(nodesWithPods()).toEqual(['one'])
     const matchExpressions = [{ key: 'disk', operator: 'DoesNotExist' }]
@@ -87,7 +87,7 @@ describe('a DaemonSet runs on', () => {
     expect(nodesWithPods()).toEqual(['two'])
   })
 
-  it('nodes that join, and no longer on nodes that leave or stop matching', async () => {
+  it('nodes that join, but not on nodes that are deleted or no longer match', async () => {
     await create({ nodeSelector: { disk: 'ssd' } })
     await cluster.create('nodes', {
       apiVersion: 'v1',
@@ -110,7 +110,7 @@ describe('a DaemonSet runs on', () => {
     expect(nodesWithPods()).toEqual(['one', 'two'])
   })
 
-  it('nodes that repel new pods only, but not on nodes that drive pods away', async () => {
+  it('nodes with NoSchedule taints added later, but not on nodes with NoExecute taints', async () => {
     await create()
     await changeNode('one', (node) => ({
       ...node,
@@ -127,7 +127,7 @@ describe('a DaemonSet runs on', () => {
 })
 
 describe('the pods of a DaemonSet', () => {
-  it('come back when they are deleted, and after a pause when they end', async () => {
+  it('are recreated when they are deleted, and after a delay when they terminate', async () => {
     await create()
     const [first, second] = cluster.pods.list()
     if (first === undefined || second === undefined) throw new Error('no pods')
@@ -150,7 +150,7 @@ describe('the pods of a DaemonSet', () => {
     expect(agent().status).toMatchObject({ observedGeneration: 2, updatedNumberScheduled: 2, numberAvailable: 2 })
   })
 
-  it('are there before the old ones go when the update surges', async () => {
+  it('are created before the old ones are deleted when the update surges', async () => {
     await create({}, { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } })
     let fewest = 2
     cluster.api.subscribe(() => {
@@ -161,7 +161,7 @@ describe('the pods of a DaemonSet', () => {
     expect(fewest).toBe(2)
   })
 
-  it('stay when a broken update would take the last working ones', async () => {
+  it('stay when a broken update would remove the last available ones', async () => {
     await create()
     await change({ template: template('agent:does-not-exist') })
     expect(cluster.pods.list().filter(isReady)).toHaveLength(1)
@@ -182,7 +182,7 @@ describe('the pods of a DaemonSet', () => {
     expect(images().sort()).toEqual(['agent:1', 'agent:2'])
   })
 
-  it('are taken over from an earlier DaemonSet as they are', async () => {
+  it('are adopted unchanged from an earlier DaemonSet', async () => {
     await create()
     const uids = cluster.pods.list().map(({ metadata }) => metadata.uid)
     await sets().delete(agent(), { propagationPolicy: 'Orphan' })
@@ -192,7 +192,7 @@ describe('the pods of a DaemonSet', () => {
     expect(cluster.pods.list().map(({ metadata }) => metadata.uid)).toEqual(uids)
   })
 
-  it('rest when they run', async () => {
+  it('cause no work while they run', async () => {
     await create()
     const { writes } = cluster.api
     await cluster.advance(6 * 3_600_000)

@@ -1,5 +1,6 @@
-/** Runs one pod of a DaemonSet on every node that matches. */
+/** Runs one pod of a DaemonSet on every matching node. */
 import { claim } from './claims.ts'
+import { positive } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import { placementOn, targetNode, templateFor } from './daemon-sets/placement.ts'
@@ -11,22 +12,19 @@ import {
   placementPlan,
   updatePlan,
 } from './daemon-sets/plan.ts'
-import { earliest } from './earliest.ts'
-import { jsonEquals } from './json-equals.ts'
 import type { Node } from './kinds/cluster.ts'
 import { controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { availableAtMs, isFinished, isReady, type Pod } from './kinds/pods.ts'
 import type { ControllerRevision, DaemonSet, DaemonSetStatus } from './kinds/workloads.ts'
 import { failureMessage, podFromTemplate, slowStart } from './pod-creation.ts'
-import { positive } from './positive.ts'
-import { asObject, ResourceClient } from './resource-client.ts'
+import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import { RevisionHistory, revisionHash, templateOf } from './revision-history.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { earliest, parseTimestamp } from './time.ts'
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 const SOURCE = 'daemonset-controller'
-/** A pod that ended is replaced after a pause, so that one that cannot run does not keep the cluster busy. */
+/** A terminated pod is replaced after a delay, so that one that cannot run does not keep the cluster busy. */
 const REPLACE_ENDED_AFTER_MS = 10_000
 
 class DaemonSetReconciler {
@@ -56,21 +54,21 @@ class DaemonSetReconciler {
     const placement = placementPlan(this.#states(set), hash)
     const paused = placement.remove.filter((pod) => this.#replaceInMs(pod) > 0)
     const now = { ...placement, remove: placement.remove.filter((pod) => !paused.includes(pod)) }
-    let againMs: number | undefined
+    let requeueAfterMs: number | undefined
     try {
-      await this.#carryOut(set, revision, now, signal)
+      await this.#execute(set, revision, now, signal)
       if (set.spec.updateStrategy?.type !== 'OnDelete') {
         const update = updatePlan(set, this.#states(set), hash, this.#context.clock.now())
-        await this.#carryOut(set, revision, update, signal)
+        await this.#execute(set, revision, update, signal)
       }
     } finally {
-      // Also when pods are refused: how many are wanted shows what is missing.
-      againMs = await this.#report(set, revision)
+      // Also when pods cannot be created: the desired number shows what is missing.
+      requeueAfterMs = await this.#report(set, revision)
     }
-    return earliest([againMs, ...paused.map((pod) => this.#replaceInMs(pod))])
+    return earliest([requeueAfterMs, ...paused.map((pod) => this.#replaceInMs(pod))])
   }
 
-  /** All nodes that exist, and those that do not but still have pods of the set. */
+  /** All existing nodes, and deleted nodes that still have pods of the set. */
   #states(set: DaemonSet): NodeState[] {
     const byNode = Map.groupBy(this.#context.pods.controlledBy(set.metadata.uid), (pod) => targetNode(pod) ?? '')
     const states = this.#nodes.list().map((node): NodeState => {
@@ -84,7 +82,7 @@ class DaemonSetReconciler {
     return states
   }
 
-  /** How long a pod that ended by itself still has to wait for its replacement. */
+  /** The remaining delay before a pod that terminated is replaced. */
   #replaceInMs(pod: Pod): number {
     if (!isFinished(pod)) return 0
     const ends = (pod.status?.containerStatuses ?? []).map(
@@ -93,7 +91,7 @@ class DaemonSetReconciler {
     return Math.max(0, ...ends) + REPLACE_ENDED_AFTER_MS - this.#context.clock.now()
   }
 
-  async #carryOut(
+  async #execute(
     set: DaemonSet,
     revision: ControllerRevision,
     { create, remove }: DaemonPlan,
@@ -102,11 +100,11 @@ class DaemonSetReconciler {
     const generation = set.metadata.annotations?.[TEMPLATE_GENERATION]
     const labels = {
       [HASH_LABEL]: revisionHash(revision),
-      // Nothing here reads it; people who select by it do.
+      // Not used here, but users may select by it.
       ...(generation === undefined ? {} : { 'pod-template-generation': generation }),
     }
     const deleted = await slowStart(remove, (pod) => this.#pods.delete(pod), signal)
-    const made = await slowStart(
+    const created = await slowStart(
       create,
       (node) => this.#pods.create(podFromTemplate(set, templateFor(node, templateOf(revision)), { labels })),
       signal,
@@ -115,10 +113,10 @@ class DaemonSetReconciler {
     if (deleted.done > 0) {
       await events.record(set, { reason: 'SuccessfulDelete', message: `deleted ${deleted.done} pods`, source: SOURCE })
     }
-    if (made.done > 0) {
-      await events.record(set, { reason: 'SuccessfulCreate', message: `created ${made.done} pods`, source: SOURCE })
+    if (created.done > 0) {
+      await events.record(set, { reason: 'SuccessfulCreate', message: `created ${created.done} pods`, source: SOURCE })
     }
-    const error = deleted.error ?? made.error
+    const error = deleted.error ?? created.error
     if (error === undefined) return
     const message = failureMessage(error)
     if (message !== undefined) {
@@ -127,11 +125,11 @@ class DaemonSetReconciler {
     throw error
   }
 
-  async #report(acted: DaemonSet, revision: ControllerRevision): Promise<number | undefined> {
-    const live = this.sets.get(namespaceOf(acted), acted.metadata.name)
-    if (live === undefined || live.metadata.uid !== acted.metadata.uid) return undefined
-    // The newer generation is in the queue already.
-    if (live.metadata.generation !== acted.metadata.generation) return undefined
+  async #report(reconciled: DaemonSet, revision: ControllerRevision): Promise<number | undefined> {
+    const live = this.sets.get(namespaceOf(reconciled), reconciled.metadata.name)
+    if (live === undefined || live.metadata.uid !== reconciled.metadata.uid) return undefined
+    // The newer generation is queued already.
+    if (live.metadata.generation !== reconciled.metadata.generation) return undefined
     const states = this.#states(live)
     await this.sets.updateStatus(live, this.#status(live, states, revisionHash(revision)))
     const pods = states.flatMap((state) => state.pods)
@@ -165,7 +163,7 @@ class DaemonSetReconciler {
   }
 }
 
-/** Whether the change of a node may matter to a DaemonSet. */
+/** Whether a change of a node may affect a DaemonSet. */
 function placementChanged(before: Node, after: Node): boolean {
   return !jsonEquals([before.metadata.labels, before.spec?.taints], [after.metadata.labels, after.spec?.taints])
 }

@@ -46,7 +46,7 @@ function changeImage(image: string, more: Partial<Deployment['spec']> = {}): Pro
 }
 
 describe('a new Deployment', () => {
-  it('gets its pods and reports as kubectl rollout status, Helm and kstatus expect', async () => {
+  it('gets its pods and a status that kubectl rollout status, Helm and kstatus understand', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(5_000)
     expect(cluster.pods.list().filter(isReady)).toHaveLength(3)
@@ -70,7 +70,7 @@ describe('a new Deployment', () => {
     expect(web().status).toMatchObject({ observedGeneration: 1, unavailableReplicas: 3 })
   })
 
-  it('tells how it gets on', async () => {
+  it('reports its progress', async () => {
     const reasons = new Set<string | undefined>()
     const stop = cluster.api.subscribe(({ resource }) => {
       if (resource === 'deployments.apps') reasons.add(condition('Progressing')?.reason)
@@ -95,7 +95,7 @@ describe('a new Deployment', () => {
     }
   })
 
-  it('waits for minReadySeconds before it calls pods available', async () => {
+  it('waits for minReadySeconds before pods count as available', async () => {
     await cluster.deployments.create(deployment('web', { minReadySeconds: 30 }))
     await cluster.advance(10_000)
     expect(web().status).toMatchObject({ readyReplicas: 3 })
@@ -105,15 +105,15 @@ describe('a new Deployment', () => {
     expect(condition('Available')?.status).toBe('True')
   })
 
-  it('costs few writes', async () => {
+  it('needs few writes', async () => {
     const { writes } = cluster.api
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(60_000)
-    // Per pod: made, bound, being created, running. The rest: Deployment and ReplicaSet made and reported on.
+    // Per pod: created, bound, creating, running. The rest: creation and status of Deployment and ReplicaSet.
     expect(cluster.api.writes - writes).toBeLessThanOrEqual(3 * 4 + 8)
   })
 
-  it('rests once it is rolled out: hours pass without a write or a timer', async () => {
+  it('is idle once it is rolled out: hours pass without a write or a timer', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(60_000)
     const { writes } = cluster.api
@@ -129,7 +129,7 @@ describe('an update of a Deployment', () => {
     await cluster.advance(10_000)
   })
 
-  it('replaces every pod, keeps the old ReplicaSet at zero and raises the revision', async () => {
+  it('replaces every pod, keeps the old ReplicaSet at zero and increments the revision', async () => {
     await changeImage('web:2')
     await cluster.advance(60_000)
     expect(podsOf('web:2').filter(isReady)).toHaveLength(4)
@@ -140,7 +140,7 @@ describe('an update of a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ reason: 'NewReplicaSetAvailable' })
   })
 
-  it('never goes above maxSurge nor below maxUnavailable on the way', async () => {
+  it('never exceeds maxSurge or maxUnavailable on the way', async () => {
     const rollingUpdate = { maxSurge: 1, maxUnavailable: 1 }
     const seen = { most: 0, leastReady: Number.POSITIVE_INFINITY }
     const stop = cluster.api.subscribe(({ resource }) => {
@@ -169,7 +169,7 @@ describe('an update of a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ reason: 'NewReplicaSetAvailable' })
   })
 
-  it('returns to the earlier ReplicaSet when the earlier template comes back', async () => {
+  it('reuses the earlier ReplicaSet when the earlier template is restored', async () => {
     const first = setOf('web:1')?.metadata.uid
     await changeImage('web:2')
     await cluster.advance(60_000)
@@ -184,7 +184,7 @@ describe('an update of a Deployment', () => {
     expect(web().metadata.annotations).toMatchObject({ 'deployment.kubernetes.io/revision': '3' })
   })
 
-  it('keeps serving with the old pods and reports the deadline when the new ones do not work', async () => {
+  it('keeps the old pods and reports the deadline when the new ones do not become available', async () => {
     await changeImage('web:does-not-exist')
     await cluster.advance(700_000)
     expect(podsOf('web:1').filter(isReady).length).toBeGreaterThanOrEqual(3)
@@ -195,7 +195,7 @@ describe('an update of a Deployment', () => {
     expect(cluster.api.writes).toBe(writes)
   })
 
-  it('recovers from a broken update when the template is corrected', async () => {
+  it('recovers from a broken update when the template is fixed', async () => {
     await changeImage('web:does-not-exist')
     await cluster.advance(700_000)
     await changeImage('web:3')
@@ -205,7 +205,7 @@ describe('an update of a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ status: 'True', reason: 'NewReplicaSetAvailable' })
   })
 
-  it('waits while the Deployment is paused and goes on when it is resumed', async () => {
+  it('waits while the Deployment is paused and continues when it is resumed', async () => {
     await changeImage('web:2', { paused: true })
     await cluster.advance(60_000)
     expect(podsOf('web:2')).toHaveLength(0)
@@ -217,7 +217,7 @@ describe('an update of a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ reason: 'NewReplicaSetAvailable' })
   })
 
-  it('forgets the oldest revisions beyond the limit', async () => {
+  it('deletes the oldest revisions beyond the limit', async () => {
     await change({ revisionHistoryLimit: 2 })
     for (const version of [2, 3, 4, 5]) {
       await changeImage(`web:${version}`)
@@ -227,11 +227,11 @@ describe('an update of a Deployment', () => {
     expect(images.sort()).toEqual(['web:3', 'web:4', 'web:5'])
   })
 
-  it('takes another name when two templates have the same hash', async () => {
+  it('uses another name when two templates have the same hash', async () => {
     const hash = setOf('web:1')?.metadata.labels?.['pod-template-hash'] ?? ''
     const taken = setOf('web:1')
     if (taken === undefined) throw new Error('no ReplicaSet')
-    // Under the name that the present template's ReplicaSet would get, there is a set with another template.
+    // A set with another template has the name that the ReplicaSet of the current template would get.
     await cluster.of('deployments.apps').delete(web(), { propagationPolicy: 'Orphan' })
     await cluster.advance(1_000)
     await cluster.change<ReplicaSet>('replicasets.apps', `default/web-${hash}`, (set) => ({
@@ -265,7 +265,7 @@ describe('scaling a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ reason: 'NewReplicaSetAvailable' })
   })
 
-  it('goes to zero and comes back', async () => {
+  it('scales to zero and back', async () => {
     await change({ replicas: 0 })
     await cluster.advance(10_000)
     expect(cluster.pods.list()).toHaveLength(0)
@@ -275,7 +275,7 @@ describe('scaling a Deployment', () => {
     expect(web().status).toMatchObject({ replicas: 2, availableReplicas: 2 })
   })
 
-  it('shares new replicas between old and new in the middle of an update', async () => {
+  it('distributes new replicas between old and new in the middle of an update', async () => {
     await changeImage('web:does-not-exist', {
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },
     })
@@ -294,7 +294,7 @@ describe('scaling a Deployment', () => {
 })
 
 describe('the ReplicaSets of a Deployment', () => {
-  it('are adopted when they match and belong to nobody', async () => {
+  it('are adopted when they match and have no controller', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(10_000)
     const uids = cluster.pods.list().map((pod) => pod.metadata.uid)
@@ -307,8 +307,8 @@ describe('the ReplicaSets of a Deployment', () => {
     expect(cluster.replicaSets.list()[0]?.metadata.ownerReferences).toMatchObject([{ uid: web().metadata.uid }])
   })
 
-  it('report to the Deployment when pods cannot be made, which recovers by itself', async () => {
-    cluster.api.refuse = (verb, resource) => {
+  it('report to the Deployment when pods cannot be created, and recover automatically', async () => {
+    cluster.api.rejectWrite = (verb, resource) => {
       if (verb === 'create' && resource === 'pods') throw new StatusError(403, 'Forbidden', 'quota exceeded')
     }
     await cluster.deployments.create(deployment('web'))
@@ -318,14 +318,14 @@ describe('the ReplicaSets of a Deployment', () => {
       reason: 'FailedCreate',
       message: 'quota exceeded',
     })
-    cluster.api.refuse = () => undefined
+    cluster.api.rejectWrite = () => undefined
     await cluster.advance(600_000)
     expect(web().status).toMatchObject({ availableReplicas: 3 })
     expect(condition('ReplicaFailure')).toBeUndefined()
     expect(cluster.problems.splice(0).every(({ controller }) => controller === 'replica-sets')).toBe(true)
   })
 
-  it('go with the Deployment, and their pods after them', async () => {
+  it('are deleted with the Deployment, and so are their pods', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(10_000)
     await cluster.deployments.delete(web())

@@ -1,4 +1,4 @@
-/** Rolls a Deployment out: one ReplicaSet per template, from the old to the new within the strategy's limits. */
+/** Rolls out a Deployment: one ReplicaSet per template, from old to new within the limits of the strategy. */
 import { claim } from './claims.ts'
 import type { ClusterView, Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
@@ -22,7 +22,7 @@ import { failureMessage } from './pod-creation.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 const SOURCE = 'deployment-controller'
 
@@ -78,7 +78,7 @@ class DeploymentReconciler {
     return this.#report(deployment, hasCreated)
   }
 
-  /** One step of the rollout; answers whether the new ReplicaSet was made in it. */
+  /** One step of the rollout; returns whether it created the new ReplicaSet. */
   async #step(rollout: Rollout): Promise<boolean> {
     const { deployment } = rollout
     if (deployment.spec.paused === true || wasScaled(rollout)) {
@@ -110,7 +110,7 @@ class DeploymentReconciler {
     const hasCreated = rollout.newSet === undefined
     const newSet = hasCreated ? await this.#create(rollout) : await this.#changes.refreshNew(rollout)
     if (newSet === undefined) return { rollout: undefined, hasCreated: false }
-    await this.#remember(deployment, revisionOf(newSet))
+    await this.#recordRevision(deployment, revisionOf(newSet))
     // Other writes may have changed the old sets meanwhile.
     const live = this.deployments.get(namespaceOf(deployment), deployment.metadata.name)
     if (live === undefined) return { rollout: undefined, hasCreated }
@@ -123,32 +123,32 @@ class DeploymentReconciler {
       const created = await this.#changes.createNew(rollout)
       if (created === undefined) await this.#avoidCollision(deployment)
       else if ((created.spec.replicas ?? 0) > 0) {
-        await this.#tell(deployment, { name: created.metadata.name, from: 0, to: created.spec.replicas ?? 0 })
+        await this.#recordScaling(deployment, { name: created.metadata.name, from: 0, to: created.spec.replicas ?? 0 })
       }
       return created
     } catch (error) {
-      await this.#reportRefusal(deployment, error)
+      await this.#reportCreateFailure(deployment, error)
       throw error
     }
   }
 
-  /** Another template got the same hash: take the next one. */
+  /** Another template has the same hash: use the next one. */
   async #avoidCollision(deployment: Deployment): Promise<void> {
     const { status } = deployment
     await this.deployments.updateStatus(deployment, { ...status, collisionCount: (status?.collisionCount ?? 0) + 1 })
   }
 
-  async #reportRefusal(deployment: Deployment, error: unknown): Promise<void> {
+  async #reportCreateFailure(deployment: Deployment, error: unknown): Promise<void> {
     const message = failureMessage(error)
     if (message === undefined) return
     const now = timestamp(this.#context.clock.now())
-    const refusal = { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError', message } as const
-    const conditions = setCondition(deployment.status?.conditions, refusal, now)
+    const failure = { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError', message } as const
+    const conditions = setCondition(deployment.status?.conditions, failure, now)
     await this.deployments.updateStatus(deployment, { ...deployment.status, conditions })
   }
 
-  /** Notes the revision on the Deployment, where `kubectl rollout history` looks. */
-  async #remember(deployment: Deployment, revision: number): Promise<void> {
+  /** Records the revision on the Deployment, where `kubectl rollout history` reads it. */
+  async #recordRevision(deployment: Deployment, revision: number): Promise<void> {
     if (revisionOf(deployment) === revision) return
     const live = this.deployments.get(namespaceOf(deployment), deployment.metadata.name)
     if (live === undefined) return
@@ -158,29 +158,29 @@ class DeploymentReconciler {
   async #scale(rollout: Rollout, targets: ReadonlyMap<string, number>): Promise<void> {
     const { deployment } = rollout
     const changes = await this.#changes.scale(deployment, allSets(rollout), targets)
-    for (const change of changes) await this.#tell(deployment, change)
+    for (const change of changes) await this.#recordScaling(deployment, change)
   }
 
-  #tell(deployment: Deployment, { name, from, to }: ScaleChange): Promise<void> {
+  #recordScaling(deployment: Deployment, { name, from, to }: ScaleChange): Promise<void> {
     const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${name} from ${from} to ${to}`
     return this.#context.events.record(deployment, { reason: 'ScalingReplicaSet', message, source: SOURCE })
   }
 
-  async #report(acted: Deployment, hasCreated: boolean): Promise<number | undefined> {
-    const live = this.deployments.get(namespaceOf(acted), acted.metadata.name)
-    if (live === undefined || live.metadata.uid !== acted.metadata.uid) return undefined
-    // A newer generation has not been acted on, and its event is in the queue: claiming to have observed it would
-    // call an old rollout complete.
-    if (live.metadata.generation !== acted.metadata.generation) return undefined
+  async #report(reconciled: Deployment, hasCreated: boolean): Promise<number | undefined> {
+    const live = this.deployments.get(namespaceOf(reconciled), reconciled.metadata.name)
+    if (live === undefined || live.metadata.uid !== reconciled.metadata.uid) return undefined
+    // A newer generation has not been reconciled and is queued: reporting it as observed would make an old rollout look
+    // complete.
+    if (live.metadata.generation !== reconciled.metadata.generation) return undefined
     const rollout = rolloutOf(live, this.#index.of(live))
-    const { status, againMs } = deploymentStatus(rollout, this.#context.clock.now(), hasCreated)
+    const { status, requeueAfterMs } = deploymentStatus(rollout, this.#context.clock.now(), hasCreated)
     await this.deployments.updateStatus(live, status)
-    if (isComplete(live, status) && !isTerminating(live)) await this.#changes.forgetOldest(rollout)
-    return againMs
+    if (isComplete(live, status) && !isTerminating(live)) await this.#changes.deleteOldest(rollout)
+    return requeueAfterMs
   }
 }
 
-/** Keeps Deployments rolled out. */
+/** The controller of Deployments. */
 export function createDeploymentController(context: ControllerContext): SimulatorController {
   const reconciler = new DeploymentReconciler(context)
   const selectors = new SelectorIndex()
@@ -206,7 +206,7 @@ export function createDeploymentController(context: ControllerContext): Simulato
           for (const key of selectors.matching(namespaceOf(set), set.metadata.labels)) enqueue(key)
         }
       },
-      // Recreate waits for the last old pod; every other strategy learns of pods from the ReplicaSets.
+      // Recreate waits for the last old pod; the other strategies follow the status of ReplicaSets.
       pods: ({ type, object }, enqueue) => {
         if (type !== 'DELETED') return
         const pod = asObject<Pod>(object)

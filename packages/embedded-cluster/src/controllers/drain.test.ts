@@ -15,7 +15,7 @@ afterEach(async () => {
   expect(cluster.problems).toEqual([])
 })
 
-/** Asks for the eviction of every pod on the node; answers how many were refused. */
+/** Requests the eviction of every pod on the node; returns how many were rejected. */
 async function evictAll(node: string): Promise<number> {
   let refused = 0
   for (const { metadata, spec } of cluster.pods.list().filter(isActive)) {
@@ -32,7 +32,7 @@ async function evictAll(node: string): Promise<number> {
   return refused
 }
 
-it('draining a node moves its pods elsewhere without breaking a disruption budget', async () => {
+it('draining a node moves its pods without violating a disruption budget', async () => {
   await cluster.deployments.create(deployment('web', { replicas: 4 }))
   const budget: Draft<PodDisruptionBudget> = {
     apiVersion: 'policy/v1',
@@ -57,7 +57,7 @@ it('draining a node moves its pods elsewhere without breaking a disruption budge
   expect(fewest).toBe(3)
 })
 
-it('a pod without a controller is gone for good after its eviction', async () => {
+it('a pod without a controller is not replaced after its eviction', async () => {
   await cluster.pods.create(pod('alone', { spec: { nodeName: 'node-1' } }))
   await cluster.advance(5_000)
   await evictAll('node-1')

@@ -30,7 +30,7 @@ const slices = () =>
   cluster
     .of<EndpointSlice>('endpointslices.discovery.k8s.io')
     .list('default')
-    // That of the API server is not the controller's.
+    // The endpoints of the API server are not managed by the controller.
     .filter(({ metadata }) => metadata.name !== 'kubernetes')
 const ips = (condition: (of: Pod) => boolean = isReady) =>
   cluster.pods
@@ -75,7 +75,7 @@ describe('the endpoints of a Service', () => {
     })
   })
 
-  it('tell pods that are not ready apart', async () => {
+  it('list pods that are not ready separately', async () => {
     await createService()
     await cluster.pods.create(pod('broken', { annotations: { 'simulator.reeve.dev/fail': 'NotReady' } }))
     await cluster.advance(5_000)
@@ -92,7 +92,7 @@ describe('the endpoints of a Service', () => {
     expect(slices()[0]?.endpoints?.[0]?.conditions.ready).toBe(true)
   })
 
-  it('lose a pod as soon as it is asked to go, while slices say that it still serves', async () => {
+  it('lose a pod as soon as its deletion is requested, while slices report it as serving', async () => {
     await createService()
     await cluster.pods.create(pod('p', { annotations: { 'simulator.reeve.dev/stop-delay': '10s' } }))
     await cluster.advance(5_000)
@@ -106,7 +106,7 @@ describe('the endpoints of a Service', () => {
     expect(slices()[0]?.endpoints ?? []).toEqual([])
   })
 
-  it('find named ports in each pod, and keep pods with different numbers apart', async () => {
+  it('resolve named ports in each pod, and separate pods with different numbers', async () => {
     await createService({ ports: [{ port: 80, targetPort: 'http' }] })
     for (const [name, containerPort] of [
       ['a', 8080],
@@ -141,7 +141,7 @@ describe('the endpoints of a Service', () => {
     expect(addresses()).toEqual([])
   })
 
-  it('give pods of a headless Service their host names', async () => {
+  it('contain the host names of pods of a headless Service', async () => {
     await createService({ clusterIP: 'None' })
     await cluster.pods.create(pod('p', { spec: { hostname: 'web-0', subdomain: 'web' } }))
     await cluster.advance(5_000)
@@ -163,7 +163,7 @@ describe('the endpoints of a Service', () => {
     ).toEqual([100, 100, 50])
   })
 
-  it('are put right when somebody changes or deletes them', async () => {
+  it('are restored when they are changed or deleted', async () => {
     await createService()
     await cluster.deployments.create(deployment('web', { template: podTemplate({ labels: { app: 'web' } }) }))
     await cluster.advance(5_000)
@@ -176,7 +176,7 @@ describe('the endpoints of a Service', () => {
     expect(slices()[0]?.endpoints).toHaveLength(3)
   })
 
-  it('go with the Service', async () => {
+  it('are deleted with the Service', async () => {
     await createService()
     await cluster.pods.create(pod('p'))
     await cluster.advance(5_000)
@@ -186,7 +186,7 @@ describe('the endpoints of a Service', () => {
     expect(slices()).toEqual([])
   })
 
-  it('of a Service without a selector belong to whoever made them', async () => {
+  it('of a Service without a selector are not managed', async () => {
     const draft: Draft<Endpoints> = {
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -204,7 +204,7 @@ describe('the endpoints of a Service', () => {
 describe('a Service of type LoadBalancer', () => {
   const ingress = () => cluster.of<Service>('services').get('default', 'web')?.status?.loadBalancer?.ingress
 
-  it('gets an address, and loses it with the type', async () => {
+  it('gets an address, and loses it when its type changes', async () => {
     await createService({ type: 'LoadBalancer' })
     expect(ingress()).toMatchObject([{ ip: '172.19.0.1' }])
     await cluster.change<Service>('services', 'default/web', (service) => ({
@@ -215,7 +215,7 @@ describe('a Service of type LoadBalancer', () => {
     expect(ingress()).toBeUndefined()
   })
 
-  it('of another class is left to others', async () => {
+  it('of another class is ignored', async () => {
     await createService({ type: 'LoadBalancer', loadBalancerClass: 'example.com/mine' })
     expect(ingress()).toBeUndefined()
   })

@@ -1,13 +1,12 @@
-/** Keeps the Endpoints and EndpointSlices of Services in line with their pods. */
+/** Keeps the Endpoints and EndpointSlices of Services up to date with their pods. */
 import type { Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import { desiredEndpoints, desiredSlices, isSelecting, type SliceContent } from './endpoints/addresses.ts'
-import { jsonEquals } from './json-equals.ts'
 import type { EndpointSlice, Endpoints, Node, Service } from './kinds/cluster.ts'
 import { controllerReference, isTerminating, keyOf, type Labels, namespaceOf, splitKey } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
-import { asObject, ResourceClient } from './resource-client.ts'
+import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
@@ -39,7 +38,7 @@ class EndpointsReconciler {
     const { namespace, name } = splitKey(key)
     const service = this.#services.get(namespace, name)
     if (service === undefined) {
-      // The slices are owned by the Service and collected; the Endpoints only share its name.
+      // The slices are owned by the Service and garbage-collected; the Endpoints only share its name.
       const left = this.#endpoints.get(namespace, name)
       if (left !== undefined && !isTerminating(left)) await this.#endpoints.delete(left)
       return
@@ -100,7 +99,7 @@ class EndpointsReconciler {
   }
 }
 
-/** Takes the slice that needs the least change out of `slices`: the same ports, else any. */
+/** Removes from `slices` the one that needs the fewest changes: with the same ports, otherwise any. */
 function takeMatching(slices: EndpointSlice[], content: SliceContent): EndpointSlice | undefined {
   const ofType = slices.filter((slice) => slice.addressType === content.addressType)
   const found = ofType.find((slice) => jsonEquals(slice.ports ?? [], content.ports)) ?? ofType[0]
@@ -113,14 +112,14 @@ function labelsOf(service: Service): Labels {
   return { ...service.metadata.labels, ...headless }
 }
 
-/** The key of the Service a slice of ours belongs to. */
+/** The key of the Service that a managed slice belongs to. */
 function ownedService(slice: EndpointSlice): string | undefined {
   const { labels = {} } = slice.metadata
   const service = labels[SERVICE_NAME]
   return labels[MANAGED_BY] === SLICE_MANAGER && service !== undefined ? `${namespaceOf(slice)}/${service}` : undefined
 }
 
-/** What of a pod shows in endpoints. */
+/** The fields of a pod that are visible in endpoints. */
 function visiblePart(pod: Pod) {
   const { labels, deletionTimestamp } = pod.metadata
   return [labels, deletionTimestamp, pod.status?.podIP, pod.status?.phase, isReady(pod), pod.spec.nodeName]
@@ -149,7 +148,7 @@ export function createEndpointsController(context: ControllerContext): Simulator
           for (const key of selectors.matching(namespaceOf(state), state.metadata.labels)) enqueue(key)
         }
       },
-      // What somebody else changes or deletes is put right.
+      // Manual changes and deletions are reverted.
       endpoints: ({ type, object }, enqueue) => {
         if (type !== 'ADDED') enqueue(keyOf(asObject(object)))
       },

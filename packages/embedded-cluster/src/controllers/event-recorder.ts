@@ -1,11 +1,11 @@
-/** Events about what the controllers did, as `kubectl describe` shows them. */
+/** Events about the actions of controllers, as shown by `kubectl describe`. */
 import type { Clock } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { isAlreadyExists, isNamespaceTerminating, type OnError } from './control-loop.ts'
 import { fnv1a } from './hash.ts'
 import { type ClusterObject, namespaceOf } from './kinds/meta.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 /** Options of {@link EventRecorder}. */
 export interface EventRecorderOptions {
@@ -14,22 +14,21 @@ export interface EventRecorderOptions {
   readonly onError: OnError
 }
 
-/** What happened. */
-export interface Happening {
-  /** `Warning` for what a person may have to look at. */
+/** The content of an event. */
+export interface EventContent {
+  /** `Warning` for problems that may need attention. */
   readonly type?: 'Normal' | 'Warning'
   /** Such as `FailedScheduling`. */
   readonly reason: string
   readonly message: string
-  /** Who says so, such as `deployment-controller`. */
+  /** The component that reports it, such as `deployment-controller`. */
   readonly source: string
 }
 
 /**
- * Writes events. The same happening on the same object is one event with a count.
+ * Writes events. Repeated events on the same object are one Event with a count.
  *
- * *Guarantee*: never rejects. An event is a courtesy; the work it tells about is done and must not be repeated
- * because telling failed.
+ * *Guarantee*: never rejects. The reported work is done and must not be repeated because recording an event failed.
  */
 export class EventRecorder {
   readonly #api: ClusterApi
@@ -40,15 +39,15 @@ export class EventRecorder {
     this.#options = options
   }
 
-  async record(object: ClusterObject, happening: Happening): Promise<void> {
+  async record(object: ClusterObject, content: EventContent): Promise<void> {
     if (!this.#options.isEnabled) return
     const { uid, name: objectName } = object.metadata
     const namespace = namespaceOf(object) || 'default'
-    const id = fnv1a([uid, happening.type ?? '', happening.reason, happening.message].join('\n')).toString(16)
+    const id = fnv1a([uid, content.type ?? '', content.reason, content.message].join('\n')).toString(16)
     const name = `${objectName}.${id}`
     try {
       if (this.#api.get('events', namespace, name) === undefined) {
-        await this.#api.create('events', this.#event(object, happening, namespace, name))
+        await this.#api.create('events', this.#event(object, content, namespace, name))
       } else await this.#countUp(namespace, name)
     } catch (error) {
       if (isNamespaceTerminating(error)) return
@@ -64,7 +63,7 @@ export class EventRecorder {
     await this.#api.update('events', { ...event, count, lastTimestamp: timestamp(this.#options.clock.now()) })
   }
 
-  #event(object: ClusterObject, happening: Happening, namespace: string, name: string): JsonObject {
+  #event(object: ClusterObject, content: EventContent, namespace: string, name: string): JsonObject {
     const now = timestamp(this.#options.clock.now())
     const { apiVersion, kind, metadata } = object
     return {
@@ -79,11 +78,11 @@ export class EventRecorder {
         resourceVersion: metadata.resourceVersion,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       },
-      type: happening.type ?? 'Normal',
-      reason: happening.reason,
-      message: happening.message,
-      source: { component: happening.source },
-      reportingComponent: happening.source,
+      type: content.type ?? 'Normal',
+      reason: content.reason,
+      message: content.message,
+      source: { component: content.source },
+      reportingComponent: content.source,
       reportingInstance: '',
       firstTimestamp: now,
       lastTimestamp: now,

@@ -21,7 +21,7 @@ const reasonsFor = (kind: string) =>
     .sort()
 
 describe('the events of the simulator', () => {
-  it('tell the story of a Deployment', async () => {
+  it('show the history of a Deployment', async () => {
     await cluster.deployments.create(deployment('web', { replicas: 1 }))
     await cluster.advance(5_000)
     expect(reasonsFor('Deployment')).toEqual(['ScalingReplicaSet'])
@@ -29,7 +29,7 @@ describe('the events of the simulator', () => {
     expect(reasonsFor('Pod')).toEqual(['Scheduled', 'Started'])
   })
 
-  it('warn about what does not work', async () => {
+  it('warn about failures', async () => {
     await cluster.pods.create(pod('homeless', { spec: { nodeSelector: { disk: 'none' } } }))
     await cluster.pods.create(pod('broken', { image: 'x:does-not-exist' }))
     await cluster.pods.create(pod('crashing', { annotations: { 'simulator.reeve.dev/fail': 'CrashLoopBackOff' } }))
@@ -38,7 +38,7 @@ describe('the events of the simulator', () => {
     expect(warnings.map(({ reason }) => reason).sort()).toEqual(['BackOff', 'Failed', 'FailedScheduling'])
   })
 
-  it('count what happens again instead of repeating it', async () => {
+  it('count repetitions instead of repeating events', async () => {
     const draft = deployment('web', { replicas: 1 })
     await cluster.deployments.create(draft)
     await cluster.advance(5_000)
@@ -55,8 +55,8 @@ describe('the events of the simulator', () => {
     expect(scaling.map(({ count }) => count).sort()).toEqual([3, 4])
   })
 
-  it('never stand in the way of the work they tell about', async () => {
-    cluster.api.refuse = (verb, resource) => {
+  it('never block the work that they report', async () => {
+    cluster.api.rejectWrite = (verb, resource) => {
       if (verb === 'create' && resource === 'events') throw new StatusError(500, 'InternalError', 'no events today')
     }
     await cluster.deployments.create(deployment('web'))
@@ -65,26 +65,26 @@ describe('the events of the simulator', () => {
     expect(cluster.problems.every(({ controller }) => controller === 'events')).toBe(true)
   })
 
-  it('go after an hour, and nothing waits for none', async () => {
+  it('expire after an hour, and there is no timer without events', async () => {
     await cluster.deployments.create(deployment('web'))
     await cluster.advance(59 * 60_000)
     expect(events().length).toBeGreaterThan(0)
-    // Those that expire within a minute go together.
+    // Events that expire within the same minute are deleted together.
     await cluster.advance(3 * 60_000)
     expect(events()).toEqual([])
     expect(cluster.clock.pendingTimers).toBe(0)
   })
 })
 
-it('nodes renew their leases only when asked to', async () => {
+it('nodes renew their leases only when configured', async () => {
   const leases = (of: TestCluster) => of.api.list('leases.coordination.k8s.io', { namespace: 'kube-node-lease' })
   expect(leases(cluster)).toEqual([])
-  const lively = await startTestCluster({ nodes: 2, heartbeatIntervalMs: 10_000 })
-  await lively.advance(25_000)
-  expect(leases(lively)).toMatchObject([
+  const withHeartbeats = await startTestCluster({ nodes: 2, heartbeatIntervalMs: 10_000 })
+  await withHeartbeats.advance(25_000)
+  expect(leases(withHeartbeats)).toMatchObject([
     { metadata: { name: 'node-1' }, spec: { holderIdentity: 'node-1', renewTime: '2030-01-01T00:00:20.000000Z' } },
     { metadata: { name: 'node-2' } },
   ])
-  await lively.stop()
-  expect(lively.clock.pendingTimers).toBe(0)
+  await withHeartbeats.stop()
+  expect(withHeartbeats.clock.pendingTimers).toBe(0)
 })

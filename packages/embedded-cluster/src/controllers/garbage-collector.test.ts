@@ -43,7 +43,7 @@ async function remove(object: ConfigMap, propagationPolicy?: 'Background' | 'For
 }
 
 describe('when an owner is deleted', () => {
-  it('deletes what it owned, down to the last generation', async () => {
+  it('deletes its dependents recursively', async () => {
     const parent = await create({ name: 'parent' })
     const child = await create({ name: 'child', owners: [ownedBy(parent)] })
     await create({ name: 'grandchild', owners: [ownedBy(child)] })
@@ -52,7 +52,7 @@ describe('when an owner is deleted', () => {
     expect(names()).toEqual(['stranger'])
   })
 
-  it('keeps what another owner still holds and drops the dead reference', async () => {
+  it('keeps a dependent that has another owner and removes the dangling reference', async () => {
     const [one, two] = [await create({ name: 'one' }), await create({ name: 'two' })]
     await create({ name: 'child', owners: [ownedBy(one), ownedBy(two)] })
     await remove(one)
@@ -61,7 +61,7 @@ describe('when an owner is deleted', () => {
     expect(names()).toEqual([])
   })
 
-  it('leaves dependents alone when asked to orphan them', async () => {
+  it('keeps dependents when the policy is Orphan', async () => {
     const parent = await create({ name: 'parent' })
     await create({ name: 'child', owners: [ownedBy(parent)] })
     await remove(parent, 'Orphan')
@@ -91,7 +91,7 @@ describe('when an owner is deleted', () => {
     expect(get('child')?.metadata.deletionTimestamp).toBeDefined()
   })
 
-  it('carries foreground deletion through every generation', async () => {
+  it('applies foreground deletion recursively', async () => {
     const blocking = { blockOwnerDeletion: true }
     const parent = await create({ name: 'parent' })
     const child = await create({ name: 'child', owners: [ownedBy(parent, blocking)] })
@@ -108,14 +108,14 @@ describe('when an owner is deleted', () => {
 })
 
 describe('a reference to an owner', () => {
-  it('that does not exist gets the dependent deleted', async () => {
+  it('that does not exist causes the deletion of the dependent', async () => {
     const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'gone' }
     await create({ name: 'child', owners: [ghost] })
     await cluster.settle()
     expect(names()).toEqual([])
   })
 
-  it('with the uid of an earlier object of that name gets the dependent deleted', async () => {
+  it('with the uid of an earlier object of that name causes the deletion of the dependent', async () => {
     const parent = await create({ name: 'parent' })
     await create({ name: 'child', owners: [ownedBy(parent, { uid: 'of-another-time' })] })
     await cluster.settle()
@@ -130,7 +130,7 @@ describe('a reference to an owner', () => {
     expect(names()).toEqual([])
   })
 
-  it('outside of any namespace holds objects in every namespace', async () => {
+  it('that is cluster-scoped keeps objects in every namespace', async () => {
     const node = await cluster.create('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
     const owner = cluster.of<ClusterObject>('nodes').get('', 'n')
     if (owner === undefined) throw new Error(`no node ${JSON.stringify(node)}`)
@@ -142,7 +142,7 @@ describe('a reference to an owner', () => {
     expect(names()).toEqual([])
   })
 
-  it('inside a namespace never deletes an object outside of one', async () => {
+  it('in a namespace never causes the deletion of a cluster-scoped object', async () => {
     const parent = await create({ name: 'parent' })
     await cluster.create('nodes', {
       apiVersion: 'v1',
@@ -153,7 +153,7 @@ describe('a reference to an owner', () => {
     expect(cluster.of<ClusterObject>('nodes').list().map(keyOf)).toEqual(['n'])
   })
 
-  it('of a kind nobody knows keeps the dependent, until the kind is known and the owner is not there', async () => {
+  it('of an unknown kind keeps the dependent, until the kind is served and the owner does not exist', async () => {
     const unknown = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w-uid' }
     await create({ name: 'child', owners: [unknown] })
     await cluster.settle()
@@ -164,7 +164,7 @@ describe('a reference to an owner', () => {
   })
 })
 
-it('collects what is owned by custom resources that were defined while it runs', async () => {
+it('collects dependents of custom resources that were defined later', async () => {
   await cluster.define('Widget', 'example.com')
   const widgets = cluster.of<ClusterObject>('widgets.example.com')
   const metadata = { name: 'w', namespace: 'default' }
@@ -177,7 +177,7 @@ it('collects what is owned by custom resources that were defined while it runs',
   expect(names()).toEqual([])
 })
 
-it('collects after a restart what lost its owner in between', async () => {
+it('collects objects after a restart that lost their owner meanwhile', async () => {
   const parent = await create({ name: 'parent' })
   await create({ name: 'child', owners: [ownedBy(parent)] })
   await cluster.stop()
@@ -186,7 +186,7 @@ it('collects after a restart what lost its owner in between', async () => {
   expect(names()).toEqual([])
 })
 
-it('does nothing about objects that somebody else is already deleting', async () => {
+it('ignores objects that are already being deleted', async () => {
   const parent = await create({ name: 'parent' })
   const child = await create({ name: 'child', owners: [ownedBy(parent)], finalizers: ['test/hold'] })
   await remove(child)

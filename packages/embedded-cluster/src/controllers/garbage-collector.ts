@@ -1,4 +1,4 @@
-/** Deletes what nobody owns any more, and carries out foreground and orphaning deletion. */
+/** Deletes objects without remaining owners, and implements foreground and orphan deletion. */
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import type { ControlLoop } from './control-loop.ts'
@@ -12,24 +12,24 @@ const FOREGROUND = 'foregroundDeletion'
 const ORPHAN = 'orphan'
 const CUSTOM_RESOURCE_DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
 
-/** How the owners of an object stand. */
+/** The owners of an object by their state. */
 interface Owners {
-  /** Alive: they keep the object. */
-  readonly solid: readonly OwnerReference[]
-  /** Gone, or never there under that uid and in that namespace. */
+  /** Existing: they keep the object. */
+  readonly existing: readonly OwnerReference[]
+  /** Deleted, or never existed with that uid and namespace. */
   readonly dangling: readonly OwnerReference[]
-  /** Being deleted in the foreground: they wait for the object to go. */
+  /** Being deleted in the foreground: they wait for the deletion of the object. */
   readonly waiting: readonly OwnerReference[]
-  /** Of a kind the cluster does not know now: it may come back, so the object stays. */
+  /** Of a kind that is not served now: it may be served again, so the object is kept. */
   readonly unknown: readonly OwnerReference[]
 }
 
 /**
- * Works on all resources, those of CustomResourceDefinitions made later included.
+ * Handles all resources, including those of CustomResourceDefinitions created later.
  *
- * An object goes when each of its owners is gone; an owner is found by its kind, name and uid in the object's own
- * namespace or outside of any. An object outside of any namespace cannot name an owner inside one: such a
- * reference is never resolved and never leads to a deletion.
+ * An object is deleted when all of its owners are deleted; an owner is found by its kind, name and uid in the object's
+ * own namespace or cluster-wide. A cluster-scoped object cannot have a namespaced owner: such a reference is never
+ * resolved and never causes a deletion.
  */
 export class GarbageCollector implements SimulatorController {
   readonly name = 'garbage-collector'
@@ -75,7 +75,7 @@ export class GarbageCollector implements SimulatorController {
       if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) this.#kinds.refresh()
       this.#graph.remove(id)
       for (const dependent of this.#graph.dependentsOf(object.metadata.uid)) this.#loop.add(dependent)
-      // An owner that is deleted in the foreground may have waited for this one.
+      // An owner that is deleted in the foreground may have waited for this object.
       this.#addOwners(object, references)
       return
     }
@@ -84,7 +84,7 @@ export class GarbageCollector implements SimulatorController {
     if (changed && event.previous !== undefined)
       this.#addOwners(object, asObject(event.previous).metadata.ownerReferences)
     if (deletionPolicyOf(object) !== undefined) this.#loop.add(id)
-    // Dependents of an unknown kind's objects were left alone until it is known again.
+    // Dependents of unknown kinds were kept until the kind is served again.
     if (event.resource === CUSTOM_RESOURCE_DEFINITIONS) {
       this.#kinds.refresh()
       for (const child of this.#graph.all()) this.#loop.add(child)
@@ -117,18 +117,18 @@ export class GarbageCollector implements SimulatorController {
   async #considerDeleting(client: ResourceClient<ClusterObject>, object: ClusterObject): Promise<void> {
     const { ownerReferences = [], uid, resourceVersion, name, namespace, finalizers = [] } = object.metadata
     if (ownerReferences.length === 0) return
-    const { solid, dangling, waiting, unknown } = this.#classify(object)
+    const { existing, dangling, waiting, unknown } = this.#classify(object)
     if (unknown.length > 0) return
-    if (solid.length > 0) {
+    if (existing.length > 0) {
       if (dangling.length + waiting.length === 0) return
-      await client.update({ ...object, metadata: { ...object.metadata, ownerReferences: solid } })
+      await client.update({ ...object, metadata: { ...object.metadata, ownerReferences: existing } })
       return
     }
-    // Waiting owners want the whole tree below them gone first.
+    // Owners that are deleted in the foreground wait for the whole tree below them.
     const hasDependents = this.#graph.dependentsOf(uid).length > 0
     const inherited = waiting.length > 0 && hasDependents ? 'Foreground' : 'Background'
     const own = finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : inherited
-    // The resourceVersion makes sure that nobody gave the object a new owner in the meantime.
+    // The resourceVersion guarantees that the object did not get a new owner meanwhile.
     await this.#context.api.delete(client.resource, namespace, name, {
       propagationPolicy: own,
       preconditions: { uid, resourceVersion },
@@ -164,14 +164,14 @@ export class GarbageCollector implements SimulatorController {
   }
 
   #classify(object: ClusterObject): Owners {
-    const owners = { solid: [], dangling: [], waiting: [], unknown: [] } as Record<keyof Owners, OwnerReference[]>
+    const owners = { existing: [], dangling: [], waiting: [], unknown: [] } as Record<keyof Owners, OwnerReference[]>
     for (const reference of object.metadata.ownerReferences ?? []) {
-      owners[this.#standing(object, reference)].push(reference)
+      owners[this.#ownerState(object, reference)].push(reference)
     }
     return owners
   }
 
-  #standing(object: ClusterObject, reference: OwnerReference): keyof Owners {
+  #ownerState(object: ClusterObject, reference: OwnerReference): keyof Owners {
     const info = this.#kinds.find(reference)
     if (info === undefined) return 'unknown'
     const namespace = namespaceOf(object)
@@ -180,11 +180,11 @@ export class GarbageCollector implements SimulatorController {
     if (owner === undefined) return 'dangling'
     const live = asObject(owner)
     if (live.metadata.uid !== reference.uid) return 'dangling'
-    return deletionPolicyOf(live) === FOREGROUND ? 'waiting' : 'solid'
+    return deletionPolicyOf(live) === FOREGROUND ? 'waiting' : 'existing'
   }
 }
 
-/** How the object's dependents are to be treated, if it is being deleted and waits for that. */
+/** How to treat dependents of an object that is being deleted, if it waits for that. */
 function deletionPolicyOf(object: ClusterObject): typeof FOREGROUND | typeof ORPHAN | undefined {
   if (!isTerminating(object)) return undefined
   const { finalizers } = object.metadata

@@ -1,6 +1,6 @@
-/** Short stable names for contents, such as the hash of a pod template. */
+/** Short stable hashes of content, such as the hash of a pod template. */
 
-/** FNV-1a over the UTF-16 units of `text`, 32 bits. Quick and evenly spread; not for anything secret. */
+/** FNV-1a over the UTF-16 units of `text`, 32 bits. Fast and evenly distributed; not for security. */
 export function fnv1a(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
@@ -9,12 +9,12 @@ export function fnv1a(text: string): number {
   return hash >>> 0
 }
 
-/** Letters and digits that make no words and are not mistaken for one another. */
+/** Letters and digits that form no words and are not easily confused. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
- * A hash of a JSON value that fits into a name and does not depend on the order of fields. `salt` gives another
- * one for the same value, for when two values happened to get the same.
+ * A hash of a JSON value that is valid in names and independent of the order of fields. `salt` produces another one for
+ * the same value, to resolve collisions.
  */
 export function contentHash(value: unknown, salt = 0): string {
   const digits = fnv1a(`${canonical(value)}${salt === 0 ? '' : salt}`).toString()

@@ -1,4 +1,4 @@
-/** The controllers of a cluster: what kube-controller-manager, the scheduler and kubelets do for a real one. */
+/** The controllers of a cluster: the simulated equivalent of kube-controller-manager, kube-scheduler and kubelets. */
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
@@ -30,24 +30,30 @@ import { createTaintEvictionController } from './taint-evictions.ts'
 
 /** Options of {@link createControllers}. */
 export interface ControllersOptions extends Partial<KubeletSettings> {
-  /** @default the clock of the machine */
+  /** @default the system clock */
   readonly clock?: Clock
-  /** Numbers in [0, 1), for spreading retries. @default Math.random */
+  /**
+   * Numbers in [0, 1), for jitter of retries.
+   * @default Math.random
+   */
   readonly random?: () => number
-  /** How many nodes, or which. @default 3 */
+  /** The number of nodes, or the nodes. @default 3 */
   readonly nodes?: number | readonly SimulatedNode[]
   /** PEM of the certificate that clients in the cluster trust, for the ConfigMap `kube-root-ca.crt`. @default '' */
   readonly rootCertificate?: string
-  /** Whether to write Events about what happens. @default true */
+  /**
+   * Whether to record Events.
+   * @default true
+   */
   readonly recordEvents?: boolean
-  /** How often nodes renew their Leases. @default never: nobody has to tell a dead node from a quiet one */
+  /** How often nodes renew their Leases. @default never */
   readonly heartbeatIntervalMs?: number
-  /** Told about work that failed and will be tried again. @default nobody */
+  /** Called when work failed and will be retried. @default failures are not reported */
   readonly onError?: OnError
 }
 
 /**
- * All controllers, in the order in which they are to be started. Stop them in any order.
+ * All controllers, in the order in which they must be started. Stop them in any order.
  *
  * @example
  * const controllers = createControllers(cluster.api, { clock, nodes: 2, podStartDelayMs: 0 })
@@ -58,9 +64,10 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
   const { clock = systemClock, random = Math.random, nodes = DEFAULT_NODES } = options
   const { rootCertificate = '', recordEvents = true, onError = () => undefined } = options
   const { heartbeatIntervalMs } = options
-  // Simulated time stands still until everybody is done, so only real time needs room for the rest of the process.
-  const breathe = clock === systemClock ? () => setImmediate() : undefined
-  const context = createContext(api, { clock, random, onError, breathe, recordEvents })
+  // A simulated clock stands still until all work is done, so only the system clock has to yield to the rest of the
+  // process.
+  const yieldToProcess = clock === systemClock ? () => setImmediate() : undefined
+  const context = createContext(api, { clock, random, onError, yieldToProcess, recordEvents })
   const settings = { ...DEFAULT_KUBELET_SETTINGS, ...options }
   const controllers: SimulatorController[] = [
     new GarbageCollector(context),

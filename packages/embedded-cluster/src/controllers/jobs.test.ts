@@ -49,7 +49,7 @@ const pods = () => cluster.pods.list()
 const failing = { 'simulator.reeve.dev/exit-code': '1' }
 
 describe('a Job', () => {
-  it('runs its pod to the end and is complete', async () => {
+  it('runs its pod and completes', async () => {
     await create()
     expect(job().status).toMatchObject({ active: 1, startTime: expect.any(String) })
     await cluster.advance(20_000)
@@ -65,7 +65,7 @@ describe('a Job', () => {
     expect(cluster.clock.pendingTimers).toBe(0)
   })
 
-  it('runs no more pods at a time than it may, until enough have succeeded', async () => {
+  it('runs at most the configured number of pods at once, until enough have succeeded', async () => {
     await create({ completions: 5, parallelism: 2 })
     let most = 0
     cluster.api.subscribe(() => {
@@ -77,7 +77,7 @@ describe('a Job', () => {
     expect(pods()).toHaveLength(5)
   })
 
-  it('without completions is complete when one pod succeeded and the others have ended', async () => {
+  it('without completions completes when one pod succeeded and the others have terminated', async () => {
     const draft: Draft<Job> = {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -91,7 +91,7 @@ describe('a Job', () => {
     expect(pods()).toHaveLength(3)
   })
 
-  it('marks its pods and counts each of them once, even if they are deleted', async () => {
+  it('adds a finalizer to its pods and counts each of them once, even if they are deleted', async () => {
     await create({ completions: 3, parallelism: 1 })
     expect(pods()[0]?.metadata).toMatchObject({
       labels: { 'batch.kubernetes.io/job-name': 'j', 'job-name': 'j' },
@@ -107,7 +107,7 @@ describe('a Job', () => {
     expect(condition('Complete')?.status).toBe('True')
   })
 
-  it('counts right when the simulator restarts again and again', async () => {
+  it('counts correctly when the simulator restarts repeatedly', async () => {
     await create({ completions: 4, parallelism: 2 })
     for (let second = 0; second < 40; second++) {
       await cluster.advance(1_000)
@@ -117,7 +117,7 @@ describe('a Job', () => {
     expect(condition('Complete')?.status).toBe('True')
   })
 
-  it('gives every completion its index when it is indexed', async () => {
+  it('assigns an index to every completion when it is indexed', async () => {
     await create({ completions: 3, parallelism: 3, completionMode: 'Indexed' })
     const indexes = pods().map(({ metadata }) => metadata.annotations?.['batch.kubernetes.io/job-completion-index'])
     expect(indexes.sort()).toEqual(['0', '1', '2'])
@@ -132,7 +132,7 @@ describe('a Job', () => {
 })
 
 describe('a Job whose pods fail', () => {
-  it('tries again with growing pauses until its limit, and then has failed', async () => {
+  it('retries with increasing delays until the limit, and then fails', async () => {
     await create({ backoffLimit: 2, annotations: failing })
     await cluster.advance(15_000)
     expect(pods()).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('a Job whose pods fail', () => {
     expect(condition('Complete')?.status).toBe('True')
   })
 
-  it('replaces a pod that somebody deletes, and counts it as failed', async () => {
+  it('replaces a deleted pod and counts it as failed', async () => {
     await create()
     await cluster.advance(5_000)
     const [first] = pods()
@@ -185,7 +185,7 @@ describe('a Job that runs too long', () => {
     expect(pods()).toHaveLength(0)
   })
 
-  it('waits for its pods to stop before it has failed', async () => {
+  it('waits for its pods to stop before it fails', async () => {
     const annotations = { 'simulator.reeve.dev/run-for': 'forever', 'simulator.reeve.dev/stop-delay': '20s' }
     await create({ activeDeadlineSeconds: 30, annotations })
     await cluster.advance(40_000)
@@ -197,7 +197,7 @@ describe('a Job that runs too long', () => {
 })
 
 describe('a Job that is suspended', () => {
-  it('has no pods until it is resumed, and none of that counts as failure', async () => {
+  it('has no pods until it is resumed, and its deleted pods do not count as failed', async () => {
     await create({ suspend: true, backoffLimit: 0 })
     await cluster.advance(10_000)
     expect(pods()).toHaveLength(0)
@@ -219,8 +219,8 @@ describe('a Job that is suspended', () => {
   })
 })
 
-describe('a Job that is over', () => {
-  it('goes with its pods when its time to live is up', async () => {
+describe('a finished Job', () => {
+  it('is deleted with its pods after its time to live', async () => {
     await create({ ttlSecondsAfterFinished: 60 })
     await cluster.advance(30_000)
     expect(condition('Complete')?.status).toBe('True')
@@ -229,7 +229,7 @@ describe('a Job that is over', () => {
     expect(pods()).toHaveLength(0)
   })
 
-  it('takes its running pods along when it is deleted', async () => {
+  it('deletes its running pods when it is deleted', async () => {
     await create({ parallelism: 2, completions: 2 })
     await cluster.advance(3_000)
     await jobs().delete(job(), { propagationPolicy: 'Background' })

@@ -1,21 +1,19 @@
 /** Runs pods to completion. */
 
 import type { Lookup } from './cluster-view.ts'
-import { findCondition, isTrue, withCondition } from './conditions.ts'
+import { findCondition, isTrue, positive, withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
-import { earliest } from './earliest.ts'
-import { type Account, accountStatus, hasSucceeded, takeAccount } from './jobs/accounting.ts'
+import { type Account, accountStatus, hasSucceeded, updateAccount } from './jobs/accounting.ts'
 import { isTracked, jobPod, TRACKING_FINALIZER } from './jobs/job-pods.ts'
 import { activePods, planFor, type Verdict, verdictOn } from './jobs/verdict.ts'
 import { type Condition, controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
 import type { Job, JobStatus } from './kinds/workloads.ts'
 import { failureMessage, slowStart } from './pod-creation.ts'
-import { positive } from './positive.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { parseTimestamp, timestamp } from './timestamp.ts'
+import { earliest, parseTimestamp, timestamp } from './time.ts'
 
 const SOURCE = 'job-controller'
 const OWN_NAME = 'kubernetes.io/job-controller'
@@ -24,7 +22,7 @@ class JobReconciler {
   readonly #context: ControllerContext
   readonly #jobs: ResourceClient<Job>
   readonly #pods: ResourceClient<Pod>
-  /** Pods that wait to be counted, by the key of the Job that made them. */
+  /** Pods that wait to be counted, by the key of their Job. */
   readonly #tracked: Lookup<Pod>
 
   constructor(context: ControllerContext) {
@@ -40,11 +38,11 @@ class JobReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<number | undefined> {
     const { namespace, name } = splitKey(key)
     const job = this.#jobs.get(namespace, name)
-    // Nobody counts the pods of a Job that is gone, even if another has its name by now.
-    await this.#letGo(this.#tracked.get(key).filter((pod) => controllerOf(pod)?.uid !== job?.metadata.uid))
-    if (job === undefined || isForeign(job)) return undefined
+    // Pods of a deleted Job are not counted, even if another Job has its name now.
+    await this.#releasePods(this.#tracked.get(key).filter((pod) => controllerOf(pod)?.uid !== job?.metadata.uid))
+    if (job === undefined || isManagedElsewhere(job)) return undefined
     if (isTerminating(job)) {
-      await this.#letGo(this.#podsOf(job.metadata.uid))
+      await this.#releasePods(this.#podsOf(job.metadata.uid))
       return undefined
     }
     return finishedAtMs(job) === undefined ? this.#advance(job, signal) : this.#afterwards(job)
@@ -57,23 +55,25 @@ class JobReconciler {
   async #advance(job: Job, signal: AbortSignal): Promise<number | undefined> {
     const nowMs = this.#context.clock.now()
     const pods = this.#podsOf(job.metadata.uid)
-    const account = takeAccount(job, pods)
+    const account = updateAccount(job, pods)
     const isSuspended = job.spec.suspend === true
     const verdict = isSuspended ? undefined : verdictOn(job, account, pods, nowMs)
     const status = this.#status(job, account, pods, verdict)
     await this.#jobs.updateStatus(job, status)
-    // The account is safe now: the pods in it may go.
+    // The counts are stored: the counted pods may be released.
     const uncounted = new Set([...account.uncounted.succeeded, ...account.uncounted.failed])
-    await this.#letGo(pods.filter((pod) => uncounted.has(pod.metadata.uid) || (isSuspended && isTerminating(pod))))
+    await this.#releasePods(
+      pods.filter((pod) => uncounted.has(pod.metadata.uid) || (isSuspended && isTerminating(pod))),
+    )
     if (verdict !== undefined || isSuspended) {
       await slowStart(activePods(pods), (pod) => this.#pods.delete(pod), signal)
       return undefined
     }
     const plan = planFor(job, account, pods, nowMs)
     await slowStart(plan.remove, (pod) => this.#pods.delete(pod), signal)
-    const made = await slowStart(plan.create, (index) => this.#pods.create(jobPod(job, index)), signal)
-    await this.#tell(job, made.done, made.error)
-    if (made.error !== undefined) throw made.error
+    const created = await slowStart(plan.create, (index) => this.#pods.create(jobPod(job, index)), signal)
+    await this.#recordEvents(job, created.done, created.error)
+    if (created.error !== undefined) throw created.error
     return earliest([plan.waitMs > 0 ? plan.waitMs : undefined, deadlineInMs(job, status, nowMs)])
   }
 
@@ -82,7 +82,7 @@ class JobReconciler {
     const isSuspended = job.spec.suspend === true
     const active = activePods(pods)
     const terminating = pods.filter((pod) => isTerminating(pod) && !hasSucceeded(pod) && pod.status?.phase !== 'Failed')
-    // The Job has ended when its last pod has, and not before every pod is counted.
+    // The Job ends when its last pod has terminated and every pod is counted.
     const isOver =
       verdict !== undefined &&
       active.length + terminating.length + account.uncounted.succeeded.length + account.uncounted.failed.length === 0
@@ -111,7 +111,7 @@ class JobReconciler {
         now,
       )
     } else if (wasSuspended !== undefined) {
-      conditions = state(conditions, 'Suspended', 'False', { reason: 'JobResumed', message: 'the Job goes on' }, now)
+      conditions = state(conditions, 'Suspended', 'False', { reason: 'JobResumed', message: 'the Job is resumed' }, now)
     }
     if (verdict === undefined) return conditions
     const { hasSucceeded: isSuccess, reason, message } = verdict
@@ -120,9 +120,9 @@ class JobReconciler {
     return state(conditions, isSuccess ? 'Complete' : 'Failed', 'True', { reason, message }, now)
   }
 
-  /** A Job that is over keeps its pods, until its own time is up. */
+  /** A finished Job keeps its pods until its time to live expires. */
   async #afterwards(job: Job): Promise<number | undefined> {
-    await this.#letGo(this.#podsOf(job.metadata.uid))
+    await this.#releasePods(this.#podsOf(job.metadata.uid))
     const { ttlSecondsAfterFinished } = job.spec
     const endedMs = finishedAtMs(job)
     if (ttlSecondsAfterFinished === undefined || endedMs === undefined) return undefined
@@ -132,8 +132,8 @@ class JobReconciler {
     return undefined
   }
 
-  /** Takes our finalizer off the pods. */
-  async #letGo(pods: readonly Pod[]): Promise<void> {
+  /** Removes our finalizer from the pods. */
+  async #releasePods(pods: readonly Pod[]): Promise<void> {
     for (const pod of pods.filter(isTracked)) {
       const live = this.#pods.get(namespaceOf(pod), pod.metadata.name)
       if (live === undefined || live.metadata.uid !== pod.metadata.uid) continue
@@ -142,7 +142,7 @@ class JobReconciler {
     }
   }
 
-  async #tell(job: Job, created: number, error: unknown): Promise<void> {
+  async #recordEvents(job: Job, created: number, error: unknown): Promise<void> {
     const { events } = this.#context
     if (created > 0) {
       await events.record(job, { reason: 'SuccessfulCreate', message: `created ${created} pods`, source: SOURCE })
@@ -154,8 +154,8 @@ class JobReconciler {
   }
 }
 
-/** Whether somebody else's controller takes care of the Job. */
-function isForeign(job: Job): boolean {
+/** Whether another controller manages the Job. */
+function isManagedElsewhere(job: Job): boolean {
   return (job.spec.managedBy ?? OWN_NAME) !== OWN_NAME
 }
 
@@ -171,7 +171,7 @@ function state(
   return withCondition(conditions, { type, status, ...why, lastProbeTime }, now)
 }
 
-/** When the Job ended; `undefined` while it has not. */
+/** When the Job finished; `undefined` while it is active. */
 export function finishedAtMs(job: Job): number | undefined {
   const { conditions } = job.status ?? {}
   const end = isTrue(conditions, 'Complete') ? 'Complete' : isTrue(conditions, 'Failed') ? 'Failed' : undefined

@@ -31,7 +31,7 @@ async function annotate(annotations: Record<string, string>): Promise<void> {
 const fail = (how: string, more: Record<string, string> = {}) => ({ 'simulator.reeve.dev/fail': how, ...more })
 
 describe('a pod on its node', () => {
-  it('is created, then runs with an address, then is ready as its probe would say', async () => {
+  it('is created, then runs with an address, then becomes ready after the delay of its probe', async () => {
     const containers = [{ name: 'main', image: 'web:1', readinessProbe: { tcpSocket: { port: 80 } } }]
     await cluster.pods.create(pod('p', { spec: { containers } }))
     await cluster.settle()
@@ -49,13 +49,13 @@ describe('a pod on its node', () => {
     }
   })
 
-  it('is ready as soon as it runs when it has no readiness probe', async () => {
+  it('is ready as soon as it runs if it has no readiness probe', async () => {
     await cluster.pods.create(pod('p'))
     await cluster.advance(1_000)
     expect(isReady(get())).toBe(true)
   })
 
-  it('has an address of its own, except on the network of its host', async () => {
+  it('has its own address, except on the host network', async () => {
     for (const name of ['a', 'b']) await cluster.pods.create(pod(name))
     await cluster.pods.create(pod('h', { spec: { hostNetwork: true } }))
     await cluster.advance(5_000)
@@ -63,7 +63,7 @@ describe('a pod on its node', () => {
     expect(get('h').status?.podIP).toBe(get('h').status?.hostIP)
   })
 
-  it('runs its init containers one after the other, and sidecars along with it', async () => {
+  it('runs its init containers one after the other, and sidecars alongside', async () => {
     const initContainers = [
       { name: 'first', image: 'i' },
       { name: 'sidecar', image: 's', restartPolicy: 'Always' },
@@ -124,10 +124,10 @@ describe('a pod on its node', () => {
   })
 })
 
-describe('a pod that is meant to end', () => {
+describe('a pod that terminates', () => {
   const once = { restartPolicy: 'Never' }
 
-  it('succeeds by itself', async () => {
+  it('succeeds by default', async () => {
     await cluster.pods.create(pod('p', { spec: once }))
     await cluster.advance(1_000)
     expect(get().status?.phase).toBe('Running')
@@ -138,7 +138,7 @@ describe('a pod that is meant to end', () => {
     expect(cluster.clock.pendingTimers).toBe(0)
   })
 
-  it('fails with the exit code that is asked for', async () => {
+  it('fails with the configured exit code', async () => {
     await cluster.pods.create(pod('p', { spec: once, annotations: { 'simulator.reeve.dev/exit-code': '3' } }))
     await cluster.advance(10_000)
     expect(get().status?.phase).toBe('Failed')
@@ -156,7 +156,7 @@ describe('a pod that is meant to end', () => {
     expect(container(get())).toMatchObject({ restartCount: 2, lastState: { terminated: { exitCode: 1 } } })
   })
 
-  it('runs as long as it is told', async () => {
+  it('runs for the configured time', async () => {
     await cluster.pods.create(pod('p', { spec: once, annotations: { 'simulator.reeve.dev/run-for': '1h' } }))
     await cluster.pods.create(pod('q', { spec: once, annotations: { 'simulator.reeve.dev/run-for': 'forever' } }))
     await cluster.advance(3_590_000)
@@ -167,7 +167,7 @@ describe('a pod that is meant to end', () => {
     expect(cluster.clock.pendingTimers).toBe(0)
   })
 
-  it('ends its sidecars with it', async () => {
+  it('stops its sidecars at the end', async () => {
     const initContainers = [{ name: 'sidecar', image: 's', restartPolicy: 'Always' }]
     await cluster.pods.create(pod('p', { spec: { ...once, initContainers } }))
     await cluster.advance(10_000)
@@ -185,9 +185,9 @@ describe('a pod that is meant to end', () => {
   })
 })
 
-describe('a pod that fails on request', () => {
+describe('a pod with a failure annotation', () => {
   for (const reason of ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'CreateContainerConfigError']) {
-    it(`waits with ${reason} and heals when the annotation goes`, async () => {
+    it(`waits with ${reason} and recovers when the annotation is removed`, async () => {
       await cluster.pods.create(pod('p', { annotations: fail(reason) }))
       await cluster.advance(60_000)
       expect(get().status?.phase).toBe('Pending')
@@ -198,19 +198,19 @@ describe('a pod that fails on request', () => {
     })
   }
 
-  it('cannot pull an image whose name says that it does not exist', async () => {
+  it('cannot pull an image whose name indicates that it does not exist', async () => {
     await cluster.pods.create(pod('p', { image: 'registry.example.com/does-not-exist:1' }))
     await cluster.advance(60_000)
     expect(container(get())?.state.waiting?.reason).toBe('ImagePullBackOff')
   })
 
-  it('never gets beyond ContainerCreating', async () => {
+  it('never leaves ContainerCreating', async () => {
     await cluster.pods.create(pod('p', { annotations: fail('ContainerCreating') }))
     await cluster.advance(3_600_000)
     expect(container(get())?.state.waiting?.reason).toBe('ContainerCreating')
   })
 
-  it('runs without being ready, for as long as the annotation is there', async () => {
+  it('runs without being ready, as long as the annotation is set', async () => {
     await cluster.pods.create(pod('p'))
     await cluster.advance(5_000)
     await annotate(fail('NotReady'))
@@ -222,7 +222,7 @@ describe('a pod that fails on request', () => {
     expect(isReady(get())).toBe(true)
   })
 
-  it('crashes again and again with growing pauses, and then stays as it is', async () => {
+  it('crashes repeatedly with increasing delays, and then stays in that state', async () => {
     await cluster.pods.create(pod('p', { annotations: fail('CrashLoopBackOff') }))
     await cluster.advance(1_000)
     expect(container(get())).toMatchObject({
@@ -246,7 +246,7 @@ describe('a pod that fails on request', () => {
     expect(isReady(get())).toBe(true)
   })
 
-  it('is killed for its memory', async () => {
+  it('is killed for its memory usage', async () => {
     await cluster.pods.create(pod('p', { annotations: fail('OOMKilled') }))
     await cluster.advance(1_000)
     expect(container(get())?.lastState.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' })
@@ -261,7 +261,7 @@ describe('a pod that fails on request', () => {
   })
 })
 
-describe('a pod that needs something', () => {
+describe('a pod with dependencies', () => {
   const secret = (name: string, data: Record<string, string> = {}) =>
     cluster.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default' }, data })
 
@@ -275,7 +275,7 @@ describe('a pod that needs something', () => {
     expect(isReady(get())).toBe(true)
   })
 
-  it('waits for the key in its environment', async () => {
+  it('waits for the key of its environment variable', async () => {
     const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'tokens', key: 'api' } } }]
     await cluster.pods.create(pod('p', { spec: { containers: [{ name: 'main', image: 'web:1', env }] } }))
     await secret('tokens', { other: 'eA==' })
@@ -289,7 +289,7 @@ describe('a pod that needs something', () => {
     expect(isReady(get())).toBe(true)
   })
 
-  it('does not wait for what is optional', async () => {
+  it('does not wait for optional references', async () => {
     const volumes = [{ name: 'extra', configMap: { name: 'extra', optional: true } }]
     await cluster.pods.create(pod('p', { spec: { volumes } }))
     await cluster.advance(5_000)
@@ -298,7 +298,7 @@ describe('a pod that needs something', () => {
 })
 
 describe('deleting a pod', () => {
-  it('gives it time to stop, then removes it', async () => {
+  it('waits for it to stop, then removes it', async () => {
     await cluster.pods.create(pod('p'))
     await cluster.advance(5_000)
     await cluster.pods.delete(get())
@@ -309,7 +309,7 @@ describe('deleting a pod', () => {
     expect(cluster.pods.get('default', 'p')).toBeUndefined()
   })
 
-  it('ends with the grace period at the latest', async () => {
+  it('waits at most for the grace period', async () => {
     await cluster.pods.create(pod('p', { annotations: { 'simulator.reeve.dev/stop-delay': '10m' } }))
     await cluster.advance(5_000)
     await cluster.pods.delete(get(), { gracePeriodSeconds: 5 })
@@ -319,7 +319,7 @@ describe('deleting a pod', () => {
     expect(cluster.pods.get('default', 'p')).toBeUndefined()
   })
 
-  it('reports the end of a pod that somebody else holds back', async () => {
+  it('reports the termination of a pod that has a finalizer', async () => {
     const draft = pod('p')
     await cluster.pods.create({ ...draft, metadata: { ...draft.metadata, finalizers: ['example.com/hold'] } })
     await cluster.advance(5_000)

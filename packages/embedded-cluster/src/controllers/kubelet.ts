@@ -1,4 +1,4 @@
-/** Runs pods on every node, without running anything: statuses change as if containers did. */
+/** Simulates the kubelet of every node: pod statuses change as if containers ran. */
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
@@ -7,24 +7,24 @@ import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
 import { PodAddresses } from './kubelet/pod-addresses.ts'
 import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
-import { type PodMemory, type PodSurroundings, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
+import { type NodeContext, type PodMemory, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
 import { environmentNeeds, needId, type UnmetNeed, unmet, volumeNeeds } from './kubelet/pod-references.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
 const SOURCE = 'kubelet'
 
-interface Remembered extends PodMemory {
+interface TrackedPod extends PodMemory {
   readonly uid: string
-  /** What it waited for at some time, as keys of the map of waiting pods. */
+  /** The dependencies it has waited for, as keys of the map of waiting pods. */
   readonly needs: Set<string>
   stoppingSinceMs?: number
 }
 
 class Kubelet {
-  /** Pods by what they wait for, such as `secrets/default/tls`. */
+  /** Waiting pods by dependency, such as `secrets/default/tls`. */
   readonly #waiting = new Map<string, Set<string>>()
-  readonly #memory = new Map<string, Remembered>()
+  readonly #tracked = new Map<string, TrackedPod>()
   readonly #addresses = new PodAddresses()
   readonly #context: ControllerContext
   readonly #settings: KubeletSettings
@@ -40,7 +40,7 @@ class Kubelet {
 
   reset(): void {
     this.#waiting.clear()
-    this.#memory.clear()
+    this.#tracked.clear()
     this.#addresses.clear()
   }
 
@@ -57,7 +57,7 @@ class Kubelet {
     if (!isFinished(pod) || isTerminating(pod)) enqueue(key)
   }
 
-  /** Something pods may wait for was made or changed. */
+  /** An object that pods may wait for was created or changed. */
   handleNeeded({ type, resource, object }: ClusterEvent, enqueue: (key: string) => void): void {
     if (type === 'DELETED') return
     const { metadata } = asObject(object)
@@ -69,47 +69,47 @@ class Kubelet {
     const pod = this.#pods.get(namespace, name)
     if (pod?.spec.nodeName === undefined) return undefined
     const node = this.#nodes.get('', pod.spec.nodeName)
-    // The kubelet of a node that is gone or not ready does nothing, which is what makes it not ready.
+    // A node that is deleted or not ready has no active kubelet.
     if (node === undefined || !isNodeReady(node)) return undefined
     return isTerminating(pod) ? this.#stop(pod) : this.#run(pod, node)
   }
 
   async #run(pod: Pod, node: Node): Promise<number | undefined> {
     const nowMs = this.#context.clock.now()
-    const { status, wakeAtMs } = stepPod(pod, this.#recall(pod), this.#surroundings(pod, node), nowMs)
+    const { status, wakeAtMs } = stepPod(pod, this.#trackedPod(pod), this.#nodeContext(pod, node), nowMs)
     const hasChanged = await this.#pods.updateStatus(pod, status)
-    if (hasChanged) await this.#tell(pod, status)
+    if (hasChanged) await this.#recordEvents(pod, status)
     return Number.isFinite(wakeAtMs) ? wakeAtMs - nowMs : undefined
   }
 
   async #stop(pod: Pod): Promise<number | undefined> {
     const { deletionGracePeriodSeconds: graceSeconds = 30, finalizers = [] } = pod.metadata
     const nowMs = this.#context.clock.now()
-    const remembered = this.#recall(pod)
-    remembered.stoppingSinceMs ??= nowMs
+    const tracked = this.#trackedPod(pod)
+    tracked.stoppingSinceMs ??= nowMs
     const { stopDelayMs } = podBehaviour(pod, this.#settings)
-    const dueMs = remembered.stoppingSinceMs + (isFinished(pod) ? 0 : Math.min(stopDelayMs, graceSeconds * 1000))
+    const dueMs = tracked.stoppingSinceMs + (isFinished(pod) ? 0 : Math.min(stopDelayMs, graceSeconds * 1000))
     if (nowMs < dueMs) return dueMs - nowMs
     if (finalizers.length > 0 && !isFinished(pod)) {
-      // It stays for others to look at, so it must say that it has ended.
+      // A finalizer keeps the object, so it must report that the pod has terminated.
       await this.#pods.updateStatus(pod, stoppedStatus(pod, pod.status ?? {}, undefined, nowMs))
     }
-    // Grace 0 means that it was already reported as stopped.
+    // A grace period of 0 means that it was already reported as stopped.
     if (graceSeconds > 0 || finalizers.length === 0) await this.#pods.delete(pod, { gracePeriodSeconds: 0 })
     return undefined
   }
 
-  #recall(pod: Pod): Remembered {
+  #trackedPod(pod: Pod): TrackedPod {
     const key = keyOf(pod)
     const { uid } = pod.metadata
-    const known = this.#memory.get(key)
+    const known = this.#tracked.get(key)
     if (known?.uid === uid) return known
-    const fresh: Remembered = { uid, acceptedAtMs: this.#context.clock.now(), times: new Map(), needs: new Set() }
-    this.#memory.set(key, fresh)
+    const fresh: TrackedPod = { uid, acceptedAtMs: this.#context.clock.now(), times: new Map(), needs: new Set() }
+    this.#tracked.set(key, fresh)
     return fresh
   }
 
-  #surroundings(pod: Pod, node: Node): PodSurroundings {
+  #nodeContext(pod: Pod, node: Node): NodeContext {
     const { api } = this.#context
     const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1'
     const key = keyOf(pod)
@@ -122,26 +122,26 @@ class Kubelet {
     }
   }
 
-  /** Notes what the pod waits for, so that its arrival brings the pod back. */
+  /** Records what the pod waits for, so that its creation triggers a reconcile of the pod. */
   #await(pod: Pod, need: UnmetNeed | undefined): string | undefined {
     if (need === undefined) return undefined
     const pods = this.#waiting.get(need.id) ?? new Set()
     this.#waiting.set(need.id, pods.add(keyOf(pod)))
-    this.#recall(pod).needs.add(need.id)
+    this.#trackedPod(pod).needs.add(need.id)
     return need.message
   }
 
   #forget(key: string): void {
-    for (const id of this.#memory.get(key)?.needs ?? []) {
+    for (const id of this.#tracked.get(key)?.needs ?? []) {
       const pods = this.#waiting.get(id)
       pods?.delete(key)
       if (pods?.size === 0) this.#waiting.delete(id)
     }
-    this.#memory.delete(key)
+    this.#tracked.delete(key)
     this.#addresses.release(key)
   }
 
-  async #tell(pod: Pod, status: PodStatus): Promise<void> {
+  async #recordEvents(pod: Pod, status: PodStatus): Promise<void> {
     for (const container of status.containerStatuses ?? []) {
       const before = pod.status?.containerStatuses?.find(({ name }) => name === container.name)
       const { waiting, running } = container.state
@@ -149,8 +149,8 @@ class Kubelet {
         const message = `started container ${container.name}`
         await this.#context.events.record(pod, { reason: 'Started', message, source: SOURCE })
       }
-      const isTrouble = waiting?.message !== undefined && waiting.reason !== before?.state.waiting?.reason
-      if (isTrouble) {
+      const isNewProblem = waiting?.message !== undefined && waiting.reason !== before?.state.waiting?.reason
+      if (isNewProblem) {
         const reason = waiting.reason === 'CrashLoopBackOff' ? 'BackOff' : 'Failed'
         const message = `container ${container.name}: ${waiting.message}`
         await this.#context.events.record(pod, { type: 'Warning', reason, message, source: SOURCE })
@@ -159,7 +159,7 @@ class Kubelet {
   }
 }
 
-/** One kubelet for all nodes. How pods behave is told in `kubelet/pod-behaviour.ts`. */
+/** One kubelet for all nodes. `kubelet/pod-behaviour.ts` documents the behaviour of pods. */
 export function createKubelet(context: ControllerContext, settings: KubeletSettings): SimulatorController {
   const kubelet = new Kubelet(context, settings)
   const onNeeded: EventHandler = (event, enqueue) => kubelet.handleNeeded(event, enqueue)

@@ -1,4 +1,4 @@
-/** Gives Services of type LoadBalancer an address, as a cloud would. */
+/** Assigns an address to Services of type LoadBalancer, like a cloud provider. */
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import type { Service } from './kinds/cluster.ts'
@@ -10,7 +10,7 @@ function ingressOf({ status }: Service): string | undefined {
   return status?.loadBalancer?.ingress?.[0]?.ip
 }
 
-/** Keys are those of Services. One with a `loadBalancerClass` is somebody else's. */
+/** Keys are those of Services. One with a `loadBalancerClass` is ignored. */
 export function createLoadBalancerController(context: ControllerContext): SimulatorController {
   const services = new ResourceClient<Service>(context.api, 'services')
 
@@ -24,7 +24,7 @@ export function createLoadBalancerController(context: ControllerContext): Simula
 
   return new Controller(context, {
     name: 'load-balancers',
-    // Two at a time would find the same address free.
+    // Concurrent reconciles would find the same address available.
     concurrency: 1,
     watches: {
       services: ({ type, object }, enqueue) => {

@@ -28,7 +28,7 @@ function configMap(name: string, finalizers: string[] = []) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'doomed', finalizers } }
 }
 
-it('empties a namespace that is deleted, of custom resources too, and then lets it go', async () => {
+it('deletes the content of a terminating namespace, including custom resources, and then the namespace', async () => {
   await cluster.define('Widget', 'example.com')
   const metadata = { name: 'w', namespace: 'doomed' }
   await cluster.create('widgets.example.com', { apiVersion: 'example.com/v1', kind: 'Widget', metadata })
@@ -47,14 +47,14 @@ it('empties a namespace that is deleted, of custom resources too, and then lets 
   expect(cluster.clock.pendingTimers).toBe(0)
 })
 
-it('leaves other namespaces alone', async () => {
+it('does not affect other namespaces', async () => {
   await cluster.create('configmaps', { ...configMap('kept'), metadata: { name: 'kept', namespace: 'default' } })
   await remove()
   await cluster.advance(60_000)
   expect(cluster.of<ConfigMap>('configmaps').get('default', 'kept')).toBeDefined()
 })
 
-it('says what it waits for, and goes when that is done', async () => {
+it('reports what it waits for, and is deleted when that is done', async () => {
   await cluster.create('configmaps', configMap('held', ['example.com/hold']))
   await remove()
   await cluster.advance(10_000)
@@ -82,7 +82,7 @@ it('says what it waits for, and goes when that is done', async () => {
   expect(doomed()).toBeUndefined()
 })
 
-it('deletes pods before what they use', async () => {
+it('deletes pods before the objects they use', async () => {
   await cluster.create('configmaps', configMap('settings'))
   const slow = pod('slow', { annotations: { 'simulator.reeve.dev/stop-delay': '20s' } })
   await cluster.pods.create({ ...slow, metadata: { ...slow.metadata, namespace: 'doomed' } })
@@ -95,25 +95,25 @@ it('deletes pods before what they use', async () => {
   expect(doomed()).toBeUndefined()
 })
 
-it('reports what refuses to be deleted and tries again', async () => {
+it('reports objects that cannot be deleted and retries', async () => {
   await cluster.create('configmaps', configMap('stubborn'))
-  cluster.api.refuse = (verb, resource) => {
-    if (verb === 'delete' && resource === 'configmaps') throw new StatusError(403, 'Forbidden', 'a webhook says no')
+  cluster.api.rejectWrite = (verb, resource) => {
+    if (verb === 'delete' && resource === 'configmaps') throw new StatusError(403, 'Forbidden', 'denied by a webhook')
   }
   await remove()
   await cluster.advance(1_000)
   expect(findCondition(doomed()?.status?.conditions, 'NamespaceDeletionContentFailure')).toMatchObject({
     status: 'True',
     reason: 'ContentDeletionFailed',
-    message: expect.stringContaining('a webhook says no'),
+    message: expect.stringContaining('denied by a webhook'),
   })
   expect(cluster.problems.map(({ controller }) => controller)).toContain('namespaces')
-  cluster.api.refuse = () => undefined
+  cluster.api.rejectWrite = () => undefined
   await cluster.advance(600_000)
   expect(doomed()).toBeUndefined()
 })
 
-it('finishes after a restart in the middle', async () => {
+it('resumes after a restart', async () => {
   await cluster.create('configmaps', configMap('held', ['example.com/hold']))
   await remove()
   await cluster.stop()

@@ -1,4 +1,4 @@
-/** Empties a namespace that is being deleted, says what is left, and lets it go when nothing is. */
+/** Deletes the content of a terminating namespace, reports what remains, and removes the namespace when it is empty. */
 
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -9,17 +9,17 @@ import { type ClusterObject, type Condition, isTerminating, splitKey } from './k
 import { failureMessage } from './pod-creation.ts'
 import { asJson, asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 const FINALIZER = 'kubernetes'
-/** Changes in a namespace on its way out come in hundreds; looking once for all of them is enough. */
+/** Changes in a terminating namespace come in bursts; one reconcile for all of them is enough. */
 const GATHER_MS = 50
 
-/** What was found in a namespace after deleting everything that can be deleted. */
+/** What remains in a namespace after deleting everything that can be deleted. */
 interface Remains {
-  /** Objects left, by resource. */
+  /** Remaining objects, by resource. */
   readonly objects: ReadonlyMap<string, number>
-  /** Objects that wait for somebody else, by finalizer. */
+  /** Objects that wait for other controllers, by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
   readonly failures: readonly string[]
 }
@@ -30,7 +30,7 @@ export class NamespaceController implements SimulatorController {
   readonly #context: ControllerContext
   readonly #namespaces: ResourceClient<Namespace>
   readonly #loop: ControlLoop
-  /** Namespaces being emptied: an event in any other is none of our business. */
+  /** Namespaces that are terminating: events in other namespaces are ignored. */
   readonly #terminating = new Set<string>()
   #unsubscribe: (() => void) | undefined
 
@@ -81,13 +81,14 @@ export class NamespaceController implements SimulatorController {
     const remains = await this.#empty(name, signal)
     if (remains.objects.size > 0 || remains.failures.length > 0) {
       await this.#report(name, remains)
-      if (remains.failures.length > 0) throw new Error(`cannot empty namespace ${name}: ${remains.failures.join('; ')}`)
+      if (remains.failures.length > 0)
+        throw new Error(`cannot delete the content of namespace ${name}: ${remains.failures.join('; ')}`)
       return
     }
     await this.#finalize(name, remains)
   }
 
-  /** Pods go first: what they use, such as their Secrets, must outlive them. */
+  /** Pods are deleted first: the objects they use, such as Secrets, must outlive them. */
   async #empty(namespace: string, signal: AbortSignal): Promise<Remains> {
     const objects = new Map<string, number>()
     const finalizers = new Map<string, number>()
@@ -124,7 +125,7 @@ export class NamespaceController implements SimulatorController {
         })
       } catch (error) {
         if (isLostRace(error)) continue
-        failures.push(`${resource}/${metadata.name}: ${failureMessage(error) ?? 'refused'}`)
+        failures.push(`${resource}/${metadata.name}: ${failureMessage(error) ?? 'rejected'}`)
       }
     }
   }
@@ -153,17 +154,32 @@ function conditionsOf({ objects, finalizers, failures }: Remains): readonly Cond
   const counted = (counts: ReadonlyMap<string, number>) =>
     [...counts].map(([name, count]) => `${name} (${count})`).join(', ')
   return [
-    condition('NamespaceDeletionDiscoveryFailure', false, 'ResourcesDiscovered', 'every resource is known'),
-    condition('NamespaceDeletionGroupVersionParsingFailure', false, 'ParsedGroupVersions', 'every version is known'),
+    condition('NamespaceDeletionDiscoveryFailure', false, 'ResourcesDiscovered', 'all resources were discovered'),
+    condition(
+      'NamespaceDeletionGroupVersionParsingFailure',
+      false,
+      'ParsedGroupVersions',
+      'all versions were discovered',
+    ),
     failures.length > 0
       ? condition('NamespaceDeletionContentFailure', true, 'ContentDeletionFailed', failures.join('; '))
-      : condition('NamespaceDeletionContentFailure', false, 'ContentDeleted', 'everything was asked to go'),
+      : condition(
+          'NamespaceDeletionContentFailure',
+          false,
+          'ContentDeleted',
+          'all content was deleted or is being deleted',
+        ),
     objects.size > 0
-      ? condition('NamespaceContentRemaining', true, 'SomeResourcesRemain', `still there: ${counted(objects)}`)
-      : condition('NamespaceContentRemaining', false, 'ContentRemoved', 'nothing is left'),
+      ? condition('NamespaceContentRemaining', true, 'SomeResourcesRemain', `remaining objects: ${counted(objects)}`)
+      : condition('NamespaceContentRemaining', false, 'ContentRemoved', 'all content was removed'),
     finalizers.size > 0
-      ? condition('NamespaceFinalizersRemaining', true, 'SomeFinalizersRemain', `waiting for: ${counted(finalizers)}`)
-      : condition('NamespaceFinalizersRemaining', false, 'ContentHasNoFinalizers', 'nothing waits for a finalizer'),
+      ? condition(
+          'NamespaceFinalizersRemaining',
+          true,
+          'SomeFinalizersRemain',
+          `waiting for finalizers: ${counted(finalizers)}`,
+        )
+      : condition('NamespaceFinalizersRemaining', false, 'ContentHasNoFinalizers', 'no object waits for a finalizer'),
   ]
 }
 

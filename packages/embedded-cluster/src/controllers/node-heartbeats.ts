@@ -1,4 +1,4 @@
-/** Renews the Leases by which nodes show that they are alive. */
+/** Renews the Leases of nodes, which are their heartbeats. */
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import { isNodeReady, type Node } from './kinds/cluster.ts'
@@ -17,7 +17,7 @@ interface Lease extends ClusterObject {
   }
 }
 
-/** Every ready node renews its Lease each `intervalMs`. Keys are names of nodes. */
+/** Every ready node renews its Lease every `intervalMs`. Keys are names of nodes. */
 export function createNodeHeartbeatController(context: ControllerContext, intervalMs: number): SimulatorController {
   const nodes = new ResourceClient<Node>(context.api, 'nodes')
   const leases = new ResourceClient<Lease>(context.api, 'leases.coordination.k8s.io')

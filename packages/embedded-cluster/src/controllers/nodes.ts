@@ -1,22 +1,21 @@
-/** Registers simulated nodes and keeps their taints in line with their state. */
+/** Registers simulated nodes and keeps their taints in sync with their conditions. */
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
-import { jsonEquals } from './json-equals.ts'
 import type { Node, NodeStatus, Taint } from './kinds/cluster.ts'
 import { type Condition, isTerminating, type Labels } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
-import { asObject, ResourceClient } from './resource-client.ts'
+import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
-/** A node to be registered at start. */
+/** A node to register at start. */
 export interface SimulatedNode {
   readonly name: string
   readonly labels?: Labels
   readonly taints?: readonly Taint[]
-  /** Over the defaults: 64 CPUs, 256 GiB of memory, 2500 pods. */
+  /** Overrides the defaults: 64 CPUs, 256 GiB of memory, 2500 pods. */
   readonly capacity?: Labels
 }
 
@@ -35,7 +34,7 @@ const PRESSURE: Labels = {
   PIDPressure: 'node.kubernetes.io/pid-pressure',
 }
 
-/** `node-1` to `node-N`, spread over three zones. */
+/** `node-1` to `node-N`, distributed over three zones. */
 export function simulatedNodes(count: number): SimulatedNode[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `node-${index + 1}`,
@@ -44,9 +43,9 @@ export function simulatedNodes(count: number): SimulatedNode[] {
 }
 
 /**
- * Registers `nodes` at start. A Node that somebody else creates without a Ready condition gets a status too and
- * can run pods: that is how a node joins. A Ready condition that is there is never touched, so a test makes a node
- * fail by writing it, and heals it the same way.
+ * Registers `nodes` at start. A Node that another client creates without a Ready condition also gets a status and can
+ * run pods: this is how a node joins. An existing Ready condition is never changed, so a test makes a node fail or
+ * recover by writing it.
  */
 export function createNodeController(context: ControllerContext, nodes: readonly SimulatedNode[]): SimulatorController {
   const { api, clock } = context
@@ -92,7 +91,7 @@ export function createNodeController(context: ControllerContext, nodes: readonly
 
   return new Controller(context, {
     name: 'nodes',
-    // Two at a time would find the same address free.
+    // Concurrent reconciles would find the same address available.
     concurrency: 1,
     watches: {
       nodes: ({ type, object }, enqueue) => {
@@ -132,7 +131,7 @@ function readiness(node: Node): Condition | undefined {
   return node.status?.conditions?.find(({ type }) => type === 'Ready')
 }
 
-/** The taints the node should have: those set by people, and those its state calls for. */
+/** The taints that the node should have: those set by users, and those derived from its conditions. */
 function wantedTaints(node: Node, now: string): Taint[] {
   const existing = node.spec?.taints ?? []
   const called: Taint[] = []
@@ -147,7 +146,7 @@ function wantedTaints(node: Node, now: string): Taint[] {
   const same = (a: Taint, b: Taint) => a.key === b.key && a.effect === b.effect
   const kept = existing.filter((taint) => !MANAGED_TAINTS.has(taint.key) || called.some((other) => same(taint, other)))
   const added = called.filter((taint) => !existing.some((other) => same(taint, other)))
-  // Evictions count from the time the taint was added.
+  // Eviction times count from the time the taint was added.
   return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: now }))]
 }
 

@@ -1,10 +1,10 @@
-/** Who depends on whom: the references of all objects, by the uid of the owner. */
+/** The dependents of objects: the owner references of all objects, by the uid of the owner. */
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { type ClusterObject, namespaceOf, type OwnerReference } from './kinds/meta.ts'
 
 type ServedResource = ReturnType<ClusterApi['resources']>[number]
 
-/** Names an object of any resource: `resource|namespace|name`. */
+/** The id of an object of any resource: `resource|namespace|name`. */
 export function objectId(resource: string, object: ClusterObject): string {
   return `${resource}|${namespaceOf(object)}|${object.metadata.name}`
 }
@@ -28,27 +28,27 @@ export class ResourceKinds {
     this.#api = api
   }
 
-  /** The resource of the owner's kind, whichever version the reference names; nothing if it is not served. */
+  /** The resource of the owner's kind, in any version; `undefined` if it is not served. */
   find(reference: OwnerReference): ServedResource | undefined {
     const slash = reference.apiVersion.indexOf('/')
     const kind = `${slash === -1 ? '' : reference.apiVersion.slice(0, slash)}/${reference.kind}`
-    // Kinds come at any time. One that is not known may be new, and asking is cheap because it is rare.
+    // Kinds may be added at any time. An unknown one may be new; refreshing is cheap because it is rare.
     if (!this.#byKind.has(kind)) this.refresh()
     return this.#byKind.get(kind)
   }
 
-  /** Learns again what is served, after a kind may have gone. */
+  /** Updates the served kinds, after one may have been removed. */
   refresh(): void {
     this.#byKind = new Map(this.#api.resources().map((served) => [`${served.group}/${served.kind}`, served]))
   }
 }
 
-/** Objects that have owners, and the way back from owner to dependents. */
+/** Objects with owners, and the dependents of each owner. */
 export class OwnerGraph {
   readonly #references = new Map<string, readonly OwnerReference[]>()
   readonly #dependents = new Map<string, Set<string>>()
 
-  /** Records the owners of the object `id`; answers whether that is news. */
+  /** Records the owners of the object `id`; returns whether they changed. */
   set(id: string, references: readonly OwnerReference[]): boolean {
     const before = this.#references.get(id) ?? []
     if (sameReferences(before, references)) return false
@@ -86,7 +86,7 @@ export class OwnerGraph {
     return [...(this.#dependents.get(uid) ?? [])]
   }
 
-  /** Whether the object holds up the foreground deletion of its owner. */
+  /** Whether the object blocks the foreground deletion of its owner. */
   blocks(id: string, ownerUid: string): boolean {
     const references = this.#references.get(id) ?? []
     return references.some(({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion === true)

@@ -82,7 +82,7 @@ describe('a claim', () => {
     ])
   })
 
-  it('without any class takes the smallest existing volume that is large enough', async () => {
+  it('without a class binds to the smallest existing volume that is large enough', async () => {
     await createVolume('too-small', { capacity: { storage: '1Gi' } })
     await createVolume('large', { capacity: { storage: '100Gi' } })
     await createVolume('fitting', { capacity: { storage: '6Gi' } })
@@ -92,14 +92,14 @@ describe('a claim', () => {
     expect(claim().status?.capacity).toEqual({ storage: '6Gi' })
   })
 
-  it('waits for a volume that fits, and for its class', async () => {
+  it('waits for a matching volume, and for its class', async () => {
     await createClaim({ storageClassName: 'fast' })
     expect(claim().status?.phase).toBe('Pending')
     await createClass('fast')
     expect(claim().status?.phase).toBe('Bound')
   })
 
-  it('takes the volume it names', async () => {
+  it('binds to the volume it names', async () => {
     await createVolume('chosen')
     await createVolume('other', { capacity: { storage: '5Gi' } })
     await createClaim({ storageClassName: '', volumeName: 'chosen' })
@@ -107,13 +107,13 @@ describe('a claim', () => {
     expect(claim().status?.phase).toBe('Bound')
   })
 
-  it('does not take a volume that is promised to another', async () => {
+  it('does not bind to a volume that is reserved for another claim', async () => {
     await createVolume('promised', { claimRef: { namespace: 'default', name: 'somebody-else' } })
     await createClaim({ storageClassName: '' })
     expect(claim().status?.phase).toBe('Pending')
   })
 
-  it('waits for its first user if the class says so', async () => {
+  it('waits for its first consumer if the class requires it', async () => {
     await createClass('late', { volumeBindingMode: 'WaitForFirstConsumer' })
     await createClaim({ storageClassName: 'late' })
     await cluster.advance(60_000)
@@ -124,7 +124,7 @@ describe('a claim', () => {
     expect(cluster.pods.list().every(isReady)).toBe(true)
   })
 
-  it('grows when more is asked for', async () => {
+  it('is expanded when more storage is requested', async () => {
     await createClaim()
     await cluster.change<PersistentVolumeClaim>('persistentvolumeclaims', 'default/data', (object) => ({
       ...object,
@@ -137,7 +137,7 @@ describe('a claim', () => {
 })
 
 describe('a pod that uses a claim', () => {
-  it('waits until it is there and bound', async () => {
+  it('waits until it exists and is bound', async () => {
     await cluster.pods.create(pod('p', { spec: using }))
     await cluster.advance(5_000)
     expect(podCondition(cluster.pods.list()[0] as never, 'PodScheduled')).toMatchObject({
@@ -149,7 +149,7 @@ describe('a pod that uses a claim', () => {
     expect(cluster.pods.list().every(isReady)).toBe(true)
   })
 
-  it('protects the claim from going before it', async () => {
+  it('protects the claim from deletion', async () => {
     await createClaim({}, ['kubernetes.io/pvc-protection'])
     await cluster.pods.create(pod('p', { spec: using }))
     await cluster.advance(5_000)
@@ -163,15 +163,15 @@ describe('a pod that uses a claim', () => {
   })
 })
 
-describe('the volume of a claim that is gone', () => {
-  it('goes too when it was made for the claim', async () => {
+describe('the volume of a deleted claim', () => {
+  it('is deleted too if it was provisioned for the claim', async () => {
     await createClaim()
     await claims().delete(claim())
     await cluster.settle()
     expect(volumes().list()).toEqual([])
   })
 
-  it('is released and not given to another when its data are to be retained', async () => {
+  it('is released and not bound to another claim if its policy is Retain', async () => {
     await createVolume('kept')
     await createClaim({ storageClassName: '' })
     await claims().delete(claim())

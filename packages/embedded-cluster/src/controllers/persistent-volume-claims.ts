@@ -1,22 +1,23 @@
-/** Binds PersistentVolumeClaims to volumes: existing ones that fit, else new ones of the claim's storage class. */
+/**
+ * Binds PersistentVolumeClaims to volumes: existing ones that match, otherwise new ones of the claim's storage class.
+ */
 import type { Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
-import { jsonEquals } from './json-equals.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from './kinds/cluster.ts'
 import { isTerminating, keyOf, namespaceOf, type ObjectReference, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod } from './kinds/pods.ts'
 import { claimsOf } from './pod-index.ts'
 import { parseQuantity } from './quantities.ts'
-import { asObject, ResourceClient } from './resource-client.ts'
+import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import { selects } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
 const PROTECTION = 'kubernetes.io/pvc-protection'
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
 
-/** Whether the volume can serve the claim. */
+/** Whether the volume matches the claim. */
 function fits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { spec } = volume
   const wanted = claim.spec
@@ -60,12 +61,12 @@ class ClaimReconciler {
       if (claim === undefined || !refersTo(volume.spec.claimRef, claim)) await this.#release(volume)
     }
     if (claim === undefined) return
-    if (isTerminating(claim)) await this.#letGo(claim)
+    if (isTerminating(claim)) await this.#removeProtection(claim)
     else if (claim.status?.phase === 'Bound') await this.#resize(claim)
     else await this.#bind(await this.#withClass(claim))
   }
 
-  /** A claim that names no class gets the default one, also when that comes later. */
+  /** A claim without a class gets the default one, also when it is created later. */
   async #withClass(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim> {
     if (claim.spec.storageClassName !== undefined || claim.spec.volumeName !== undefined) return claim
     const standard = this.#classes.list().find(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
@@ -103,7 +104,7 @@ class ClaimReconciler {
     })
   }
 
-  /** The volume the claim names, was promised, or fits best: the smallest that is large enough. */
+  /** The volume that the claim names, that is reserved for it, or the smallest that is large enough. */
   #existing(claim: PersistentVolumeClaim): PersistentVolume | undefined {
     const { volumeName } = claim.spec
     if (volumeName !== undefined) {
@@ -164,30 +165,30 @@ class ClaimReconciler {
       await this.#volumes.updateStatus(claimed, { ...claimed.status, phase: 'Bound' })
   }
 
-  /** The claim is gone: the volume goes too, or waits for somebody to look after its data. */
+  /** The claim is deleted: the volume is deleted too, or kept for manual reclamation. */
   async #release(volume: PersistentVolume): Promise<void> {
-    // A volume that is promised to a claim that does not exist yet was never bound.
+    // A volume that is reserved for a claim that does not exist yet was never bound.
     if (volume.spec.claimRef?.uid === undefined) return
     if (volume.spec.persistentVolumeReclaimPolicy === 'Delete') {
       if (!isTerminating(volume)) await this.#volumes.delete(volume)
-      await this.#dropFinalizers(volume)
+      await this.#removeFinalizers(volume)
     } else {
       if (volume.status?.phase !== 'Released') {
         await this.#volumes.updateStatus(volume, { ...volume.status, phase: 'Released' })
       }
-      if (isTerminating(volume)) await this.#dropFinalizers(volume)
+      if (isTerminating(volume)) await this.#removeFinalizers(volume)
     }
   }
 
-  /** The finalizers stand for the claim, which is gone, and for storage behind the volume, which there is not. */
-  async #dropFinalizers({ metadata: { name, uid } }: PersistentVolume): Promise<void> {
+  /** The finalizers protect the claim, which is deleted, and the storage behind the volume, which does not exist. */
+  async #removeFinalizers({ metadata: { name, uid } }: PersistentVolume): Promise<void> {
     const live = this.#volumes.get('', name)
     if (live?.metadata.uid !== uid || (live.metadata.finalizers ?? []).length === 0) return
     await this.#volumes.update({ ...live, metadata: { ...live.metadata, finalizers: [] } })
   }
 
-  /** A claim that is deleted stays as long as a pod uses it. */
-  async #letGo(claim: PersistentVolumeClaim): Promise<void> {
+  /** A deleted claim is kept as long as a pod uses it. */
+  async #removeProtection(claim: PersistentVolumeClaim): Promise<void> {
     const { finalizers = [], name } = claim.metadata
     const users = this.#context.pods.usingClaim(namespaceOf(claim), name).filter((pod) => !isFinished(pod))
     if (!finalizers.includes(PROTECTION) || users.length > 0) return
@@ -195,7 +196,7 @@ class ClaimReconciler {
     await this.#claims.update({ ...claim, metadata: { ...claim.metadata, finalizers: others } })
   }
 
-  /** More storage was asked for, and the class allows it. */
+  /** Expands the volume if more storage was requested and the class allows it. */
   async #resize(claim: PersistentVolumeClaim): Promise<void> {
     const wanted = claim.spec.resources?.requests?.storage
     const volume = this.#volumes.get('', claim.spec.volumeName ?? '')
@@ -231,7 +232,7 @@ export function createPersistentVolumeClaimController(context: ControllerContext
   }
   return new Controller(context, {
     name: 'persistent-volume-claims',
-    // Two claims at a time would find the same volume free.
+    // Concurrent reconciles would find the same volume available.
     concurrency: 1,
     watches: {
       persistentvolumeclaims: ({ object }, enqueue) => enqueue(keyOf(asObject(object))),

@@ -1,11 +1,11 @@
-/** Making pods from templates, carefully: a refusal of the first spares the server the other hundred. */
+/** Creates pods from templates in growing batches: if the first is rejected, the other hundred are not attempted. */
 import { isNamespaceTerminating } from './control-loop.ts'
 import { type ClusterObject, controllerReference, type Draft, type Labels, namespaceOf } from './kinds/meta.ts'
 import type { Pod, PodTemplate } from './kinds/pods.ts'
 
-/** What a controller adds to its template. */
+/** Fields that a controller adds to its template. */
 export interface PodAdditions {
-  /** The server makes up the rest of the name if this is not given. */
+  /** If absent, the server generates the name. */
   readonly name?: string
   readonly labels?: Labels
   readonly annotations?: Labels
@@ -32,17 +32,17 @@ export function podFromTemplate(owner: ClusterObject, template: PodTemplate, add
   }
 }
 
-/** How a batch of writes went. */
+/** The result of a batch of writes. */
 export interface BatchOutcome {
   readonly done: number
-  /** The first failure. Those after it were not tried, except what was already under way. */
+  /** The first failure. Later items were not attempted, except those in progress. */
   readonly error?: unknown
 }
 
-/** The most pods made or deleted in one reconcile. */
+/** The maximum number of pods created or deleted in one reconcile. */
 const BURST = 500
 
-/** Runs `action` for each item in batches of 1, 2, 4 and so on, up to the first batch with a failure. */
+/** Runs `action` for each item in batches of 1, 2, 4 and so on, until a batch has a failure. */
 export async function slowStart<T>(
   items: readonly T[],
   action: (item: T) => Promise<unknown>,
@@ -59,7 +59,7 @@ export async function slowStart<T>(
   return { done }
 }
 
-/** A failure worth telling the user about; a namespace on its way out is not one. */
+/** The message of a failure to report to the user; a terminating namespace is not one. */
 export function failureMessage(error: unknown): string | undefined {
   if (error === undefined || isNamespaceTerminating(error)) return undefined
   return error instanceof Error ? error.message : String(error)

@@ -5,7 +5,7 @@ import type { Draft } from './kinds/meta.ts'
 import type { Deployment } from './kinds/workloads.ts'
 import { deployment, pod } from './testing/builders.ts'
 import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 let cluster: TestCluster
 beforeEach(async () => {
@@ -33,7 +33,7 @@ async function create(spec: Partial<PodDisruptionBudget['spec']>): Promise<void>
 
 const status = () => budgets().get('default', 'web')?.status
 
-it('allows as many disruptions as leave the minimum', async () => {
+it('allows as many disruptions as leave the minimum available', async () => {
   await create({ minAvailable: 3 })
   expect(status()).toMatchObject({
     observedGeneration: 1,
@@ -48,7 +48,7 @@ it('allows as many disruptions as leave the minimum', async () => {
   })
 })
 
-it('counts a share of the replicas that are wanted, not of those that are there', async () => {
+it('computes percentages from the desired replicas, not from existing pods', async () => {
   await create({ maxUnavailable: '50%' })
   expect(status()).toMatchObject({ expectedPods: 4, desiredHealthy: 2, disruptionsAllowed: 2 })
   await cluster.change<Deployment>('deployments.apps', 'default/web', (object) => ({
@@ -61,7 +61,7 @@ it('counts a share of the replicas that are wanted, not of those that are there'
   expect(status()).toMatchObject({ currentHealthy: 10, disruptionsAllowed: 5 })
 })
 
-it('allows none while too few are healthy', async () => {
+it('allows none while too few pods are healthy', async () => {
   await create({ minAvailable: 4 })
   const [first] = cluster.pods.list()
   if (first === undefined) throw new Error('no pod')
@@ -74,7 +74,7 @@ it('allows none while too few are healthy', async () => {
   })
 })
 
-it('remembers an eviction until the pod is gone', async () => {
+it('records an eviction until the pod is deleted', async () => {
   await create({ minAvailable: 3 })
   const [first] = cluster.pods.list()
   const budget = budgets().get('default', 'web')
@@ -89,7 +89,7 @@ it('remembers an eviction until the pod is gone', async () => {
   expect(status()?.disruptedPods).toBeUndefined()
 })
 
-it('forgets an eviction that never happened', async () => {
+it('drops an eviction that did not happen', async () => {
   await create({ minAvailable: 3 })
   const [first] = cluster.pods.list()
   const budget = budgets().get('default', 'web')
@@ -101,7 +101,7 @@ it('forgets an eviction that never happened', async () => {
   expect(cluster.clock.pendingTimers).toBe(0)
 })
 
-it('counts pods without a controller one by one', async () => {
+it('counts pods without a controller individually', async () => {
   await cluster.pods.create(pod('alone', { labels: { app: 'alone' } }))
   await create({ selector: { matchLabels: { app: 'alone' } }, maxUnavailable: 1 })
   await cluster.advance(5_000)

@@ -1,24 +1,24 @@
-/** Says how many pods of a PodDisruptionBudget may be evicted now. The API server spends it on evictions. */
+/** Computes how many pods of a PodDisruptionBudget may be evicted now. The API server decrements it for evictions. */
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
-import { resolveIntOrPercent } from './int-or-percent.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from './kinds/cluster.ts'
 import { type ClusterObject, type Condition, controllerOf, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { isActive, isReady, type Pod } from './kinds/pods.ts'
+import { resolveIntOrPercent } from './quantities.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
-/** An evicted pod that does not begin to go within this time is no longer counted as evicted. */
+/** An evicted pod that is not terminating after this time no longer counts as evicted. */
 const EVICTION_TIMEOUT_MS = 120_000
 
 interface Scalable extends ClusterObject {
   readonly spec?: { readonly replicas?: number }
 }
 
-/** How many pods the budget is about, and how many of them must be healthy. */
+/** The number of pods of the budget, and how many of them must be healthy. */
 interface Expectation {
   readonly expectedPods: number
   readonly desiredHealthy: number
@@ -37,7 +37,7 @@ export function createPodDisruptionBudgetController(context: ControllerContext):
   const budgets = new ResourceClient<PodDisruptionBudget>(api, 'poddisruptionbudgets.policy')
   const selectors = new SelectorIndex()
 
-  /** The replicas that the controllers of the pods are meant to have, pods without one counted as they are. */
+  /** The desired replicas of the pods' controllers; pods without a controller count individually. */
   function expectedScale(namespace: string, pods: readonly Pod[]): number {
     const controllers = new Map<string, number>()
     for (const pod of pods) {
@@ -65,7 +65,7 @@ export function createPodDisruptionBudgetController(context: ControllerContext):
     return { expectedPods: pods.length, desiredHealthy: minAvailable ?? 1 }
   }
 
-  /** Evictions that were granted and have not shown yet. */
+  /** Evictions that were granted and are not visible yet. */
   function pendingEvictions(budget: PodDisruptionBudget, pods: readonly Pod[]): Record<string, string> {
     const there = new Set(pods.map((pod) => pod.metadata.name))
     const entries = Object.entries(budget.status?.disruptedPods ?? {})

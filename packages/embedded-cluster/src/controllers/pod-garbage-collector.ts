@@ -1,4 +1,4 @@
-/** Removes pods of nodes that no longer exist: no kubelet is left to let them go. */
+/** Deletes pods of nodes that no longer exist, which have no kubelet to remove them. */
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import type { Node } from './kinds/cluster.ts'
@@ -7,7 +7,7 @@ import { isFinished, type Pod } from './kinds/pods.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
-/** A node may be deleted and made anew at once; its pods survive that. */
+/** A node may be deleted and recreated immediately; its pods survive that. */
 const QUARANTINE_MS = 40_000
 
 /** Keys are those of pods. */

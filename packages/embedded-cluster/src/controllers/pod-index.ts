@@ -1,10 +1,10 @@
-/** Pods by what controllers know of them: their controller, node, labels and claims. */
+/** Pods by controller, node, labels and claims. */
 import type { ClusterView, Lookup } from './cluster-view.ts'
 import { controllerOf, type LabelSelector, namespaceOf } from './kinds/meta.ts'
 import type { Pod } from './kinds/pods.ts'
 import { labelValue, selects } from './selectors.ts'
 
-/** One set of lookups shared by all controllers that deal with pods. */
+/** Lookups shared by all controllers that handle pods. */
 export class PodIndex {
   readonly #byController: Lookup<Pod>
   readonly #orphans: Lookup<Pod>
@@ -36,7 +36,7 @@ export class PodIndex {
     return this.#byNode.get(name)
   }
 
-  /** Pods of the namespace with the selected labels. */
+  /** Pods of the namespace that match the selector. */
   matching(namespace: string, selector: LabelSelector): Pod[] {
     const demanded = Object.entries(selector.matchLabels ?? {})[0]
     const place = demanded === undefined ? namespace : labelValue(namespace, demanded[0], demanded[1])

@@ -1,4 +1,4 @@
-/** What `kubectl logs` shows of simulated containers. */
+/** The output of `kubectl logs` for simulated containers. */
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import type { PodLogs } from '../rest/server-context.ts'
 import { namespaceOf } from './kinds/meta.ts'
@@ -7,15 +7,15 @@ import { asObject } from './resource-client.ts'
 
 const LINES = 'simulator.reeve.dev/logs'
 
-/** A line, and when it was written. */
+/** A line and its time. */
 export interface LogLine {
   readonly timeMs: number
   readonly text: string
 }
 
 /**
- * The log of a container, or of its previous run: what the annotation `simulator.reeve.dev/logs` says, else a line
- * for its start, and one for its end if it failed.
+ * The log of a container, or of its previous run: the annotation `simulator.reeve.dev/logs`, otherwise a line for its
+ * start, and one for its termination if it failed.
  *
  * @example
  * containerLog(pod, 'main').map(({ text }) => text) // ['main: started from web:1']
@@ -27,14 +27,14 @@ export function containerLog(pod: Pod, container: string, previous = false): Log
   const { startedAt, end } = runOf(state, status)
   if (startedAt === undefined) return []
   const timeMs = Date.parse(startedAt)
-  const told = pod.metadata.annotations?.[LINES]
-  const lines = told?.split('\n').filter((line) => line !== '') ?? [`${container}: started from ${status.image}`]
+  const annotation = pod.metadata.annotations?.[LINES]
+  const lines = annotation?.split('\n').filter((line) => line !== '') ?? [`${container}: started from ${status.image}`]
   const failure = end === undefined || end.exitCode === 0 ? [] : [`${container}: exit code ${end.exitCode}`]
   const endMs = Date.parse(end?.finishedAt ?? startedAt)
   return [...lines.map((text) => ({ timeMs, text })), ...failure.map((text) => ({ timeMs: endMs, text }))]
 }
 
-/** A container that waits for its restart still shows its last run. */
+/** A container that waits for its restart still returns its last run. */
 function runOf(state: ContainerState, { lastState }: ContainerStatus) {
   const end = state.terminated ?? (state.waiting === undefined ? undefined : lastState.terminated)
   return { startedAt: state.running?.startedAt ?? end?.startedAt, end }
@@ -64,7 +64,7 @@ export function createPodLogs(api: ClusterApi): PodLogs {
     let count = shown.length
     for await (const pod of changes(api, asObject(object), signal)) {
       const lines = written(pod)
-      // A restarted container begins a new log.
+      // A restarted container starts a new log.
       if (lines.length < count) count = 0
       for (const line of lines.slice(count)) yield format(line)
       count = lines.length
@@ -78,7 +78,7 @@ function hasEnded(pod: Pod, container: string): boolean {
   return isOver || (statusOf(pod, container)?.state.terminated !== undefined && pod.spec.restartPolicy === 'Never')
 }
 
-/** The pod's later states, until it is deleted or the reader goes away. */
+/** The pod's later states, until it is deleted or the reader disconnects. */
 async function* changes(api: ClusterApi, pod: Pod, signal: AbortSignal): AsyncGenerator<Pod> {
   let wake: () => void = () => undefined
   let isGone = false
@@ -94,7 +94,7 @@ async function* changes(api: ClusterApi, pod: Pod, signal: AbortSignal): AsyncGe
   signal.addEventListener('abort', end, { once: true })
   try {
     while (!isGone && !signal.aborted) {
-      // Armed before reading, so that a change during the reader's turn is not missed.
+      // Subscribed before reading, so that a change while the reader is busy is not missed.
       const changed = new Promise<void>((resolve) => {
         wake = resolve
       })

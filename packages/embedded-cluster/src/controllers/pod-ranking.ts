@@ -1,4 +1,4 @@
-/** Which pods go first when there are too many: those whose loss is felt least. */
+/** Which pods are deleted first when there are too many: those with the least impact. */
 import { isReady, type Pod, podCondition } from './kinds/pods.ts'
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { parseDuration } from './duration.ts'
-import { resolveIntOrPercent } from './int-or-percent.ts'
-import { formatIndexes, parseIndexes } from './jobs/indexes.ts'
-import { parseQuantity } from './quantities.ts'
+import { formatIndexes, parseIndexes } from './jobs/accounting.ts'
+import { parseQuantity, resolveIntOrPercent } from './quantities.ts'
+import { parseDuration } from './time.ts'
 
-describe('what people write for amounts', () => {
-  it('is read as quantities', () => {
+describe('parsing', () => {
+  it('supports quantities', () => {
     expect(['250m', '2', '1Ki', '1.5Gi', '1e3', '5G', 3, 'nonsense', undefined].map(parseQuantity)).toEqual([
       0.25,
       2,
@@ -19,7 +18,7 @@ describe('what people write for amounts', () => {
     ])
   })
 
-  it('is read as shares, rounded as the field wants it', () => {
+  it('supports percentages, rounded as the field requires', () => {
     expect(resolveIntOrPercent(2, 10, 'up')).toBe(2)
     expect(resolveIntOrPercent('25%', 10, 'up')).toBe(3)
     expect(resolveIntOrPercent('25%', 10, 'down')).toBe(2)
@@ -27,7 +26,7 @@ describe('what people write for amounts', () => {
     expect(resolveIntOrPercent('lots', 10, 'up')).toBe(0)
   })
 
-  it('is read as durations', () => {
+  it('supports durations', () => {
     expect(['250ms', '30s', '1m30s', '1.5h', 'forever', '30', '', undefined].map(parseDuration)).toEqual([
       250,
       30_000,
@@ -40,7 +39,7 @@ describe('what people write for amounts', () => {
     ])
   })
 
-  it('is read and written as indexes', () => {
+  it('supports completion indexes, and formats them', () => {
     expect([...parseIndexes('0-2,5')]).toEqual([0, 1, 2, 5])
     expect(formatIndexes(new Set([5, 1, 0, 2]))).toBe('0-2,5')
     expect(formatIndexes([])).toBe('')

@@ -1,4 +1,5 @@
-/** Resource quantities such as `250m` CPU or `1.5Gi` of memory. */
+/** Resource quantities such as `250m` CPU or `1.5Gi` of memory, and percentages. */
+import type { IntOrPercent } from './kinds/meta.ts'
 
 const FACTORS: Readonly<Record<string, number>> = {
   n: 1e-9,
@@ -19,10 +20,19 @@ const FACTORS: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** The quantity as a number of whole units; 0 for what is not a quantity, which the server does not let through. */
+/** The quantity as a number; 0 for an invalid quantity, which the server would have rejected. */
 export function parseQuantity(quantity: string | number | undefined): number {
   if (typeof quantity === 'number') return quantity
   const match = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(quantity ?? '')
   const factor = FACTORS[match?.[2] ?? '']
   return factor === undefined || match?.[1] === undefined ? 0 : Number(match[1]) * factor
+}
+
+/** `3` is 3; `25%` is that share of `total`, rounded up or down. Anything else is 0. */
+export function resolveIntOrPercent(value: IntOrPercent, total: number, rounding: 'up' | 'down'): number {
+  if (typeof value === 'number') return value
+  const percent = /^(\d+)%$/.exec(value)
+  if (percent === null) return 0
+  const share = (Number(percent[1]) * total) / 100
+  return rounding === 'up' ? Math.ceil(share) : Math.floor(share)
 }

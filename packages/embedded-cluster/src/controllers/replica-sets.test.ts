@@ -41,7 +41,7 @@ async function scaleTo(replicas: number): Promise<void> {
 const names = () => cluster.pods.list().map(({ metadata }) => metadata.name)
 
 describe('a ReplicaSet', () => {
-  it('has the pods it wants and reports them', async () => {
+  it('creates its pods and reports them', async () => {
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
     expect(cluster.pods.list().filter(isReady)).toHaveLength(3)
@@ -54,7 +54,7 @@ describe('a ReplicaSet', () => {
     })
   })
 
-  it('replaces pods that are deleted, fail or are evicted', async () => {
+  it('replaces pods that are deleted, failed or evicted', async () => {
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
     const [first, second] = cluster.pods.list()
@@ -67,7 +67,7 @@ describe('a ReplicaSet', () => {
     expect(set().status?.replicas).toBe(3)
   })
 
-  it('adopts pods that match and have no controller, before it makes any', async () => {
+  it('adopts pods that match and have no controller, before it creates any', async () => {
     await cluster.pods.create(pod('mine'))
     await cluster.pods.create(pod('not-mine', { labels: { app: 'other' } }))
     await cluster.replicaSets.create(replicaSet({ replicas: 2 }))
@@ -77,7 +77,7 @@ describe('a ReplicaSet', () => {
     expect(controllerOf(cluster.pods.get('default', 'not-mine') as Pod)).toBeUndefined()
   })
 
-  it('adopts a pod that is made to match later, and drops one too many', async () => {
+  it('adopts a pod that matches later, and deletes a surplus one', async () => {
     await cluster.replicaSets.create(replicaSet({ replicas: 1 }))
     await cluster.pods.create(pod('later', { labels: { app: 'other' } }))
     await cluster.advance(5_000)
@@ -90,7 +90,7 @@ describe('a ReplicaSet', () => {
     expect(set().status?.replicas).toBe(1)
   })
 
-  it('releases a pod whose labels no longer match and makes another one', async () => {
+  it('releases a pod whose labels no longer match and creates another one', async () => {
     await cluster.replicaSets.create(replicaSet({ replicas: 1 }))
     await cluster.advance(5_000)
     const [name = ''] = names()
@@ -103,7 +103,7 @@ describe('a ReplicaSet', () => {
     expect(controllerOf(cluster.pods.get('default', name) as Pod)).toBeUndefined()
   })
 
-  it('leaves pods of other controllers alone', async () => {
+  it('ignores pods of other controllers', async () => {
     await cluster.replicaSets.create(replicaSet({ replicas: 1 }))
     const other = replicaSet({ replicas: 2 })
     await cluster.replicaSets.create({ ...other, metadata: { ...other.metadata, name: 'other' } })
@@ -113,21 +113,21 @@ describe('a ReplicaSet', () => {
     expect(names()).toHaveLength(2)
   })
 
-  it('tries with one pod instead of a hundred when they are refused, and says why', async () => {
+  it('attempts one pod instead of a hundred when they are rejected, and reports why', async () => {
     let tried = 0
-    cluster.api.refuse = (verb, resource) => {
+    cluster.api.rejectWrite = (verb, resource) => {
       if (verb !== 'create' || resource !== 'pods') return
       tried += 1
       throw new StatusError(403, 'Forbidden', 'no more pods')
     }
     await cluster.replicaSets.create(replicaSet({ replicas: 100 }))
     await cluster.settle()
-    // Once, and once more because its own report is news.
+    // Once, and once more because its own status update is an event.
     expect(tried).toBe(2)
     expect(set().status?.conditions).toMatchObject([
       { type: 'ReplicaFailure', status: 'True', message: 'no more pods' },
     ])
-    cluster.api.refuse = () => undefined
+    cluster.api.rejectWrite = () => undefined
     await cluster.advance(10_000)
     expect(set().status).toMatchObject({ readyReplicas: 100 })
     expect(set().status?.conditions).toBeUndefined()
@@ -136,7 +136,7 @@ describe('a ReplicaSet', () => {
 })
 
 describe('scaling a ReplicaSet down', () => {
-  it('takes pods that are not ready first', async () => {
+  it('deletes pods that are not ready first', async () => {
     await cluster.pods.create(pod('broken', { annotations: { 'simulator.reeve.dev/fail': 'NotReady' } }))
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
@@ -145,7 +145,7 @@ describe('scaling a ReplicaSet down', () => {
     expect(names()).not.toContain('broken')
   })
 
-  it('takes pods without a node before all others', async () => {
+  it('deletes pods without a node before all others', async () => {
     await cluster.pods.create(pod('homeless', { spec: { nodeSelector: { disk: 'none' } } }))
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
@@ -153,7 +153,7 @@ describe('scaling a ReplicaSet down', () => {
     expect(names()).not.toContain('homeless')
   })
 
-  it('respects the cost of deletion that pods are annotated with', async () => {
+  it('respects the deletion cost annotation of pods', async () => {
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
     const [cheap = ''] = names()
@@ -168,7 +168,7 @@ describe('scaling a ReplicaSet down', () => {
     expect(names()).not.toContain(cheap)
   })
 
-  it('takes the youngest of equals', async () => {
+  it('deletes the youngest of equals', async () => {
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)
     const old = names()

@@ -1,4 +1,4 @@
-/** Keeps as many pods of a template as asked for. */
+/** Keeps the desired number of pods of a template. */
 import { claim } from './claims.ts'
 import { withCondition, withoutCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -11,16 +11,16 @@ import { surplusPods } from './pod-ranking.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex, selects } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 const SOURCE = 'replicaset-controller'
 
-/** Pods that a template's labels mark, among those that only the selector matches. */
+/** Whether a pod has all labels of the template, not only those of the selector. */
 function isFullyLabeled(set: ReplicaSet, pod: Pod): boolean {
   return selects({ matchLabels: set.spec.template.metadata?.labels ?? {} }, pod.metadata.labels)
 }
 
-/** Counts of the pods that are there, and when the next of them has been ready long enough. */
+/** Counts of existing pods, and when the next of them becomes available. */
 function observe(set: ReplicaSet, pods: readonly Pod[], nowMs: number) {
   const ready = pods.filter(isReady)
   let nextAvailableMs = Number.POSITIVE_INFINITY
@@ -36,7 +36,7 @@ function observe(set: ReplicaSet, pods: readonly Pod[], nowMs: number) {
     readyReplicas: ready.length,
     availableReplicas: available,
   }
-  return { counts, againMs: Number.isFinite(nextAvailableMs) ? nextAvailableMs - nowMs : undefined }
+  return { counts, requeueAfterMs: Number.isFinite(nextAvailableMs) ? nextAvailableMs - nowMs : undefined }
 }
 
 /** The controller of `replicasets.apps`. */
@@ -115,15 +115,15 @@ export function createReplicaSetController(context: ControllerContext): Simulato
       await claim(set, pods, { owned: context.pods.controlledBy(uid), orphans: context.pods.orphansIn(namespace) })
       const active = context.pods.controlledBy(uid).filter(isActive)
       const outcome = isTerminating(set) ? { done: 0 } : await scale(set, active, signal)
-      // Read again: the pods and the set itself may have changed during the writes.
+      // Read again: the pods and the set may have changed during the writes.
       const live = sets.get(namespace, name)
       if (live === undefined || live.metadata.uid !== uid) return undefined
-      const { counts, againMs } = observe(live, context.pods.controlledBy(uid).filter(isActive), clock.now())
-      // The status counts pods that exist, but its generation must be the one that was acted on.
-      const acted = { ...live, metadata: { ...live.metadata, generation: set.metadata.generation ?? 1 } }
-      await sets.updateStatus(live, statusOf(acted, counts, outcome))
+      const { counts, requeueAfterMs } = observe(live, context.pods.controlledBy(uid).filter(isActive), clock.now())
+      // The status counts existing pods, but its generation must be the reconciled one.
+      const reconciled = { ...live, metadata: { ...live.metadata, generation: set.metadata.generation ?? 1 } }
+      await sets.updateStatus(live, statusOf(reconciled, counts, outcome))
       if (outcome.error !== undefined) throw outcome.error
-      return againMs
+      return requeueAfterMs
     },
   })
 }

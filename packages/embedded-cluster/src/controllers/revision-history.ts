@@ -1,17 +1,16 @@
-/** The templates a StatefulSet or DaemonSet has had, kept as ControllerRevisions. */
+/** The earlier templates of a StatefulSet or DaemonSet, stored as ControllerRevisions. */
 import type { Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { contentHash } from './hash.ts'
-import { jsonEquals } from './json-equals.ts'
 import { type ClusterObject, controllerOf, controllerReference, namespaceOf } from './kinds/meta.ts'
 import type { PodTemplate } from './kinds/pods.ts'
 import type { ControllerRevision } from './kinds/workloads.ts'
-import { ResourceClient } from './resource-client.ts'
+import { jsonEquals, ResourceClient } from './resource-client.ts'
 
 const HASH = 'controller.kubernetes.io/hash'
 
-/** More templates than this with one hash are not an accident. */
+/** More collisions of one hash than this are not plausible. */
 const MOST_COLLISIONS = 20
 
 /** A workload with revisions. */
@@ -25,12 +24,12 @@ export function templateOf(revision: ControllerRevision): PodTemplate {
   return template
 }
 
-/** The hash that marks the revision's pods. */
+/** The hash in the label of the revision's pods. */
 export function revisionHash(revision: ControllerRevision): string {
   return revision.metadata.labels?.[HASH] ?? revision.metadata.name
 }
 
-/** Keeps revisions. One instance serves one kind of workload. */
+/** Stores revisions. One instance serves one kind of workload. */
 export class RevisionHistory {
   readonly #client: ResourceClient<ControllerRevision>
   readonly #owned: Lookup<ControllerRevision>
@@ -48,7 +47,7 @@ export class RevisionHistory {
     return this.#owned.get(owner.metadata.uid).sort((a, b) => a.revision - b.revision)
   }
 
-  /** The revision of the owner's present template; a template that comes back becomes the newest again. */
+  /** The revision of the owner's current template; a restored template becomes the newest revision again. */
   async ensure(owner: Revisioned): Promise<ControllerRevision> {
     const all = this.of(owner)
     const newest = all.at(-1)
@@ -65,7 +64,7 @@ export class RevisionHistory {
     for (const revision of idle.slice(0, Math.max(0, idle.length - limit))) await this.#client.delete(revision)
   }
 
-  /** A revision that an earlier owner of that name left behind names pods that need no replacement. */
+  /** Adopts a revision of an earlier owner with the same name, whose pods need no replacement. */
   async #adopt(owner: Revisioned, name: string): Promise<ControllerRevision | undefined> {
     const found = this.#client.get(namespaceOf(owner), name)
     if (found === undefined || controllerOf(found) !== undefined) return undefined
@@ -97,6 +96,6 @@ export class RevisionHistory {
         if (adopted !== undefined) return adopted
       }
     }
-    throw new Error(`no free name for a revision of ${owner.kind} ${namespaceOf(owner)}/${owner.metadata.name}`)
+    throw new Error(`no unused name for a revision of ${owner.kind} ${namespaceOf(owner)}/${owner.metadata.name}`)
   }
 }

@@ -37,25 +37,25 @@ const requests = (amounts: Record<string, string>) => ({
   containers: [{ name: 'main', image: 'web:1', resources: { requests: amounts } }],
 })
 
-describe('a pod goes where', () => {
-  it('its node selector says', async () => {
+describe('a pod is scheduled', () => {
+  it('to a node that matches its node selector', async () => {
     expect(await place('p', { nodeSelector: { disk: 'hdd' } })).toBe('small')
   })
 
-  it('its required node affinity says', async () => {
+  it('to a node that matches its required node affinity', async () => {
     const matchExpressions = [{ key: 'disk', operator: 'NotIn', values: ['hdd'] }]
     const required = { nodeSelectorTerms: [{ matchExpressions }] }
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required }
     expect(await place('p', { affinity: { nodeAffinity } })).toBe('large')
   })
 
-  it('its preferences say, as far as possible', async () => {
+  it('by its preferences, as far as possible', async () => {
     const preference = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] }
     const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference }] }
     for (const name of ['a', 'b', 'c']) expect(await place(name, { affinity: { nodeAffinity } })).toBe('large')
   })
 
-  it('taints let it', async () => {
+  it('only to nodes whose taints it tolerates', async () => {
     const nodeSelector = { 'kubernetes.io/hostname': 'gpu' }
     expect(await place('kept-out', { nodeSelector })).toBeUndefined()
     const tolerations = [{ key: 'gpu', operator: 'Equal', value: 'yes', effect: 'NoSchedule' }]
@@ -63,7 +63,7 @@ describe('a pod goes where', () => {
     expect(await place('let-in-too', { nodeSelector, tolerations: [{ operator: 'Exists' }] })).toBe('gpu')
   })
 
-  it('there is room', async () => {
+  it('where enough resources are available', async () => {
     const nodeSelector = { disk: 'hdd' }
     expect(await place('a', { nodeSelector, ...requests({ cpu: '600m' }) })).toBe('small')
     expect(await place('b', { nodeSelector, ...requests({ cpu: '600m' }) })).toBeUndefined()
@@ -77,13 +77,13 @@ describe('a pod goes where', () => {
     expect(get('b').spec.nodeName).toBe('small')
   })
 
-  it('its host port is free', async () => {
+  it('where its host port is available', async () => {
     const spec = { containers: [{ name: 'main', image: 'x', ports: [{ containerPort: 80, hostPort: 80 }] }] }
     expect(new Set([await place('a', spec), await place('b', spec)])).toEqual(new Set(['small', 'large']))
     expect(await place('c', spec)).toBeUndefined()
   })
 
-  it('the pods are that it wants to be with', async () => {
+  it('next to the pods of its affinity', async () => {
     const podAffinity = {
       requiredDuringSchedulingIgnoredDuringExecution: [
         { labelSelector: { matchLabels: { app: 'db' } }, topologyKey: 'topology.kubernetes.io/zone' },
@@ -94,7 +94,7 @@ describe('a pod goes where', () => {
     expect(get('web').spec.nodeName).toBe('small')
   })
 
-  it('the pods are not that it keeps away from, or that keep it away', async () => {
+  it('away from the pods of its anti-affinity, and of theirs', async () => {
     const podAntiAffinity = {
       requiredDuringSchedulingIgnoredDuringExecution: [
         { labelSelector: { matchLabels: { app: 'web' } }, topologyKey: 'kubernetes.io/hostname' },
@@ -106,7 +106,7 @@ describe('a pod goes where', () => {
     expect(await place('c', {}, { app: 'web' })).toBeUndefined()
   })
 
-  it('it does not crowd a zone more than it may', async () => {
+  it('within the maximum skew of zones', async () => {
     const constraint = {
       maxSkew: 1,
       topologyKey: 'topology.kubernetes.io/zone',
@@ -130,7 +130,7 @@ it('spreads the pods of one controller over the nodes', async () => {
   expect(counts.map((group) => group?.length)).toEqual([2, 2])
 })
 
-it('leaves alone what another scheduler, a scheduling gate or a fixed node takes care of', async () => {
+it('ignores pods with another scheduler, a scheduling gate or a fixed node', async () => {
   expect(await place('other', { schedulerName: 'mine' })).toBeUndefined()
   expect(await place('gated', { schedulingGates: [{ name: 'quota' }] })).toBeUndefined()
   expect(await place('fixed', { nodeName: 'gpu' })).toBe('gpu')
@@ -139,7 +139,7 @@ it('leaves alone what another scheduler, a scheduling gate or a fixed node takes
 describe('a node', () => {
   const change = (name: string, update: (node: Node) => Node) => cluster.change<Node>('nodes', name, update)
 
-  it('that is cordoned gets no new pods, and keeps those it has', async () => {
+  it('that is cordoned gets no new pods, and keeps its pods', async () => {
     expect(await place('before', { nodeSelector: { disk: 'hdd' } })).toBe('small')
     await change('small', (node) => ({ ...node, spec: { ...node.spec, unschedulable: true } }))
     await cluster.settle()
@@ -151,7 +151,7 @@ describe('a node', () => {
     expect(get('after').spec.nodeName).toBe('small')
   })
 
-  it('that joins takes the pods that waited for it', async () => {
+  it('that joins gets the pending pods', async () => {
     expect(await place('p', { nodeSelector: { disk: 'nvme' } })).toBeUndefined()
     await cluster.create('nodes', {
       apiVersion: 'v1',
@@ -163,7 +163,7 @@ describe('a node', () => {
     expect(isReady(get('p'))).toBe(true)
   })
 
-  it('that is tainted NoExecute loses the pods that do not tolerate it, or not for long', async () => {
+  it('with a NoExecute taint loses the pods that do not tolerate it, or when their toleration expires', async () => {
     const nodeSelector = { disk: 'hdd' }
     const toleration = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute' }
     await place('leaves', { nodeSelector })
@@ -191,7 +191,7 @@ describe('a node', () => {
     expect(cluster.pods.list().every(isReady)).toBe(true)
   })
 
-  it('that stops being ready makes its pods unready and loses them when their patience is over', async () => {
+  it('that is not ready makes its pods unready and loses them when their tolerations expire', async () => {
     const tolerations = [
       { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
     ]
@@ -211,7 +211,7 @@ describe('a node', () => {
     expect(cluster.pods.list().filter(isReady)).toHaveLength(1)
     await cluster.advance(300_000)
     expect(cluster.pods.list().filter(isReady)).toHaveLength(2)
-    // Nobody is there to confirm that the old one has stopped.
+    // No kubelet confirms that the old pod has stopped.
     expect(cluster.pods.list()).toHaveLength(3)
     await setReady('True')
     await cluster.advance(60_000)
@@ -220,7 +220,7 @@ describe('a node', () => {
   })
 })
 
-it('registers nodes once, and writes nothing about them while nothing happens', async () => {
+it('registers nodes once, and does not write them while nothing changes', async () => {
   const small = cluster.of<Node>('nodes').get('', 'small')
   expect(small?.status).toMatchObject({ capacity: { cpu: '1', memory: '1Gi', pods: '2500' } })
   expect(small?.metadata.labels).toMatchObject({ 'kubernetes.io/hostname': 'small', 'kubernetes.io/os': 'linux' })

@@ -1,4 +1,4 @@
-/** Chooses a node for every pod that has none. */
+/** Chooses a node for every pod without one. */
 
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -12,11 +12,11 @@ import { matchesNode, preference, repellingTaint } from './scheduling/node-fit.t
 import { NodeUsage, requestsOf } from './scheduling/node-usage.ts'
 import { affinityCheck, isRepelling } from './scheduling/pod-affinity.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './time.ts'
 
 const SOURCE = 'default-scheduler'
 
-/** The node chosen, or why there is none. */
+/** The chosen node, or the reason why there is none. */
 type Choice = { readonly node: Node } | { readonly why: string }
 
 function isWaiting(pod: Pod): boolean {
@@ -27,7 +27,7 @@ function isWaiting(pod: Pod): boolean {
 
 class PodScheduler {
   readonly usage = new NodeUsage()
-  /** Pods for which no node did when they were last looked at. */
+  /** Pods that were unschedulable in the last attempt. */
   readonly unschedulable = new Map<string, Pod>()
   readonly repelling = new Map<string, Pod>()
   readonly #context: ControllerContext
@@ -98,7 +98,10 @@ class PodScheduler {
     return missing === undefined ? undefined : `insufficient ${missing}`
   }
 
-  /** Most preferred, then with the fewest siblings, then the emptiest; the order of nodes breaks the tie. */
+  /**
+   * Most preferred, then with the fewest pods of the same controller, then the least loaded; ties are broken by the
+   * order of nodes.
+   */
   #best(pod: Pod, nodes: readonly Node[]): Node | undefined {
     if (nodes.length < 2) return nodes[0]
     const owner = controllerOf(pod)
@@ -113,7 +116,7 @@ class PodScheduler {
     return scored.reduce((best, candidate) => (isLess(candidate.score, best.score) ? candidate : best)).node
   }
 
-  /** A claim that must be bound before the pod gets a node. */
+  /** A claim that must be bound before the pod is scheduled. */
   #unboundClaim(pod: Pod): string | undefined {
     for (const name of claimsOf(pod)) {
       const claim = this.#claims.get(namespaceOf(pod), name)
@@ -156,19 +159,19 @@ function isLess(a: readonly number[], b: readonly number[]): boolean {
   return false
 }
 
-/** The scheduler named `default-scheduler`. It evicts nobody to make room: priorities have no effect. */
+/** The scheduler named `default-scheduler`. It does not preempt: priorities have no effect. */
 export function createScheduler(context: ControllerContext): SimulatorController {
   const scheduler = new PodScheduler(context)
   const retryAll = (enqueue: (key: string) => void) => {
     for (const key of scheduler.unschedulable.keys()) enqueue(key)
   }
-  // A pod that finds its place makes none for others, except for those that want to stand beside it.
+  // A scheduled pod only enables other pods that have an affinity to it.
   const retryAttracted = (enqueue: (key: string) => void) => {
     for (const [key, pod] of scheduler.unschedulable) if (pod.spec.affinity?.podAffinity !== undefined) enqueue(key)
   }
   return new Controller(context, {
     name: 'scheduler',
-    // One pod after the other: each choice must see what the one before took.
+    // One pod at a time: each decision must see the previous one.
     concurrency: 1,
     watches: {
       nodes: (_event, enqueue) => retryAll(enqueue),

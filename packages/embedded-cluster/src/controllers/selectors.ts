@@ -1,4 +1,4 @@
-/** Label selectors: whether they match, and finding those that match without trying each one. */
+/** Label selectors: matching, and an index of selectors by label. */
 import type { LabelRequirement, LabelSelector, Labels } from './kinds/meta.ts'
 
 /** Whether `labels` satisfy the selector. An empty selector matches everything, no selector matches nothing. */
@@ -30,20 +30,20 @@ export function satisfies(requirement: LabelRequirement, labels: Labels): boolea
   }
 }
 
-/** The value a label is found under in a lookup of labelled objects. */
+/** The index key of a label. */
 export function labelValue(namespace: string, key: string, value: string): string {
   return `${namespace}/${key}=${value}`
 }
 
 /**
- * Answers which of many selectors match given labels. Each selector is filed under one label it demands, so only
- * those that share a label with the object are tried: a thousand Services cost a pod nothing.
+ * Finds which of many selectors match given labels. Each selector is indexed under one label it requires, so only those
+ * that share a label with the object are evaluated: a thousand Services cost a pod nothing.
  */
 export class SelectorIndex {
   readonly #filed = new Map<string, Map<string, LabelSelector>>()
   readonly #places = new Map<string, readonly string[]>()
 
-  /** Files the selector of the object `namespace/name`, in place of an earlier one; none removes it. */
+  /** Indexes the selector of the object `namespace/name`, replacing an earlier one; `undefined` removes it. */
   set(namespace: string, key: string, selector: LabelSelector | undefined): void {
     for (const place of this.#places.get(key) ?? []) {
       const selectors = this.#filed.get(place)

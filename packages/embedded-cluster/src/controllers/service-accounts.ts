@@ -1,4 +1,4 @@
-/** Gives every namespace what a pod in it expects: the default ServiceAccount and the cluster's root certificate. */
+/** Creates the default ServiceAccount and the ConfigMap with the cluster's root certificate in every namespace. */
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller, type EventHandler } from './controller.ts'
@@ -70,7 +70,7 @@ async function ignoringExisting(creation: Promise<unknown>): Promise<void> {
   try {
     await creation
   } catch (error) {
-    // Somebody made it first, which is what was wanted.
+    // Another client created it first, as intended.
     if (!isAlreadyExists(error)) throw error
   }
 }

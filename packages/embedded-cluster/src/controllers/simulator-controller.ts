@@ -1,8 +1,8 @@
-/** What all parts of the simulator have in common. */
+/** The interface of all controllers of the simulator. */
 import type { ClusterController } from '../rest/cluster-api.ts'
 
-/** A controller whose rest can be observed: tests wait for it instead of for time. */
+/** A controller with observable idleness: tests wait for it instead of for time. */
 export interface SimulatorController extends ClusterController {
-  /** True when nothing is queued or under way. Waiting for time counts as idle. */
+  /** True when nothing is queued or in progress. Waiting for a timer counts as idle. */
   readonly isIdle: boolean
 }

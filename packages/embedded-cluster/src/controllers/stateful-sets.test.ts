@@ -54,7 +54,7 @@ async function annotate(name: string, annotations: Record<string, string>): Prom
 }
 
 describe('a StatefulSet', () => {
-  it('brings its pods up in order, each after the one before is ready', async () => {
+  it('creates its pods in order, each after the previous one is ready', async () => {
     await create()
     await cluster.settle()
     expect(names()).toEqual(['db-0'])
@@ -73,7 +73,7 @@ describe('a StatefulSet', () => {
     expect(db().status?.currentRevision).toBe(db().status?.updateRevision)
   })
 
-  it('brings them up together when it is Parallel', async () => {
+  it('creates them together with the policy Parallel', async () => {
     await create({ podManagementPolicy: 'Parallel' })
     await cluster.settle()
     expect(names()).toEqual(['db-0', 'db-1', 'db-2'])
@@ -95,7 +95,7 @@ describe('a StatefulSet', () => {
     })
   })
 
-  it('waits at a pod that does not get ready', async () => {
+  it('waits for a pod that does not become ready', async () => {
     const annotations = { 'simulator.reeve.dev/fail': 'NotReady' }
     await create({ template: podTemplate({ labels: { app: 'db' }, annotations }) })
     await cluster.advance(60_000)
@@ -105,7 +105,7 @@ describe('a StatefulSet', () => {
     expect(names()).toEqual(['db-0', 'db-1'])
   })
 
-  it('goes down from the highest ordinal, one at a time', async () => {
+  it('scales down from the highest ordinal, one at a time', async () => {
     await create()
     await cluster.advance(10_000)
     const order: string[] = []
@@ -118,7 +118,7 @@ describe('a StatefulSet', () => {
     expect(db().status).toMatchObject({ replicas: 0 })
   })
 
-  it('replaces a pod that is deleted or has ended under the same name', async () => {
+  it('replaces a pod that is deleted or has terminated, with the same name', async () => {
     await create()
     await cluster.advance(10_000)
     const uids = cluster.pods.list().map(({ metadata }) => metadata.uid)
@@ -132,7 +132,7 @@ describe('a StatefulSet', () => {
     expect(uids).not.toContain(pod('db-2').metadata.uid)
   })
 
-  it('takes over the pods that an earlier one left behind, as they are', async () => {
+  it('adopts the pods of an earlier one unchanged', async () => {
     await create()
     await cluster.advance(10_000)
     const uids = cluster.pods.list().map(({ metadata }) => metadata.uid)
@@ -145,7 +145,7 @@ describe('a StatefulSet', () => {
     expect(db().status).toMatchObject({ readyReplicas: 3, updatedReplicas: 3 })
   })
 
-  it('rests when it is done', async () => {
+  it('is idle when it is done', async () => {
     await create()
     await cluster.advance(60_000)
     const { writes } = cluster.api
@@ -190,7 +190,7 @@ describe('an update of a StatefulSet', () => {
     expect(images().sort()).toEqual(['db:1', 'db:1', 'db:2'])
   })
 
-  it('replaces a pod that a bad update broke, wherever it is, when pods come up together', async () => {
+  it('replaces a pod that a broken update broke, at any ordinal, with the policy Parallel', async () => {
     await sets().delete(db())
     await cluster.advance(60_000)
     await create({ podManagementPolicy: 'Parallel' })
@@ -204,7 +204,7 @@ describe('an update of a StatefulSet', () => {
     expect(cluster.pods.list().every(isReady)).toBe(true)
   })
 
-  it('leaves pods alone until they are deleted when the strategy is OnDelete', async () => {
+  it('keeps pods until they are deleted when the strategy is OnDelete', async () => {
     await change({ updateStrategy: { type: 'OnDelete' } })
     await changeImage('db:2')
     await cluster.advance(60_000)
@@ -214,7 +214,7 @@ describe('an update of a StatefulSet', () => {
     expect(pod('db-1').spec.containers[0]?.image).toBe('db:2')
   })
 
-  it('keeps its revisions, gives the old one back on return, and forgets beyond the limit', async () => {
+  it('keeps its revisions, reuses an earlier one, and deletes those beyond the limit', async () => {
     const revisions = () => cluster.of<ControllerRevision>('controllerrevisions.apps').list()
     const first = db().status?.currentRevision
     await changeImage('db:2')
@@ -240,7 +240,7 @@ describe('the claims of a StatefulSet', () => {
     },
   ]
 
-  it('are made for every pod, bound, and kept when the set goes', async () => {
+  it('are created for every pod, bound, and kept when the set is deleted', async () => {
     await create({ volumeClaimTemplates })
     await cluster.advance(10_000)
     expect(
@@ -264,7 +264,7 @@ describe('the claims of a StatefulSet', () => {
     expect(claims().list()).toHaveLength(3)
   })
 
-  it('go with the set, or with the pods it no longer has, when it says so', async () => {
+  it('are deleted with the set, or when it scales down, if its policy requires it', async () => {
     const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Delete', whenScaled: 'Delete' }
     await create({ volumeClaimTemplates, persistentVolumeClaimRetentionPolicy })
     await cluster.advance(10_000)

@@ -1,9 +1,9 @@
-/** Runs the pods of StatefulSets: named, in order, each with its own volumes. */
+/** Runs the pods of StatefulSets: with stable names, in order, each with its own volumes. */
 import { claim } from './claims.ts'
+import { positive } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
-import { earliest } from './earliest.ts'
 import type { PersistentVolumeClaim } from './kinds/cluster.ts'
 import {
   controllerOf,
@@ -17,13 +17,13 @@ import {
 import { availableAtMs, isReady, type Pod } from './kinds/pods.ts'
 import type { ControllerRevision, StatefulSet, StatefulSetStatus } from './kinds/workloads.ts'
 import { failureMessage } from './pod-creation.ts'
-import { positive } from './positive.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { RevisionHistory } from './revision-history.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 import { type Action, isAvailable, isRunningAndReady, nextActions, type SetState } from './stateful-sets/plan.ts'
 import { claimsFor, ordinalOf, podOf, revisionNameOf } from './stateful-sets/pod-identity.ts'
+import { earliest } from './time.ts'
 
 const SOURCE = 'statefulset-controller'
 
@@ -50,17 +50,17 @@ class StatefulSetReconciler {
     await claim(set, this.#pods, { owned: this.#context.pods.controlledBy(set.metadata.uid), orphans })
     if (isTerminating(set)) return undefined
     const state = this.#state(set, await this.#history.ensure(set))
-    let againMs: number | undefined
+    let requeueAfterMs: number | undefined
     try {
       for (const action of nextActions(state)) {
         signal.throwIfAborted()
-        await this.#act(set, action)
+        await this.#execute(set, action)
       }
     } finally {
-      // Also when a pod is refused: the status says that the set was seen, and what is missing.
-      againMs = await this.#report(set, state.update)
+      // Also when a pod is rejected: the status has the observed generation and shows what is missing.
+      requeueAfterMs = await this.#report(set, state.update)
     }
-    return againMs
+    return requeueAfterMs
   }
 
   #state(set: StatefulSet, update: ControllerRevision): SetState {
@@ -74,14 +74,14 @@ class StatefulSetReconciler {
     return { set, pods, current, update, nowMs: this.#context.clock.now() }
   }
 
-  async #act(set: StatefulSet, action: Action): Promise<void> {
+  async #execute(set: StatefulSet, action: Action): Promise<void> {
     if ('create' in action) {
       await this.#create(set, action.create, action.revision)
       return
     }
     const { ordinal, because } = action
     const { whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {}
-    if (because === 'surplus' && whenScaled === 'Delete') await this.#handClaimsTo(action.delete, set, ordinal)
+    if (because === 'surplus' && whenScaled === 'Delete') await this.#setClaimOwner(action.delete, set, ordinal)
     await this.#pods.delete(action.delete)
     const message = `deleted pod ${action.delete.metadata.name}: ${because}`
     await this.#context.events.record(set, { reason: 'SuccessfulDelete', message, source: SOURCE })
@@ -103,7 +103,7 @@ class StatefulSetReconciler {
   }
 
   async #ensureClaims(set: StatefulSet, ordinal: number): Promise<void> {
-    const goesWithSet = set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete'
+    const isDeletedWithSet = set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete'
     for (const { template, namespace, name } of claimsFor(set, ordinal)) {
       if (this.#claims.get(namespace, name) !== undefined) continue
       const { labels, annotations } = template.metadata
@@ -116,19 +116,19 @@ class StatefulSetReconciler {
             namespace,
             labels: { ...labels, ...set.spec.selector.matchLabels },
             ...(annotations === undefined ? {} : { annotations }),
-            ...(goesWithSet ? { ownerReferences: [ownerReference(set)] } : {}),
+            ...(isDeletedWithSet ? { ownerReferences: [ownerReference(set)] } : {}),
           },
           spec: template.spec,
         })
       } catch (error) {
-        // The claim of an earlier pod of that name is what the new one is to get.
+        // The claim of an earlier pod with that name is reused.
         if (!isAlreadyExists(error)) throw error
       }
     }
   }
 
-  /** Makes the claims go with the pod that is about to go. */
-  async #handClaimsTo(pod: Pod, set: StatefulSet, ordinal: number): Promise<void> {
+  /** Makes the pod that is about to be deleted the owner of its claims. */
+  async #setClaimOwner(pod: Pod, set: StatefulSet, ordinal: number): Promise<void> {
     for (const { namespace, name } of claimsFor(set, ordinal)) {
       const live = this.#claims.get(namespace, name)
       if (live === undefined || isTerminating(live)) continue
@@ -137,11 +137,11 @@ class StatefulSetReconciler {
     }
   }
 
-  async #report(acted: StatefulSet, update: ControllerRevision): Promise<number | undefined> {
-    const live = this.#sets.get(namespaceOf(acted), acted.metadata.name)
-    if (live === undefined || live.metadata.uid !== acted.metadata.uid) return undefined
-    // The newer generation is in the queue already.
-    if (live.metadata.generation !== acted.metadata.generation) return undefined
+  async #report(reconciled: StatefulSet, update: ControllerRevision): Promise<number | undefined> {
+    const live = this.#sets.get(namespaceOf(reconciled), reconciled.metadata.name)
+    if (live === undefined || live.metadata.uid !== reconciled.metadata.uid) return undefined
+    // The newer generation is queued already.
+    if (live.metadata.generation !== reconciled.metadata.generation) return undefined
     const pods = this.#context.pods.controlledBy(live.metadata.uid)
     const status = this.#status(live, pods, update)
     await this.#sets.updateStatus(live, status)
@@ -184,7 +184,7 @@ class StatefulSetReconciler {
   }
 }
 
-/** Owned, but not controlled: the owner is only there to be waited for. */
+/** An owner reference without `controller`, only for garbage collection. */
 function ownerReference(owner: StatefulSet | Pod): OwnerReference {
   const { apiVersion, kind, name, uid } = controllerReference(owner)
   return { apiVersion, kind, name, uid }

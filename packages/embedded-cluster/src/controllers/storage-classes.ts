@@ -1,4 +1,4 @@
-/** Sees to it that claims can be bound: a cluster without any StorageClass gets a default one at start. */
+/** Creates a default StorageClass at start if the cluster has none, so that claims can be bound. */
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
 import { Controller } from './controller.ts'
@@ -8,7 +8,7 @@ import type { SimulatorController } from './simulator-controller.ts'
 
 const NAME = 'standard'
 
-/** Looks once: a class that somebody deletes later stays deleted. */
+/** Runs once: a class that is deleted later stays deleted. */
 export function createStorageClassController(context: ControllerContext): SimulatorController {
   const classes = new ResourceClient<StorageClass>(context.api, 'storageclasses.storage.k8s.io')
   return new Controller(context, {

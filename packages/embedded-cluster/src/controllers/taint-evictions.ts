@@ -1,4 +1,4 @@
-/** Deletes pods from nodes whose NoExecute taints they do not, or no longer, tolerate. */
+/** Deletes pods from nodes whose NoExecute taints they do not tolerate, or no longer tolerate. */
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import type { Node, Taint } from './kinds/cluster.ts'
@@ -7,11 +7,11 @@ import { isFinished, type Pod } from './kinds/pods.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { covers } from './scheduling/node-fit.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { parseTimestamp } from './time.ts'
 
 const SOURCE = 'taint-eviction-controller'
 
-/** When the pod has to leave, in milliseconds since the epoch; infinite if it may stay. */
+/** When the pod must be evicted, in milliseconds since the epoch; infinite if it may stay. */
 function evictionTimeMs(pod: Pod, taints: readonly Taint[], sinceMs: (taint: Taint) => number): number {
   let dueMs = Number.POSITIVE_INFINITY
   for (const taint of taints) {
@@ -33,7 +33,7 @@ function noExecuteTaints(node: Node | undefined): readonly Taint[] {
 export function createTaintEvictionController(context: ControllerContext): SimulatorController {
   const pods = new ResourceClient<Pod>(context.api, 'pods')
   const nodes = new ResourceClient<Node>(context.api, 'nodes')
-  /** When taints that do not say so themselves were first seen, by node. */
+  /** When taints without a timestamp were first observed, by node. */
   const seen = new Map<string, Map<string, number>>()
 
   function noteTaints(node: Node, isGone: boolean): void {

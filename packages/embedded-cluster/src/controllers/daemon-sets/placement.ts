@@ -1,11 +1,11 @@
-/** Where the pods of a DaemonSet belong. */
+/** The nodes on which the pods of a DaemonSet run. */
 import type { Node } from '../kinds/cluster.ts'
 import type { NodeSelectorTerm, Pod, PodSpec, PodTemplate, Toleration } from '../kinds/pods.ts'
 import { matchesNode, repellingTaint } from '../scheduling/node-fit.ts'
 
 const NAME_FIELD = 'metadata.name'
 
-/** A daemon stays on a node in trouble: it may be what gets the node out of it. */
+/** Daemon pods stay on unhealthy nodes, which they may help to repair. */
 const DAEMON_TOLERATIONS: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -20,15 +20,15 @@ const HOST_NETWORK_TOLERATION: Toleration = {
   effect: 'NoSchedule',
 }
 
-/** What a DaemonSet wants of a node. */
+/** Whether a DaemonSet runs on a node. */
 export interface Placement {
-  /** A pod belongs there. */
+  /** A pod should run there. */
   readonly shouldRun: boolean
-  /** A pod that is there may stay: a new NoSchedule taint keeps others out but drives nobody away. */
+  /** An existing pod may stay: a new NoSchedule taint repels new pods but does not evict. */
   readonly mayStay: boolean
 }
 
-/** Whether a pod of that template belongs on the node. */
+/** Whether a pod of that template should run on the node. */
 export function placementOn(node: Node, template: PodTemplate): Placement {
   const spec = withTolerations(template.spec)
   if (!matchesNode(spec, node)) return { shouldRun: false, mayStay: false }
@@ -47,7 +47,7 @@ function withTolerations(spec: PodSpec): PodSpec {
   return { ...spec, tolerations: [...(spec.tolerations ?? []), ...DAEMON_TOLERATIONS, ...network] }
 }
 
-/** The template for one node: the scheduler can only put it there. */
+/** The template for one node: the scheduler can only choose that node. */
 export function templateFor(node: string, template: PodTemplate): PodTemplate {
   const spec = withTolerations(template.spec)
   const onNode = { matchFields: [{ key: NAME_FIELD, operator: 'In', values: [node] }] }
@@ -61,7 +61,7 @@ export function templateFor(node: string, template: PodTemplate): PodTemplate {
   return { ...template, spec: { ...spec, affinity: { ...spec.affinity, nodeAffinity } } }
 }
 
-/** The node the pod is on or meant for. */
+/** The node that the pod runs on or is meant for. */
 export function targetNode(pod: Pod): string | undefined {
   if (pod.spec.nodeName !== undefined) return pod.spec.nodeName
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

@@ -1,11 +1,12 @@
-/** What a DaemonSet does next on each node. Decisions only: nothing is written here. */
-import { resolveIntOrPercent } from '../int-or-percent.ts'
+/** The next steps of a DaemonSet on each node, as pure functions. */
+
 import { byAge, isTerminating } from '../kinds/meta.ts'
 import { availableAtMs, isFinished, type Pod } from '../kinds/pods.ts'
 import type { DaemonSet } from '../kinds/workloads.ts'
+import { resolveIntOrPercent } from '../quantities.ts'
 import type { Placement } from './placement.ts'
 
-/** The label that names the revision a pod was made from. */
+/** The label with the revision of a pod. */
 export const HASH_LABEL = 'controller-revision-hash'
 
 /** A node and the set's pods on it. */
@@ -15,19 +16,19 @@ export interface NodeState {
   readonly pods: readonly Pod[]
 }
 
-/** Pods to delete, and nodes that get a new one. */
+/** Nodes that get a new pod, and pods to delete. */
 export interface DaemonPlan {
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
 }
 
-/** Whether the pod has been ready for the time the set asks for. */
+/** Whether the pod has been ready for `minReadySeconds`. */
 export function isAvailable(pod: Pod, set: DaemonSet, nowMs: number): boolean {
   const atMs = availableAtMs(pod, set.spec.minReadySeconds ?? 0)
   return atMs !== undefined && atMs <= nowMs && !isTerminating(pod)
 }
 
-/** Puts a pod on every node that should have one and takes the others away. */
+/** Creates a pod on every node that should have one and deletes the others. */
 export function placementPlan(states: readonly NodeState[], hash: string): DaemonPlan {
   const create: string[] = []
   const remove: Pod[] = []
@@ -36,21 +37,21 @@ export function placementPlan(states: readonly NodeState[], hash: string): Daemo
     const running = pods.filter((pod) => !isFinished(pod) && !isTerminating(pod))
     remove.push(...ended)
     if (!placement.shouldRun && !placement.mayStay) remove.push(...running)
-    // A node gets its pod only after the one before is gone, unless the update said otherwise.
+    // A node gets a pod only after the previous one is deleted, unless the update surges.
     else if (placement.shouldRun && pods.length === 0) create.push(node)
     else remove.push(...duplicates(running, hash))
   }
   return { create, remove }
 }
 
-/** One pod of each revision may be on a node, for an update that surges; the oldest of each stays. */
+/** A node may have one pod of each revision during a surging update; the oldest of each stays. */
 function duplicates(pods: readonly Pod[], hash: string): Pod[] {
   const isNew = (pod: Pod) => pod.metadata.labels?.[HASH_LABEL] === hash
   const surplus = (group: readonly Pod[]) => [...group].sort(byAge).slice(1)
   return [...surplus(pods.filter(isNew)), ...surplus(pods.filter((pod) => !isNew(pod)))]
 }
 
-/** The next step of a rolling update, within maxUnavailable, or within maxSurge if that is set. */
+/** The next step of a rolling update, within maxUnavailable, or within maxSurge if it is set. */
 export function updatePlan(set: DaemonSet, states: readonly NodeState[], hash: string, nowMs: number): DaemonPlan {
   const wanted = states.filter(({ placement }) => placement.shouldRun)
   const { maxSurge = 0, maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {}
@@ -69,7 +70,7 @@ export function updatePlan(set: DaemonSet, states: readonly NodeState[], hash: s
     const next = outdated.filter(({ fresh }) => fresh === undefined).slice(0, Math.max(0, surge - surging))
     return { create: next.map(({ node }) => node), remove: outdated.filter(isReplaced).flatMap(({ old }) => old ?? []) }
   }
-  // Pods that do not serve are replaced at once: nobody misses them.
+  // Unavailable pods are replaced immediately, without using the budget.
   const idle = outdated.filter(({ isServed }) => !isServed)
   const budget = unavailable - nodes.filter(({ isServed }) => !isServed).length
   const serving = outdated.filter(({ isServed }) => isServed).slice(0, Math.max(0, budget))

@@ -1,10 +1,9 @@
-/** The writes of a rollout: making the new ReplicaSet, setting replicas, forgetting old revisions. */
+/** The writes of a rollout: creating the new ReplicaSet, scaling, deleting old revisions. */
 import { isAlreadyExists } from '../control-loop.ts'
 import { contentHash } from '../hash.ts'
-import { jsonEquals } from '../json-equals.ts'
 import { byAge, controllerOf, controllerReference, type Draft, isTerminating, namespaceOf } from '../kinds/meta.ts'
 import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import { jsonEquals, type ResourceClient } from '../resource-client.ts'
 import {
   copiedAnnotations,
   hasTemplate,
@@ -16,7 +15,7 @@ import {
 } from './revisions.ts'
 import { newSetReplicas, type Rollout, replicasOf, type Targets, updateBudget } from './rollout.ts'
 
-/** Divides the ReplicaSets of a Deployment into the one with its present template and the others. */
+/** Divides the ReplicaSets of a Deployment into the one with its current template and the others. */
 export function rolloutOf(deployment: Deployment, sets: readonly ReplicaSet[]): Rollout {
   const { template } = deployment.spec
   const sorted = [...sets].sort(byAge)
@@ -24,14 +23,14 @@ export function rolloutOf(deployment: Deployment, sets: readonly ReplicaSet[]): 
   return { deployment, newSet, oldSets: sorted.filter((set) => set !== newSet) }
 }
 
-/** The hash finds the set again even if something on the way to the store added to its template. */
+/** The hash identifies the set even if admission added fields to its template. */
 function findByHash(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   if (sets.length === 0) return undefined
   const hash = templateHash(deployment)
   return sets.find((set) => set.metadata.labels?.[TEMPLATE_HASH] === hash)
 }
 
-/** The hash that names the ReplicaSet of the Deployment's present template. */
+/** The hash in the name of the ReplicaSet of the current template. */
 function templateHash({ spec, status }: Deployment): string {
   return contentHash(spec.template, status?.collisionCount ?? 0)
 }
@@ -44,7 +43,7 @@ export class ReplicaSetChanges {
     this.#sets = sets
   }
 
-  /** Makes the ReplicaSet of the present template; `undefined` if its name is taken by another template's. */
+  /** Creates the ReplicaSet of the current template; `undefined` if another template's set has its name. */
   async createNew(rollout: Rollout): Promise<ReplicaSet | undefined> {
     const draft = this.#draft(rollout)
     try {
@@ -58,7 +57,7 @@ export class ReplicaSetChanges {
     }
   }
 
-  /** Brings revision, sizes and minReadySeconds of the new ReplicaSet up to date. */
+  /** Updates revision, sizes and minReadySeconds of the new ReplicaSet. */
   async refreshNew({ deployment, newSet, oldSets }: Rollout): Promise<ReplicaSet | undefined> {
     if (newSet === undefined) return undefined
     const revision = 1 + Math.max(0, ...oldSets.map(revisionOf))
@@ -76,15 +75,15 @@ export class ReplicaSetChanges {
     return this.#sets.update({ ...newSet, metadata: { ...newSet.metadata, annotations }, spec })
   }
 
-  /** Sets the replicas asked for and tells every set with pods the size of its Deployment. */
+  /** Sets the requested replicas and records the size of the Deployment on every set with pods. */
   async scale(deployment: Deployment, sets: readonly ReplicaSet[], targets: Targets): Promise<ScaleChange[]> {
     const changes: ScaleChange[] = []
     for (const set of sets) {
       const from = replicasOf(set)
       const to = targets.get(set.metadata.name) ?? from
       const annotations = { ...set.metadata.annotations, ...sizes(deployment) }
-      const isTold = to === 0 || jsonEquals(set.metadata.annotations, annotations)
-      if (from === to && isTold) continue
+      const isUpToDate = to === 0 || jsonEquals(set.metadata.annotations, annotations)
+      if (from === to && isUpToDate) continue
       await this.#sets.update({
         ...set,
         metadata: { ...set.metadata, annotations },
@@ -96,7 +95,7 @@ export class ReplicaSetChanges {
   }
 
   /** Deletes the oldest revisions beyond the limit, if they have no pods. */
-  async forgetOldest({ deployment, oldSets }: Rollout): Promise<void> {
+  async deleteOldest({ deployment, oldSets }: Rollout): Promise<void> {
     const limit = deployment.spec.revisionHistoryLimit ?? 10
     const idle = oldSets.filter((set) => {
       const { generation = 0 } = set.metadata
@@ -133,7 +132,7 @@ export class ReplicaSetChanges {
   }
 }
 
-/** A ReplicaSet that was told another number of replicas. */
+/** A ReplicaSet whose replicas changed. */
 export interface ScaleChange {
   readonly name: string
   readonly from: number

@@ -1,18 +1,19 @@
-/** The annotations by which a Deployment and its ReplicaSets remember revisions and what they were told. */
-import { jsonEquals } from '../json-equals.ts'
+/** The annotations in which a Deployment and its ReplicaSets store revisions and sizes. */
+
 import type { ClusterObject, Labels } from '../kinds/meta.ts'
 import type { PodTemplate } from '../kinds/pods.ts'
 import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
+import { jsonEquals } from '../resource-client.ts'
 
-/** The label that tells the pods of one template from those of another. */
+/** The label that distinguishes the pods of different templates. */
 export const TEMPLATE_HASH = 'pod-template-hash'
-/** The annotation with the number of a rollout, on the Deployment and on each of its ReplicaSets. */
+/** The annotation with the revision, on the Deployment and on each of its ReplicaSets. */
 export const REVISION = 'deployment.kubernetes.io/revision'
 const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
 const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
 const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
 
-/** Annotations of a Deployment that say something about it alone and are not copied to its ReplicaSets. */
+/** Annotations that only apply to the Deployment and are not copied to its ReplicaSets. */
 const NOT_COPIED = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   REVISION,
@@ -27,28 +28,28 @@ export function revisionOf(object: ClusterObject): number {
   return numberIn(object, REVISION) ?? 0
 }
 
-/** The replicas the Deployment had when this set was last told its share. */
+/** The replicas of the Deployment when this set was last scaled. */
 export function desiredReplicasOf(set: ReplicaSet): number | undefined {
   return numberIn(set, DESIRED_REPLICAS)
 }
 
-/** The most pods the Deployment might have had then, its surge included. */
+/** The maximum number of pods of the Deployment at that time, including surge. */
 export function maxReplicasOf(set: ReplicaSet): number | undefined {
   return numberIn(set, MAX_REPLICAS)
 }
 
-/** What a set is told about its Deployment's size. */
+/** The annotations with the size of the Deployment. */
 export function sizeAnnotations(desired: number, max: number): Labels {
   return { [DESIRED_REPLICAS]: `${desired}`, [MAX_REPLICAS]: `${max}` }
 }
 
-/** The Deployment's annotations that its ReplicaSets carry too. */
+/** The Deployment's annotations that are copied to its ReplicaSets. */
 export function copiedAnnotations(deployment: Deployment): Labels {
   const entries = Object.entries(deployment.metadata.annotations ?? {})
   return Object.fromEntries(entries.filter(([name]) => !NOT_COPIED.has(name)))
 }
 
-/** The annotations of a set that becomes revision `revision`; the ones it had before are remembered. */
+/** The annotations of a set that becomes revision `revision`; earlier revisions are kept in the history. */
 export function revisionAnnotations(set: ReplicaSet, revision: number): Labels {
   const before = set.metadata.annotations?.[REVISION]
   if (before === undefined) return { [REVISION]: `${revision}` }
@@ -59,7 +60,7 @@ export function revisionAnnotations(set: ReplicaSet, revision: number): Labels {
   }
 }
 
-/** Whether the set was made from this template. */
+/** Whether the set was created from this template. */
 export function hasTemplate(set: ReplicaSet, template: PodTemplate): boolean {
   return jsonEquals(withoutHash(set.spec.template), withoutHash(template))
 }

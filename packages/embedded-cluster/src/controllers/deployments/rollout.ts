@@ -1,37 +1,38 @@
-/** How many replicas each ReplicaSet of a Deployment should have next. Decisions only: nothing is written here. */
-import { resolveIntOrPercent } from '../int-or-percent.ts'
+/** The next number of replicas of each ReplicaSet of a Deployment, as pure functions. */
+
 import { byAge } from '../kinds/meta.ts'
 import type { Deployment, ReplicaSet } from '../kinds/workloads.ts'
+import { resolveIntOrPercent } from '../quantities.ts'
 import { desiredReplicasOf, maxReplicasOf } from './revisions.ts'
 
-/** A Deployment and its ReplicaSets, as they are now. */
+/** A Deployment and its current ReplicaSets. */
 export interface Rollout {
   readonly deployment: Deployment
-  /** The one with the Deployment's present template. */
+  /** The ReplicaSet with the Deployment's current template. */
   readonly newSet: ReplicaSet | undefined
   readonly oldSets: readonly ReplicaSet[]
 }
 
-/** Replicas to be set, by the name of the ReplicaSet. Sets that are fine are not mentioned. */
+/** Replicas to set, by name of the ReplicaSet. Sets that need no change are omitted. */
 export type Targets = ReadonlyMap<string, number>
 
-/** How many pods may be missing and how many may be there in excess during an update. */
+/** How many pods may be unavailable and how many may exist in excess during an update. */
 export interface UpdateBudget {
   readonly maxUnavailable: number
   readonly maxSurge: number
 }
 
-/** The replicas asked for. */
+/** The desired replicas. */
 export function replicasOf(of: { readonly spec: { readonly replicas?: number } }): number {
   return of.spec.replicas ?? 1
 }
 
-/** The sum of the replicas the sets are asked to have. */
+/** The sum of the desired replicas of the sets. */
 export function totalReplicas(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0)
 }
 
-/** The sum of the pods the sets report as available. */
+/** The sum of the available replicas of the sets. */
 export function totalAvailable(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + (set.status?.availableReplicas ?? 0), 0)
 }
@@ -41,7 +42,10 @@ export function allSets({ newSet, oldSets }: Rollout): readonly ReplicaSet[] {
   return newSet === undefined ? oldSets : [...oldSets, newSet]
 }
 
-/** The budget of the Deployment's strategy, in pods. A surge rounds up and unavailability down, and not both are 0. */
+/**
+ * The budget of the Deployment's strategy, in pods. Surge rounds up and unavailability rounds down; they are never both
+ * 0.
+ */
 export function updateBudget(deployment: Deployment): UpdateBudget {
   const { strategy } = deployment.spec
   if (strategy?.type === 'Recreate') return { maxUnavailable: 0, maxSurge: 0 }
@@ -55,7 +59,7 @@ export function updateBudget(deployment: Deployment): UpdateBudget {
   }
 }
 
-/** Replicas of the new set that the surge allows, given what the other sets have. */
+/** Replicas of the new set that the surge allows, given the replicas of the other sets. */
 export function newSetReplicas(rollout: Rollout): number {
   const { deployment, newSet } = rollout
   const wanted = replicasOf(deployment)
@@ -67,8 +71,8 @@ export function newSetReplicas(rollout: Rollout): number {
 }
 
 /**
- * The next step of a rolling update: the new set grows as far as the surge allows; old sets first lose the pods
- * that do not work anyway, then as many as are available beyond the minimum.
+ * The next step of a rolling update: the new set grows as far as the surge allows; old sets first lose unavailable
+ * pods, then as many as are available beyond the minimum.
  */
 export function rollingTargets(rollout: Rollout): Targets {
   const { deployment, newSet, oldSets } = rollout
@@ -76,7 +80,7 @@ export function rollingTargets(rollout: Rollout): Targets {
   if (newSet !== undefined) setTarget(targets, newSet, newSetReplicas(rollout))
   const minAvailable = replicasOf(deployment) - updateBudget(deployment).maxUnavailable
   const newUnavailable = newSet === undefined ? 0 : replicasOf(newSet) - (newSet.status?.availableReplicas ?? 0)
-  // Counted by what was asked for: pods that a set was already told to drop must not be dropped twice.
+  // Counted by desired replicas: pods that a set is already dropping must not be dropped twice.
   const spare = totalReplicas(allSets(rollout)) - minAvailable - Math.max(0, newUnavailable)
   if (spare <= 0) return targets
   const remaining = new Map(oldSets.map((set) => [set.metadata.name, replicasOf(set)]))
@@ -86,25 +90,25 @@ export function rollingTargets(rollout: Rollout): Targets {
   return targets
 }
 
-/** All old sets go to nothing; the new one waits until their pods are gone, which is the caller's to know. */
+/** All old sets scale to zero; the caller creates the new one after their pods are gone. */
 export function recreateTargets({ oldSets }: Rollout): Targets {
   const targets = new Map<string, number>()
   for (const set of oldSets) setTarget(targets, set, 0)
   return targets
 }
 
-/** Whether the Deployment was scaled since its ReplicaSets were last told their share. */
+/** Whether the Deployment was scaled since its ReplicaSets were last updated. */
 export function wasScaled(rollout: Rollout): boolean {
   const wanted = replicasOf(rollout.deployment)
   return allSets(rollout).some((set) => {
-    const told = desiredReplicasOf(set)
-    return replicasOf(set) > 0 && told !== undefined && told !== wanted
+    const recorded = desiredReplicasOf(set)
+    return replicasOf(set) > 0 && recorded !== undefined && recorded !== wanted
   })
 }
 
 /**
- * Shares out a changed number of replicas. One set gets them all when it is the only one with pods, or the new one
- * already had all; in the middle of a rolling update every set keeps its share.
+ * Distributes a changed number of replicas. One set gets all of them when it is the only one with pods, or when the new
+ * one had all before; in the middle of a rolling update every set keeps its share.
  */
 export function scaledTargets(rollout: Rollout): Targets {
   const { deployment, newSet, oldSets } = rollout
@@ -124,7 +128,7 @@ export function scaledTargets(rollout: Rollout): Targets {
   return sharedTargets(active, wanted, wanted === 0 ? 0 : wanted + updateBudget(deployment).maxSurge)
 }
 
-/** Whether the set had all replicas the Deployment wanted, and they all work. */
+/** Whether the set had all replicas of the Deployment, and they are available. */
 function isSaturated(set: ReplicaSet, wanted: number): boolean {
   return replicasOf(set) === wanted && desiredReplicasOf(set) === wanted && set.status?.availableReplicas === wanted
 }
@@ -136,7 +140,7 @@ function sharedTargets(active: readonly ReplicaSet[], wanted: number, allowed: n
     const was = maxReplicasOf(set) ?? wanted
     return was === 0 ? 0 : Math.round((replicasOf(set) * allowed) / was)
   })
-  // Rounding leaves a few too many or too few: the largest set takes the difference.
+  // Rounding may leave a difference, which the largest set absorbs.
   const difference = allowed - sizes.reduce((sum, size) => sum + size, 0)
   for (const [index, set] of bySize.entries()) {
     const size = (sizes[index] ?? 0) + (index === 0 ? difference : 0)
@@ -149,7 +153,7 @@ function setTarget(targets: Map<string, number>, set: ReplicaSet, replicas: numb
   if (replicasOf(set) !== replicas) targets.set(set.metadata.name, replicas)
 }
 
-/** Takes up to `budget` replicas from the sets, oldest first, and no more than `limit` from each. */
+/** Removes up to `budget` replicas from the sets, oldest first, and at most `limit` from each. */
 function takeFrom(
   sets: readonly ReplicaSet[],
   remaining: Map<string, number>,

@@ -1,21 +1,20 @@
-/** What a Deployment says about itself: counts, availability, and whether its rollout makes progress. */
-import { findCondition, withCondition, withoutCondition } from '../conditions.ts'
+/** The status of a Deployment: counts, availability, and the progress of its rollout. */
+import { findCondition, positive, withCondition, withoutCondition } from '../conditions.ts'
 import type { Condition } from '../kinds/meta.ts'
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../kinds/workloads.ts'
-import { positive } from '../positive.ts'
-import { parseTimestamp, timestamp } from '../timestamp.ts'
+import { parseTimestamp, timestamp } from '../time.ts'
 import { allSets, type Rollout, replicasOf, totalAvailable, totalReplicas, updateBudget } from './rollout.ts'
 
-/** No deadline, as the largest 32-bit number. */
+/** No deadline: the largest 32-bit number. */
 const NO_DEADLINE = 2 ** 31 - 1
 
-/** A status, and when it has to be looked at again although nothing happened. */
+/** A status, and when to update it without an event. */
 export interface StatusOutcome {
   readonly status: DeploymentStatus
-  readonly againMs: number | undefined
+  readonly requeueAfterMs: number | undefined
 }
 
-/** The status of the rollout as it is; `hasCreated` when its new ReplicaSet was made just now. */
+/** The current status of the rollout; `hasCreated` if its new ReplicaSet was created in this reconcile. */
 export function deploymentStatus(rollout: Rollout, nowMs: number, hasCreated: boolean): StatusOutcome {
   const { deployment, newSet } = rollout
   const sets = allSets(rollout)
@@ -40,16 +39,16 @@ export function deploymentStatus(rollout: Rollout, nowMs: number, hasCreated: bo
   let conditions = deployment.status?.conditions
   conditions = setCondition(conditions, availability(deployment, available), now)
   conditions = withReplicaFailure(conditions, rollout, now)
-  const { condition, againMs } = progress(rollout, counts, nowMs, hasCreated)
+  const { condition, requeueAfterMs } = progress(rollout, counts, nowMs, hasCreated)
   if (condition !== undefined) conditions = setCondition(conditions, condition, now)
-  return { status: { ...counts, conditions }, againMs }
+  return { status: { ...counts, conditions }, requeueAfterMs }
 }
 
 function availability(deployment: Deployment, available: number): Condition {
   const needed = replicasOf(deployment) - updateBudget(deployment).maxUnavailable
   const type = 'Available'
   return available >= needed
-    ? { type, status: 'True', reason: 'MinimumReplicasAvailable', message: `${needed} pods or more are available` }
+    ? { type, status: 'True', reason: 'MinimumReplicasAvailable', message: `at least ${needed} pods are available` }
     : {
         type,
         status: 'False',
@@ -59,9 +58,9 @@ function availability(deployment: Deployment, available: number): Condition {
 }
 
 interface Progress {
-  /** Nothing when the present condition stands. */
+  /** `undefined` to keep the current condition. */
   readonly condition?: Condition
-  readonly againMs?: number
+  readonly requeueAfterMs?: number
 }
 
 function progress(
@@ -73,38 +72,41 @@ function progress(
   const { progressDeadlineSeconds: deadline = NO_DEADLINE, paused } = deployment.spec
   const present = findCondition(deployment.status?.conditions, 'Progressing')
   if (deadline >= NO_DEADLINE) return {}
-  if (paused === true) return isAbout(present, 'DeploymentPaused') ? {} : { condition: unknown('DeploymentPaused') }
-  if (isAbout(present, 'DeploymentPaused')) {
-    return { condition: unknown('DeploymentResumed'), againMs: deadline * 1000 }
+  if (paused === true) return hasReason(present, 'DeploymentPaused') ? {} : { condition: unknown('DeploymentPaused') }
+  if (hasReason(present, 'DeploymentPaused')) {
+    return { condition: unknown('DeploymentResumed'), requeueAfterMs: deadline * 1000 }
   }
   const name = newSet?.metadata.name ?? ''
   if (isComplete(deployment, counts)) {
     return { condition: progressing('NewReplicaSetAvailable', `ReplicaSet ${name} has all its pods available`) }
   }
-  // A finished rollout whose pods come and go later is not a rollout without progress.
-  const wasComplete = isAbout(present, 'NewReplicaSetAvailable') && counts.replicas === counts.updatedReplicas
+  // A complete rollout whose pods are replaced later is not a rollout without progress.
+  const wasComplete = hasReason(present, 'NewReplicaSetAvailable') && counts.replicas === counts.updatedReplicas
   if (hasCreated) {
     return {
-      condition: progressing('NewReplicaSetCreated', `made ReplicaSet ${name}`),
-      againMs: deadline * 1000 + 1000,
+      condition: progressing('NewReplicaSetCreated', `created ReplicaSet ${name}`),
+      requeueAfterMs: deadline * 1000 + 1000,
     }
   }
   if (wasComplete || newSet === undefined) return {}
   if (present === undefined) {
-    return { condition: progressing('FoundNewReplicaSet', `found ReplicaSet ${name}`), againMs: deadline * 1000 + 1000 }
+    return {
+      condition: progressing('FoundNewReplicaSet', `found ReplicaSet ${name}`),
+      requeueAfterMs: deadline * 1000 + 1000,
+    }
   }
-  if (isAbout(present, 'NewReplicaSetAvailable') || madeProgress(deployment.status, counts)) {
+  if (hasReason(present, 'NewReplicaSetAvailable') || madeProgress(deployment.status, counts)) {
     const condition = progressing('ReplicaSetUpdated', `ReplicaSet ${name} is being rolled out`)
-    return { condition, againMs: deadline * 1000 + 1000 }
+    return { condition, requeueAfterMs: deadline * 1000 + 1000 }
   }
-  if (isAbout(present, 'ProgressDeadlineExceeded')) return {}
+  if (hasReason(present, 'ProgressDeadlineExceeded')) return {}
   const dueMs = (parseTimestamp(present.lastUpdateTime) ?? nowMs) + deadline * 1000
-  if (nowMs <= dueMs) return { againMs: dueMs - nowMs + 1000 }
+  if (nowMs <= dueMs) return { requeueAfterMs: dueMs - nowMs + 1000 }
   const message = `ReplicaSet ${name} made no progress for ${deadline} s`
   return { condition: { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message } }
 }
 
-/** Whether every pod is of the new template and available, and none of another is left. */
+/** Whether every pod has the new template and is available, and no other pods are left. */
 export function isComplete(deployment: Deployment, counts: DeploymentStatus = {}): boolean {
   const wanted = replicasOf(deployment)
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = counts
@@ -135,7 +137,7 @@ function withReplicaFailure(
   return setCondition(conditions, condition, now)
 }
 
-/** Like any condition, but `lastUpdateTime` moves with every change of what it says: the deadline counts from it. */
+/** Like any condition, but `lastUpdateTime` changes with its content: the deadline counts from it. */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
   condition: Condition,
@@ -143,22 +145,22 @@ export function setCondition(
 ): readonly Condition[] {
   const existing = findCondition(conditions, condition.type)
   const isSame = existing?.status === condition.status && existing.reason === condition.reason
-  // A step forward says the same words again and still starts the deadline anew.
+  // A step forward repeats the same content but restarts the deadline.
   const isStep = condition.reason === 'ReplicaSetUpdated'
   if (isSame && existing.message === condition.message && !isStep) return conditions ?? []
   return withCondition(conditions, { ...condition, lastUpdateTime: now }, now)
 }
 
-function isAbout(condition: Condition | undefined, reason: string): boolean {
+function hasReason(condition: Condition | undefined, reason: string): boolean {
   return condition?.reason === reason
 }
 
-/** A Progressing condition that says all is well. */
+/** A Progressing condition with status True. */
 export function progressing(reason: string, message: string): Condition {
   return { type: 'Progressing', status: 'True', reason, message }
 }
 
 function unknown(reason: 'DeploymentPaused' | 'DeploymentResumed'): Condition {
-  const message = reason === 'DeploymentPaused' ? 'the Deployment is paused' : 'the Deployment goes on'
+  const message = reason === 'DeploymentPaused' ? 'the Deployment is paused' : 'the Deployment is resumed'
   return { type: 'Progressing', status: 'Unknown', reason, message }
 }

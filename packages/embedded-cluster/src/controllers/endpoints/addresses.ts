@@ -1,4 +1,4 @@
-/** From a Service and its pods to addresses. Nothing is written here. */
+/** Computes addresses from a Service and its pods, as pure functions. */
 import type {
   EndpointAddress,
   EndpointPort,
@@ -11,10 +11,10 @@ import type {
 import { isTerminating, namespaceOf, type ObjectReference } from '../kinds/meta.ts'
 import { isFinished, isReady, type Pod } from '../kinds/pods.ts'
 
-/** Endpoints in one slice, as in a real cluster. */
+/** Maximum number of endpoints in one slice, as in a real cluster. */
 const MOST_PER_SLICE = 100
 
-/** The part of an EndpointSlice that follows from pods. */
+/** The part of an EndpointSlice that is derived from pods. */
 export interface SliceContent extends Pick<EndpointSlice, 'addressType'> {
   readonly endpoints: readonly SliceEndpoint[]
   readonly ports: readonly EndpointPort[]
@@ -25,12 +25,12 @@ interface PodGroup {
   readonly pods: Pod[]
 }
 
-/** Whether the Service has endpoints made from pods. */
+/** Whether the endpoints of the Service are derived from pods. */
 export function isSelecting({ spec }: Service): boolean {
   return spec.type !== 'ExternalName' && Object.keys(spec.selector ?? {}).length > 0
 }
 
-/** The subsets of the Service's Endpoints. Pods on their way out are not among them. */
+/** The subsets of the Service's Endpoints, without terminating pods. */
 export function desiredEndpoints(service: Service, pods: readonly Pod[]): EndpointSubset[] {
   const publishesAll = service.spec.publishNotReadyAddresses === true
   return groups(service, pods).flatMap(({ ports, pods: members }) => {
@@ -52,7 +52,7 @@ export function desiredEndpoints(service: Service, pods: readonly Pod[]): Endpoi
   })
 }
 
-/** The content of the Service's slices: at least one, even if it is empty. */
+/** The content of the Service's slices: at least one, which may be empty. */
 export function desiredSlices(
   service: Service,
   pods: readonly Pod[],
@@ -69,7 +69,7 @@ export function desiredSlices(
   return slices.length === 0 ? [{ addressType, endpoints: [], ports: [] }] : slices
 }
 
-/** Pods with an address, together with those that serve the same ports. */
+/** Pods with an address, grouped by the ports they serve. */
 function groups(service: Service, pods: readonly Pod[]): PodGroup[] {
   const byPorts = new Map<string, PodGroup>()
   const serving = pods.filter((pod) => pod.status?.podIP !== undefined && !isFinished(pod))
@@ -128,7 +128,7 @@ function sliceEndpoint(service: Service, pod: Pod, zoneOf: (node: string) => str
   }
 }
 
-/** Pods of a headless Service that name it as their subdomain are known by their host name. */
+/** Pods of a headless Service that name it as their subdomain have their host name in its endpoints. */
 function hostnameOf(service: Service, pod: Pod): { hostname?: string } {
   const { hostname, subdomain } = pod.spec
   return hostname !== undefined && subdomain === service.metadata.name ? { hostname } : {}

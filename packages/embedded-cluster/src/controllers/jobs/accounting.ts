@@ -1,17 +1,16 @@
 /**
- * Counts the pods of a Job that have ended, each exactly once, whatever happens to the pods or to us meanwhile.
+ * Counts the terminated pods of a Job, each exactly once, even if pods are deleted or the process crashes.
  *
- * A pod carries a finalizer until it is counted. First its uid goes into `status.uncountedTerminatedPods`; then its
- * finalizer is removed; then the uid is exchanged for a higher count. A crash between any two of these repeats the
- * step and counts nothing twice.
+ * A pod has a finalizer until it is counted. First its uid is added to `status.uncountedTerminatedPods`, then its
+ * finalizer is removed, then the uid is replaced by an increased count. After a crash between any two of these the step
+ * is repeated and nothing is counted twice.
  */
 import { isTerminating } from '../kinds/meta.ts'
 import type { Pod } from '../kinds/pods.ts'
 import type { Job, JobStatus } from '../kinds/workloads.ts'
-import { formatIndexes, parseIndexes } from './indexes.ts'
 import { completionIndex, isTracked } from './job-pods.ts'
 
-/** The counts of a Job, with what is on its way into them. */
+/** The counts of a Job, including pods that are being counted. */
 export interface Account {
   readonly succeeded: number
   readonly failed: number
@@ -19,23 +18,23 @@ export interface Account {
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
 }
 
-/** A pod that is being deleted counts as failed: its Job does not wait for it. */
+/** Whether the pod failed. A pod that is being deleted counts as failed: its Job does not wait for it. */
 export function hasFailed(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || (isTerminating(pod) && !hasSucceeded(pod))
 }
 
-/** Whether the pod did what it was made for. */
+/** Whether the pod succeeded. */
 export function hasSucceeded(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded'
 }
 
-/** The account after looking at the pods once more. */
-export function takeAccount(job: Job, pods: readonly Pod[]): Account {
+/** The account, updated with the current pods. */
+export function updateAccount(job: Job, pods: readonly Pod[]): Account {
   const status = job.status ?? {}
   const tracked = new Map(pods.filter(isTracked).map((pod) => [pod.metadata.uid, pod]))
   const completedIndexes = parseIndexes(status.completedIndexes)
   const isIndexed = job.spec.completionMode === 'Indexed'
-  // The pods of a Job that is suspended are deleted for no fault of theirs.
+  // Deleted pods of a suspended Job do not count as failed.
   const isSuspended = job.spec.suspend === true
   const settle = (uids: readonly string[] = []) => {
     const pending = uids.filter((uid) => tracked.has(uid))
@@ -61,12 +60,12 @@ export function takeAccount(job: Job, pods: readonly Pod[]): Account {
   }
 }
 
-/** All pods that have ended, counted or not. */
+/** All terminated pods, counted or not. */
 export function totals({ succeeded, failed, uncounted }: Account): { succeeded: number; failed: number } {
   return { succeeded: succeeded + uncounted.succeeded.length, failed: failed + uncounted.failed.length }
 }
 
-/** The part of the status that keeps the account. */
+/** The fields of the status that store the account. */
 export function accountStatus(job: Job, account: Account): Partial<JobStatus> {
   const { succeeded, failed, uncounted, completedIndexes } = account
   return {
@@ -80,4 +79,27 @@ export function accountStatus(job: Job, account: Account): Partial<JobStatus> {
       ...(uncounted.failed.length === 0 ? {} : { failed: uncounted.failed }),
     },
   }
+}
+
+/** Parses completion indexes. */
+export function parseIndexes(text: string | undefined): Set<number> {
+  const indexes = new Set<number>()
+  for (const part of (text ?? '').split(',')) {
+    const [first = '', last = first] = part.split('-')
+    if (first === '') continue
+    for (let index = Number(first); index <= Number(last); index++) indexes.add(index)
+  }
+  return indexes
+}
+
+/** Formats completion indexes: consecutive indexes are written as a range. */
+export function formatIndexes(indexes: Iterable<number>): string {
+  const sorted = [...indexes].sort((a, b) => a - b)
+  const runs: [number, number][] = []
+  for (const index of sorted) {
+    const run = runs.at(-1)
+    if (run !== undefined && run[1] === index - 1) run[1] = index
+    else runs.push([index, index])
+  }
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
 }

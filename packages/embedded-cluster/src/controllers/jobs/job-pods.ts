@@ -1,4 +1,4 @@
-/** The pods of a Job: what they are made from and which completion each works on. */
+/** The pods of a Job: their template and completion index. */
 import type { Draft } from '../kinds/meta.ts'
 import type { Container, Pod, PodTemplate } from '../kinds/pods.ts'
 import type { Job } from '../kinds/workloads.ts'
@@ -15,7 +15,7 @@ export function isTracked(pod: Pod): boolean {
   return pod.metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false
 }
 
-/** The index the pod of an indexed Job works on. */
+/** The completion index of a pod of an indexed Job. */
 export function completionIndex(pod: Pod): number | undefined {
   const text = pod.metadata.annotations?.[INDEX]
   return text === undefined ? undefined : Number.parseInt(text, 10)
@@ -46,9 +46,9 @@ function withIndex(job: Job, index: number): PodTemplate {
     name: INDEX_VARIABLE,
     valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${INDEX}']` } },
   }
-  const told = (container: Container): Container => {
-    const isTold = container.env?.some((entry) => entry.name === INDEX_VARIABLE) ?? false
-    return isTold ? container : { ...container, env: [...(container.env ?? []), variable] }
+  const withVariable = (container: Container): Container => {
+    const hasVariable = container.env?.some((entry) => entry.name === INDEX_VARIABLE) ?? false
+    return hasVariable ? container : { ...container, env: [...(container.env ?? []), variable] }
   }
   const { spec } = template
   return {
@@ -56,8 +56,8 @@ function withIndex(job: Job, index: number): PodTemplate {
     spec: {
       ...spec,
       hostname: spec.hostname ?? `${job.metadata.name}-${index}`,
-      containers: spec.containers.map(told),
-      ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(told) }),
+      containers: spec.containers.map(withVariable),
+      ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(withVariable) }),
     },
   }
 }

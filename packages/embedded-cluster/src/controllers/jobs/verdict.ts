@@ -1,9 +1,9 @@
-/** Whether a Job is over, and how many pods it should have if not. Decisions only: nothing is written here. */
+/** Whether a Job is finished, and otherwise which pods it should have; as pure functions. */
 import { findCondition } from '../conditions.ts'
 import { isTerminating } from '../kinds/meta.ts'
 import { isFinished, type Pod, podCondition } from '../kinds/pods.ts'
 import type { Job } from '../kinds/workloads.ts'
-import { parseTimestamp } from '../timestamp.ts'
+import { parseTimestamp } from '../time.ts'
 import { type Account, hasFailed, totals } from './accounting.ts'
 import { completionIndex } from './job-pods.ts'
 
@@ -11,19 +11,19 @@ const FIRST_BACK_OFF_MS = 10_000
 const LONGEST_BACK_OFF_MS = 600_000
 const REASONS = ['CompletionsReached', 'BackoffLimitExceeded', 'DeadlineExceeded'] as const
 
-/** How a Job ended. */
+/** The result of a Job. */
 export interface Verdict {
   readonly hasSucceeded: boolean
   readonly reason: (typeof REASONS)[number]
   readonly message: string
 }
 
-/** How the Job ended, if it has. */
+/** The result of the Job, if it has finished. */
 export function verdictOn(job: Job, account: Account, pods: readonly Pod[], nowMs: number): Verdict | undefined {
   const reached = earlierVerdict(job)
   if (reached !== undefined) return reached
   if (isComplete(job, account, pods)) {
-    return { hasSucceeded: true, reason: 'CompletionsReached', message: 'every completion asked for is there' }
+    return { hasSucceeded: true, reason: 'CompletionsReached', message: 'all completions succeeded' }
   }
   const { backoffLimit = 6, activeDeadlineSeconds } = job.spec
   const isBeyondLimit =
@@ -39,7 +39,7 @@ export function verdictOn(job: Job, account: Account, pods: readonly Pod[], nowM
   return { hasSucceeded: false, reason: 'DeadlineExceeded', message }
 }
 
-/** A verdict stands, even if stopping the pods changes what led to it. */
+/** A verdict is final, even if stopping the pods changes its cause. */
 function earlierVerdict({ status }: Job): Verdict | undefined {
   const success = findCondition(status?.conditions, 'SuccessCriteriaMet')
   const condition = success ?? findCondition(status?.conditions, 'FailureTarget')
@@ -53,7 +53,7 @@ function isComplete({ spec }: Job, account: Account, pods: readonly Pod[]): bool
   if (spec.completionMode === 'Indexed') return account.completedIndexes.size >= (completions ?? 1)
   const { succeeded } = totals(account)
   if (completions !== undefined) return succeeded >= completions
-  // A Job without completions is done when one pod succeeded and no other is at work.
+  // A Job without completions is complete when one pod succeeded and no other is active.
   return succeeded > 0 && activePods(pods).length === 0
 }
 
@@ -70,12 +70,12 @@ function restarts(pods: readonly Pod[]): number {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Pods at work. */
+/** Active pods. */
 export function activePods(pods: readonly Pod[]): Pod[] {
   return pods.filter((pod) => !isFinished(pod) && !isTerminating(pod))
 }
 
-/** Pods to be made and deleted now. */
+/** Pods to create and delete now. */
 export interface JobPlan {
   /** The index of each new pod; `undefined` for a Job without indexes. */
   readonly create: readonly (number | undefined)[]
@@ -84,14 +84,14 @@ export interface JobPlan {
   readonly waitMs: number
 }
 
-/** What brings the number of active pods to what the Job wants. */
+/** The changes that bring the active pods to the desired number. */
 export function planFor(job: Job, account: Account, pods: readonly Pod[], nowMs: number): JobPlan {
   const { parallelism = 1, completions } = job.spec
   const isIndexed = job.spec.completionMode === 'Indexed'
   const active = activePods(pods)
   const { succeeded } = totals(account)
   const left = isIndexed ? (completions ?? 1) - account.completedIndexes.size : (completions ?? Infinity) - succeeded
-  // Once a pod of a Job without completions has succeeded, the others finish and no new one begins.
+  // Once a pod of a Job without completions has succeeded, the others finish and no new one is created.
   const isEnding = completions === undefined && !isIndexed && succeeded > 0
   const wanted = isEnding ? Math.min(active.length, parallelism) : Math.min(parallelism, left)
   const isUseless = (pod: Pod) => isIndexed && account.completedIndexes.has(completionIndex(pod) ?? -1)
@@ -115,7 +115,7 @@ function freeIndexes(completions: number, account: Account, active: readonly Pod
   return all.filter((index) => !taken.has(index) && !account.completedIndexes.has(index))
 }
 
-/** Each failure doubles the pause before the next pod. */
+/** Each failure doubles the delay before the next pod. */
 function backOffLeftMs(account: Account, pods: readonly Pod[], nowMs: number): number {
   const failures = totals(account).failed
   const ends = pods.filter(hasFailed).map(endedAtMs)

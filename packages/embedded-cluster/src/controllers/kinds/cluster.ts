@@ -1,14 +1,14 @@
-/** What workloads live among: namespaces, nodes, services, volumes, disruption budgets. */
+/** Types of namespaces, nodes, services, volumes and disruption budgets. */
 import type { ClusterObject, Condition, IntOrPercent, LabelSelector, Labels, ObjectReference } from './meta.ts'
 import type { NodeSelectorTerm } from './pods.ts'
 
-/** A namespace; it goes when both its lists of finalizers are empty. */
+/** A namespace; it is deleted when both its lists of finalizers are empty. */
 export interface Namespace extends ClusterObject {
   readonly spec?: { readonly finalizers?: readonly string[] }
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
 }
 
-/** Whom a pod acts as. */
+/** The identity of a pod. */
 export interface ServiceAccount extends ClusterObject {
   readonly secrets?: readonly ObjectReference[]
 }
@@ -18,7 +18,7 @@ export interface ConfigMap extends ClusterObject {
   readonly data?: Labels
 }
 
-/** What keeps pods off a node, unless they tolerate it. */
+/** Repels pods from a node unless they tolerate it. */
 export interface Taint {
   readonly key: string
   readonly value?: string
@@ -38,7 +38,7 @@ export interface Node extends ClusterObject {
   readonly status?: NodeStatus
 }
 
-/** What a node has to offer and how it is. */
+/** The capacity and conditions of a node. */
 export interface NodeStatus {
   readonly capacity?: Labels
   readonly allocatable?: Labels
@@ -49,7 +49,7 @@ export interface NodeStatus {
   readonly images?: readonly unknown[]
 }
 
-/** A port of a Service and where it leads. */
+/** A port of a Service and its target. */
 export interface ServicePort {
   readonly name?: string
   readonly port: number
@@ -117,7 +117,7 @@ export interface EndpointSlice extends ClusterObject {
   readonly ports?: readonly EndpointPort[] | null
 }
 
-/** The storage a claim asks for. */
+/** The storage requested by a claim. */
 export interface PersistentVolumeClaimSpec {
   readonly accessModes?: readonly string[]
   readonly resources?: { readonly requests?: Labels }
@@ -127,7 +127,7 @@ export interface PersistentVolumeClaimSpec {
   readonly selector?: LabelSelector
 }
 
-/** A wish for storage, and what became of it. */
+/** A request for storage, and its binding. */
 export interface PersistentVolumeClaim extends ClusterObject {
   readonly spec: PersistentVolumeClaimSpec
   readonly status?: {
@@ -153,7 +153,7 @@ export interface PersistentVolume extends ClusterObject {
   readonly status?: { readonly phase?: string; readonly lastPhaseTransitionTime?: string }
 }
 
-/** How storage is made and when. */
+/** How and when volumes are provisioned. */
 export interface StorageClass extends ClusterObject {
   readonly provisioner: string
   readonly reclaimPolicy?: string
@@ -161,7 +161,7 @@ export interface StorageClass extends ClusterObject {
   readonly allowVolumeExpansion?: boolean
 }
 
-/** What the budget allows now. */
+/** The disruptions that the budget currently allows. */
 export interface PodDisruptionBudgetStatus {
   readonly currentHealthy: number
   readonly desiredHealthy: number
@@ -172,7 +172,7 @@ export interface PodDisruptionBudgetStatus {
   readonly conditions?: readonly Condition[]
 }
 
-/** How many of a set of pods must stay when people take pods away. */
+/** How many of a set of pods must stay available during voluntary disruptions. */
 export interface PodDisruptionBudget extends ClusterObject {
   readonly spec: {
     readonly selector?: LabelSelector
@@ -182,7 +182,7 @@ export interface PodDisruptionBudget extends ClusterObject {
   readonly status?: PodDisruptionBudgetStatus
 }
 
-/** Whether the node's kubelet is alive. */
+/** Whether the node is ready. */
 export function isNodeReady(node: Node): boolean {
   return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
 }

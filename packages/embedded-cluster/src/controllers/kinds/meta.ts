@@ -1,6 +1,6 @@
-/** What all objects have in common, as the controllers read it. Only the fields they look at are named. */
+/** Metadata that all objects share. Only the fields that the controllers use are declared. */
 
-/** Who an object belongs to. */
+/** The owner of an object. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -10,7 +10,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** Labels, annotations, and everything else that maps texts to texts. */
+/** Labels, annotations, and other maps of strings. */
 export type Labels = Readonly<Record<string, string>>
 
 /** Metadata of an object the server has stored. */
@@ -29,7 +29,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[]
 }
 
-/** Metadata of an object that does not exist yet: the server fills in the rest. */
+/** Metadata of a new object: the server sets the rest. */
 export interface DraftMeta {
   readonly name?: string
   readonly generateName?: string
@@ -47,7 +47,7 @@ export interface ClusterObject {
   readonly metadata: ObjectMeta
 }
 
-/** An object to be created: the server adds status and the rest of metadata. */
+/** An object to create: the server adds status and the rest of metadata. */
 export type Draft<T extends ClusterObject> = Omit<T, 'metadata' | 'status'> & { readonly metadata: DraftMeta }
 
 /** The selector of workloads and disruption budgets. An empty one selects everything. */
@@ -56,31 +56,31 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelRequirement[]
 }
 
-/** One demand of a selector on one label. */
+/** One requirement of a selector on one label. */
 export interface LabelRequirement {
   readonly key: string
   readonly operator: string
   readonly values?: readonly string[]
 }
 
-/** One statement of an object's status. */
+/** A condition in an object's status. */
 export interface Condition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason?: string
   readonly message?: string
   readonly lastTransitionTime?: string
-  /** Deployments: the last time anything about the condition changed, its reason included. */
+  /** Deployments: the last time anything about the condition changed, including its reason. */
   readonly lastUpdateTime?: string
-  /** Jobs: the last time the condition was looked at. */
+  /** Jobs: the last time the condition was checked. */
   readonly lastProbeTime?: string | null
   readonly observedGeneration?: number
 }
 
-/** A count, or a share such as `25%`. */
+/** A count, or a percentage such as `25%`. */
 export type IntOrPercent = number | string
 
-/** Points at another object. */
+/** A reference to another object. */
 export interface ObjectReference {
   readonly apiVersion?: string
   readonly kind?: string
@@ -90,29 +90,29 @@ export interface ObjectReference {
   readonly resourceVersion?: string
 }
 
-/** `namespace/name`, or the name alone for an object without a namespace. */
+/** `namespace/name`, or the name alone for a cluster-scoped object. */
 export function keyOf(object: ClusterObject): string {
   const { namespace, name } = object.metadata
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** The two halves of a key made by {@link keyOf}; the namespace is empty for an object without one. */
+/** The namespace and name of a key made by {@link keyOf}; the namespace is empty for a cluster-scoped object. */
 export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/')
   return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) }
 }
 
-/** The object's namespace, empty for an object without one. */
+/** The object's namespace, empty for a cluster-scoped object. */
 export function namespaceOf(object: ClusterObject): string {
   return object.metadata.namespace ?? ''
 }
 
-/** Whether somebody asked for the object's deletion. */
+/** Whether the object is being deleted. */
 export function isTerminating(object: ClusterObject): boolean {
   return object.metadata.deletionTimestamp !== undefined
 }
 
-/** The reference that names the object's controller, if it has one. */
+/** The owner reference of the object's controller, if it has one. */
 export function controllerOf(object: ClusterObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
@@ -129,7 +129,7 @@ export function controllerReference(owner: ClusterObject): OwnerReference {
   }
 }
 
-/** Oldest first; objects of the same second by name, so that the order is always the same. */
+/** Oldest first; objects of the same second by name, so that the order is deterministic. */
 export function byAge(a: ClusterObject, b: ClusterObject): number {
   const [left, right] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
   if (left !== right) return left < right ? -1 : 1

@@ -1,4 +1,4 @@
-/** Pods and what they are made from. */
+/** Types of pods and pod templates. */
 import type { ClusterObject, Condition, LabelRequirement, LabelSelector, Labels } from './meta.ts'
 
 /** A port a container listens on. */
@@ -16,7 +16,7 @@ export interface KeyReference {
   readonly optional?: boolean
 }
 
-/** A variable and where its value comes from. */
+/** A variable and the source of its value. */
 export interface EnvironmentVariable {
   readonly name: string
   readonly value?: string
@@ -27,19 +27,19 @@ export interface EnvironmentVariable {
   }
 }
 
-/** How a container is asked whether it is well. */
+/** A health check of a container. */
 export interface Probe {
   readonly tcpSocket?: { readonly port: number }
   readonly initialDelaySeconds?: number
 }
 
-/** What a container needs and may take at most. */
+/** Requests and limits of a container. */
 export interface ResourceRequirements {
   readonly requests?: Labels
   readonly limits?: Labels
 }
 
-/** One process of a pod. */
+/** A container of a pod. */
 export interface Container {
   readonly name: string
   readonly image?: string
@@ -53,7 +53,7 @@ export interface Container {
   readonly restartPolicy?: string
 }
 
-/** Files a pod's containers can see. */
+/** A volume of a pod. */
 export interface Volume {
   readonly name: string
   readonly persistentVolumeClaim?: { readonly claimName: string }
@@ -64,13 +64,13 @@ export interface Volume {
   }
 }
 
-/** Demands on a node that must all hold. */
+/** Node requirements that must all be satisfied. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly LabelRequirement[]
   readonly matchFields?: readonly LabelRequirement[]
 }
 
-/** Other pods to be near to, or away from, and what near means. */
+/** Pods to be close to or away from, and the topology that defines close. */
 export interface PodAffinityTerm {
   readonly labelSelector?: LabelSelector
   readonly namespaces?: readonly string[]
@@ -78,7 +78,7 @@ export interface PodAffinityTerm {
   readonly topologyKey: string
 }
 
-/** Where a pod wants to run. */
+/** Scheduling preferences and requirements of a pod. */
 export interface Affinity {
   readonly nodeAffinity?: {
     readonly requiredDuringSchedulingIgnoredDuringExecution?: {
@@ -93,7 +93,7 @@ export interface Affinity {
   readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
 }
 
-/** Taints a pod does not mind. */
+/** A taint that a pod tolerates. */
 export interface Toleration {
   readonly key?: string
   readonly operator?: string
@@ -102,7 +102,7 @@ export interface Toleration {
   readonly tolerationSeconds?: number
 }
 
-/** How evenly pods are to be spread. */
+/** How evenly pods must be spread over a topology. */
 export interface TopologySpreadConstraint {
   readonly maxSkew: number
   readonly topologyKey: string
@@ -110,7 +110,7 @@ export interface TopologySpreadConstraint {
   readonly labelSelector?: LabelSelector
 }
 
-/** What a pod is asked to be. */
+/** The specification of a pod. */
 export interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
@@ -131,7 +131,7 @@ export interface PodSpec {
   readonly overhead?: Labels
 }
 
-/** How a container ended. */
+/** How a container terminated. */
 export interface TerminatedState {
   readonly exitCode: number
   readonly reason?: string
@@ -148,7 +148,7 @@ export interface ContainerState {
   readonly terminated?: TerminatedState
 }
 
-/** How a container is. */
+/** The status of a container. */
 export interface ContainerStatus {
   readonly name: string
   readonly state: ContainerState
@@ -161,7 +161,7 @@ export interface ContainerStatus {
   readonly containerID?: string
 }
 
-/** How a pod is. */
+/** The status of a pod. */
 export interface PodStatus {
   readonly phase?: string
   readonly reason?: string
@@ -184,7 +184,7 @@ export interface Pod extends ClusterObject {
   readonly status?: PodStatus
 }
 
-/** What controllers make pods from. */
+/** The template of pods in a workload. */
 export interface PodTemplate {
   readonly metadata?: {
     readonly labels?: Labels
@@ -194,12 +194,12 @@ export interface PodTemplate {
   readonly spec: PodSpec
 }
 
-/** Whether the pod has run to its end, for good or ill. */
+/** Whether the pod has terminated, successfully or not. */
 export function isFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 }
 
-/** Whether the pod counts towards its controller's replicas: neither finished nor on its way out. */
+/** Whether the pod counts towards its controller's replicas: neither finished nor terminating. */
 export function isActive(pod: Pod): boolean {
   return !isFinished(pod) && pod.metadata.deletionTimestamp === undefined
 }
@@ -209,7 +209,7 @@ export function podCondition(pod: Pod, type: string): Condition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** Whether the pod answers requests. */
+/** Whether the pod is ready. */
 export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }

@@ -1,4 +1,4 @@
-/** The kinds that make pods: apps/v1 and batch/v1. */
+/** Types of workloads: apps/v1 and batch/v1. */
 import type { PersistentVolumeClaimSpec } from './cluster.ts'
 import type {
   ClusterObject,
@@ -11,7 +11,7 @@ import type {
 } from './meta.ts'
 import type { PodTemplate } from './pods.ts'
 
-/** How many pods a ReplicaSet has. */
+/** The status of a ReplicaSet. */
 export interface ReplicaSetStatus {
   readonly replicas?: number
   readonly fullyLabeledReplicas?: number
@@ -32,7 +32,7 @@ export interface ReplicaSet extends ClusterObject {
   readonly status?: ReplicaSetStatus
 }
 
-/** How far a Deployment's rollout is. */
+/** The status of a Deployment. */
 export interface DeploymentStatus {
   readonly observedGeneration?: number
   readonly replicas?: number
@@ -62,13 +62,13 @@ export interface Deployment extends ClusterObject {
   readonly status?: DeploymentStatus
 }
 
-/** A remembered pod template of a StatefulSet or DaemonSet. */
+/** A stored pod template of a StatefulSet or DaemonSet. */
 export interface ControllerRevision extends ClusterObject {
   readonly data: { readonly spec: { readonly template: PodTemplate } }
   readonly revision: number
 }
 
-/** The claim that each pod of a StatefulSet gets for itself. */
+/** The template of a claim that each pod of a StatefulSet gets. */
 export interface ClaimTemplate {
   readonly apiVersion?: string
   readonly kind?: string
@@ -76,7 +76,7 @@ export interface ClaimTemplate {
   readonly spec: PersistentVolumeClaimSpec
 }
 
-/** How far a StatefulSet is. */
+/** The status of a StatefulSet. */
 export interface StatefulSetStatus {
   readonly observedGeneration?: number
   readonly replicas: number
@@ -89,7 +89,7 @@ export interface StatefulSetStatus {
   readonly collisionCount?: number
 }
 
-/** Pods with names, in order. */
+/** Pods with stable names, in order. */
 export interface StatefulSet extends ClusterObject {
   readonly spec: {
     readonly replicas?: number
@@ -110,7 +110,7 @@ export interface StatefulSet extends ClusterObject {
   readonly status?: StatefulSetStatus
 }
 
-/** On how many nodes a DaemonSet runs, and on how many it should. */
+/** The status of a DaemonSet. */
 export interface DaemonSetStatus {
   readonly currentNumberScheduled: number
   readonly numberMisscheduled: number
@@ -123,7 +123,7 @@ export interface DaemonSetStatus {
   readonly collisionCount?: number
 }
 
-/** A pod on every node that matches. */
+/** A pod on every matching node. */
 export interface DaemonSet extends ClusterObject {
   readonly spec: {
     readonly minReadySeconds?: number
@@ -138,7 +138,7 @@ export interface DaemonSet extends ClusterObject {
   readonly status?: DaemonSetStatus
 }
 
-/** Work to be done once. */
+/** The specification of a Job. */
 export interface JobSpec {
   readonly parallelism?: number
   readonly completions?: number
@@ -147,13 +147,13 @@ export interface JobSpec {
   readonly activeDeadlineSeconds?: number
   readonly ttlSecondsAfterFinished?: number
   readonly suspend?: boolean
-  /** The controller in charge; the cluster's own when absent. */
+  /** The controller that manages the Job; the built-in one if absent. */
   readonly managedBy?: string
   readonly selector?: LabelSelector
   readonly template: PodTemplate
 }
 
-/** How much of a Job is done. */
+/** The status of a Job. */
 export interface JobStatus {
   readonly conditions?: readonly Condition[]
   readonly startTime?: string
@@ -173,7 +173,7 @@ export interface Job extends ClusterObject {
   readonly status?: JobStatus
 }
 
-/** A Job again and again. */
+/** Creates Jobs on a schedule. */
 export interface CronJob extends ClusterObject {
   readonly spec: {
     readonly schedule: string
@@ -194,7 +194,7 @@ export interface CronJob extends ClusterObject {
   readonly status?: CronJobStatus
 }
 
-/** When a CronJob last ran, and what of it still does. */
+/** The status of a CronJob. */
 export interface CronJobStatus {
   readonly active?: readonly ObjectReference[]
   readonly lastScheduleTime?: string

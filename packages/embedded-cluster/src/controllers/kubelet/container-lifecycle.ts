@@ -1,38 +1,41 @@
-/** The states of one container: waiting, running, ended, restarted with growing pauses. */
+/** The states of one container: waiting, running, terminated, restarted with increasing delays. */
 import { fnv1a } from '../hash.ts'
 import type { Container, ContainerState, ContainerStatus } from '../kinds/pods.ts'
-import { parseTimestamp, timestamp } from '../timestamp.ts'
+import { parseTimestamp, timestamp } from '../time.ts'
 import type { ContainerPlan, ContainerRole } from './pod-behaviour.ts'
 
 const FIRST_BACK_OFF_MS = 10_000
 const LONGEST_BACK_OFF_MS = 300_000
-/** A container that is restarted for ever says nothing new after this many times, so time may stand still again. */
+/**
+ * After this many restarts the status of a crashing container no longer changes, so that the simulated cluster becomes
+ * idle.
+ */
 const MOST_RESTARTS = 10
 
-/** When each container entered the state it is in. Kept in memory: the API knows seconds only. */
+/** When each container entered its current state. Kept in memory, because the API only has a resolution of seconds. */
 export type ContainerTimes = Map<string, { readonly state: string; readonly sinceMs: number }>
 
-/** What is known about a container before its next step. */
+/** The inputs of a container's next step. */
 export interface ContainerSituation {
   readonly container: Container
   readonly role: ContainerRole
   readonly plan: ContainerPlan
-  /** `Always`, `OnFailure` or `Never`, as it applies to this container. */
+  /** `Always`, `OnFailure` or `Never`, for this container. */
   readonly restartPolicy: string
-  /** Its status as last reported. */
+  /** Its last reported status. */
   readonly prior: ContainerStatus | undefined
   readonly podUid: string
 }
 
-/** A container's next status, and when to look again. */
+/** A container's next status, and when to update it again. */
 export interface ContainerStep {
   readonly status: ContainerStatus
   readonly wakeAtMs: number
-  /** It has ended and will not run again. */
+  /** It has terminated and will not be restarted. */
   readonly isDone: boolean
 }
 
-/** A container that waits for others, or for the pod to be set up. */
+/** A container that waits for others, or for the setup of the pod. */
 export function waitingContainer({ container, prior }: ContainerSituation, reason: string): ContainerStatus {
   if (prior !== undefined) return { ...prior, ready: false, state: { waiting: { reason } } }
   return {
@@ -47,10 +50,10 @@ export function waitingContainer({ container, prior }: ContainerSituation, reaso
   }
 }
 
-/** Moves the container as far as it gets at `nowMs`. */
+/** Advances the container as far as possible at `nowMs`. */
 export function stepContainer(situation: ContainerSituation, times: ContainerTimes, nowMs: number): ContainerStep {
   let status = situation.prior ?? waitingContainer(situation, 'ContainerCreating')
-  // A container passes at most through: running, ended, waiting for its restart, running.
+  // At most these transitions: running, terminated, waiting for restart, running.
   for (let moves = 0; moves < 4; moves++) {
     const sinceMs = enteredAtMs(status, times, nowMs)
     const next = move(situation, status, sinceMs, nowMs)
@@ -60,7 +63,7 @@ export function stepContainer(situation: ContainerSituation, times: ContainerTim
   return settled(situation, status, enteredAtMs(status, times, nowMs), nowMs)
 }
 
-/** The state that follows at once, if one does. */
+/** The state that follows immediately, if any. */
 function move(
   situation: ContainerSituation,
   status: ContainerStatus,
@@ -106,7 +109,7 @@ function started(situation: ContainerSituation, status: ContainerStatus, nowMs: 
   }
 }
 
-/** A running container ends. */
+/** A running container terminates. */
 export function ended(
   status: ContainerStatus,
   exit: { readonly code: number; readonly reason: string },
@@ -124,14 +127,14 @@ export function ended(
   return { ...status, ready: false, started: false, state: { terminated } }
 }
 
-/** The image was changed in place: the container is restarted without a pause. */
+/** The image was changed in place: the container is restarted immediately. */
 function replaced(status: ContainerStatus, nowMs: number): ContainerStatus {
   const lastState = ended(status, { code: 0, reason: 'Completed' }, nowMs).state
   return { ...status, ready: false, started: false, lastState, state: { waiting: { reason: 'ContainerCreating' } } }
 }
 
 function backingOff(status: ContainerStatus): ContainerStatus {
-  const message = 'the container ended and is restarted after a pause'
+  const message = 'the container terminated and is restarted after a delay'
   return { ...status, lastState: status.state, state: { waiting: { reason: 'CrashLoopBackOff', message } } }
 }
 
@@ -155,12 +158,12 @@ function settled(
   const isDone = terminated !== undefined && !willRestart(situation, terminated.exitCode)
   const isBackingOff = waiting?.reason === 'CrashLoopBackOff'
   const wakeAtMs = isBackingOff ? restartAtMs(situation, status, sinceMs) : Number.POSITIVE_INFINITY
-  // An init container that did its job counts as ready.
+  // An init container that succeeded counts as ready.
   const isReady = role === 'init' && terminated?.exitCode === 0
   return { status: { ...status, started: false, ready: isReady }, wakeAtMs, isDone }
 }
 
-/** When the container entered its state: as remembered, else as the API says, else now. */
+/** When the container entered its state: as tracked, otherwise as reported in the API, otherwise now. */
 function enteredAtMs(status: ContainerStatus, times: ContainerTimes, nowMs: number): number {
   const state = `${stateName(status.state)}/${status.restartCount}`
   const known = times.get(status.name)

@@ -1,21 +1,21 @@
-/** Addresses for pods: each its own, from 10.244.0.0/16. */
+/** Addresses of pods, from 10.244.0.0/16. */
 
 const FIRST = 1
 const SIZE = 2 ** 16
 
-/** Hands out addresses and takes them back. */
+/** Allocates and releases addresses. */
 export class PodAddresses {
   readonly #byPod = new Map<string, number>()
   readonly #used = new Set<number>()
   #next = FIRST
 
-  /** Notes that the pod has the address, so that nobody else gets it. */
+  /** Records that the pod has the address, so that it is not allocated again. */
   keep(pod: string, address: string): void {
     const match = /^10\.244\.(\d+)\.(\d+)$/.exec(address)
     if (match !== null) this.#assign(pod, Number(match[1]) * 256 + Number(match[2]))
   }
 
-  /** The pod's address, a new one if it has none. */
+  /** The pod's address; allocated if it has none. */
   of(pod: string): string {
     let number = this.#byPod.get(pod)
     if (number === undefined) {

@@ -1,55 +1,55 @@
 /**
- * How a simulated pod behaves. By itself every pod starts, becomes ready and, if it is meant to end, ends well.
- * These annotations on the pod (or in its template) change that, also while it runs:
+ * The behaviour of simulated pods. By default every pod starts, becomes ready and, if its restart policy allows it, succeeds.\nThese annotations on the pod (or in its template) change that, also while it runs:
  *
  * | annotation | value |
  * | --- | --- |
  * | `simulator.reeve.dev/fail` | `ImagePullBackOff`, `ErrImagePull`, `InvalidImageName`, `CreateContainerConfigError`, `ContainerCreating` (never starts), `CrashLoopBackOff`, `OOMKilled`, `NotReady`, `Evicted` |
- * | `simulator.reeve.dev/fail-container` | the container concerned, an init container too; the first container if absent |
- * | `simulator.reeve.dev/exit-code` | exit code of a container that ends; `1,1,0` fails twice and then succeeds when restarted |
- * | `simulator.reeve.dev/run-for` | how long a container runs before it ends, such as `30s`, or `forever` |
- * | `simulator.reeve.dev/start-delay` | from the pod's arrival on its node to its first container |
+ * | `simulator.reeve.dev/fail-container` | the affected container or init container; the first container if absent |
+ * | `simulator.reeve.dev/exit-code` | exit code of a container; `1,1,0` fails twice and then succeeds when restarted |
+ * | `simulator.reeve.dev/run-for` | how long a container runs before it terminates, such as `30s`, or `forever` |
+ * | `simulator.reeve.dev/start-delay` | from the binding of the pod to the start of its first container |
  * | `simulator.reeve.dev/ready-delay` | from a container's start to its readiness |
- * | `simulator.reeve.dev/stop-delay` | from the request to delete the pod to its end, at most its grace period |
- * | `simulator.reeve.dev/logs` | what the container writes to its log, one line per line |
+ * | `simulator.reeve.dev/stop-delay` | from the request to delete the pod to its termination, at most its grace period |
+ * | `simulator.reeve.dev/logs` | the log of the container, one entry per line |
  *
- * Removing `fail` heals the pod. An image that does not exist fails without any annotation.
+ * Removing `fail` lets the pod recover. An image that does not exist fails without any annotation.
  */
-import { parseDuration } from '../duration.ts'
+
 import type { Labels } from '../kinds/meta.ts'
 import type { Container, Pod, PodSpec } from '../kinds/pods.ts'
+import { parseDuration } from '../time.ts'
 
 const PREFIX = 'simulator.reeve.dev/'
 
-/** Times and images of all pods of a cluster, for pods that say nothing themselves. */
+/** Times and images of all pods of a cluster without annotations. */
 export interface KubeletSettings {
-  /** From the pod's arrival on its node to its first container. 0 skips the state ContainerCreating. */
+  /** From the binding of the pod to the start of its first container. 0 skips the state ContainerCreating. */
   readonly podStartDelayMs: number
-  /** From a container's start to its readiness, and to having started, if it has probes for them. */
+  /** From a container's start to its readiness and `started`, if it has probes for them. */
   readonly podReadyDelayMs: number
-  /** How long init containers, and containers of pods that are not restarted for ever, run. */
+  /** How long init containers, and containers of pods with another restart policy than `Always`, run. */
   readonly podRunDurationMs: number
-  /** From the request to delete a pod to its end, at most its grace period. */
+  /** From the request to delete a pod to its termination, at most its grace period. */
   readonly podStopDelayMs: number
-  /** Whether probes' `initialDelaySeconds` are waited for. Charts like half a minute; most people do not. */
+  /** Whether to honour `initialDelaySeconds` of probes. Charts often set half a minute. */
   readonly honourProbeDelays: boolean
   /** Whether an image can be pulled. */
   readonly imageExists: (image: string) => boolean
 }
 
-/** What will become of one container. */
+/** The planned behaviour of one container. */
 export interface ContainerPlan {
-  /** Set for a container that never gets to run. */
+  /** Set for a container that never runs. */
   readonly waiting?: { readonly reason: string; readonly message: string }
   /** Infinite for a server. */
   readonly runForMs: number
   readonly exit: (restartCount: number) => { readonly code: number; readonly reason: string }
-  /** Until it counts as started, and as ready; infinite for never. */
+  /** When it counts as started and as ready; infinite for never. */
   readonly startedAfterMs: number
   readonly readyAfterMs: number
 }
 
-/** What will become of a pod. */
+/** The planned behaviour of a pod. */
 export interface PodBehaviour {
   readonly startDelayMs: number
   readonly stopDelayMs: number
@@ -59,7 +59,7 @@ export interface PodBehaviour {
   readonly planOf: (container: Container, role: ContainerRole) => ContainerPlan
 }
 
-/** What a container is to its pod. */
+/** The role of a container in its pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 
 const WAITING: Readonly<Record<string, string>> = {
@@ -69,14 +69,14 @@ const WAITING: Readonly<Record<string, string>> = {
   CreateContainerConfigError: 'the configuration of the container is incomplete',
 }
 
-/** Images whose name says that they are not there. */
+/** Whether the name of an image indicates that it does not exist. */
 export function imageSoundsMissing(image: string): boolean {
   return /(^|[/:.-])(does-not-exist|doesnotexist|nonexistent|non-existent|no-such-image|missing-image)($|[/:@.-])/i.test(
     image,
   )
 }
 
-/** Behaviour of the pod, from its annotations and the settings of the cluster. */
+/** The behaviour of the pod, from its annotations and the settings of the cluster. */
 export function podBehaviour(pod: Pod, settings: KubeletSettings): PodBehaviour {
   const annotations = pod.metadata.annotations ?? {}
   const fail = annotations[`${PREFIX}fail`]

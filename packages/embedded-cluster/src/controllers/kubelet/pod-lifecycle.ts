@@ -1,8 +1,8 @@
-/** The life of a pod on its node as a function: from what it is and how it behaves to its next status. */
+/** The lifecycle of a pod on its node as a pure function: from spec and behaviour to the next status. */
 import { withCondition } from '../conditions.ts'
 import type { Condition } from '../kinds/meta.ts'
 import { type Container, type ContainerStatus, isFinished, type Pod, type PodStatus } from '../kinds/pods.ts'
-import { timestamp } from '../timestamp.ts'
+import { timestamp } from '../time.ts'
 import {
   type ContainerSituation,
   type ContainerStep,
@@ -13,34 +13,34 @@ import {
 } from './container-lifecycle.ts'
 import type { ContainerRole, PodBehaviour } from './pod-behaviour.ts'
 
-/** What is remembered of a pod between two looks at it. */
+/** State of a pod that is kept between reconciles. */
 export interface PodMemory {
   /** When the node first saw it. */
   readonly acceptedAtMs: number
   readonly times: ContainerTimes
 }
 
-/** What a pod finds on its node. */
-export interface PodSurroundings {
+/** Inputs that depend on the node and the cluster. */
+export interface NodeContext {
   readonly behaviour: PodBehaviour
   readonly hostIP: string
-  /** The pod's address; asked for only when the pod starts. */
+  /** The pod's address; only called when the pod starts. */
   readonly podIP: () => string
-  /** A volume that cannot be mounted because what it shows is not there. */
+  /** The reason why a volume cannot be mounted, if its source is missing. */
   readonly unmountable: string | undefined
-  /** What the container's environment needs and is not there. */
+  /** The missing reference of the container's environment, if any. */
   readonly missingFor: (container: Container) => string | undefined
 }
 
-/** A pod's next status, and when to look again; infinite when only an event changes anything. */
+/** A pod's next status, and when to update it again; infinite when only an event changes it. */
 export interface PodStep {
   readonly status: PodStatus
   readonly wakeAtMs: number
 }
 
-/** The pod's status at `nowMs`. A pod that ran to its end stays as it is. */
-export function stepPod(pod: Pod, memory: PodMemory, around: PodSurroundings, nowMs: number): PodStep {
-  const { behaviour, hostIP } = around
+/** The pod's status at `nowMs`. A terminated pod does not change. */
+export function stepPod(pod: Pod, memory: PodMemory, node: NodeContext, nowMs: number): PodStep {
+  const { behaviour, hostIP } = node
   if (isFinished(pod)) return { status: pod.status ?? {}, wakeAtMs: Number.POSITIVE_INFINITY }
   const base: PodStatus = {
     ...pod.status,
@@ -53,15 +53,15 @@ export function stepPod(pod: Pod, memory: PodMemory, around: PodSurroundings, no
   }
   const startAtMs = memory.acceptedAtMs + behaviour.startDelayMs
   const hasStarted = pod.status?.podIP !== undefined
-  if (!hasStarted && (nowMs < startAtMs || behaviour.isStuck || around.unmountable !== undefined)) {
-    const status = withConditions(pod, notStarted(pod, base, around), { isSetUp: false, isInitialized: false }, nowMs)
+  if (!hasStarted && (nowMs < startAtMs || behaviour.isStuck || node.unmountable !== undefined)) {
+    const status = withConditions(pod, notStarted(pod, base, node), { isSetUp: false, isInitialized: false }, nowMs)
     return { status, wakeAtMs: nowMs < startAtMs ? startAtMs : Number.POSITIVE_INFINITY }
   }
-  const podIP = pod.status?.podIP ?? around.podIP()
-  return run(pod, { ...base, podIP, podIPs: [{ ip: podIP }] }, memory, around, nowMs)
+  const podIP = pod.status?.podIP ?? node.podIP()
+  return run(pod, { ...base, podIP, podIPs: [{ ip: podIP }] }, memory, node, nowMs)
 }
 
-/** The status of a pod that was stopped before its end. */
+/** The status of a pod that was stopped. */
 export function stoppedStatus(pod: Pod, base: PodStatus, reason: string | undefined, nowMs: number): PodStatus {
   const stop = (statuses: readonly ContainerStatus[] = []) =>
     statuses.map((status) =>
@@ -70,17 +70,17 @@ export function stoppedStatus(pod: Pod, base: PodStatus, reason: string | undefi
   const status: PodStatus = {
     ...base,
     phase: 'Failed',
-    ...(reason === undefined ? {} : { reason, message: 'the pod was stopped on request of the simulation' }),
+    ...(reason === undefined ? {} : { reason, message: 'the pod was stopped by the simulation' }),
     containerStatuses: stop(base.containerStatuses),
     ...(base.initContainerStatuses === undefined ? {} : { initContainerStatuses: stop(base.initContainerStatuses) }),
   }
   return withConditions(pod, status, { isSetUp: false, isInitialized: true }, nowMs)
 }
 
-function notStarted(pod: Pod, base: PodStatus, around: PodSurroundings): PodStatus {
+function notStarted(pod: Pod, base: PodStatus, node: NodeContext): PodStatus {
   const hasInit = (pod.spec.initContainers ?? []).length > 0
   const waiting = (role: ContainerRole, reason: string) => (container: Container) =>
-    waitingContainer(situationOf(pod, container, role, around), reason)
+    waitingContainer(situationOf(pod, container, role, node), reason)
   const init = pod.spec.initContainers?.map(waiting('init', 'PodInitializing'))
   const main = pod.spec.containers.map(waiting('main', hasInit ? 'PodInitializing' : 'ContainerCreating'))
   return {
@@ -91,10 +91,10 @@ function notStarted(pod: Pod, base: PodStatus, around: PodSurroundings): PodStat
   }
 }
 
-function run(pod: Pod, base: PodStatus, memory: PodMemory, around: PodSurroundings, nowMs: number): PodStep {
+function run(pod: Pod, base: PodStatus, memory: PodMemory, node: NodeContext, nowMs: number): PodStep {
   let isBlocked = false
   const step = (container: Container, role: ContainerRole): ContainerStep => {
-    const situation = situationOf(pod, container, role, around)
+    const situation = situationOf(pod, container, role, node)
     if (!isBlocked) return stepContainer(situation, memory.times, nowMs)
     const status = waitingContainer(situation, 'PodInitializing')
     return { status, wakeAtMs: Number.POSITIVE_INFINITY, isDone: false }
@@ -130,7 +130,7 @@ function situationOf(
   pod: Pod,
   container: Container,
   role: ContainerRole,
-  { behaviour, missingFor }: PodSurroundings,
+  { behaviour, missingFor }: NodeContext,
 ): ContainerSituation {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
   const prior = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(
@@ -160,12 +160,12 @@ function finalPhase(hasInitFailed: boolean, main: readonly ContainerStep[]): str
   return !hasInitFailed && main.every(hasSucceeded) ? 'Succeeded' : 'Failed'
 }
 
-/** Sidecars end with the containers they serve. */
+/** Sidecars terminate with the containers they serve. */
 function stopped(status: ContainerStatus, nowMs: number): ContainerStatus {
   return status.state.running === undefined ? status : ended(status, { code: 0, reason: 'Completed' }, nowMs)
 }
 
-/** How far the pod has come, for its conditions. */
+/** How far the pod has progressed, for its conditions. */
 interface Milestones {
   readonly isSetUp: boolean
   readonly isInitialized: boolean

@@ -1,22 +1,22 @@
-/** The ConfigMaps, Secrets and claims a pod cannot start without. */
+/** The ConfigMaps, Secrets and claims that a pod requires to start. */
 import type { ClusterApi } from '../../rest/cluster-api.ts'
 import { namespaceOf } from '../kinds/meta.ts'
 import type { Container, KeyReference, Pod, Volume } from '../kinds/pods.ts'
 
-/** Something a pod needs, such as `secrets/default/tls`. */
+/** An object that a pod requires, such as `secrets/default/tls`. */
 export interface Need {
   readonly resource: 'configmaps' | 'secrets' | 'persistentvolumeclaims'
   readonly name: string
-  /** A key that must be in it. */
+  /** A required key. */
   readonly key?: string
 }
 
-/** Names the object needed, for finding the pods that wait for it. */
+/** The id of the required object, for finding the pods that wait for it. */
 export function needId(resource: string, namespace: string, name: string): string {
   return `${resource}/${namespace}/${name}`
 }
 
-/** What the pod's volumes show. */
+/** References of the pod's volumes. */
 export function volumeNeeds(pod: Pod): Need[] {
   return (pod.spec.volumes ?? []).flatMap(needsOfVolume)
 }
@@ -36,7 +36,7 @@ function needsOfVolume({ configMap, secret, projected, persistentVolumeClaim }: 
   return needs
 }
 
-/** What the container's environment is taken from. */
+/** References of the container's environment. */
 export function environmentNeeds(container: Container): Need[] {
   return [
     ...(container.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
@@ -58,14 +58,14 @@ function required(resource: Need['resource'], reference: Reference | undefined):
   return [key === undefined ? { resource, name } : { resource, name, key }]
 }
 
-/** A need that is not met. */
+/** A missing dependency. */
 export interface UnmetNeed {
-  /** As {@link needId} names it. */
+  /** The {@link needId}. */
   readonly id: string
   readonly message: string
 }
 
-/** The first of the needs that is not met. */
+/** The first missing dependency. */
 export function unmet(api: ClusterApi, pod: Pod, needs: readonly Need[]): UnmetNeed | undefined {
   const namespace = namespaceOf(pod)
   for (const { resource, name, key } of needs) {

@@ -1,10 +1,10 @@
-/** Whether a node is one of those a pod asks for: selectors, affinity, taints. */
+/** Whether a node matches a pod: selectors, affinity, taints. */
 import type { Node, Taint } from '../kinds/cluster.ts'
 import type { Labels } from '../kinds/meta.ts'
 import type { NodeSelectorTerm, PodSpec, Toleration } from '../kinds/pods.ts'
 import { satisfies, selects } from '../selectors.ts'
 
-/** Whether one of the terms matches; terms are alternatives, and one without any demand matches nothing. */
+/** Whether one of the terms matches; a term without requirements matches nothing. */
 export function matchesNodeTerms(terms: readonly NodeSelectorTerm[], node: Node): boolean {
   const labels = node.metadata.labels ?? {}
   const fields: Labels = { 'metadata.name': node.metadata.name }
@@ -29,7 +29,9 @@ export function tolerates(tolerations: readonly Toleration[] | undefined, taint:
   return tolerations?.some((toleration) => covers(toleration, taint)) ?? false
 }
 
-/** Whether this toleration covers the taint. No effect means every effect, `Exists` without a key every taint. */
+/**
+ * Whether this toleration covers the taint. No effect matches every effect, `Exists` without a key matches every taint.
+ */
 export function covers(toleration: Toleration, taint: Taint): boolean {
   const { key = '', operator = 'Equal', value = '', effect = '' } = toleration
   if (effect !== '' && effect !== taint.effect) return false
@@ -38,12 +40,12 @@ export function covers(toleration: Toleration, taint: Taint): boolean {
   return operator === 'Exists' || value === (taint.value ?? '')
 }
 
-/** The first taint that keeps the pod off the node. */
+/** The first taint that repels the pod from the node. */
 export function repellingTaint(spec: PodSpec, node: Node): Taint | undefined {
   return node.spec?.taints?.find((taint) => taint.effect !== 'PreferNoSchedule' && !tolerates(spec.tolerations, taint))
 }
 
-/** How much the pod would like the node, by its preferences. */
+/** The preference score of the node for the pod. */
 export function preference(spec: PodSpec, node: Node): number {
   const preferred = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
   const liked = preferred.filter(({ preference: term }) => matchesNodeTerms([term], node))

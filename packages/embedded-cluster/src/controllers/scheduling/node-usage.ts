@@ -1,4 +1,4 @@
-/** What pods take from nodes: requested resources and host ports. */
+/** Resources and host ports that pods use on nodes. */
 import type { Node } from '../kinds/cluster.ts'
 import { type ClusterObject, keyOf } from '../kinds/meta.ts'
 import { type Container, isFinished, type Pod, type PodSpec } from '../kinds/pods.ts'
@@ -7,7 +7,7 @@ import { parseQuantity } from '../quantities.ts'
 /** Amounts by resource name, such as `cpu`. */
 export type Amounts = ReadonlyMap<string, number>
 
-/** What a pod asks for: its containers together, or its largest init container if that is more. */
+/** The requests of a pod: the sum of its containers, or its largest init container if that is more. */
 export function requestsOf(spec: PodSpec): Amounts {
   const total = new Map<string, number>([['pods', 1]])
   const sidecars = new Map<string, number>()
@@ -32,7 +32,7 @@ export function requestsOf(spec: PodSpec): Amounts {
 }
 
 function containerRequests({ resources }: Container): [string, number][] {
-  // A limit without a request is a request too.
+  // A limit without a request is also the request.
   const requests = { ...resources?.limits, ...resources?.requests }
   return Object.entries(requests).map(([name, quantity]) => [name, parseQuantity(quantity)])
 }
@@ -42,11 +42,11 @@ interface Taken {
   readonly amounts: Map<string, number>
 }
 
-/** Keeps account of what is taken on each node. */
+/** Tracks the usage of each node. */
 export class NodeUsage {
   readonly #taken = new Map<string, Taken>()
 
-  /** Books the pod's new state in place of its previous one. */
+  /** Replaces the pod's previous state by the new one. */
   replace(previous: Pod | undefined, next: Pod | undefined): void {
     if (previous !== undefined) this.#book(previous, -1)
     if (next !== undefined) this.#book(next, 1)
@@ -60,7 +60,7 @@ export class NodeUsage {
     return this.#taken.get(node)?.pods.size ?? 0
   }
 
-  /** The resource of which too little is left on the node. */
+  /** A resource of which too little is available on the node. */
   missing(node: Node, requests: Amounts): string | undefined {
     const { allocatable = {} } = node.status ?? {}
     const taken = this.#taken.get(node.metadata.name)?.amounts

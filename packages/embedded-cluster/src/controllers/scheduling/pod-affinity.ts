@@ -1,4 +1,4 @@
-/** Rules about where pods stand relative to each other: affinity, anti-affinity and spreading over a topology. */
+/** Placement rules relative to other pods: affinity, anti-affinity and topology spread. */
 import type { Namespace, Node } from '../kinds/cluster.ts'
 import { type Labels, namespaceOf } from '../kinds/meta.ts'
 import { isFinished, type Pod, type PodAffinityTerm } from '../kinds/pods.ts'
@@ -7,19 +7,19 @@ import type { ResourceClient } from '../resource-client.ts'
 import { selects } from '../selectors.ts'
 import { matchesNode } from './node-fit.ts'
 
-/** Why a node does not do. */
+/** Why a node is not suitable. */
 export type AffinityProblem = 'pod affinity' | 'pod anti-affinity' | 'topology spread'
 
-/** Where the pods of the cluster are. */
+/** The pods and nodes of the cluster. */
 export interface Neighbourhood {
   readonly pods: PodIndex
   readonly namespaces: ResourceClient<Namespace>
   readonly nodes: readonly Node[]
-  /** Bound pods that keep others away. */
+  /** Bound pods with anti-affinity. */
   readonly repelling: Iterable<Pod>
 }
 
-/** Answers for each node whether the pod may stand there. Rules are evaluated once per pod, not once per node. */
+/** Returns a check of each node for the pod. Rules are evaluated once per pod, not once per node. */
 export function affinityCheck(pod: Pod, around: Neighbourhood): (node: Node) => AffinityProblem | undefined {
   const { affinity } = pod.spec
   const wanted = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
@@ -38,7 +38,7 @@ export function affinityCheck(pod: Pod, around: Neighbourhood): (node: Node) => 
   }
 }
 
-/** Whether the pod keeps others away from where it stands. */
+/** Whether the pod has anti-affinity to others. */
 export function isRepelling(pod: Pod): boolean {
   const terms = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   return terms.length > 0 && pod.spec.nodeName !== undefined && !isFinished(pod)
@@ -46,7 +46,7 @@ export function isRepelling(pod: Pod): boolean {
 
 function attraction(pod: Pod, term: PodAffinityTerm, around: Neighbourhood): (labels: Labels) => boolean {
   const values = domainsOf(term, pod, around)
-  // The first of a group that wants to be together has nobody to join.
+  // The first pod of a group with affinity to itself has no other pod to join.
   const isFirst = values.size === 0 && concerns(term, pod, pod, around)
   return (labels) => (isFirst ? term.topologyKey in labels : hasDomain(labels, term.topologyKey, values))
 }
@@ -58,7 +58,7 @@ function repulsion(other: Pod, pod: Pod, around: Neighbourhood): { key: string; 
     .map((term) => ({ key: term.topologyKey, values: domainsOfPods([other], term.topologyKey, around.nodes) }))
 }
 
-/** Whether a term of `owner` is about `candidate`. */
+/** Whether a term of `owner` applies to `candidate`. */
 function concerns(term: PodAffinityTerm, owner: Pod, candidate: Pod, around: Neighbourhood): boolean {
   const isInScope = namespacesOf(term, owner, around).includes(namespaceOf(candidate))
   return isInScope && selects(term.labelSelector, candidate.metadata.labels)
@@ -71,7 +71,7 @@ function namespacesOf(term: PodAffinityTerm, owner: Pod, around: Neighbourhood):
   return [...namespaces, ...selected.map(({ metadata }) => metadata.name)]
 }
 
-/** Topology values, such as zones, where a pod the term is about already stands. */
+/** Topology values, such as zones, that already have a pod to which the term applies. */
 function domainsOf(term: PodAffinityTerm, owner: Pod, around: Neighbourhood): ReadonlySet<string> {
   const { labelSelector } = term
   if (labelSelector === undefined) return new Set()

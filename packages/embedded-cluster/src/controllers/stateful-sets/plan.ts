@@ -1,41 +1,42 @@
-/** What a StatefulSet does next. Decisions only: nothing is written here. */
-import { resolveIntOrPercent } from '../int-or-percent.ts'
+/** The next steps of a StatefulSet, as pure functions. */
+
 import { isTerminating } from '../kinds/meta.ts'
 import { availableAtMs, isFinished, isReady, type Pod } from '../kinds/pods.ts'
 import type { ControllerRevision, StatefulSet } from '../kinds/workloads.ts'
+import { resolveIntOrPercent } from '../quantities.ts'
 import { revisionNameOf } from './pod-identity.ts'
 
 /** The set, its pods by ordinal, and its revisions. */
 export interface SetState {
   readonly set: StatefulSet
   readonly pods: ReadonlyMap<number, Pod>
-  /** What pods below the partition are made from. */
+  /** The revision of pods below the partition. */
   readonly current: ControllerRevision
-  /** What all others are made from. */
+  /** The revision of all other pods. */
   readonly update: ControllerRevision
   readonly nowMs: number
 }
 
-/** One thing to do. */
+/** One action. */
 export type Action =
   | { readonly create: number; readonly revision: ControllerRevision }
   | { readonly delete: Pod; readonly ordinal: number; readonly because: 'ended' | 'surplus' | 'outdated' }
 
-/** The ordinals the set should have, lowest first. */
+/** The desired ordinals, lowest first. */
 export function wantedOrdinals(set: StatefulSet): number[] {
   const start = set.spec.ordinals?.start ?? 0
   return Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => start + index)
 }
 
-/** Whether the pod has been ready for the time the set asks for. */
+/** Whether the pod has been ready for `minReadySeconds`. */
 export function isAvailable(pod: Pod, set: StatefulSet, nowMs: number): boolean {
   const atMs = availableAtMs(pod, set.spec.minReadySeconds ?? 0)
   return atMs !== undefined && atMs <= nowMs
 }
 
 /**
- * The next actions. Under the policy OrderedReady they are at most one: pods come up from the lowest ordinal, each
- * after the one before is available, and go from the highest. Under Parallel nobody waits for anybody.
+ * The next actions. With the policy OrderedReady there is at most one: pods are created from the lowest ordinal, each
+ * after the previous one is available, and deleted from the highest. With Parallel pods do not wait for each other.
  */
 export function nextActions(state: SetState): Action[] {
   const { set } = state
@@ -65,7 +66,7 @@ function isHealthy(pod: Pod, { set, nowMs }: SetState): boolean {
   return !isTerminating(pod) && !isFinished(pod) && isAvailable(pod, set, nowMs)
 }
 
-/** Pods beyond the wanted ordinals, highest first. */
+/** Pods beyond the desired ordinals, highest first. */
 function condemned({ set, pods }: SetState): [number, Pod][] {
   const wanted = new Set(wantedOrdinals(set))
   return [...pods].filter(([ordinal]) => !wanted.has(ordinal)).sort(([a], [b]) => b - a)
@@ -75,7 +76,7 @@ function revisionFor({ set, current, update }: SetState, ordinal: number): Contr
   return ordinal < partitionOf(set) ? current : update
 }
 
-/** The lowest ordinal that a rolling update touches. */
+/** The lowest ordinal that a rolling update replaces. */
 function partitionOf(set: StatefulSet): number {
   const { updateStrategy, ordinals } = set.spec
   if (updateStrategy?.type === 'OnDelete') return 0
@@ -83,8 +84,8 @@ function partitionOf(set: StatefulSet): number {
 }
 
 /**
- * Pods to be replaced by the rolling update: those that do not work at once, because nobody misses them, the others
- * from the highest ordinal, as many as may be missing at a time.
+ * Pods to replace in the rolling update: unavailable ones immediately, the others from the highest ordinal, as many as
+ * may be unavailable at a time.
  */
 function outdated(state: SetState): Action[] {
   const { set, pods, update } = state
@@ -107,7 +108,7 @@ function outdated(state: SetState): Action[] {
   return broken.length > 0 ? broken : working.slice(0, Math.max(0, budget - missing))
 }
 
-/** Whether the pod serves. */
+/** Whether the pod is running and ready. */
 export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isReady(pod)
 }

@@ -1,11 +1,11 @@
-/** What makes a pod of a StatefulSet that one and no other: its ordinal, name, host name and claims. */
+/** The identity of a pod of a StatefulSet: its ordinal, name, host name and claims. */
 import { type Draft, namespaceOf } from '../kinds/meta.ts'
 import type { Pod, PodTemplate, Volume } from '../kinds/pods.ts'
 import type { ControllerRevision, StatefulSet } from '../kinds/workloads.ts'
 import { podFromTemplate } from '../pod-creation.ts'
 import { templateOf } from '../revision-history.ts'
 
-/** The label that names the revision a pod was made from. */
+/** The label with the revision of a pod. */
 export const REVISION_LABEL = 'controller-revision-hash'
 
 /** The name of the set's pod with that ordinal. */
@@ -13,7 +13,7 @@ export function podName(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`
 }
 
-/** The ordinal in a pod's name; `undefined` if the pod is not named like one of the set's. */
+/** The ordinal in a pod's name; `undefined` if the name does not belong to the set. */
 export function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`
   const { name } = pod.metadata
@@ -26,7 +26,7 @@ export function claimName(set: StatefulSet, template: string, ordinal: number): 
   return `${template}-${podName(set, ordinal)}`
 }
 
-/** The pod with that ordinal, made from the revision's template. */
+/** The pod with that ordinal, created from the revision's template. */
 export function podOf(set: StatefulSet, ordinal: number, revision: ControllerRevision): Draft<Pod> {
   const name = podName(set, ordinal)
   const claims = (set.spec.volumeClaimTemplates ?? []).map(
@@ -58,12 +58,12 @@ export function podOf(set: StatefulSet, ordinal: number, revision: ControllerRev
   })
 }
 
-/** The name of the revision the pod was made from. */
+/** The name of the pod's revision. */
 export function revisionNameOf(pod: Pod): string | undefined {
   return pod.metadata.labels?.[REVISION_LABEL]
 }
 
-/** `namespace/name` of every claim of the pod with that ordinal, with the template it comes from. */
+/** `namespace/name` of every claim of the pod with that ordinal, with its template. */
 export function claimsFor(set: StatefulSet, ordinal: number) {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => ({
     template,

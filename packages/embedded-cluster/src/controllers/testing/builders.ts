@@ -1,9 +1,9 @@
-/** Small objects for tests. */
+/** Builders of small objects for tests. */
 import type { Draft, Labels } from '../kinds/meta.ts'
 import type { Pod, PodSpec, PodTemplate } from '../kinds/pods.ts'
 import type { DaemonSet, Deployment, StatefulSet } from '../kinds/workloads.ts'
 
-/** What a test says about a pod. */
+/** Options of a pod. */
 export interface PodOptions {
   readonly labels?: Labels
   readonly annotations?: Labels

@@ -1,4 +1,4 @@
-/** A clock for the tests of the controllers: time stands still until it is told to move. */
+/** A clock for tests of the controllers: time only passes when a test advances it. */
 import type { Clock, Timer } from '../../clock.ts'
 
 interface Pending {
@@ -7,7 +7,7 @@ interface Pending {
   readonly action: () => void
 }
 
-/** Fires timers in order of their time, and lets everything settle between two of them. */
+/** Fires timers in order, and lets all work settle between two of them. */
 export class TestClock implements Clock {
   readonly #settle: () => Promise<void>
   readonly #timers = new Set<Pending>()
@@ -28,12 +28,12 @@ export class TestClock implements Clock {
     return { cancel: () => this.#timers.delete(pending) }
   }
 
-  /** Timers that wait to fire. */
+  /** Pending timers. */
   get pendingTimers(): number {
     return this.#timers.size
   }
 
-  /** Moves time on by `ms`, firing what becomes due. */
+  /** Advances the time by `ms` and fires timers that become due. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
     await this.#settle()
@@ -41,7 +41,7 @@ export class TestClock implements Clock {
       this.#timers.delete(next)
       this.#nowMs = Math.max(this.#nowMs, next.dueMs)
       next.action()
-      // Everything due at one instant fires before anybody acts on it.
+      // All timers due at one instant fire before work continues.
       if (this.#next(this.#nowMs) === undefined) await this.#settle()
     }
     this.#nowMs = untilMs

@@ -1,4 +1,4 @@
-/** A real API server in memory with its controllers, under a clock that a test moves. */
+/** An in-memory API server with its controllers and a clock that a test advances. */
 import { setImmediate } from 'node:timers/promises'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../cluster.ts'
 import type { JsonObject } from '../../json.ts'
@@ -13,7 +13,7 @@ import type { SimulatorController } from '../simulator-controller.ts'
 import { TestClock } from './test-clock.ts'
 import { WatchedApi } from './watched-api.ts'
 
-/** An error a controller met, as a test sees it. */
+/** An error of a controller. */
 export interface Problem {
   readonly controller: string
   readonly key: string
@@ -68,7 +68,7 @@ export class TestCluster {
     return this.of('replicasets.apps')
   }
 
-  /** Changes an object as a user would, whatever its present version. */
+  /** Changes an object as a user would, whatever its current version. */
   async change<T extends ClusterObject>(resource: string, key: string, change: (object: T) => T): Promise<T> {
     const client = this.of<T>(resource)
     const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key]
@@ -78,7 +78,7 @@ export class TestCluster {
       try {
         return await client.update(change(object))
       } catch (error) {
-        // A controller wrote first: try again on what it wrote, as kubectl does.
+        // A conflict with a controller: retry on the newer version, as kubectl does.
         if (!isLostRace(error)) throw error
       }
     }
@@ -89,7 +89,7 @@ export class TestCluster {
     await this.of<Namespace>('namespaces').create(namespace)
   }
 
-  /** Any object, for kinds a test does not care to type. */
+  /** Creates an object of any kind. */
   async create(resource: string, object: JsonObject): Promise<JsonObject> {
     return this.#cluster.api.create(resource, object)
   }
@@ -98,7 +98,7 @@ export class TestCluster {
     await this.#cluster.api.delete(resource, namespace, name)
   }
 
-  /** Defines a custom resource without any schema to speak of. */
+  /** Defines a custom resource with a minimal schema. */
   async define(kind: string, group: string): Promise<void> {
     const singular = kind.toLowerCase()
     const plural = `${singular}s`
@@ -122,7 +122,7 @@ export class TestCluster {
     await this.settle()
   }
 
-  /** Lets everything happen that happens before time passes. */
+  /** Completes all work that is possible without time passing. */
   async settle(): Promise<void> {
     await this.clock.advance(0)
   }
@@ -132,12 +132,12 @@ export class TestCluster {
     await this.clock.advance(ms)
   }
 
-  /** Stops the controllers; the API goes on working. */
+  /** Stops the controllers; the API continues to work. */
   async stop(): Promise<void> {
     await Promise.all(this.#controllers.map((controller) => controller.stop()))
   }
 
-  /** Starts new controllers on what is stored, as after a crash of the process. */
+  /** Starts new controllers on the stored objects, as after a crash of the process. */
   async restart(): Promise<void> {
     await this.stop()
     this.#start()
@@ -162,7 +162,7 @@ export class TestCluster {
   }
 }
 
-/** The same numbers in every run. */
+/** The same sequence in every run. */
 function sequence(): () => number {
   let state = 1
   return () => {
@@ -171,7 +171,7 @@ function sequence(): () => number {
   }
 }
 
-/** A cluster with its nodes up. */
+/** A cluster with its nodes ready. */
 export function startTestCluster(options: ControllersOptions = {}): Promise<TestCluster> {
   return TestCluster.start({ podStartDelayMs: 1000, ...options })
 }

@@ -1,13 +1,13 @@
-/** The API of a cluster as controllers under test see it: writes are counted and can be refused. */
+/** The API of a cluster for controllers under test: writes are counted and can be rejected. */
 import type { JsonObject } from '../../json.ts'
 import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
 
-/** Passes everything on to a real API. */
+/** Delegates to a real API. */
 export class WatchedApi implements ClusterApi {
-  /** Commits by anybody, so that a test can say that nothing happened. */
+  /** The number of commits by any client, so that a test can assert that nothing happened. */
   writes = 0
-  /** Refuses a write of a controller by throwing; set by tests of unhappy paths. */
-  refuse: (verb: string, resource: string) => void = () => undefined
+  /** Rejects a write of a controller by throwing; set by tests of failures. */
+  rejectWrite: (verb: string, resource: string) => void = () => undefined
   readonly #api: ClusterApi
 
   constructor(api: ClusterApi) {
@@ -26,12 +26,12 @@ export class WatchedApi implements ClusterApi {
   }
 
   async create(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject> {
-    this.refuse('create', resource)
+    this.rejectWrite('create', resource)
     return this.#api.create(resource, object, options)
   }
 
   async update(resource: string, object: JsonObject, options?: { subresource?: string }): Promise<JsonObject> {
-    this.refuse('update', resource)
+    this.rejectWrite('update', resource)
     return this.#api.update(resource, object, options)
   }
 
@@ -41,7 +41,7 @@ export class WatchedApi implements ClusterApi {
     name: string,
     options?: Parameters<ClusterApi['delete']>[3],
   ): Promise<void> {
-    this.refuse('delete', resource)
+    this.rejectWrite('delete', resource)
     return this.#api.delete(resource, namespace, name, options)
   }
 
