@@ -25,7 +25,7 @@ describe('the problems of an object', () => {
       'apiVersion',
       'kind',
       'metadata.name',
-      'metadata.labels["a"]',
+      'metadata.labels[a]',
       'metadata.annotations',
       'metadata.finalizers[0]',
       'metadata.ownerReferences',

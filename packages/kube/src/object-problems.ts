@@ -3,7 +3,7 @@ import { isRecord } from './json-record.ts'
 
 /** Something wrong with a field. */
 export interface FieldProblem {
-  /** Such as `metadata.labels["app"]`. */
+  /** Such as `metadata.labels[app]`. */
   readonly field: string
   readonly message: string
 }
@@ -57,7 +57,7 @@ function* problemsIn(metadata: Readonly<Record<string, unknown>>): Generator<Fie
     const map = ownValue(metadata, name) ?? {}
     const field = `metadata.${name}`
     if (!isRecord(map)) yield { field, message: 'must be an object' }
-    else for (const [key, text] of Object.entries(map)) yield* textProblems(`${field}["${key}"]`, text)
+    else for (const [key, text] of Object.entries(map)) yield* textProblems(`${field}[${key}]`, text)
   }
   for (const [index, finalizer] of listIn(metadata, 'finalizers').entries()) {
     yield* textProblems(`metadata.finalizers[${index}]`, finalizer)

@@ -101,7 +101,7 @@ describe('convert', () => {
     ],
     ['what the schema refuses', OLD.replace('https:', '5 # '), /^<stdin>:7:3: error: .*spec\.apiUrl must be a string/],
     ['what is no YAML', 'a: [', /^<stdin>:1:5: error/],
-    ['what is no object', 'hello', /^<stdin>:1:1: error: is no Kubernetes object/],
+    ['what is no object', 'hello', /^<stdin>:1:1: error: is not a Kubernetes object/],
   ])('prints nothing but the reason for %s', async (_, text, reason) => {
     const { code, stdout, stderr } = await convert(text, 'v1beta6')
     expect([code, stdout]).toEqual([1, ''])

@@ -198,7 +198,7 @@ describe('what cannot be read', () => {
     [
       'an annotation that is no text',
       { ...dynakube(), metadata: { name: 'dk', annotations: { a: 1 } } },
-      'annotations["a"]',
+      'annotations[a]',
     ],
     ['no metadata', { ...dynakube(), metadata: null }, 'metadata'],
   ])('%s is a bad request that names it', async (_, object, named) => {

@@ -258,7 +258,7 @@ describe('a plan for something that cannot be planned', () => {
     const broken = await runCli(['plan', '-f', '-', '--offline'], { stdin: 'a: [' })
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringMatching(/^<stdin>:1:\d+: error: /)])
     const other = await runCli(['plan', '-f', '-', '--offline'], { stdin: 'colour: blue' })
-    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('is no Kubernetes object')])
+    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('is not a Kubernetes object')])
   })
 
   it('names a file that is not there', async () => {

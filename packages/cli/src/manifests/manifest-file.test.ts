@@ -32,7 +32,30 @@ describe('files of manifests', () => {
     ])
   })
 
-  it('tell where it is that they are no YAML, and go on with the next document', () => {
+  it('hold only what JSON can hold', () => {
+    expect(values('a: !!binary AAAA\nb: !!set {c: null}\nd: !!omap [{e: 1}]')).toEqual([
+      { a: 'AAAA', b: { c: null }, d: [{ e: 1 }] },
+    ])
+  })
+
+  it.each([
+    ['a key given twice', 'kind: a\nspec: {}\nkind: b', 3, 'duplicate key "kind"'],
+    ['20,000 levels', `kind: a\nspec: ${'['.repeat(20_000)}`, 2, 'nested deeper than 256 levels'],
+    ['an alias inside itself', 'kind: a\nspec: &a [*a]', 2, 'the alias *a stands inside what it stands for'],
+  ])('with %s are rejected by line', (_name, text, line, message) => {
+    const { documents, problems } = parseManifests('file.yaml', text)
+    expect(documents).toEqual([])
+    expect(problems).toMatchObject([{ line, message }])
+  })
+
+  it('whose aliases unfold to gigabytes are rejected', () => {
+    const lists = Array.from({ length: 9 }, (_, index) => `b${index + 1}: &b${index + 1} [${`*b${index},`.repeat(10)}]`)
+    const { documents, problems } = parseManifests('file.yaml', `b0: &b0 [x]\n${lists.join('\n')}`)
+    expect(documents).toEqual([])
+    expect(problems).toMatchObject([{ message: expect.stringContaining('alias') }])
+  })
+
+  it('tell where they are not valid YAML, and go on with the next document', () => {
     const { documents, problems } = parseManifests('file.yaml', 'kind: [One\n---\nkind: Two')
     expect(documents.map(({ value }) => value)).toEqual([{ kind: 'Two' }])
     expect(problems).toEqual([{ file: 'file.yaml', line: 2, column: 1, message: expect.any(String) }])

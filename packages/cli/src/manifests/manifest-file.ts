@@ -1,20 +1,7 @@
 /** Reads files of Kubernetes objects, and remembers where in the file each field stands. */
 import { readFile } from 'node:fs/promises'
-import {
-  type Document,
-  type DocumentOptions,
-  isAlias,
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type ParseOptions,
-  parseAllDocuments,
-  type SchemaOptions,
-} from 'yaml'
+import { parseYamlDocuments, type YamlOptions } from '@reeve/kube/yaml'
+import { type Document, isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 
 /** A place in a file, both counted from 1. */
 export interface Position {
@@ -22,7 +9,7 @@ export interface Position {
   readonly column: number
 }
 
-/** Something in a file that is no YAML. */
+/** Something in a file that is not valid YAML. */
 export interface SyntaxProblem extends Position {
   readonly file: string
   readonly message: string
@@ -44,16 +31,17 @@ export interface Manifests {
   readonly problems: readonly SyntaxProblem[]
 }
 
-const TIMESTAMP = 'tag:yaml.org,2002:timestamp'
+/** Types of YAML 1.1 that JSON, and so Kubernetes, does not have. */
+const FOREIGN_TAGS = new Set(['timestamp', 'binary', 'set', 'omap', 'pairs'].map((name) => `tag:yaml.org,2002:${name}`))
 
 /**
  * YAML as kubectl reads it: `yes` and `on` are booleans and `0777` is octal, but `12:30` and dates are text.
  */
-const DIALECT: ParseOptions & DocumentOptions & SchemaOptions = {
+const DIALECT: YamlOptions = {
   version: '1.1',
   customTags: (tags) =>
     tags.filter(
-      (tag) => typeof tag === 'string' || (tag.tag !== TIMESTAMP && !('format' in tag && tag.format === 'TIME')),
+      (tag) => typeof tag === 'string' || !(FOREIGN_TAGS.has(tag.tag) || ('format' in tag && tag.format === 'TIME')),
     ),
 }
 
@@ -94,7 +82,7 @@ export function parseManifests(file: string, text: string): Manifests {
   }
   const documents: ManifestDocument[] = []
   const problems: SyntaxProblem[] = []
-  for (const document of parseAllDocuments(text, { ...DIALECT, lineCounter: lines, prettyErrors: false })) {
+  for (const document of parseYamlDocuments(text, { ...DIALECT, lineCounter: lines })) {
     const [error] = document.errors
     if (error !== undefined) {
       problems.push({ file, ...positionAt(error.pos[0]), message: error.message })
@@ -104,7 +92,7 @@ export function parseManifests(file: string, text: string): Manifests {
     try {
       value = document.toJS()
     } catch (cause) {
-      // Aliases that repeat each other without end are refused here.
+      // Aliases that unfold to gigabytes are refused here.
       const message = cause instanceof Error ? cause.message : String(cause)
       problems.push({ file, ...positionAt(document.range[0]), message })
       continue

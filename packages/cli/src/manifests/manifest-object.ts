@@ -1,5 +1,5 @@
 /** The Kubernetes objects in documents; a List stands for its items. */
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord, type KubeObject, type ObjectMeta } from '@reeve/kube'
 import type { ManifestDocument, Position } from './manifest-file.ts'
 
 /** An object of a file. */
@@ -9,7 +9,7 @@ export interface ManifestObject {
   readonly locate: (field: string) => Position
 }
 
-/** Something that is no Kubernetes object. */
+/** Something that is not a Kubernetes object. */
 export interface NotAnObject extends Position {
   readonly file: string
   readonly message: string
@@ -30,13 +30,16 @@ export function objectsIn(documents: readonly ManifestDocument[]): readonly (Man
 }
 
 function asObject(file: string, value: unknown, locate: ManifestObject['locate']): ManifestObject | NotAnObject {
-  if (isRecord(value) && typeof value.apiVersion === 'string' && typeof value.kind === 'string') {
-    const { apiVersion, kind } = value
-    // Metadata may hold anything: who needs more than a name checks it.
-    const metadata: KubeObject['metadata'] = isRecord(value.metadata) ? value.metadata : {}
-    return { file, object: { ...value, apiVersion, kind, metadata }, locate }
+  const { apiVersion, kind, metadata } = isRecord(value) ? value : {}
+  if (!isRecord(value) || typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    return { file, ...locate('kind'), message: 'is not a Kubernetes object: write apiVersion and kind' }
   }
-  return { file, ...locate('kind'), message: 'is no Kubernetes object: write apiVersion and kind' }
+  // Members of metadata may hold anything: who needs more than a name checks them.
+  if (isRecord(metadata)) return { file, object: { ...value, apiVersion, kind, metadata }, locate }
+  if (metadata === undefined || metadata === null) {
+    return { file, object: { ...value, apiVersion, kind, metadata: {} }, locate }
+  }
+  return { file, ...locate('metadata'), message: 'metadata: must be an object, with the name of the object' }
 }
 
 /**
@@ -46,7 +49,15 @@ function asObject(file: string, value: unknown, locate: ManifestObject['locate']
  * titleOf(dynakube) // DynaKube dynatrace/dynakube
  */
 export function titleOf({ kind, metadata }: KubeObject): string {
-  const { namespace, name, generateName } = metadata
+  const [namespace, name, generateName] = (['namespace', 'name', 'generateName'] as const).map((field) =>
+    textAt(metadata, field),
+  )
   const called = name ?? (generateName === undefined ? '(no name)' : `${generateName}…`)
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${called}`
+}
+
+/** Of an object from a file, not even the name needs to be a text. */
+function textAt(metadata: ObjectMeta, field: 'namespace' | 'name' | 'generateName'): string | undefined {
+  const value: unknown = metadata[field]
+  return typeof value === 'string' ? value : undefined
 }

@@ -57,10 +57,22 @@ describe('a review of one kind', () => {
     expect(findings).toMatchObject([{ object: 'Greeting (no name)', severity: 'error' }])
   })
 
-  it('finds fault with what is no YAML or no object', () => {
+  it('finds fault with what is not valid YAML or not an object', () => {
     const { findings } = review('a: [\n---\ncolour: blue\n')
     expect(findings.map(({ severity }) => severity)).toEqual(['error', 'error'])
-    expect(findings[1]?.message).toContain('is no Kubernetes object')
+    expect(findings[1]?.message).toContain('is not a Kubernetes object')
+  })
+
+  it('finds fault with metadata that has the wrong types', () => {
+    const head = 'apiVersion: example.com/v1\nkind: Greeting\n'
+    const { findings } = review(
+      `${head}metadata: x\n---\n${head}metadata:\n  name: {toString: 1}\n  labels:\n    a: 1\n`,
+    )
+    expect(findings.map(({ line, object, message }) => [line, object, message])).toEqual([
+      [3, undefined, 'metadata: must be an object, with the name of the object'],
+      [8, 'Greeting (no name)', 'metadata.name: must be a string'],
+      [10, 'Greeting (no name)', 'metadata.labels[a]: must be a string'],
+    ])
   })
 })
 

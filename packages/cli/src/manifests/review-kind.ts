@@ -1,6 +1,6 @@
 /** Reviews the objects of one kind in files, for operators that have only one. */
 import type { Problem } from '@reeve/crd'
-import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
+import { apiVersionOf, type KubeObject, metadataProblems, type Resource } from '@reeve/kube'
 import type { Manifests } from './manifest-file.ts'
 import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 import type { Finding, Review } from './review.ts'
@@ -15,7 +15,7 @@ export interface Verdict {
  * Gives every object of a kind to `judge`, and adds where in the files each remark belongs. Objects of other kinds are
  * none of its business.
  *
- * *Assumptions*: `judge` bears objects that have nothing of their kind but its name.
+ * *Assumptions*: `judge` bears objects that have nothing of their kind but its name. The types in `metadata` are right.
  *
  * @example
  * const review = reviewKind(await readManifests(['webapp.yaml'], readStdin), WebApps, validateWebApp)
@@ -32,7 +32,8 @@ export function reviewKind<T extends KubeObject>(
     if (!('object' in entry)) findings.push({ ...entry, severity: 'error' })
     else if (isOf(resource, entry.object)) {
       checked++
-      const { problems: errors, warnings = [] } = judge(entry.object)
+      const malformed = metadataProblems(entry.object.metadata)
+      const { problems: errors, warnings = [] } = malformed.length > 0 ? { problems: malformed } : judge(entry.object)
       const remarks = [...errors.map(at(entry, 'error')), ...warnings.map(at(entry, 'warning'))]
       findings.push(...remarks.sort(byPosition))
     } else skipped++

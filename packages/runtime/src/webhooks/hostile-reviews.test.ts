@@ -92,12 +92,12 @@ test.each([
   [
     'with a label that is no text',
     widget('{}', '{"labels":{"__proto__":{"a":1}}}'),
-    'request.object.metadata.labels["__proto__"]: must be a string',
+    'request.object.metadata.labels[__proto__]: must be a string',
   ],
   [
     'with an annotation that is no text',
     widget('{}', '{"annotations":{"a":1}}'),
-    'request.object.metadata.annotations["a"]: must be a string',
+    'request.object.metadata.annotations[a]: must be a string',
   ],
   [
     'with finalizers that are no list',
