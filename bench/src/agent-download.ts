@@ -9,8 +9,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { agentFileMode, unpackZip } from '@reeve/archives'
-import { codeModules, createEnvironmentClient, type EnvironmentClient } from '@reeve/dynatrace/environment'
+import { unpackZip } from '@reeve/archives'
+import {
+  agentFileMode,
+  codeModules,
+  createEnvironmentClient,
+  type EnvironmentClient,
+} from '@reeve/dynatrace/environment'
 import type { Result } from './result.ts'
 
 const MIB = 1024 ** 2

@@ -15,10 +15,19 @@ const OWNER_ACCESS = 0o700
 const DEFAULT_DIRECTORY_MODE = 0o755
 const DEFAULT_FILE_MODE = 0o644
 
+/** What a {@link FolderWriter} knows of the archive. */
+export interface PackedSource {
+  /** Bytes of the archive that were read so far. */
+  readonly packedBytes: () => number
+  /** Whether nobody else reads the chunks of files, so that their memory can be freed at once. @default false */
+  readonly ownsChunks?: boolean
+}
+
 /**
  * Writes entries below a folder.
  *
  * *Guarantees*
+ * - Limits are checked before every write: no more reaches the disk than they allow.
  * - Nothing is written outside: names are checked, and links are made last of all, so nothing is written through one.
  * - A name is written once; a second entry of the same name is refused, folders excepted.
  * - Links that would lead outside are left out and reported.
@@ -28,7 +37,7 @@ const DEFAULT_FILE_MODE = 0o644
 export class FolderWriter {
   readonly #root: string
   readonly #options: UnpackOptions
-  readonly #ownsChunks: boolean
+  readonly #source: PackedSource
   readonly #files = new Set<string>()
   readonly #directories = new Map<string, number>()
   readonly #symbolicLinks = new Map<string, string>()
@@ -36,16 +45,10 @@ export class FolderWriter {
   #entries = 0
   #bytes = 0
 
-  /** @param ownsChunks whether the chunks of files are read by nobody else, so that their memory can be freed at once */
-  constructor(root: string, options: UnpackOptions, ownsChunks = false) {
+  constructor(root: string, options: UnpackOptions, source: PackedSource) {
     this.#root = root
     this.#options = options
-    this.#ownsChunks = ownsChunks
-  }
-
-  /** Unpacked so far. */
-  get bytes(): number {
-    return this.#bytes
+    this.#source = source
   }
 
   /** Makes a folder. The archive's own root is there already. */
@@ -94,13 +97,6 @@ export class FolderWriter {
     this.#options.onSkip?.({ name, reason: 'special-file' })
   }
 
-  /** Fails when so much came out of so little that the archive can only be a bomb. */
-  checkRatio(packedBytes: number): void {
-    const { maxRatio } = this.#options.limits ?? DEFAULT_UNPACK_LIMITS
-    if (this.#bytes <= RATIO_FREE_BYTES || this.#bytes <= packedBytes * maxRatio) return
-    throw new ArchiveTooLargeError(`the archive grows to more than ${maxRatio} times its size; it looks like a bomb`)
-  }
-
   /** Makes the links and gives folders their permissions. */
   async finish(): Promise<void> {
     for (const [path, target] of this.#hardLinks) {
@@ -129,18 +125,25 @@ export class FolderWriter {
   }
 
   async #fill(handle: FileHandle, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const { maxTotalBytes } = this.#options.limits ?? DEFAULT_UNPACK_LIMITS
     for await (const { chunks, bytes } of batches(content)) {
       this.#options.signal?.throwIfAborted()
       this.#bytes += bytes
-      if (this.#bytes > maxTotalBytes) {
-        throw new ArchiveTooLargeError(`the archive holds more than ${maxTotalBytes} bytes`)
-      }
+      this.#checkSize()
       const { bytesWritten } = await handle.writev(chunks)
       if (bytesWritten !== bytes) throw new Error(`the disk took ${bytesWritten} of ${bytes} bytes; is it full?`)
-      if (this.#ownsChunks) releaseMemory(chunks)
+      if (this.#source.ownsChunks) releaseMemory(chunks)
       this.#report()
     }
+  }
+
+  /** Fails when there is too much, or so much out of so little that the archive can only be a bomb. */
+  #checkSize(): void {
+    const { maxTotalBytes, maxRatio } = this.#options.limits ?? DEFAULT_UNPACK_LIMITS
+    if (this.#bytes > maxTotalBytes) {
+      throw new ArchiveTooLargeError(`the archive holds more than ${maxTotalBytes} bytes`)
+    }
+    if (this.#bytes <= RATIO_FREE_BYTES || this.#bytes <= this.#source.packedBytes() * maxRatio) return
+    throw new ArchiveTooLargeError(`the archive grows to more than ${maxRatio} times its size; it looks like a bomb`)
   }
 
   /** The path of the next entry, counted. */

@@ -1,6 +1,6 @@
 /** What bounds and observes unpacking. */
 
-/** The most an archive may be. Everything that an agent is stays far below. */
+/** The most that an archive may hold. */
 export interface UnpackLimits {
   readonly maxEntries: number
   /** Of all files together, unpacked. */
@@ -9,7 +9,7 @@ export interface UnpackLimits {
   readonly maxRatio: number
 }
 
-/** Ten times the largest agent there has been. */
+/** Ten times the largest archive that an operator has to do with. */
 export const DEFAULT_UNPACK_LIMITS: UnpackLimits = Object.freeze({
   maxEntries: 100_000,
   maxTotalBytes: 16 * 1024 ** 3,
@@ -41,17 +41,4 @@ export interface UnpackOptions {
   readonly onProgress?: (progress: UnpackProgress) => void
   /** Told of every entry that was left out. */
   readonly onSkip?: (skipped: SkippedEntry) => void
-}
-
-/** Whether all agents of a pod, under whatever user they run, must be able to write a file. */
-const SHARED_CONFIGURATION = /^agent\/conf/
-
-/**
- * Permissions of the files of an agent: configuration is written by agents of arbitrary users.
- *
- * @example
- * await unpackZip(file, folder, { fileMode: agentFileMode })
- */
-export function agentFileMode(path: string, mode: number): number {
-  return SHARED_CONFIGURATION.test(path) ? 0o666 : mode
 }

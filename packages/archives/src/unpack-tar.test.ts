@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { inPieces, makeTar, type TarEntry, tarGz } from './testing/make-tar.ts'
@@ -14,6 +15,13 @@ async function unpacked(entries: readonly TarEntry[], options: UnpackOptions = {
   expect(await readdir(scratch.path)).toEqual(['target'])
   return { files: await listing(scratch.target), skipped }
 }
+/** As the kernel lists them for this process. */
+async function openFilesBelow(folder: string): Promise<readonly string[]> {
+  const descriptors = await readdir('/proc/self/fd')
+  const files = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')))
+  return files.filter((file) => file.startsWith(folder))
+}
+const MIB = 1024 ** 2
 const symlink = (path: string, linkpath: string): TarEntry => ({ path, linkpath, type: 'SymbolicLink' })
 const hardLink = (path: string, linkpath: string): TarEntry => ({ path, linkpath, type: 'Link' })
 
@@ -109,6 +117,24 @@ describe('unpackTar', () => {
       const outcome = unpackTar(inPieces(bytes), compression, scratch.target)
       await expect(outcome).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
     }
+  })
+
+  it('refuses a bomb while it unpacks, before it fills the disk', async () => {
+    await using scratch = await scratchFolder()
+    const bomb = tarGz([{ path: 'bomb', content: '\0'.repeat(64 * MIB) }])
+    await expect(unpackTar(bomb, 'gzip', scratch.target)).rejects.toThrow(/looks like a bomb/)
+    const { size } = await stat(join(scratch.target, 'bomb'))
+    expect(size).toBeLessThan(17 * MIB)
+  })
+
+  it.runIf(process.platform === 'linux')('leaves no file open when it fails in the middle of one', async () => {
+    await using scratch = await scratchFolder()
+    async function* cutOff() {
+      yield makeTar([{ path: 'a', content: 'x'.repeat(5_000) }]).subarray(0, 2_000)
+      throw new Error('connection lost')
+    }
+    await expect(unpackTar(cutOff(), 'none', scratch.target)).rejects.toThrow('connection lost')
+    expect(await openFilesBelow(scratch.target)).toEqual([])
   })
 
   it('fails with the error of its source, and stops when asked to', async () => {

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib'
 import type { ReadEntry } from 'tar'
 import { ArchiveError, ArchiveInvalidError } from './archive-error.ts'
 import { FolderWriter } from './folder-writer.ts'
+import { PackedBytes } from './packed-bytes.ts'
 import type { UnpackOptions } from './unpack-options.ts'
 
 /** How a tar archive is packed. */
@@ -20,7 +21,7 @@ const MAX_HEADER_BYTES = 256 * 1024
  * *Guarantees* and *Errors*: as those of `unpackZip`.
  *
  * @example
- * await unpackTar(layer, 'gzip', '/data/tmp', { fileMode: agentFileMode, signal })
+ * await unpackTar(layer, 'gzip', '/data/tmp', { signal })
  */
 export async function unpackTar(
   source: AsyncIterable<Uint8Array>,
@@ -29,29 +30,30 @@ export async function unpackTar(
   options: UnpackOptions = {},
 ): Promise<void> {
   const { Parser } = await import('tar')
-  const writer = new FolderWriter(folder, options)
+  const packed = new PackedBytes()
+  const writer = new FolderWriter(folder, options, { packedBytes: () => packed.bytes })
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined) // raced against below; nobody else listens
   let unpacked = Promise.resolve()
+  let current: ReadEntry | undefined
   const parser = new Parser({
     strict: true,
     maxMetaEntrySize: MAX_HEADER_BYTES,
     onReadEntry: (entry) => {
-      unpacked = unpacked.then(() => unpackEntry(entry, writer))
+      unpacked = unpacked.then(() => {
+        current = entry
+        return unpackEntry(entry, writer)
+      })
       unpacked.catch(failure.reject)
     },
   })
   parser.on('error', failure.reject)
-  let packedBytes = 0
-  const counted = count(source, (bytes) => {
-    packedBytes += bytes
-  })
   try {
+    const counted = packed.count(source)
     const content = compression === 'gzip' ? gunzipped(counted) : counted
     for await (const chunk of singlyPacked(content)) {
       options.signal?.throwIfAborted()
       if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), failure.promise])
-      writer.checkRatio(packedBytes)
     }
     const ended = once(parser, 'end')
     parser.end()
@@ -59,6 +61,9 @@ export async function unpackTar(
     await unpacked
     await writer.finish()
   } catch (error) {
+    // An entry that is cut off in the middle would keep its file open: nobody would ever end it.
+    current?.destroy()
+    await unpacked.catch(() => undefined)
     options.signal?.throwIfAborted()
     throw asArchiveError(error)
   }
@@ -91,13 +96,6 @@ function gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
   // Destroys both when either ends early, so that the source is let go; its error comes out of the other end.
   return pipeline(Readable.from(source, { objectMode: false }), gunzip, () => undefined)
-}
-
-async function* count(source: AsyncIterable<Uint8Array>, add: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    add(chunk.byteLength)
-    yield chunk
-  }
 }
 
 /** The parser would unpack a packed archive inside by itself, past all limits; such an archive is refused. */

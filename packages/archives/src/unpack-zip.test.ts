@@ -1,10 +1,12 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeZip, type ZipEntry } from './testing/make-zip.ts'
 import { listing, scratchFolder } from './testing/scratch-folder.ts'
-import { agentFileMode, DEFAULT_UNPACK_LIMITS, type UnpackOptions, type UnpackProgress } from './unpack-options.ts'
+import { DEFAULT_UNPACK_LIMITS, type UnpackOptions, type UnpackProgress } from './unpack-options.ts'
 import { unpackZip } from './unpack-zip.ts'
+
+const MIB = 1024 ** 2
 
 async function unpacked(entries: readonly ZipEntry[], options: UnpackOptions = {}) {
   await using scratch = await scratchFolder()
@@ -30,18 +32,10 @@ it('unpacks folders and files with their permissions, but never more than those'
   })
 })
 
-it('makes the configuration of agents writable for everybody (csi check 41)', async () => {
-  const entries = [
-    { name: 'agent/conf/a.conf', content: 'c' },
-    { name: './agent/conf/b.conf' },
-    { name: 'x/agent/conf/c' },
-  ]
-  const { files } = await unpacked(entries, { fileMode: agentFileMode })
-  expect(files).toMatchObject({
-    'agent/conf/a.conf': '666 c',
-    'agent/conf/b.conf': '666 ',
-    'x/agent/conf/c': '644 ',
-  })
+it('lets the caller choose the permissions of files by their path', async () => {
+  const fileMode = (path: string, mode: number) => (path.startsWith('shared/') ? 0o666 : mode)
+  const { files } = await unpacked([{ name: './shared/a', content: 'c' }, { name: 'own/b' }], { fileMode })
+  expect(files).toMatchObject({ 'shared/a': '666 c', 'own/b': '644 ' })
 })
 
 it('writes a symbolic link as a file with the target as its content', async () => {
@@ -91,9 +85,24 @@ it('stops at its limits for entries and bytes', async () => {
   }
 })
 
-it('recognizes a bomb by what comes out of it', async () => {
-  const entries = [{ name: 'bomb', content: Buffer.alloc(17 * 1024 ** 2) }]
-  await expect(unpacked(entries)).rejects.toThrow(/looks like a bomb/)
+it('refuses a bomb while it unpacks, before it fills the disk', async () => {
+  await using scratch = await scratchFolder()
+  const file = join(scratch.path, 'a.zip')
+  await makeZip(file, [{ name: 'bomb', content: Buffer.alloc(64 * MIB) }])
+  await expect(unpackZip(file, scratch.target)).rejects.toThrow(/looks like a bomb/)
+  const { size } = await stat(join(scratch.target, 'bomb'))
+  expect(size).toBeLessThan(17 * MIB)
+})
+
+it('refuses an entry that is larger than it says', async () => {
+  await using scratch = await scratchFolder()
+  const file = join(scratch.path, 'a.zip')
+  await makeZip(file, [{ name: 'a', content: 'x'.repeat(1_000) }])
+  const bytes = await readFile(file)
+  const declared = bytes.indexOf(Buffer.from('504b0102', 'hex')) + 24
+  bytes.writeUInt32LE(10, declared)
+  await writeFile(file, bytes)
+  await expect(unpackZip(file, scratch.target)).rejects.toThrow('the size of "a" does not fit')
 })
 
 it('refuses damaged archives and what is none', async () => {

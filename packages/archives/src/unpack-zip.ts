@@ -1,17 +1,22 @@
 /** Unpacks a ZIP that nobody trusts. */
-import { crc32 } from 'node:zlib'
+import { pipeline, Readable } from 'node:stream'
+import { crc32, createInflateRaw } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
 import { ArchiveError, ArchiveInvalidError, shownName } from './archive-error.ts'
 import { FolderWriter } from './folder-writer.ts'
+import { PackedBytes } from './packed-bytes.ts'
 import type { UnpackOptions } from './unpack-options.ts'
 
 const TYPE_BITS = 0o170000
+/** Methods of compression. */
+const STORED = 0
+const DEFLATED = 8
 /** Types of Unix files that a ZIP may name and that are no files to write: pipes, devices, sockets. */
 const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000, 0o140000])
 
 /**
  * Unpacks `file` into `folder`, which must be new and empty. Symbolic links come out as files with their target as
- * content: agents have none.
+ * content.
  *
  * *Guarantees*: those of {@link FolderWriter}; sizes and checksums are verified; memory does not grow with the archive.
  *
@@ -19,7 +24,7 @@ const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000
  * then stays, so unpack into a temporary folder.
  *
  * @example
- * await unpackZip('/data/download', '/data/tmp', { fileMode: agentFileMode, signal })
+ * await unpackZip('/data/download', '/data/tmp', { signal })
  */
 export async function unpackZip(file: string, folder: string, options: UnpackOptions = {}): Promise<void> {
   const { openPromise } = await import('yauzl')
@@ -30,11 +35,11 @@ export async function unpackZip(file: string, folder: string, options: UnpackOpt
     },
   )
   try {
-    const writer = new FolderWriter(folder, options, true)
-    for await (const entry of zip.eachEntry()) {
-      await unpackEntry(zip, entry, writer)
-      writer.checkRatio(zip.fileSize)
-    }
+    const packed = new PackedBytes()
+    // Entries that overlap are read more than once; the archive does not become larger by that.
+    const packedBytes = () => Math.min(packed.bytes, zip.fileSize)
+    const writer = new FolderWriter(folder, options, { packedBytes, ownsChunks: true })
+    for await (const entry of zip.eachEntry()) await unpackEntry(zip, entry, writer, packed)
     await writer.finish()
   } catch (error) {
     options.signal?.throwIfAborted()
@@ -44,26 +49,46 @@ export async function unpackZip(file: string, folder: string, options: UnpackOpt
   }
 }
 
-async function unpackEntry(zip: ZipFile, entry: Entry, writer: FolderWriter): Promise<void> {
+async function unpackEntry(zip: ZipFile, entry: Entry, writer: FolderWriter, packed: PackedBytes): Promise<void> {
   const name = decodeName(entry.fileNameRaw)
   const mode = entry.externalFileAttributes >>> 16
   if (name.endsWith('/')) return writer.directory(name, mode)
   if (SPECIAL_TYPES.has(mode & TYPE_BITS)) return writer.specialFile(name)
   if (entry.isEncrypted()) throw new ArchiveInvalidError(`the entry ${shownName(name)} is encrypted`)
-  await writer.file(name, mode, verified(name, entry.crc32, await zip.openReadStreamPromise(entry)))
+  // Inflated by us, so that what goes in is counted with what comes out.
+  const raw = packed.count(await zip.openReadStreamPromise(entry, { decodeFileData: false }))
+  await writer.file(name, mode, verified(name, entry, inflated(name, entry, raw)))
+}
+
+function inflated(
+  name: string,
+  { compressionMethod }: Entry,
+  raw: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  if (compressionMethod === STORED) return raw
+  if (compressionMethod !== DEFLATED) {
+    throw new ArchiveInvalidError(`the entry ${shownName(name)} is packed by method ${compressionMethod}; use deflate`)
+  }
+  // Destroys both when either ends early; an error of the source comes out of the other end.
+  return pipeline(Readable.from(raw, { objectMode: false }), createInflateRaw(), () => undefined)
 }
 
 async function* verified(
   name: string,
-  expected: number,
+  expected: Entry,
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
+  const mismatch = (what: string) => new ArchiveInvalidError(`the ${what} of ${shownName(name)} does not fit`)
   let checksum = 0
+  let bytes = 0
   for await (const chunk of content) {
     checksum = crc32(chunk, checksum)
+    bytes += chunk.byteLength
+    if (bytes > expected.uncompressedSize) throw mismatch('size')
     yield chunk
   }
-  if (checksum !== expected) throw new ArchiveInvalidError(`the checksum of ${shownName(name)} does not fit`)
+  if (bytes !== expected.uncompressedSize) throw mismatch('size')
+  if (checksum !== expected.crc32) throw mismatch('checksum')
 }
 
 function decodeName(raw: Uint8Array): string {

@@ -1,4 +1,5 @@
 /** @module The client of a Dynatrace environment. */
+export { agentFileMode } from './client/agent-file-mode.ts'
 export type { CommunicationHost } from './client/communication-hosts.ts'
 export type * from './client/connection-info.ts'
 export type { DownloadProgress, DownloadResult } from './client/download.ts'
