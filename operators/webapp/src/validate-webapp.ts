@@ -1,7 +1,7 @@
 /** What makes a WebApp acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
 import { objectSchema, type Problem, validate } from '@reeve/crd'
+import { isImageReference, splitImageName } from '@reeve/oci/image-reference'
 import { type WebApp, WebAppCrd } from './api/webapp.ts'
-import { parseImageReference } from './image-reference.ts'
 
 /** The verdict on a WebApp: problems refuse it, warnings let it pass with a remark. */
 export interface Verdict {
@@ -50,17 +50,14 @@ function checkName(name = ''): readonly Problem[] {
 
 function checkImage(image: string, warnings: Problem[]): readonly Problem[] {
   const field = 'spec.image'
-  const reference = parseImageReference(image)
-  if (reference === undefined) {
+  if (!isImageReference(image)) {
     return [
       { field, message: `"${image}" is not an image reference: write it like nginx:1.29 or host/team/app@sha256:…` },
     ]
   }
-  const { repository, tag, digest } = reference
+  const { tag, digest } = splitImageName(image)
   if (tag === undefined && digest === undefined) {
-    return [
-      { field, message: `"${image}" has neither tag nor digest: say which version to run, such as ${repository}:1.0` },
-    ]
+    return [{ field, message: `"${image}" has neither tag nor digest: say which version to run, such as ${image}:1.0` }]
   }
   if (tag === 'latest' && digest === undefined) {
     const message = 'the tag "latest" can change under a running application: pin a version or a digest'

@@ -1,34 +1,63 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseImageReference } from './image-reference.ts'
+import { isImageReference, parseImageReference, splitImageName } from './image-reference.ts'
 import { registryOrigins } from './registry-host.ts'
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`
 
-describe('parseImageReference', () => {
+describe('an image reference', () => {
   it.each([
-    ['nginx', { registry: 'index.docker.io', repository: 'library/nginx', tag: 'latest' }],
+    ['nginx', { registry: 'index.docker.io', repository: 'library/nginx' }],
     ['team/web:1', { registry: 'index.docker.io', repository: 'team/web', tag: '1' }],
-    ['docker.io/team/web', { registry: 'index.docker.io', repository: 'team/web', tag: 'latest' }],
-    ['localhost/web', { registry: 'localhost', repository: 'web', tag: 'latest' }],
+    ['docker.io/team/web', { registry: 'index.docker.io', repository: 'team/web' }],
+    ['team/shop:v1_2-rc.1', { registry: 'index.docker.io', repository: 'team/shop', tag: 'v1_2-rc.1' }],
+    ['localhost/web', { registry: 'localhost', repository: 'web' }],
+    ['localhost:5000/shop', { registry: 'localhost:5000', repository: 'shop' }],
+    ['[::1]:5000/shop:1', { registry: '[::1]:5000', repository: 'shop', tag: '1' }],
     ['host:8443/linux/oneagent:1.2.3-raw', { registry: 'host:8443', repository: 'linux/oneagent', tag: '1.2.3-raw' }],
     [`registry.example/a/b@${DIGEST}`, { registry: 'registry.example', repository: 'a/b', digest: DIGEST }],
     [`registry.example/a:1@${DIGEST}`, { registry: 'registry.example', repository: 'a', tag: '1', digest: DIGEST }],
-  ])('reads %s', (text, expected) => {
-    expect(parseImageReference(text)).toEqual(expected)
+    [`a@sha384:${'0'.repeat(96)}`, { repository: 'library/a', digest: `sha384:${'0'.repeat(96)}` }],
+  ])('%s is taken apart', (text, expected) => {
+    expect(parseImageReference(text)).toMatchObject(expected)
+    expect(isImageReference(text)).toBe(true)
   })
 
   it.each([
     '',
     'UPPER',
+    'Nginx:1',
+    ' nginx',
+    'nginx:1 ',
     'a b',
     'registry.example/',
     'a:',
+    'nginx:1:2',
+    'nginx:-1',
     'a@sha256:12',
+    `a@SHA256:${'0'.repeat(64)}`,
     `a@${DIGEST}@${DIGEST}`,
     'a/../b',
+    'a//b',
+    '/nginx',
     'https://a/b',
-  ])('refuses %j', (text) => {
+    `n:${'x'.repeat(600)}`,
+    `${'a/'.repeat(200)}b`,
+  ])('%j is none', (text) => {
+    expect(isImageReference(text)).toBe(false)
     expect(() => parseImageReference(text)).toThrow(expect.objectContaining({ code: 'REGISTRY_REFERENCE' }))
+  })
+
+  it('is put together again from its parts, whatever they are', () => {
+    const unit = fc.constantFrom('a', '-', '.', '_', '/', ':', '@', '1')
+    fc.assert(
+      fc.property(fc.string({ maxLength: 600, unit }), (text) => {
+        const { registry, repository, tag, digest } = splitImageName(text)
+        const start = registry === undefined ? '' : `${registry}/`
+        const end = `${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`
+        expect(`${start}${repository}${end}`).toBe(text)
+      }),
+    )
   })
 })
 

@@ -1,58 +1,84 @@
 /** Reads names of images: `registry/repository:tag@digest`. */
 import { ImageReferenceError } from './registry-error.ts'
 
-/** A parsed name. */
-export interface ImageReference {
+/** The parts of a name as they are written; nothing is checked. */
+export interface ImageNameParts {
+  /** Absent when the name does not begin with a host. */
+  readonly registry?: string
+  readonly repository: string
+  readonly tag?: string
+  readonly digest?: string
+}
+
+/** A valid name. */
+export interface ImageReference extends ImageNameParts {
   /** Host, possibly with a port. Docker Hub is `index.docker.io`. */
   readonly registry: string
-  readonly repository: string
-  /** `latest` when the name has neither tag nor digest. */
-  readonly tag?: string
   /** Such as `sha256:…`. */
   readonly digest?: string
 }
 
+/** The name under which Docker Hub answers. */
 export const DOCKER_HUB = 'index.docker.io'
+
+/** Longer names are refused before they are looked at. */
+const MAX_LENGTH = 512
+const MAX_REPOSITORY_LENGTH = 255
 
 const REGISTRY =
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?$/i
 const REPOSITORY = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$/
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
-const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/
-const MAX_REPOSITORY_LENGTH = 255
+const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$/
 
 /**
- * The parts of a name.
+ * The parts of a name. A colon in front of a slash belongs to the port of the registry, and only what looks like a host
+ * is one: `team/web` is a repository of Docker Hub.
+ *
+ * @example
+ * splitImageName('host:5000/team/web:1') // { registry: 'host:5000', repository: 'team/web', tag: '1' }
+ */
+export function splitImageName(text: string): ImageNameParts {
+  const at = text.indexOf('@')
+  const named = at < 0 ? text : text.slice(0, at)
+  const colon = named.lastIndexOf(':')
+  const hasTag = colon > named.lastIndexOf('/')
+  const name = hasTag ? named.slice(0, colon) : named
+  const slash = name.indexOf('/')
+  const first = slash < 0 ? '' : name.slice(0, slash)
+  const hasRegistry = first === 'localhost' || /[.:]/.test(first)
+  return {
+    ...(hasRegistry && { registry: first }),
+    repository: hasRegistry ? name.slice(slash + 1) : name,
+    ...(hasTag && { tag: named.slice(colon + 1) }),
+    ...(at >= 0 && { digest: text.slice(at + 1) }),
+  }
+}
+
+/**
+ * A name by the grammar of the distribution specification, as container runtimes read it. Without tag and digest it
+ * means the tag `latest`, which is left to the reader.
  *
  * *Errors*: {@link ImageReferenceError} naming the text.
  *
  * @example
- * parseImageReference('nginx') // { registry: 'index.docker.io', repository: 'library/nginx', tag: 'latest' }
+ * parseImageReference('nginx') // { registry: 'index.docker.io', repository: 'library/nginx' }
  */
 export function parseImageReference(text: string): ImageReference {
-  const [named = '', digest, ...more] = text.split('@')
-  const colon = named.lastIndexOf(':')
-  const hasTag = colon > named.lastIndexOf('/')
-  const name = hasTag ? named.slice(0, colon) : named
-  const tag = hasTag ? named.slice(colon + 1) : undefined
-  const { registry, repository } = splitRegistry(name)
-  const isValid =
-    more.length === 0 &&
-    REGISTRY.test(registry) &&
-    repository.length <= MAX_REPOSITORY_LENGTH &&
-    REPOSITORY.test(repository) &&
-    (tag === undefined || TAG.test(tag)) &&
-    (digest === undefined || DIGEST.test(digest))
-  if (!isValid) {
-    throw new ImageReferenceError(`${JSON.stringify(text)} names no image; write registry/repository:tag or …@sha256:…`)
-  }
-  return {
-    registry,
-    repository,
-    ...(tag !== undefined && { tag }),
-    ...(digest !== undefined && { digest }),
-    ...(tag === undefined && digest === undefined && { tag: 'latest' }),
-  }
+  const reference = validReference(text)
+  if (reference !== undefined) return reference
+  const shown = JSON.stringify(text.slice(0, MAX_LENGTH))
+  throw new ImageReferenceError(`${shown} is not an image reference; write registry/repository:tag or …@sha256:…`)
+}
+
+/**
+ * Whether {@link parseImageReference} accepts the text.
+ *
+ * @example
+ * isImageReference('Nginx:1') // false: upper case
+ */
+export function isImageReference(text: string): boolean {
+  return validReference(text) !== undefined
 }
 
 /** Whether a text is a digest that can be verified. */
@@ -60,13 +86,17 @@ export function isDigest(text: string): boolean {
   return DIGEST.test(text)
 }
 
-function splitRegistry(name: string): Pick<ImageReference, 'registry' | 'repository'> {
-  const slash = name.indexOf('/')
-  const first = slash < 0 ? '' : name.slice(0, slash)
-  // Only what looks like a host is one; `team/web` is a repository of Docker Hub.
-  const hasRegistry = first === 'localhost' || /[.:]/.test(first)
-  const registry = hasRegistry ? first : 'docker.io'
-  const repository = hasRegistry ? name.slice(slash + 1) : name
-  if (registry !== 'docker.io' && registry !== DOCKER_HUB) return { registry, repository }
-  return { registry: DOCKER_HUB, repository: repository.includes('/') ? repository : `library/${repository}` }
+function validReference(text: string): ImageReference | undefined {
+  if (text.length > MAX_LENGTH) return undefined
+  const { registry = 'docker.io', repository, tag, digest } = splitImageName(text)
+  const isValid =
+    REGISTRY.test(registry) &&
+    repository.length <= MAX_REPOSITORY_LENGTH &&
+    REPOSITORY.test(repository) &&
+    (tag === undefined || TAG.test(tag)) &&
+    (digest === undefined || DIGEST.test(digest))
+  if (!isValid) return undefined
+  const rest = { ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }
+  if (registry !== 'docker.io' && registry !== DOCKER_HUB) return { registry, repository, ...rest }
+  return { registry: DOCKER_HUB, repository: repository.includes('/') ? repository : `library/${repository}`, ...rest }
 }

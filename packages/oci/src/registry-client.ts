@@ -167,7 +167,7 @@ class Client implements RegistryClient {
     options: RegistryCallOptions,
   ): Promise<{ digest: string; content: ImageManifest | ImageIndex }> {
     const what = `manifest of ${reference.repository}`
-    const path = `manifests/${reference.digest ?? reference.tag}`
+    const path = `manifests/${reference.digest ?? reference.tag ?? 'latest'}`
     return this.#sessions.anywhere(reference, what, options, async (session, signal) => {
       const response = await session.get('registry manifest', path, { accept: MANIFEST_ACCEPT, signal })
       const bytes = await readAnswer(response, MAX_DOCUMENT_BYTES)

@@ -1,5 +1,5 @@
 /** What follows from the environment of a DynaKube: its host, tenant, images and how often it is asked. */
-import { parseUrl } from '@reeve/http'
+import { parseUrl } from '@reeve/http/url-reference'
 import type { DynaKube } from '../latest.ts'
 
 /** Host and port of `apiUrl`; empty when it has none or is no URL. */

@@ -1,5 +1,5 @@
 /** All rules for EdgeConnects, in the order of their messages. */
-import { parseUrl } from '@reeve/http'
+import { parseUrl } from '@reeve/http/url-reference'
 import { hasKubernetesAutomation, isProvisioner, serviceAccountName } from '../edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../latest.ts'
 import type { Rule } from './rule.ts'

@@ -1,5 +1,5 @@
 /** Finds the hosts behind communication endpoints. */
-import { parseUrl } from '@reeve/http'
+import { parseUrl } from '@reeve/http/url-reference'
 
 /** One host that agents talk to. */
 export interface CommunicationHost {

@@ -1,5 +1,5 @@
 /** Rules on the address of the environment, the proxy and Istio. */
-import { parseUrl } from '@reeve/http'
+import { parseUrl } from '@reeve/http/url-reference'
 import { ProxyNotFoundError, proxyUrl } from '../../dynakube/proxy.ts'
 import type { DynaKube } from '../../latest.ts'
 import type { Finding, Lookups, Rule } from '../rule.ts'

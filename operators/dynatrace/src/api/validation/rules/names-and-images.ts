@@ -2,7 +2,7 @@
 import { hasExtensions, hasKspm, hasTelemetryIngest } from '../../dynakube/feature-facts.ts'
 import { customOneAgentImage, injectionNamespaceSelector } from '../../dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../latest.ts'
-import { isImageReference } from '../image-reference.ts'
+import { mayBeImage } from '../image-reference.ts'
 import { selectorProblems } from '../label-selector-problems.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -63,10 +63,10 @@ export const imageRule: Rule<DynaKube> = {
       ['OneAgent', 'the image of spec.oneAgent', customOneAgentImage(dynakube)],
     ] as const
     const findings = images
-      .filter(([, , image]) => image !== '' && !isImageReference(image))
+      .filter(([, , image]) => image !== '' && !mayBeImage(image))
       .map(
         ([component, field, image]) =>
-          `${field} (${component}) is "${image}", which is no image; write registry/repository:tag`,
+          `${field} (${component}) is "${image}", which is not an image reference; write registry/repository:tag`,
       )
     return findings.length === 0 ? undefined : findings.join(';')
   },

@@ -1,5 +1,5 @@
 /** Hosts that a mesh has to let traffic out to. */
-import { parseUrl } from '@reeve/http'
+import { parseUrl } from '@reeve/http/url-reference'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { communicationHosts } from '../../../../environment/client/communication-hosts.ts'
 
