@@ -12,10 +12,10 @@ describe('what nothing acts on', () => {
   test.each([
     ['a quota', '/api/v1/namespaces/default/resourcequotas', 'quotas are not enforced'],
     ['a limit range', '/api/v1/namespaces/default/limitranges', 'limits are neither enforced nor filled in'],
-  ])('is kept with a warning: %s', async (_, path, why) => {
+  ])('is stored with a warning: %s', async (_, path, why) => {
     const created = await cluster.send('POST', path, { metadata: { name: 'idle' }, spec: { limits: [] } })
     expect(created.status).toBe(201)
-    expect(String(created.headers.warning)).toContain(`without acting on them: ${why}`)
+    expect(String(created.headers.warning)).toContain(`but does not act on them: ${why}`)
     expect((await cluster.send('GET', `${path}/idle`)).headers.warning).toBeUndefined()
   })
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, stringAt } from '../json.ts'
 import type { PrinterColumn, ResourceInfo, ScalePaths, SubresourceInfo } from '../registry/resource-info.ts'
-import { compareVersions } from '../registry/version-priority.ts'
+import { compareVersions } from '../registry/resource-registry.ts'
 import { objectMetaSchema } from '../schema/object-meta.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Definition, DefinitionNames, DefinitionVersion } from './definition.ts'

@@ -1,4 +1,4 @@
-/** The server without sockets: takes a request, answers with a response, and never throws but for a broken connection. */
+/** The server without sockets: handles a request and returns a response; it only throws for a broken connection. */
 import { type Authenticator, impersonate } from '../auth/authenticate.ts'
 import { type Authorizer, forbidden } from '../auth/authorizer.ts'
 import type { UserInfo } from '../auth/user.ts'
@@ -17,7 +17,7 @@ import { negotiateFailure } from './negotiation.ts'
 import type { ResourceHandler } from './resource-handler.ts'
 import { failureAs, warningHeaders } from './response.ts'
 
-/** Serves paths that are no resource: discovery, health, version. `undefined` when the path is unknown. */
+/** Serves non-resource paths: discovery, health, version. `undefined` when the path is unknown. */
 export interface PathHandler {
   handle(request: ServerRequest, pathname: string, query: URLSearchParams): Promise<ServerResponse | undefined>
 }
@@ -29,13 +29,13 @@ export interface ApiServerParts {
   readonly paths: PathHandler
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
-  /** Who a request without any credentials is when nothing came over a socket. */
+  /** The user of an in-process request without credentials. */
   readonly inProcessUser: UserInfo
   readonly faults: FaultInjector
   readonly requests: RequestLog
 }
 
-/** Answers requests. */
+/** Handles requests. */
 export class ApiServer {
   readonly #parts: ApiServerParts
   #isStopped = false
@@ -44,14 +44,14 @@ export class ApiServer {
     this.#parts = parts
   }
 
-  /** From now on every request fails as if nobody listened, and open watches end. */
+  /** From now on every request fails as if the server were not listening, and open watches end. */
   stop(): void {
     this.#isStopped = true
     for (const watcher of this.#parts.context.hub.watchers()) watcher.end()
   }
 
   /**
-   * Carries out one request. Failures are answered as `Status`; the promise rejects only when a fault rule breaks the
+   * Handles one request. Errors become a `Status` response; the promise rejects only when a fault rule breaks the
    * connection, when the request's signal aborts, or when the cluster has stopped.
    */
   async handle(request: ServerRequest, origin: 'local' | 'remote' = 'local'): Promise<ServerResponse> {
@@ -123,7 +123,7 @@ export class ApiServer {
   ): Promise<ServerResponse> {
     const { authorizer, resources } = this.#parts
     const isNamespaceItself = path.group === '' && path.resource === 'namespaces'
-    // Whoever asks for all objects of one name asks for that object, and may have the right to no other.
+    // A request for all objects with one name is authorized as a request for that object.
     const name = path.name ?? selectedName(path.query.get('fieldSelector') ?? '')
     const access = {
       user,
@@ -146,14 +146,14 @@ export class ApiServer {
   async #faulty(
     facts: RequestFacts,
     signal: AbortSignal,
-    answer: () => Promise<ServerResponse>,
+    respond: () => Promise<ServerResponse>,
   ): Promise<ServerResponse> {
     const fault = this.#parts.faults.take(facts)
-    if (fault === undefined) return answer()
+    if (fault === undefined) return respond()
     if (fault.kind === 'status') throw statusOf(fault)
     if (fault.kind === 'latency') await this.#delay(fault.delayMs, signal)
     if (fault.kind === 'reset' && fault.when === 'before') throw new ConnectionReset('before the request had an effect')
-    const response = await answer()
+    const response = await respond()
     if (fault.kind === 'reset') throw new ConnectionReset('after the request had its effect')
     return isWatchFault(fault) ? { ...response, body: applyWatchFault(response.body, fault, signal) } : response
   }
@@ -203,5 +203,5 @@ function statusOf(fault: Fault & { kind: 'status' }): StatusError {
   const { code, retryAfterSeconds } = fault
   const reason = fault.reason ?? reasons[code] ?? ''
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
-  return new StatusError(code, reason, fault.message ?? `the fault rule of this request answers ${code}`, details)
+  return new StatusError(code, reason, fault.message ?? `fault rule: status ${code}`, details)
 }

@@ -1,4 +1,4 @@
-/** What the server serves, told in the legacy and in the aggregated form of discovery. */
+/** Discovery of the served resources, in the legacy and the aggregated format. */
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, type SubresourceInfo } from '../registry/resource-info.ts'
@@ -15,7 +15,10 @@ interface CachedDocument {
   readonly etag: string
 }
 
-/** Answers `/api`, `/apis`, `/apis/{group}` and `/apis/{group}/{version}`; documents are kept until the table changes. */
+/**
+ * Serves `/api`, `/apis`, `/apis/{group}` and `/apis/{group}/{version}`; documents are cached until the registry
+ * changes.
+ */
 export class Discovery {
   readonly #registry: ResourceRegistry
   readonly #cache = new Map<string, CachedDocument>()
@@ -60,7 +63,7 @@ export class Discovery {
     return this.#plain(request, document)
   }
 
-  /** Only the aggregated form is made for caches. */
+  /** Only the aggregated format supports ETags. */
   #aggregated(request: ServerRequest, isCore: boolean): ServerResponse | undefined {
     const document = this.#document(isCore ? 'core' : 'groups', () => this.#groupDiscoveryList(isCore))
     if (document === undefined) return undefined
@@ -116,7 +119,7 @@ export class Discovery {
       legacyResource(info),
       ...info.subresources.map((sub) => legacySubresource(info, sub)),
     ])
-    // Built-in groups are listed by name, custom ones as they come.
+    // Built-in groups are sorted by name, custom groups are in order of registration.
     if (!first.custom) resources.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
     const apiVersion = group === '' ? {} : { apiVersion: 'v1' }
     return { kind: 'APIResourceList', ...apiVersion, groupVersion: apiVersionOf(first), resources }
@@ -140,7 +143,7 @@ export class Discovery {
   }
 }
 
-/** Whether the client can read aggregated discovery; it is then preferred, wherever it stands in the list. */
+/** Whether the client accepts aggregated discovery; it is then preferred, wherever it is in the list. */
 function wantsAggregated(request: ServerRequest): boolean {
   return parseAccept(request.headers.accept ?? '').some(({ type, parameters: { g, v, as } }) => {
     return type === 'application/json' && g === 'apidiscovery.k8s.io' && v === 'v2' && as === 'APIGroupDiscoveryList'
@@ -196,11 +199,11 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** Built-in resources tell group and version only where they differ from their own; custom ones always do. */
+/** Built-in resources include group and version only where they differ from their own; custom resources always do. */
 function responseKind(
   info: ResourceInfo,
   of: { readonly group: string; readonly version: string; readonly kind: string },
 ): JsonObject {
-  const isTold = info.custom || of.group !== info.group || of.version !== info.version
-  return { group: isTold ? of.group : '', version: isTold ? of.version : '', kind: of.kind }
+  const isIncluded = info.custom || of.group !== info.group || of.version !== info.version
+  return { group: isIncluded ? of.group : '', version: isIncluded ? of.version : '', kind: of.kind }
 }

@@ -5,22 +5,24 @@
  */
 import type { UserInfo } from '../auth/user.ts'
 
-/** A request, as the front or an in-process caller makes it. */
+/** A request from the TLS front or an in-process caller. */
 export interface ServerRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute path with query string. */
   readonly path: string
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The values of headers that occur several times, such as `impersonate-group`; wins over {@link headers}. */
+  /**
+   * The values of headers that occur several times, such as `impersonate-group`; takes precedence over {@link headers}.
+   */
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
   readonly body?: string | Uint8Array
   readonly signal?: AbortSignal
-  /** Set by the TLS front from the client certificate; in-process callers may set it to act as somebody. */
+  /** Set by the TLS front from the client certificate; in-process callers may set it to impersonate a user. */
   readonly user?: UserInfo
 }
 
-/** An answer; its body is read once, and may never end by itself when it is a watch. */
+/** A response; its body can be read once, and does not end on its own if it is a watch. */
 export interface ServerResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>

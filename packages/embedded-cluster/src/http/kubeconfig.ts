@@ -1,13 +1,13 @@
-/** The file with which kubectl and Helm find the cluster. */
+/** The kubeconfig with which kubectl and Helm connect to the cluster. */
 
-/** Where the cluster is and how to prove who one is. */
+/** The address of the cluster and the credentials. */
 export interface KubeconfigOptions {
   readonly url: string
   /** In PEM. */
   readonly authority: string
   readonly clientCertificate: string
   readonly clientKey: string
-  /** Names the cluster, the user and the context. @default 'reeve' */
+  /** Name of the cluster, the user and the context. @default 'reeve' */
   readonly name?: string
   /** @default 'default' */
   readonly namespace?: string

@@ -17,6 +17,6 @@ test.each([
   expect(negotiate(header)).toMatchObject(expected)
 })
 
-test.each(['text/html', 'application/json;as=Chart;g=meta.k8s.io;v=v1'])('%s cannot be answered', (header) => {
+test.each(['text/html', 'application/json;as=Chart;g=meta.k8s.io;v=v1'])('%s is not acceptable', (header) => {
   expect(() => negotiate(header)).toThrow(expect.objectContaining({ code: 406, reason: 'NotAcceptable' }))
 })

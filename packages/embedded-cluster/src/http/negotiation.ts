@@ -1,8 +1,8 @@
-/** Which form of an answer the client wants, from its `Accept` header. */
+/** Content negotiation by the `Accept` header. */
 import { notAcceptable, notRepresentable } from '../rest/api-errors.ts'
 import { isTrue } from '../rest/request-info.ts'
 
-/** A form the server can answer in. */
+/** A representation that the server supports. */
 export interface Negotiated {
   readonly format: 'json' | 'yaml'
   /** Another rendering of the object, or `undefined` for the object itself. */
@@ -11,7 +11,7 @@ export interface Negotiated {
   readonly asVersion: string
 }
 
-/** How a failure is written. */
+/** The representation of an error. */
 export interface FailureForm {
   readonly format: 'json' | 'yaml'
   readonly isPretty: boolean
@@ -28,7 +28,7 @@ const plain: Negotiated = { format: 'json', as: undefined, asVersion: 'v1' }
 const offered = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 const streamed = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
 
-/** Splits an `Accept` header into entries, most wanted first. */
+/** Splits an `Accept` header into entries, most preferred first. */
 export function parseAccept(header: string): AcceptEntry[] {
   const entries = header.split(',').flatMap((part): AcceptEntry[] => {
     const [type = '', ...rest] = part.split(';').map((piece) => piece.trim())
@@ -44,8 +44,8 @@ export function parseAccept(header: string): AcceptEntry[] {
 }
 
 /**
- * Chooses a form; throws 406 when none of the wanted ones exists. Protobuf is answered as JSON: every client that
- * prefers it reads JSON too, and looks at the response's own Content-Type. A stream cannot be YAML.
+ * Chooses a representation; throws 406 if none of the accepted ones is supported. Protobuf is served as JSON: every
+ * client that prefers it also supports JSON and reads the Content-Type of the response. A stream cannot be YAML.
  */
 export function negotiate(header: string | undefined, isStream = false): Negotiated {
   if (header === undefined || header === '' || header === 'application/json' || header === '*/*') return plain
@@ -66,20 +66,20 @@ export function negotiate(header: string | undefined, isStream = false): Negotia
   throw notAcceptable(isStream ? [...offered, ...streamed] : offered)
 }
 
-/** Whether the client is a person who reads the answer: it says so, or it is a tool people read the output of. */
+/** Whether to indent the response for a human reader: on request, or for user agents such as curl. */
 export function wantsPretty(headers: Readonly<Record<string, string>>, query: URLSearchParams): boolean {
   const parameter = query.get('pretty')
   if (parameter !== null) return isTrue(parameter)
   return /^(curl|Wget|Mozilla\/5\.0)/.test(headers['user-agent'] ?? '')
 }
 
-/** The form of a failure. It has to be answered even to those who accept nothing that we have. */
+/** The representation of an error. It is also sent to clients that accept nothing the server supports. */
 export function negotiateFailure(headers: Readonly<Record<string, string>>, query: URLSearchParams): FailureForm {
   try {
     const { format, as } = negotiate(headers.accept)
     return { format, isPretty: as !== undefined || wantsPretty(headers, query) }
   } catch {
-    // Not acceptable in any form: the answer itself says so, readably.
+    // Nothing acceptable: the error is sent as JSON.
     return { format: 'json', isPretty: true }
   }
 }

@@ -1,4 +1,4 @@
-/** The `paths` of an OpenAPI document: kubectl reads from them what PATCH accepts, and explain which kinds exist. */
+/** The `paths` of an OpenAPI document, in which kubectl finds the parameters of PATCH and the existing kinds. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
@@ -22,7 +22,7 @@ const parametersByVerb: Readonly<Record<string, readonly string[]>> = {
   list: ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'watch'],
 }
 
-/** Paths of all resources of one group version. `schemaName` finds the component of a kind. */
+/** Paths of all resources of one group version. `schemaName` returns the component of a kind. */
 export function openApiPaths(
   infos: readonly ResourceInfo[],
   schemaName: (info: ResourceInfo) => string | undefined,

@@ -1,4 +1,4 @@
-/** `/openapi/v3`: an index, and one document per group version made when somebody asks for it. */
+/** `/openapi/v3`: an index, and one document per group version, built on demand. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dataFile } from '../data-file.ts'
@@ -15,7 +15,7 @@ const refPrefix = '#/definitions/'
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
 
-/** Serves the schemas of everything that is served. */
+/** Serves the schemas of all served resources. */
 export class OpenApi {
   readonly #registry: ResourceRegistry
   readonly #documents = new Map<string, { readonly hash: string; readonly body: string }>()
@@ -57,7 +57,7 @@ export class OpenApi {
     for (const { path, infos } of this.#groupVersions()) {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(infos)}` }
     }
-    // The real server does not say that this is JSON, and clients do not ask.
+    // The real server does not send the content type of JSON here, and clients do not require it.
     return text(200, JSON.stringify({ paths }))
   }
 
@@ -123,7 +123,7 @@ export class OpenApi {
 
   #addCustom(schemas: JsonObject, info: ResourceInfo): void {
     const name = customName(info)
-    // A schema is JSON with readonly markers; the copy made by JSON is free of them.
+    // A schema is JSON with readonly markers; copying it as JSON drops them.
     const schema: JsonObject = JSON.parse(JSON.stringify(info.schema ?? { type: 'object' }))
     const properties = isJsonObject(schema.properties) ? schema.properties : {}
     schema.properties = {
@@ -183,7 +183,7 @@ function customName(info: ResourceInfo): string {
   return `${info.group.split('.').reverse().join('.')}.${info.version}.${info.kind}`
 }
 
-/** Changes when a document would; made from the table, so that the index costs no documents. */
+/** A hash that changes with the document; computed from the registry, so that the index does not build documents. */
 function hashOf(infos: readonly ResourceInfo[]): string {
   const parts = infos.map((info) => {
     const names = [apiVersionOf(info), info.kind, info.plural, info.subresources.map((sub) => sub.name)]
@@ -196,13 +196,13 @@ function sha512(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
-/** The documents exist in JSON alone, which clients that prefer protobuf read, too. */
+/** The documents are only available as JSON, which clients that prefer protobuf also accept. */
 function acceptsJson(request: ServerRequest): boolean {
   const accept = (request.headers.accept ?? '').replaceAll(/application\/com\.github\.proto-openapi[^,]*/g, '*/*')
   try {
     return negotiate(accept).format === 'json'
   } catch {
-    // What cannot be negotiated is not acceptable; the caller says so in the way of this path.
+    // Not negotiable means not acceptable; the caller responds in the way of this path.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** The paths that are no resources: discovery, OpenAPI, version, health, metrics. */
+/** Non-resource paths: discovery, OpenAPI, version, health, metrics. */
 import type { JsonObject } from '../json.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { methodNotAllowed } from '../rest/api-errors.ts'
@@ -10,7 +10,7 @@ import { OpenApi } from './openapi.ts'
 import { json, text } from './response.ts'
 import { versionInfo } from './version.ts'
 
-/** Documents other parts of the server publish, by path. */
+/** Documents published by other parts of the server, by path. */
 export type PublishedDocuments = Readonly<Record<string, () => JsonObject | Promise<JsonObject>>>
 
 const known = new Set(['api', 'apis', 'openapi', 'version', 'healthz', 'livez', 'readyz', 'metrics'])

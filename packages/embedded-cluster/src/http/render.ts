@@ -1,4 +1,4 @@
-/** Writes objects, lists and watch events in the negotiated form. */
+/** Encodes objects, lists and watch events in the negotiated representation. */
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type RestContext, toVersion } from '../rest/context.ts'
@@ -14,7 +14,7 @@ import { CompleteBody, complete, type Headers, yaml } from './response.ts'
 
 const encoder = new TextEncoder()
 
-/** Turns objects into the rows of a Table. */
+/** Converts objects to the rows of a Table. */
 export interface TablePrinter {
   /** A whole Table for `objects`; `withColumns` is false for every watch event but the first. */
   table(
@@ -24,7 +24,7 @@ export interface TablePrinter {
   ): JsonObject
 }
 
-/** What rendering needs besides the object. */
+/** Inputs of rendering besides the object. */
 export interface RenderTarget {
   readonly info: ResourceInfo
   readonly negotiated: Negotiated
@@ -32,7 +32,7 @@ export interface RenderTarget {
   readonly pretty: boolean
 }
 
-/** Renders for one server. */
+/** The renderer of one server. */
 export class Renderer {
   readonly #context: RestContext
   readonly #printer: TablePrinter
@@ -42,14 +42,14 @@ export class Renderer {
     this.#printer = printer
   }
 
-  /** One object that is in the version of the request already. */
+  /** One object that is already in the version of the request. */
   async object(status: number, target: RenderTarget, object: JsonObject, headers?: Headers): Promise<ServerResponse> {
     const stored = this.#storedForm(target.info, object)
     if (stored !== undefined && isPlain(target)) return plainObject(status, stored)
-    return this.#answer(status, target, this.#transform(target, object), headers)
+    return this.#respond(status, target, this.#transform(target, object), headers)
   }
 
-  /** One stored object; its cached JSON is sent as it is where nothing has to change. */
+  /** One stored object; its cached JSON is sent unchanged where possible. */
   async stored(target: RenderTarget, stored: StoredObject, signal: AbortSignal): Promise<ServerResponse> {
     const apiVersion = apiVersionOf(target.info)
     if (isPlain(target) && stored.object.apiVersion === apiVersion) return plainObject(200, stored)
@@ -60,7 +60,7 @@ export class Renderer {
   /** A page of a collection. */
   async list(target: RenderTarget, list: ListResult, signal: AbortSignal): Promise<ServerResponse> {
     const { info } = target
-    // Lists of custom resources always have the field, as the real server's untyped lists do.
+    // Lists of custom resources always have the field, like the real server's untyped lists.
     const token = list.continue ?? (info.custom && target.negotiated.as === undefined ? '' : undefined)
     const metadata: JsonObject = {
       ...(token === undefined ? {} : { continue: token }),
@@ -78,10 +78,10 @@ export class Renderer {
     }
     const stored = list.items.map((item) => item.object)
     const objects = isStoredForm ? stored : await this.#context.converter.convert(stored, apiVersion, signal)
-    return this.#answer(200, target, this.objects(target, objects, metadata))
+    return this.#respond(200, target, this.objects(target, objects, metadata))
   }
 
-  /** A list of objects that are in the version of the request already. */
+  /** A list of objects that are already in the version of the request. */
   objects(target: RenderTarget, objects: readonly JsonObject[], metadata: JsonObject): JsonObject {
     const { negotiated, info, includeObject } = target
     if (negotiated.as === 'Table') {
@@ -104,7 +104,7 @@ export class Renderer {
     return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, items }
   }
 
-  /** How a watch writes its events. */
+  /** How a watch encodes its events. */
   watch(target: RenderTarget, signal: AbortSignal): WatchView {
     const { negotiated, info, includeObject } = target
     const apiVersion = apiVersionOf(info)
@@ -145,7 +145,7 @@ export class Renderer {
     }
   }
 
-  /** What the store holds under this very object, so that a write and the lists after it serialise once. */
+  /** The stored form of this object, so that a write and later lists serialize it once. */
   #storedForm(info: ResourceInfo, object: JsonObject): StoredObject | undefined {
     const name = nameOf(object)
     if (name === '') return undefined
@@ -169,7 +169,7 @@ export class Renderer {
     return partial(object, `meta.k8s.io/${negotiated.asVersion}`)
   }
 
-  async #answer(status: number, target: RenderTarget, value: JsonObject, headers?: Headers): Promise<ServerResponse> {
+  async #respond(status: number, target: RenderTarget, value: JsonObject, headers?: Headers): Promise<ServerResponse> {
     if (target.negotiated.format === 'yaml') {
       return yaml(status, value, headers)
     }
@@ -195,7 +195,7 @@ function wrongShape(message: string): StatusError {
   return new StatusError(406, 'NotAcceptable', message)
 }
 
-/** The name of the real server's own type, which its messages show. */
+/** The Go type of the real server, which appears in messages. */
 function goType(info: ResourceInfo): string {
   return `*${info.custom ? 'unstructured' : info.group === '' ? 'core' : info.group.split('.')[0]}.${info.custom ? 'Unstructured' : info.kind}`
 }
@@ -213,7 +213,7 @@ function* listChunks(info: ResourceInfo, metadata: JsonObject, items: readonly S
   const apiVersion = apiVersionOf(info)
   const head = `{"kind":"${info.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`
   yield encoder.encode(head)
-  // Items of built-in lists carry neither kind nor apiVersion; the store writes these two first, at a known length.
+  // Items of built-in lists have neither kind nor apiVersion; the store writes these two first, with a known length.
   const skipped = encoder.encode(`{"kind":"${info.kind}","apiVersion":"${apiVersion}",`).length
   let isFirst = true
   for (const stored of items) {

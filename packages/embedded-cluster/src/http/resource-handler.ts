@@ -1,4 +1,4 @@
-/** Carries out a request on a resource: finds it, checks that the verb exists, runs it and renders the result. */
+/** Handles a request on a resource: finds it, checks the verb, executes it and renders the result. */
 import type { UserInfo } from '../auth/user.ts'
 import { objectAt } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
@@ -35,7 +35,7 @@ import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, par
 import { deletedStatus, empty, json } from './response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
-/** One request, resolved. */
+/** One resolved request. */
 export interface ResourceExchange {
   readonly request: ServerRequest
   readonly path: RequestInfo
@@ -57,11 +57,11 @@ export class ResourceHandler {
     this.#renderer = renderer
   }
 
-  /** The resource a path names; throws what the real server answers when there is none or no such verb. */
+  /** The resource of a path; throws the error of the real server when the resource or verb does not exist. */
   resolve(path: RequestInfo): ResourceInfo {
     const info = this.#context.registry.lookup(path.group, path.version, path.resource)
     if (info === undefined) {
-      // Unknown groups, and groups of custom resources, have no handler at all; the built-in ones have a polite one.
+      // Unknown groups and groups of custom resources respond with plain text, built-in groups with a Status.
       throw this.#context.registry.hasBuiltInGroup(path.group) ? resourceNotFound() : new PageNotFound()
     }
     if (path.namespace !== undefined && !info.namespaced) throw resourceNotFound()
@@ -99,18 +99,18 @@ export class ResourceHandler {
     if (path.verb === 'get' && special === undefined) return this.#get(exchange, target)
     const write = readWriteRequest(request, path, info, user, warn, signal)
     if (special !== undefined) {
-      const answer = await special(this.#context, write, {
+      const result = await special(this.#context, write, {
         verb: path.verb,
         query: path.query,
         body: () => this.#body(exchange),
         mediaType: mediaType(request),
       })
-      if ('isEmpty' in answer) return empty(204)
-      if ('text' in answer) return streamText(answer.text)
+      if ('isEmpty' in result) return empty(204)
+      if ('text' in result) return streamText(result.text)
       return this.#renderer.object(
-        answer.status,
+        result.status,
         { ...target, negotiated: { ...target.negotiated, as: undefined } },
-        answer.object,
+        result.object,
       )
     }
     return this.#write(exchange, target, write)
@@ -180,8 +180,8 @@ export class ResourceHandler {
     const virtual = this.#context.virtualCreates.get(groupResource(info))
     if (virtual !== undefined) {
       const object = recordOwnership(this.#context, write, decodeObject(this.#context, write, body), undefined)
-      const answer = await virtual(await admitVirtual(this.#context, write, object), write)
-      return this.#renderer.object(201, target, answer)
+      const result = await virtual(await admitVirtual(this.#context, write, object), write)
+      return this.#renderer.object(201, target, result)
     }
     const object = decodeObject(this.#context, write, body)
     if (groupResource(info) === 'bindings') {
@@ -213,7 +213,7 @@ export class ResourceHandler {
   }
 }
 
-/** Refuses a verb on a path of the wrong shape, such as POST to an object. */
+/** Rejects a verb on a path of the wrong shape, such as POST to an object. */
 function requireShape(path: RequestInfo, info: ResourceInfo): void {
   const isForObject = path.verb === 'update' || path.verb === 'patch'
   if (path.name === undefined && isForObject)

@@ -1,4 +1,4 @@
-/** Builds responses: bodies that are complete, bodies that stream, and failures as `Status`. */
+/** Builds responses: complete bodies, streams, and errors as `Status`. */
 import type { JsonObject, JsonValue } from '../json.ts'
 import { internalError, PageNotFound, toStatus } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
@@ -7,7 +7,7 @@ import type { FailureForm } from './negotiation.ts'
 
 const encoder = new TextEncoder()
 
-/** A body whose bytes are all there, so that a front can announce its length and compress it. */
+/** A body whose bytes are all available, so that the front can send its length and compress it. */
 export class CompleteBody implements AsyncIterable<Uint8Array> {
   readonly chunks: readonly Uint8Array[]
 
@@ -44,17 +44,17 @@ export function complete(
   }
 }
 
-/** A response without a body, and so without a type. */
+/** A response without a body and content type. */
 export function empty(status: number, headers: Headers = {}): ServerResponse {
   return { status, headers: { 'cache-control': 'no-cache, private', ...headers }, body: new CompleteBody([]) }
 }
 
-/** A JSON response; compact with a newline at the end, as the real server writes it. */
+/** A JSON response; compact with a newline at the end, as in the real server. */
 export function json(status: number, value: JsonValue, headers: Headers = {}): ServerResponse {
   return complete(status, 'application/json', `${JSON.stringify(value)}\n`, headers)
 }
 
-/** A YAML response, in the order and indentation of the real server's. */
+/** A YAML response, with the order and indentation of the real server. */
 export async function yaml(status: number, value: JsonValue, headers: Headers = {}): Promise<ServerResponse> {
   const { stringify } = await import('yaml')
   const text = stringify(value, {
@@ -72,14 +72,14 @@ export function text(status: number, body: string, headers: Headers = {}): Serve
   return complete(status, 'text/plain; charset=utf-8', body, headers)
 }
 
-/** The response for whatever was thrown below the front. */
+/** The response for an error thrown while handling a request. */
 export function failure(error: unknown): ServerResponse {
   if (error instanceof PageNotFound) return text(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' })
   const status = statusOf(error)
   return json(status.code, toStatus(status), retryAfter(status))
 }
 
-/** The same in the form the client asked for. */
+/** The same in the representation that the client requested. */
 export async function failureAs(error: unknown, { format, isPretty }: FailureForm): Promise<ServerResponse> {
   if (error instanceof PageNotFound || (format === 'json' && !isPretty)) return failure(error)
   const status = statusOf(error)
@@ -96,16 +96,16 @@ function retryAfter({ details }: StatusError): Headers {
   return seconds === undefined ? {} : { 'retry-after': String(seconds) }
 }
 
-/** One `Warning` header per message, quoted as RFC 7234 wants it. */
+/** One `Warning` header per message, quoted as required by RFC 7234. */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return [...new Set(warnings)].map((warning) => {
-    // Control characters would end the header or be refused by the HTTP stack.
+    // Control characters would end the header or be rejected by the HTTP stack.
     const cleaned = [...warning].filter((character) => character >= ' ' && character !== '\u007f').join('')
     return `299 - "${cleaned.replace(/["\\]/g, '\\$&')}"`
   })
 }
 
-/** `object` as a success Status of a deletion. */
+/** The success Status of a deletion. */
 export function deletedStatus(resource: { group: string; plural: string }, name: string, uid: string): JsonObject {
   const group = resource.group === '' ? {} : { group: resource.group }
   return {

@@ -1,10 +1,10 @@
-/** Which Kubernetes the cluster behaves like. */
+/** The Kubernetes version that the cluster emulates. */
 import type { JsonObject } from '../json.ts'
 
 /** The release whose discovery table, schemas and behaviour are reproduced. */
 export const kubernetesVersion = 'v1.35.8'
 
-/** The answer of `/version`. */
+/** The response of `/version`. */
 export function versionInfo(): JsonObject {
   return {
     major: '1',

@@ -1,4 +1,4 @@
-/** The parameters that all writes share, read from the query string and headers. */
+/** The parameters of all writes, read from the query string and headers. */
 import type { UserInfo } from '../auth/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
@@ -16,7 +16,7 @@ const optionKinds: Readonly<Record<string, string>> = {
 }
 const MAX_MANAGER_LENGTH = 128
 
-/** Reads and checks `dryRun`, `fieldManager` and `fieldValidation`. */
+/** Reads and validates `dryRun`, `fieldManager` and `fieldValidation`. */
 export function readWriteRequest(
   request: ServerRequest,
   path: RequestInfo,
@@ -73,7 +73,7 @@ function requireDryRunValue(kind: string, value: string): void {
   throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field: 'dryRun', reason: 'FieldValueNotSupported', message }])
 }
 
-/** The first character of a field manager's name that cannot be printed, in the words of the real server. */
+/** The first unprintable character in the name of a field manager, in the wording of the real server. */
 function unprintableProblem(manager: string): string | undefined {
   const position = [...manager].findIndex((character) => /[\p{C}\p{Zl}\p{Zp}]/u.test(character))
   const character = [...manager][position]
@@ -83,13 +83,13 @@ function unprintableProblem(manager: string): string | undefined {
   return `Invalid value: ${quoted}: invalid character U+${code.toUpperCase().padStart(4, '0')} (at position ${position})`
 }
 
-/** What comes before the first slash of the user agent, without what cannot be printed. */
+/** The part of the user agent before the first slash, without unprintable characters. */
 function managerFromUserAgent(userAgent: string | undefined): string {
   const name = [...(userAgent ?? '').split('/', 1).join('')].filter((character) => character >= ' ').join('')
   return name === '' ? 'unknown' : name.slice(0, MAX_MANAGER_LENGTH)
 }
 
-/** The name a request must carry for verbs on one object. */
+/** The name, which is required for verbs on one object. */
 export function requireName(path: RequestInfo): string {
   if (path.name === undefined || path.name === '') throw badRequest('name must be provided')
   return path.name

@@ -1,8 +1,8 @@
-/** The resources every cluster has, read from the discovery table of a real server. */
+/** The built-in resources, read from the discovery table of a real server. */
 import { readFileSync } from 'node:fs'
 import { dataFile } from '../data-file.ts'
+import { type GroupVersionKind, loadBuiltinSchemas } from '../schema/definitions.ts'
 import type { Schema } from '../schema/schema.ts'
-import { unservedResources } from './inactive-resources.ts'
 import { groupResource, type ResourceInfo, type SubresourceInfo } from './resource-info.ts'
 
 interface DiscoveryTable {
@@ -24,26 +24,26 @@ interface DiscoveredResource {
   readonly storageVersionHash?: string
 }
 
-/** Finds the schema of a kind. */
+/** Returns the schema of a kind. */
 export type SchemaLookup = (kind: {
   readonly group: string
   readonly version: string
   readonly kind: string
 }) => Schema | undefined
 
-/** Kinds with several versions, and the one they are stored in. */
+/** Kinds with several versions, and their storage version. */
 const storageVersions: Readonly<Record<string, string>> = { 'autoscaling/horizontalpodautoscalers': 'v2' }
 
-/** What the real server tells everybody who still uses these. */
+/** Deprecation warnings of the real server. */
 const deprecations: Readonly<Record<string, string>> = {
   '/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   '/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
 }
 
-/** Reads the table shipped with the package. Schemas are looked up when first needed. */
+/** Reads the table in this package. Schemas are looked up on first use. */
 export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
   const text = readFileSync(dataFile('discovery.json'), 'utf8')
-  // The file is generated for this shape and checked by the tests.
+  // The file is generated with this shape and verified by tests.
   const table = JSON.parse(text) as DiscoveryTable
   return table.resources
     .filter(({ group, resource }) => !unservedResources.has(groupResource({ group, plural: resource })))
@@ -74,4 +74,48 @@ function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceIn
     ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
     ...(entry.storageVersionHash === undefined ? {} : { storageVersionHash: entry.storageVersionHash }),
   }
+}
+
+/** Not served, as by a server with these APIs disabled: users of a policy must not assume that it is enforced. */
+export const unservedResources: ReadonlySet<string> = new Set([
+  'validatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+])
+
+/** Reasons for the warning about objects that are stored and validated, but have no effect. */
+const withoutEffect: Readonly<Record<string, string>> = {
+  resourcequotas: 'quotas are not enforced',
+  limitranges: 'limits are neither enforced nor filled in',
+  'horizontalpodautoscalers.autoscaling': 'no workload is scaled automatically',
+  'apiservices.apiregistration.k8s.io': 'no other API server is called',
+  'flowschemas.flowcontrol.apiserver.k8s.io': 'requests are not queued by priority',
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': 'requests are not queued by priority',
+  'certificatesigningrequests.certificates.k8s.io': 'no certificate is issued',
+  'servicecidrs.networking.k8s.io': 'addresses of Services are allocated from a fixed range',
+}
+
+/** The warning for a new object of this resource, or `undefined` when it has its usual effect. */
+export function noEffectWarning(of: { readonly group: string; readonly plural: string }): string | undefined {
+  const why = withoutEffect[groupResource(of)]
+  return why === undefined ? undefined : `the embedded cluster stores ${of.plural} but does not act on them: ${why}`
+}
+
+/** The built-in kinds of Kubernetes. Immutable. */
+export interface BuiltinKinds {
+  readonly schemaOf: (kind: GroupVersionKind) => Schema | undefined
+  readonly resources: readonly ResourceInfo[]
+}
+
+let known: BuiltinKinds | undefined
+
+/**
+ * Always returns the same value: a process that starts a thousand clusters resolves the schemas once, and values
+ * derived from a schema or resource can be cached by its identity.
+ */
+export function builtinKinds(): BuiltinKinds {
+  if (known === undefined) {
+    const schemaOf = loadBuiltinSchemas()
+    known = { schemaOf, resources: loadBuiltinResources(schemaOf) }
+  }
+  return known
 }

@@ -39,7 +39,7 @@ test('orders versions as Kubernetes prefers them', () => {
   ])
 })
 
-test('replacing drops the versions that are not named any more and notifies once', () => {
+test('replacing drops versions that are no longer listed and notifies once', () => {
   const registry = new ResourceRegistry()
   registry.add(widget('v1alpha1'))
   let notified = 0
@@ -51,7 +51,7 @@ test('replacing drops the versions that are not named any more and notifies once
   expect(notified).toBe(1)
 })
 
-test('removing makes every version unknown and is silent when there was nothing', () => {
+test('removing makes every version unknown and does not notify when there was none', () => {
   const registry = new ResourceRegistry()
   registry.add(widget('v1'))
   let notified = 0

@@ -1,6 +1,5 @@
-/** Every resource the server serves right now, by path, by kind and by name; custom resources come and go. */
+/** All served resources, by path, kind and name; custom resources are added and removed. */
 import { groupResource, type ResourceInfo } from './resource-info.ts'
-import { compareVersions } from './version-priority.ts'
 
 /** An API group with its versions in order of preference. */
 export interface GroupVersions {
@@ -22,12 +21,12 @@ export class ResourceRegistry {
   readonly #listeners = new Set<() => void>()
   #generation = 0
 
-  /** Counts changes; whatever is derived from the table (discovery, OpenAPI) is stale when it moved. */
+  /** Incremented by every change; everything derived from the registry (discovery, OpenAPI) is then stale. */
   get generation(): number {
     return this.#generation
   }
 
-  /** Serves one more resource, or replaces the same group, version and plural. */
+  /** Adds a resource, or replaces the same group, version and plural. */
   add(info: ResourceInfo): void {
     this.addAll([info])
   }
@@ -38,7 +37,7 @@ export class ResourceRegistry {
     this.#changed()
   }
 
-  /** Makes `infos` the only versions served of `name`, in one step: no request sees a state in between. */
+  /** Makes `infos` the only served versions of `name`, atomically: no request sees an intermediate state. */
   replace(name: string, infos: readonly ResourceInfo[]): void {
     this.#drop(name)
     for (const info of infos) this.#insert(info)
@@ -55,7 +54,7 @@ export class ResourceRegistry {
     return this.#byPath.get(`${group}/${version}/${plural}`)
   }
 
-  /** The resource whose objects carry this kind. */
+  /** The resource of this kind. */
   byKind(group: string, version: string, kind: string): ResourceInfo | undefined {
     return this.#byKind.get(`${group}/${version}/${kind}`)
   }
@@ -65,7 +64,7 @@ export class ResourceRegistry {
     return this.#byName.get(name) ?? []
   }
 
-  /** The version of `name` that objects are stored in, else its preferred one. */
+  /** The storage version of `name`, otherwise its preferred one. */
   stored(name: string): ResourceInfo | undefined {
     const versions = this.versionsOf(name)
     return versions.find((info) => info.version === info.storageVersion) ?? versions[0]
@@ -81,12 +80,12 @@ export class ResourceRegistry {
     return this.all().filter((info) => info.group === group && info.version === version)
   }
 
-  /** Whether the group is one of Kubernetes' own, which answer politely to versions and resources they do not have. */
+  /** Whether the group is built in; such groups respond with a Status to unknown versions and resources. */
   hasBuiltInGroup(group: string): boolean {
     return this.all().some((info) => info.group === group && !info.custom)
   }
 
-  /** Groups in the order they first appeared, each with its versions by preference. */
+  /** Groups in the order of registration, each with its versions by preference. */
   groups(): readonly GroupVersions[] {
     const versions = new Map<string, Set<string>>()
     for (const info of this.#byPath.values()) {
@@ -129,4 +128,30 @@ export class ResourceRegistry {
     this.#generation += 1
     for (const listener of this.#listeners) listener()
   }
+}
+
+const pattern = /^v(\d+)(?:(alpha|beta)(\d+))?$/
+const stages: Readonly<Record<string, number>> = { ga: 2, beta: 1, alpha: 0 }
+
+/** Sorts version names, most preferred first. */
+export function compareVersions(a: string, b: string): number {
+  const left = rank(a)
+  const right = rank(b)
+  if (left === undefined || right === undefined) {
+    if (left !== undefined) return -1
+    if (right !== undefined) return 1
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  for (const [index, value] of left.entries()) {
+    const difference = (right[index] ?? 0) - value
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function rank(version: string): readonly number[] | undefined {
+  const match = pattern.exec(version)
+  if (match === null) return undefined
+  const [, major, stage, minor] = match
+  return [stages[stage ?? 'ga'] ?? 0, Number(major), Number(minor ?? 0)]
 }

@@ -4,13 +4,13 @@ import { decodeManagedFields, managedFieldsOf } from '../apply/managed-fields.ts
 import { isJsonObject, type JsonObject, jsonEqual } from '../json.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 
-/** What the two phases need to know. */
+/** Inputs of the two phases. */
 export interface AdmissionStep {
   readonly operation: AdmissionAttributes['operation']
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
   readonly name?: string | undefined
-  /** Replaces the request's subresource, for a write that another one causes. */
+  /** Replaces the request's subresource, for a write that is caused by another one. */
   readonly subresource?: string | undefined
 }
 
@@ -31,7 +31,7 @@ function attributes(request: WriteRequest, step: AdmissionStep): AdmissionAttrib
   }
 }
 
-/** Lets every mutating plug-in change the object in turn. */
+/** Runs the mutating plug-ins one after the other. */
 export async function admitMutating(
   context: RestContext,
   request: WriteRequest,
@@ -47,7 +47,7 @@ export async function admitMutating(
   return removeDuplicateOwners(keepReadableOwnership(object ?? {}, step.object, request), request)
 }
 
-/** Ownership that admission made unreadable gives way to what was there before. */
+/** If admission made managedFields invalid, the previous ones are kept. */
 function keepReadableOwnership(object: JsonObject, before: JsonObject | undefined, request: WriteRequest): JsonObject {
   const managedFields = managedFieldsOf(object)
   if (managedFields === undefined || managedFields === managedFieldsOf(before)) return object
@@ -63,7 +63,7 @@ function keepReadableOwnership(object: JsonObject, before: JsonObject | undefine
   }
 }
 
-/** Asks every validating plug-in; the first refusal is thrown. */
+/** Runs every validating plug-in; the first rejection is thrown. */
 export async function admitValidating(context: RestContext, request: WriteRequest, step: AdmissionStep): Promise<void> {
   for (const plugin of context.admission) {
     const pending = plugin.validate?.(attributes(request, step))

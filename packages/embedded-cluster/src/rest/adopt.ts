@@ -1,4 +1,4 @@
-/** Takes objects over from another cluster as they are. */
+/** Imports objects from another cluster unchanged. */
 import { cloneJson, type JsonObject, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey } from '../registry/resource-info.ts'
 import { objectKey } from '../store/stored-object.ts'
@@ -7,10 +7,10 @@ import { type RestContext, toVersion } from './context.ts'
 import { metadataOf, nameOf, namespaceOf } from './object-meta.ts'
 
 /**
- * Stores an object as another cluster had it, over whatever is there: its uid, times, managedFields and status stay,
- * only its resourceVersion is new. Nothing is defaulted, validated or admitted, because another server did that.
+ * Stores an object from another cluster, replacing any existing one: its uid, times, managedFields and status are kept,
+ * only its resourceVersion is new. Nothing is defaulted, validated or admitted, because the other server did that.
  *
- * *Errors*: a `StatusError` 404 for a kind that is not served here.
+ * *Errors*: a `StatusError` 404 for a kind that is not served.
  */
 export async function adoptObject(context: RestContext, given: JsonObject): Promise<void> {
   const [version = '', group = ''] = (stringAt(given, 'apiVersion') ?? '').split('/').reverse()

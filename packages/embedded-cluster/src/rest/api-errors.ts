@@ -1,4 +1,4 @@
-/** Refusals in the words of the real server, so that clients and people recognise them. */
+/** Errors with the messages of the real server, so that clients and people recognize them. */
 import type { JsonObject } from '../json.ts'
 import { groupResource } from '../registry/resource-info.ts'
 import { type FieldError, type StatusCause, StatusError } from '../status-error.ts'
@@ -22,7 +22,7 @@ export function notFound(resource: ResourceName, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${groupResource(resource)} "${name}" not found`, details(resource, name))
 }
 
-/** 404 with the plain text that unknown paths get; the front sends it without a Status. */
+/** 404 with the plain text of unknown paths; the front sends it without a Status. */
 export class PageNotFound extends Error {
   constructor() {
     super('404 page not found')
@@ -30,24 +30,24 @@ export class PageNotFound extends Error {
   }
 }
 
-/** 404 for a verb on a resource that has no such path. */
+/** 404 for a verb on a resource without that path. */
 export function resourceNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
 
-/** 409: the name is taken. */
+/** 409: the object already exists. */
 export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): StatusError {
   const message = `${isBeingDeleted ? 'object is being deleted: ' : ''}${groupResource(resource)} "${name}" already exists`
   return new StatusError(409, 'AlreadyExists', message, details(resource, name))
 }
 
-/** 409: somebody else was faster, or a precondition does not hold. */
+/** 409: the object was modified, or a precondition failed. */
 export function conflict(resource: ResourceName, name: string, why: string = modified): StatusError {
   const message = `Operation cannot be fulfilled on ${groupResource(resource)} "${name}": ${why}`
   return new StatusError(409, 'Conflict', message, details(resource, name))
 }
 
-/** 409: a precondition of a deletion does not hold. The real server names the kind here, not the resource. */
+/** 409: a precondition of a deletion failed. The real server reports the kind here, not the resource. */
 export function preconditionFailed(of: KindName, name: string, why: string): StatusError {
   const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
   return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${name}": ${why}`, {
@@ -64,7 +64,7 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message)
 }
 
-/** 403, for reasons other than missing rights. */
+/** 403, for reasons other than missing permissions. */
 export function forbidden(resource: ResourceName, name: string, why: string, causes?: StatusCause[]): StatusError {
   const message = `${groupResource(resource)} "${name}" is forbidden: ${why}`
   return new StatusError(403, 'Forbidden', message, {
@@ -79,29 +79,29 @@ export function methodNotAllowed(): StatusError {
   return new StatusError(405, 'MethodNotAllowed', message, {})
 }
 
-/** 406 for a known media type in a form that does not exist. */
+/** 406 for a supported media type with unsupported parameters. */
 export function notRepresentable(accepted: readonly string[]): StatusError {
   return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
-/** 406 with what would have been acceptable. */
+/** 406 with the supported media types. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `406: Not Acceptable\n\nAvailable representations: ${accepted.join(', ')}`
   return new StatusError(406, 'NotAcceptable', message, {})
 }
 
-/** 415 with what would have been supported. */
+/** 415 with the supported media types. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
   return new StatusError(415, 'UnsupportedMediaType', message)
 }
 
-/** 415 for a patch; here the real server does not say what it would take. */
+/** 415 for a patch; the real server does not list the supported types here. */
 export function unsupportedPatchType(): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
 }
 
-/** 422: one or more fields are wrong. */
+/** 422: one or more fields are invalid. */
 export function invalid(of: KindName, name: string, errors: readonly FieldError[]): StatusError {
   const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
   const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
@@ -114,12 +114,12 @@ export function invalid(of: KindName, name: string, errors: readonly FieldError[
   })
 }
 
-/** 410: the history needed for this read is gone; list again. */
+/** 410: the required history is not available; list again. */
 export function expired(message: string): StatusError {
   return new StatusError(410, 'Expired', message)
 }
 
-/** 504: the client asks for a revision the server has not reached. */
+/** 504: the client requests a revision that the server has not reached. */
 export function resourceVersionTooLarge(requested: number, current: number): StatusError {
   return new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
@@ -140,7 +140,7 @@ export function internalError(message: string, options?: ErrorOptions): StatusEr
   )
 }
 
-/** The `Status` object that goes over the wire for `error`. */
+/** The `Status` object of `error`. */
 export function toStatus(error: StatusError): JsonObject {
   const { code, reason, message, details: more } = error
   return {
@@ -156,7 +156,7 @@ export function toStatus(error: StatusError): JsonObject {
   }
 }
 
-/** 410 for a page whose snapshot is gone, with a token that goes on from the latest state instead. */
+/** 410 for a page whose snapshot is not available, with a token that continues from the latest state instead. */
 export class ExpiredContinue extends StatusError {
   readonly continueToken: string
 

@@ -1,4 +1,4 @@
-/** Access to the cluster from inside the process, for the controllers that live next to the API server. */
+/** In-process access to the cluster, for the controllers that run next to the API server. */
 import type { JsonObject } from '../json.ts'
 
 /** An object after a committed write. `previous` is absent for ADDED; for DELETED `object` is the last state. */
@@ -11,9 +11,9 @@ export interface ClusterEvent {
 }
 
 /**
- * Reads are synchronous and return frozen objects in their storage version; writes go through the same
- * defaulting, admission, validation and conflict rules as a request over HTTP, made as the system user.
- * `resource` is `plural` or `plural.group`.
+ * Reads are synchronous and return frozen objects in their storage version; writes go through the same defaulting,
+ * admission, validation and conflict rules as a request over HTTP, by the system user. `resource` is `plural` or
+ * `plural.group`.
  */
 export interface ClusterApi {
   get(resource: string, namespace: string | undefined, name: string): JsonObject | undefined
@@ -36,11 +36,11 @@ export interface ClusterApi {
     },
   ): Promise<void>
   /**
-   * Every committed write, in order, after it is visible to reads and before the promise of the write resolves:
-   * who awaited a write has seen its event. Returns the function that unsubscribes.
+   * Every committed write, in order, after it is visible to reads and before the promise of the write resolves: after
+   * awaiting a write, its event has been delivered. Returns the function that unsubscribes.
    */
   subscribe(listener: (event: ClusterEvent) => void): () => void
-  /** All resources now served, as `plural.group`, with whether they are namespaced. */
+  /** All served resources, as `plural.group`, with whether they are namespaced. */
   resources(): readonly {
     readonly resource: string
     readonly namespaced: boolean
@@ -49,7 +49,7 @@ export interface ClusterApi {
   }[]
 }
 
-/** A part of the cluster that runs beside the API server. `stop` resolves when it does nothing more. */
+/** A component that runs next to the API server. `stop` resolves when it has stopped completely. */
 export interface ClusterController {
   readonly name: string
   start(): void

@@ -1,4 +1,4 @@
-/** What the verbs share: the parts of the server, and the facts of one request. */
+/** The dependencies shared by all verbs, and the properties of one request. */
 import type { AdmissionPlugin } from '../admission/admission.ts'
 import type { UserInfo } from '../auth/user.ts'
 import type { KindStrategy, StrategyContext } from '../builtin/kind-strategy.ts'
@@ -10,12 +10,12 @@ import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadForms } from './read-forms.ts'
 
-/** Turns objects of one kind into another of its versions. */
+/** Converts objects of one kind to another of its versions. */
 export interface Converter {
   convert(objects: readonly JsonObject[], toApiVersion: string, signal: AbortSignal): Promise<readonly JsonObject[]>
 }
 
-/** The parts of the server that verbs work with. */
+/** The parts of the server that verbs use. */
 export interface RestContext {
   readonly registry: ResourceRegistry
   readonly store: Store
@@ -29,7 +29,7 @@ export interface RestContext {
   readonly strategyOf: (info: ResourceInfo) => KindStrategy
 }
 
-/** One write, whoever makes it. */
+/** One write, from any source. */
 export interface WriteRequest {
   readonly info: ResourceInfo
   readonly subresource: string | undefined
@@ -37,7 +37,7 @@ export interface WriteRequest {
   readonly name: string | undefined
   readonly user: UserInfo
   readonly dryRun: boolean
-  /** Who owns the written fields. */
+  /** The manager of the written fields. */
   readonly fieldManager: string
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, for admission. */
@@ -47,7 +47,7 @@ export interface WriteRequest {
   readonly signal: AbortSignal
 }
 
-/** `object`, which is stored or fresh, in the version of `info`. */
+/** `object`, stored or new, in the version of `info`. */
 export async function toVersion(
   context: RestContext,
   object: JsonObject,
@@ -56,16 +56,16 @@ export async function toVersion(
 ): Promise<JsonObject> {
   if (object.apiVersion === apiVersion) return object
   const [converted] = await context.converter.convert([object], apiVersion, signal)
-  if (converted === undefined) throw new Error(`conversion to ${apiVersion} returned nothing`)
+  if (converted === undefined) throw new Error(`conversion to ${apiVersion} returned no object`)
   return converted
 }
 
-/** `object` in the version the request speaks. */
+/** `object` in the version of the request. */
 export function toRequestVersion(context: RestContext, request: WriteRequest, object: JsonObject): Promise<JsonObject> {
   return toVersion(context, object, apiVersionOf(request.info), request.signal)
 }
 
-/** What strategies get to see of the server. */
+/** The dependencies of strategies. */
 export function strategyContext(context: RestContext, dryRun: boolean): StrategyContext {
   return {
     clock: context.clock,
@@ -77,7 +77,7 @@ export function strategyContext(context: RestContext, dryRun: boolean): Strategy
   }
 }
 
-/** A time in milliseconds as the API writes it: whole seconds, UTC. */
+/** A time in milliseconds in the API's format: whole seconds, UTC. */
 export function timestamp(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
 }

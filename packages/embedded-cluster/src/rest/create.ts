@@ -2,7 +2,7 @@
 
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { type JsonObject, stringAt } from '../json.ts'
-import { warningOfNoEffect } from '../registry/inactive-resources.ts'
+import { noEffectWarning } from '../registry/builtin-resources.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
@@ -22,15 +22,16 @@ import { recordOwnership, validateObject } from './schema-steps.ts'
 
 const MAX_NAME_ATTEMPTS = 8
 
-/** How a create may differ when another verb needs it. */
+/** Variations of a create for other verbs. */
 export interface CreateOptions {
-  /** The draft carries its managedFields already, because it was applied. @default false */
+  /** Whether the draft already has its managedFields, because it was applied. @default false */
   readonly tracked?: boolean
 }
 
 /**
- * Stores a new object. `draft` is decoded and defaulted, in the version of the request, and is used up.
- * Resolves to the stored object in the version of the request; for a dry run, to what would have been stored.
+ * Stores a new object. `draft` is decoded and defaulted, in the version of the request, and must not be used
+ * afterwards. Resolves to the stored object in the version of the request; for a dry run, to what would have been
+ * stored.
  */
 export async function createObject(
   context: RestContext,
@@ -49,7 +50,7 @@ export async function createObject(
     oldObject: undefined,
     name: nameOf(tracked) || undefined,
   })
-  // A webhook may have added containers or ports, which need their defaults like everybody's.
+  // A webhook may have added containers or ports, which need their defaults too.
   const object = admitted === tracked ? tracked : defaultObject(context, info, admitted)
   fillSystemFields(context, request, strategy, object)
   const chosenName = nameOf(object)
@@ -128,7 +129,7 @@ async function store(
     const committed = context.store.commit({ collection, key, expected: 0, object: stored })
     if (committed === 'conflict') throw alreadyExists(info, name)
     isStored = true
-    const warning = info.custom ? undefined : warningOfNoEffect(info)
+    const warning = info.custom ? undefined : noEffectWarning(info)
     if (warning !== undefined) request.warn(warning)
     return await toRequestVersion(context, request, committed.object)
   } finally {

@@ -1,4 +1,4 @@
-/** From the JSON of a request body to a checked draft of an object in the version of the URL. */
+/** Converts the JSON of a request body to a validated draft of an object in the version of the URL. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
@@ -10,25 +10,25 @@ import type { RestContext, WriteRequest } from './context.ts'
 import { nameOf } from './object-meta.ts'
 import { schemaDefaults } from './schema-steps.ts'
 
-/** Checks kind and version, unknown fields and types, then fills defaults. The result may be changed. */
+/** Validates kind and version, unknown fields and types, then sets defaults. The result may be modified. */
 export function decodeObject(context: RestContext, request: WriteRequest, body: ParsedBody): JsonObject {
   const object = requireObject(body.value)
   requireKind(context.registry, object, request.info)
   return defaultObject(context, request.info, strict(request, object, duplicateFields(body)))
 }
 
-/** The object a body must be. */
+/** The body as an object. */
 export function requireObject(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) throw badRequest("couldn't get version/kind; json parse error: the body is not an object")
   return value
 }
 
-/** The fields that a body gives more than once, as problems for {@link strict}. */
+/** The duplicate fields of a body, as problems for {@link strict}. */
 export function duplicateFields(body: ParsedBody): readonly string[] {
   return body.duplicates.map((field) => `duplicate field "${field}"`)
 }
 
-/** Drops unknown fields, and reports them and other problems of the body as the request's fieldValidation asks. */
+/** Drops unknown fields, and reports them and other problems of the body according to the request's fieldValidation. */
 export function strict(
   request: Pick<WriteRequest, 'info' | 'fieldValidation' | 'warn'>,
   object: JsonObject,
@@ -49,14 +49,14 @@ export function strict(
   return pruned.object
 }
 
-/** Of custom resources the API reports unknown fields in order of their paths, those in `metadata` first. */
+/** For custom resources the API reports unknown fields sorted by path, those in `metadata` first. */
 function unknownFields(info: ResourceInfo, fields: readonly string[]): readonly string[] {
   if (!info.custom) return fields
   const rank = (field: string) => (field.startsWith('metadata.') ? 0 : 1)
   return fields.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
-/** Fills the defaults of the schema and of the kind; `object` is a draft and may be changed in place. */
+/** Sets the defaults of the schema and of the kind; `object` is a draft and may be modified in place. */
 export function defaultObject(
   context: RestContext,
   info: ResourceInfo,
@@ -71,8 +71,8 @@ export function defaultObject(
 }
 
 /**
- * Takes an empty list of `managedFields` out, which the typed form of a kind would lose. On built-in kinds it resets the
- * records; on custom resources it means nothing.
+ * Removes an empty list of `managedFields`, which the typed form of a kind would lose. On built-in kinds it resets the
+ * managedFields; on custom resources it has no effect.
  */
 function takeOwnershipReset({ metadata }: JsonObject): boolean {
   if (!isJsonObject(metadata) || !Array.isArray(metadata.managedFields)) return false
@@ -82,8 +82,8 @@ function takeOwnershipReset({ metadata }: JsonObject): boolean {
 }
 
 /**
- * Refuses an object of another kind or version than the URL's. Built-in objects may leave both out; the URL says it
- * then, and it is filled in.
+ * Rejects an object of another kind or version than the URL's. Built-in objects may omit both; they are then set from
+ * the URL.
  */
 export function requireKind(
   registry: Pick<ResourceRegistry, 'byKind'>,
@@ -118,7 +118,7 @@ export function requireKind(
   )
 }
 
-/** Custom resources have to say what they are. */
+/** Custom resources must contain apiVersion and kind. */
 function requireCustomKind(
   object: JsonObject,
   of: { readonly group: string; readonly kind: string },

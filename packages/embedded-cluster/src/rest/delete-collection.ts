@@ -7,7 +7,7 @@ import { listObjects } from './list.ts'
 import { nameOf, namespaceOf } from './object-meta.ts'
 import type { ServerContext } from './server-context.ts'
 
-/** Deletes every selected object; those that somebody else deleted meanwhile are passed over. */
+/** Deletes every selected object; objects that were deleted meanwhile are skipped. */
 export async function deleteCollection(
   context: ServerContext,
   request: WriteRequest,

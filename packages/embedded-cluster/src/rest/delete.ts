@@ -1,4 +1,4 @@
-/** The verbs `delete` and `deletecollection`: preconditions, grace, finalizers and propagation. */
+/** The verbs `delete` and `deletecollection`: preconditions, grace period, finalizers and propagation. */
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { groupResource, storageKey } from '../registry/resource-info.ts'
@@ -9,26 +9,26 @@ import { badRequest, conflict, invalid, notFound, preconditionFailed } from './a
 import { type RestContext, strategyContext, timestamp, toRequestVersion, type WriteRequest } from './context.ts'
 import { parseInteger } from './list.ts'
 
-/** DeleteOptions after checking. */
+/** Validated DeleteOptions. */
 export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined
   readonly gracePeriodSeconds?: number | undefined
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
     | undefined
-  /** Whether the request is for a collection, of which this object is one. @default false */
+  /** Whether the object is deleted as part of a collection. @default false */
   readonly isPartOfCollection?: boolean
 }
 
-/** What a deletion did. */
+/** The result of a deletion. */
 export interface Deletion {
-  /** The last state, or the state that now waits, in the version of the request. */
+  /** The last state, or the state that waits for deletion, in the version of the request. */
   readonly object: JsonObject
   /** False when the object waits for finalizers, its grace period or its content. */
   readonly isGone: boolean
 }
 
-/** Reads DeleteOptions from a body and the query string; the body wins. */
+/** Reads DeleteOptions from a body and the query string; the body takes precedence. */
 export function parseDeleteOptions(body: JsonObject | undefined, query: URLSearchParams): DeleteOptions {
   const policy = body?.propagationPolicy ?? query.get('propagationPolicy') ?? undefined
   const orphan = body?.orphanDependents ?? query.get('orphanDependents') ?? undefined
@@ -70,10 +70,10 @@ function invalidOptions(error: FieldError): StatusError {
 
 const jobWarning =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
-/** Kinds whose dependents stay unless the request says otherwise, and what to tell the client about it. */
+/** Kinds whose dependents are orphaned by default, and the warning for the client. */
 const orphansByDefault: Readonly<Record<string, string>> = { 'jobs.batch': jobWarning, replicationcontrollers: '' }
 
-/** The policy of a request, or the one the kind has always had. */
+/** The policy of a request, or the default of the kind. */
 function effectivePolicy(
   request: WriteRequest,
   options: DeleteOptions,
@@ -89,7 +89,7 @@ function effectivePolicy(
 
 const MAX_ATTEMPTS = 20
 
-/** Deletes one object, or marks it as being deleted where something has to happen first. */
+/** Deletes one object, or marks it as being deleted if it has to wait. */
 export async function deleteObject(
   context: RestContext,
   request: WriteRequest,
@@ -103,9 +103,9 @@ export async function deleteObject(
     if (live === undefined) throw notFound(info, name)
     checkPreconditions(request, options, live)
     const old = await toRequestVersion(context, request, context.readForms.of(info, live).object)
-    // A request to delete a collection names none of its objects.
-    const asked = options.isPartOfCollection === true ? '' : name
-    const step = { operation: 'DELETE', object: undefined, oldObject: old, name: asked } as const
+    // A request to delete a collection does not contain the names of its objects.
+    const requestedName = options.isPartOfCollection === true ? '' : name
+    const step = { operation: 'DELETE', object: undefined, oldObject: old, name: requestedName } as const
     await admitMutating(context, request, step)
     await admitValidating(context, request, step)
     const deletion = commitDeletion(context, request, options, live)
@@ -157,7 +157,7 @@ function commitDeletion(
   return { object: ended(context, strategy, live.object), isGone: true }
 }
 
-/** What the client of a kind with a grace period gets to see of an object that went at once. */
+/** The response for an object with a grace period that was deleted immediately. */
 function ended(context: RestContext, strategy: KindStrategy, object: JsonObject): JsonObject {
   if (strategy.gracePeriodSeconds === undefined) return object
   const metadata = objectAt(object, 'metadata')
@@ -174,7 +174,7 @@ function ended(context: RestContext, strategy: KindStrategy, object: JsonObject)
   }
 }
 
-/** The state in which the object waits, or `undefined` when it can go at once. */
+/** The state in which the object waits, or `undefined` when it can be deleted immediately. */
 function markDeleted(
   context: RestContext,
   request: WriteRequest,
@@ -201,7 +201,7 @@ function markDeleted(
     if (typeof metadata.generation === 'number') next.generation = metadata.generation + 1
     if (holdsContent) {
       marked.status = { ...objectAt(object, 'status'), phase: 'Terminating' }
-      // Namespaces carry no grace period of their own.
+      // Namespaces have no grace period.
       delete next.deletionGracePeriodSeconds
     }
   } else if (typeof pending === 'number' && grace < pending && isShorter(options, metadata, grace)) {
@@ -212,12 +212,12 @@ function markDeleted(
   return marked
 }
 
-/** A second request may only shorten the wait, and only when it says how long. */
+/** A second request may only shorten the grace period, and only if it specifies one. */
 function isShorter(options: DeleteOptions, metadata: JsonObject, grace: number): boolean {
   return options.gracePeriodSeconds !== undefined || grace === 0 || metadata.deletionGracePeriodSeconds === undefined
 }
 
-/** The two finalizers that stand for a propagation policy are mutually exclusive. */
+/** The two finalizers of propagation policies are mutually exclusive. */
 function finalizersFor(
   existing: readonly JsonObject[string][],
   policy: DeleteOptions['propagationPolicy'],

@@ -42,13 +42,13 @@ const storedPaths: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
 }
 
-/** The one name that a selector allows, `undefined` when it allows several. */
+/** The single name that a selector matches, `undefined` when it matches several. */
 export function selectedName(selector: string): string | undefined {
   const names = splitUnescaped(selector).map((part) => /^metadata\.name==?([^=].*)$/.exec(part)?.[1])
   return names.find((name) => name !== undefined)
 }
 
-/** Parses `status.phase=Running,metadata.name!=x`; throws 400 for fields the kind does not offer. */
+/** Parses `status.phase=Running,metadata.name!=x`; throws 400 for fields that the kind does not support. */
 export function parseFieldSelector(selector: string, info: ResourceInfo): readonly FieldRequirement[] {
   const requirements: FieldRequirement[] = []
   for (const part of splitUnescaped(selector)) {
@@ -62,12 +62,12 @@ export function parseFieldSelector(selector: string, info: ResourceInfo): readon
   return requirements
 }
 
-/** Whether `object`, in its storage version, satisfies every requirement. */
+/** Whether `object`, in its storage version, matches every requirement. */
 export function matchesFields(object: JsonObject, requirements: readonly FieldRequirement[]): boolean {
   return requirements.every(({ field, value, negated }) => (fieldValue(object, field) === value) !== negated)
 }
 
-/** Kinds outside of namespaces that have selectable fields of their own and then not this one. */
+/** Cluster-scoped kinds with their own selectable fields, which then do not include this one. */
 const withoutNamespace = new Set([
   'namespaces',
   'nodes',
@@ -84,7 +84,7 @@ function requireSupported(field: string, info: ResourceInfo): void {
   throw badRequest(notSupported(field, info, info.custom || known !== undefined))
 }
 
-/** Each group words this in its own way. */
+/** Each group has its own wording. */
 function notSupported(field: string, { group, version, kind }: ResourceInfo, hasOwnFields: boolean): string {
   if (!hasOwnFields) {
     return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
@@ -98,12 +98,12 @@ function fieldValue(object: JsonObject, field: string): string {
   const path = storedPaths[field] ?? field.replace(/^regarding\./, 'involvedObject.')
   let value: JsonValue | undefined = object
   for (const segment of path.split('.')) value = isJsonObject(value) ? value[segment] : undefined
-  // A list is selectable by name only: it equals nothing.
+  // A list is selectable by name only: it never equals a value.
   if (value === undefined || value === null || Array.isArray(value)) return defaultValue(field)
   return String(value)
 }
 
-/** What a missing field compares as: booleans and counters read as their zero value. */
+/** The value of a missing field: booleans and counters compare as their zero value. */
 function defaultValue(field: string): string {
   if (field === 'spec.unschedulable' || field === 'spec.hostNetwork') return 'false'
   if (field === 'status.replicas' || field === 'status.successful') return '0'
@@ -127,7 +127,7 @@ function splitUnescaped(selector: string): string[] {
   return parts
 }
 
-/** The single name a selector pins, so that a watch or list of one object need not look at all. */
+/** The single name that a selector matches, so that a watch or list of one object does not visit all. */
 export function pinnedName(requirements: readonly FieldRequirement[]): string | undefined {
   return requirements.find(({ field, negated }) => field === 'metadata.name' && !negated)?.value
 }

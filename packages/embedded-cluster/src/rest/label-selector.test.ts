@@ -24,12 +24,12 @@ describe('a selector in a query string', () => {
     ['app>1', false],
     ['app=', false],
     ['example.com/x=', false],
-  ])('%j selects: %s', (selector, isSelected) => {
+  ])('%j matches: %s', (selector, isSelected) => {
     expect(parseLabelSelector(selector)(labels)).toBe(isSelected)
   })
 
   test.each(['a=b=c', 'a in b', ',', 'app=web,', 'in (a)', 'a b', 'size>x', '-a', 'a=-'])(
-    '%j is refused with a 400',
+    '%j is rejected with a 400',
     (selector) => {
       expect(() => parseLabelSelector(selector)).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest' }))
     },
@@ -37,7 +37,7 @@ describe('a selector in a query string', () => {
 })
 
 describe('a LabelSelector object', () => {
-  test('needs every label and every expression to match', () => {
+  test('requires every label and every expression to match', () => {
     const selector = {
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -52,11 +52,11 @@ describe('a LabelSelector object', () => {
     expect(matchLabelSelector({})(labels)).toBe(true)
   })
 
-  test('with an operator nobody knows selects nothing', () => {
+  test('with an unknown operator matches nothing', () => {
     expect(matchLabelSelector({ matchExpressions: [{ key: 'a', operator: 'Near' }] })(labels)).toBe(false)
   })
 
-  test('is written in the form a query string has', () => {
+  test('is formatted for a query string', () => {
     const selector = {
       matchLabels: { b: '2', a: '1' },
       matchExpressions: [{ key: 'c', operator: 'In', values: ['y', 'x'] }],

@@ -1,9 +1,9 @@
-/** Label selectors, as a query string and as an object write them. */
+/** Label selectors in query strings and in objects. */
 import { arrayAt, isJsonObject, type JsonObject } from '../json.ts'
 import { badRequest } from './api-errors.ts'
 import { labelValueProblems, qualifiedNameProblems } from './object-meta.ts'
 
-/** Whether an object with these labels is selected. */
+/** Whether an object with these labels matches. */
 export type LabelMatcher = (labels: Readonly<Record<string, unknown>>) => boolean
 
 interface Requirement {
@@ -13,7 +13,7 @@ interface Requirement {
 }
 
 /**
- * Parses `app=web,tier in (a,b),!legacy`. Throws a 400 that says what was expected where.
+ * Parses `app=web,tier in (a,b),!legacy`. Throws a 400 with the unexpected and expected tokens.
  *
  * @example
  * parseLabelSelector('app=web')({ app: 'web' }) // true
@@ -41,7 +41,7 @@ export function matchLabelSelector(selector: JsonObject): LabelMatcher {
   return (candidate) => requirements.every((requirement) => satisfies(candidate, requirement))
 }
 
-/** The query-string form of a `LabelSelector` object, as a Scale's status carries it. */
+/** The query-string form of a `LabelSelector` object, as in the status of a Scale. */
 export function formatLabelSelector(selector: JsonObject | undefined): string {
   const parts: string[] = []
   if (isJsonObject(selector?.matchLabels)) {
@@ -87,7 +87,7 @@ function isInteger(text: string): boolean {
 const tokenPattern = /\s*(==|!=|=|!|>|<|,|\(|\)|[^\s=!,()<>]+)/y
 const signs = new Set(['==', '!=', '=', '!', '>', '<', ',', '(', ')'])
 
-/** Reads one requirement after the other; messages are those of the API. */
+/** Parses requirements one by one; the messages are those of the API. */
 class Parser {
   readonly #tokens: string[] = []
   #next = 0
@@ -130,7 +130,7 @@ class Parser {
     }
     const isAbsent = this.#peek() === '' || this.#peek() === ','
     const value = isAbsent ? '' : this.#identifier()
-    // The list above leaves nothing else.
+    // The list above contains all operators.
     return this.#checked({
       key,
       operator: operator === '==' ? '=' : (operator as '=' | '!=' | '>' | '<'),

@@ -1,4 +1,4 @@
-/** The verbs `get` and `list`: which revision is read, and page by page. */
+/** The verbs `get` and `list`: the revision to read, and pagination. */
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
@@ -8,7 +8,7 @@ import { decodeContinue, encodeContinue } from './continue-token.ts'
 import { Selection } from './selection.ts'
 import type { WatchHub } from './watch-hub.ts'
 
-/** One page, or all, of a collection. */
+/** A page of a collection, or all of it. */
 export interface ListResult {
   /** The revision the items are consistent with. */
   readonly revision: number
@@ -17,10 +17,10 @@ export interface ListResult {
   readonly remainingItemCount: number | undefined
 }
 
-/** How long a read waits for a revision from the future. */
+/** How long a read waits for a future revision. */
 const FUTURE_WAIT_MS = 3_000
 
-/** Reads one object. `resourceVersion` asks for a state at least that new. */
+/** Reads one object. `resourceVersion` requires a state at least that new. */
 export async function getObject(
   context: RestContext & { readonly hub: WatchHub },
   info: ResourceInfo,
@@ -58,7 +58,7 @@ export async function listObjects(
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)
   const isExact = query.get('resourceVersionMatch') === 'Exact'
   const frozen = context.hub.visibleRevision(collection)
-  // A read that allows any age comes from the watch cache, which may be held back on purpose.
+  // A read that allows any version comes from the watch cache, which tests may freeze.
   const isCached = wanted !== undefined && !isExact && wanted <= frozen
   const revision = isExact && wanted !== undefined ? wanted : isCached ? frozen : context.store.revision
   const source = isCached ? context.hub.visibleObjects(collection, selection.prefix) : undefined
@@ -81,7 +81,7 @@ async function nextPage(
   const { revision, start } = decodeContinue(token)
   await waitForRevision(context, revision, signal)
   const after = selection.prefix + start
-  // A negative revision stands for whatever is there now.
+  // A negative revision means the latest state.
   const at = revision < 0 ? context.store.revision : revision
   const source = context.store.rangeAt(collection, at, { prefix: selection.prefix, after })
   if (source === undefined) throw new ExpiredContinue(encodeContinue({ revision: -1, start }))
@@ -120,7 +120,7 @@ function page(source: Iterable<StoredObject>, selection: Selection, limit: numbe
   }
 }
 
-/** Waits until the store has reached `revision`; 504 when it does not within three seconds. */
+/** Waits until the store has reached `revision`; 504 if that takes more than three seconds. */
 export async function waitForRevision(context: RestContext, revision: number, signal: AbortSignal): Promise<void> {
   if (context.store.revision >= revision) return
   await new Promise<void>((resolve) => {
@@ -140,20 +140,20 @@ export async function waitForRevision(context: RestContext, revision: number, si
   if (context.store.revision < revision) throw resourceVersionTooLarge(revision, context.store.revision)
 }
 
-/** A revision number; `undefined` when unset, which means the latest. `refuse` words what cannot be read. */
-export function parseResourceVersion(text: string | null, refuse: (why: string) => Error): number | undefined {
+/** A revision number; `undefined` when unset, which means the latest. `toError` creates the error for an invalid one. */
+export function parseResourceVersion(text: string | null, toError: (why: string) => Error): number | undefined {
   if (text === null || text === '') return undefined
   if (/^\d{1,19}$/.test(text)) return Number(text)
   const value = JSON.stringify(text)
-  throw refuse(`resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`)
+  throw toError(`resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`)
 }
 
-/** What reads of one object and watches answer to an unreadable version: the real server has no reason for it. */
+/** The error for an invalid version in reads of one object and watches: the real server has no reason for it. */
 export function unreadableVersion(why: string): Error {
   return new StatusError(500, '', why)
 }
 
-/** A whole number in the query string; 400 in the words of the real server when it is none. */
+/** An integer in the query string; 400 with the message of the real server when it is invalid. */
 export function parseInteger(text: string | null): number | undefined {
   if (text === null) return undefined
   if (!/^[+-]?\d+$/.test(text)) {
@@ -180,23 +180,27 @@ function checkListOptions(query: URLSearchParams, wanted: number | undefined, co
 function matchProblems(match: string, wanted: number | undefined, continueToken: string): FieldError[] {
   if (match === '') return []
   const field = 'resourceVersionMatch'
-  const refuse = (why: string): FieldError => ({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` })
+  const notAllowed = (why: string): FieldError => ({
+    field,
+    reason: 'FieldValueForbidden',
+    message: `Forbidden: ${why}`,
+  })
   const errors: FieldError[] = []
   if (wanted === undefined) {
-    errors.push(refuse('resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    errors.push(notAllowed('resourceVersionMatch is forbidden unless resourceVersion is provided'))
   }
-  if (continueToken !== '') errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
+  if (continueToken !== '') errors.push(notAllowed('resourceVersionMatch is forbidden when continue is provided'))
   if (match !== 'Exact' && match !== 'NotOlderThan') {
     const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
     errors.push({ field, reason: 'FieldValueNotSupported', message })
   }
   if (match === 'Exact' && wanted === 0) {
-    errors.push(refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    errors.push(notAllowed('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
   return errors
 }
 
-/** 422 about list and watch parameters. */
+/** 422 for list and watch parameters. */
 export function invalidListOptions(errors: readonly FieldError[]): Error {
   return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
 }

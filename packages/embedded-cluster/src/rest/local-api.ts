@@ -1,4 +1,4 @@
-/** {@link ClusterApi} on the verbs themselves: no serialisation, no routing, the same rules. */
+/** {@link ClusterApi} on top of the verbs: no serialization, no routing, the same rules. */
 import { systemUser, type UserInfo } from '../auth/user.ts'
 import { cloneJson, type JsonObject } from '../json.ts'
 import { groupResource, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
@@ -19,13 +19,19 @@ import { findSubresource } from './subresources.ts'
 
 /** Options of {@link LocalApi}. */
 export interface LocalApiOptions {
-  /** Who acts. @default the system user */
+  /**
+   * The acting user.
+   * @default the system user
+   */
   readonly user?: UserInfo
-  /** Who owns the fields written. @default 'kube-controller-manager' */
+  /**
+   * The manager of written fields.
+   * @default 'kube-controller-manager'
+   */
   readonly fieldManager?: string
 }
 
-/** Access for the parts of the cluster that live beside the API server. */
+/** Access for components that run next to the API server. */
 export class LocalApi implements ClusterApi {
   readonly #context: ServerContext
   readonly #user: UserInfo
@@ -117,15 +123,15 @@ export class LocalApi implements ClusterApi {
     const handler = findSubresource(request.info, request.subresource)
     if (handler === undefined) throw resourceNotFound()
     const call = { verb, query: new URLSearchParams(), body: () => body, mediaType: 'application/json' }
-    const answer = await handler(this.#context, request, call)
-    return 'object' in answer ? answer.object : {}
+    const result = await handler(this.#context, request, call)
+    return 'object' in result ? result.object : {}
   }
 
   #info(resource: string): ResourceInfo | undefined {
     return this.#context.registry.stored(resource)
   }
 
-  /** Objects of a resource that is no longer served still exist until somebody deletes them. */
+  /** Objects of a resource that is no longer served still exist until they are deleted. */
   #collection(resource: string): string | undefined {
     const info = this.#info(resource)
     return info === undefined ? resource : storageKey(info)
@@ -149,14 +155,17 @@ export class LocalApi implements ClusterApi {
       fieldManager: this.#fieldManager,
       fieldValidation: 'Ignore',
       options: {},
-      // Warnings are for people at a terminal; a controller has nobody to show them to.
+      // Warnings are for interactive users; controllers ignore them.
       warn: () => undefined,
       signal: new AbortController().signal,
     }
   }
 }
 
-/** A draft of which only metadata and status may be changed: the rest of a stored object is not written, nor copied. */
+/**
+ * A draft in which only metadata and status may be modified: the rest of the stored object is neither written nor
+ * copied.
+ */
 function statusDraft(object: JsonObject): JsonObject {
   const draft: JsonObject = {}
   for (const [field, value] of Object.entries(object)) {

@@ -39,7 +39,7 @@ test('generated names keep their prefix, within the length of a label', () => {
   expect(generateName('x'.repeat(80), () => 0)).toHaveLength(63)
 })
 
-test('uids are random UUIDs of version 4, and follow the injected source', () => {
+test('uids are random UUIDs of version 4, from the injected source', () => {
   const uid = newUid(() => 0.999)
   expect(uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(newUid(() => 0.999)).toBe(uid)

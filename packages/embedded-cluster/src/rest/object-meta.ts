@@ -1,4 +1,4 @@
-/** Rules about `metadata` that hold for every kind. */
+/** Rules for `metadata` that apply to every kind. */
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, stringAt } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
@@ -8,7 +8,7 @@ const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const MAX_GENERATED_PREFIX = 58
 const MAX_ANNOTATION_BYTES = 256 * 1024
 
-/** `metadata` of a draft, created when absent: what is written into it belongs to the draft. */
+/** `metadata` of a draft, created when absent; it may be modified. */
 export function metadataOf(object: JsonObject): JsonObject {
   if (isJsonObject(object.metadata)) return object.metadata
   const metadata: JsonObject = {}
@@ -38,7 +38,7 @@ export function newUid(random: () => number): string {
   return text
 }
 
-/** `prefix` with five random characters, as `generateName` promises. */
+/** `prefix` with five random characters, for `generateName`. */
 export function generateName(prefix: string, random: () => number): string {
   let suffix = ''
   for (let index = 0; index < 5; index += 1) suffix += suffixAlphabet[Math.floor(random() * suffixAlphabet.length)]
@@ -49,7 +49,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const serviceLabel = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 
-// The texts are the API's own, which people search for and tools match.
+// The messages are the API server's, which people search for and tools match.
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const labelText =
@@ -57,7 +57,7 @@ const labelText =
 const serviceText =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-/** Why `name` is not valid for a kind with these rules; empty when it is. */
+/** Errors of `name` for a kind with these rules; empty when it is valid. */
 export function nameProblems(name: string, rule: KindStrategy['names'] = 'subdomain'): string[] {
   switch (rule) {
     case 'path-segment':
@@ -91,7 +91,7 @@ function invalidValue(field: string, value: unknown, why: string): FieldError {
   return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${why}` }
 }
 
-/** Why `key` is not a qualified name such as `example.com/part`; empty when it is. */
+/** Errors of a qualified name such as `example.com/part`; empty when it is valid. */
 export function qualifiedNameProblems(key: string): string[] {
   const parts = key.split('/')
   if (parts.length > 2) {
@@ -112,14 +112,14 @@ export function qualifiedNameProblems(key: string): string[] {
   return problems
 }
 
-/** Why `value` is not the value of a label; empty when it is. */
+/** Errors of a label value; empty when it is valid. */
 export function labelValueProblems(value: string): string[] {
   const problems = value.length > 63 ? ['must be no more than 63 bytes'] : []
   if (!labelValue.test(value)) problems.push(labelValueText)
   return problems
 }
 
-/** Checks `metadata` of an object about to be stored; `old` is absent on create. */
+/** Validates `metadata` of an object about to be stored; `old` is absent on create. */
 export function validateMetadata(
   info: ResourceInfo,
   strategy: KindStrategy,
@@ -132,7 +132,7 @@ export function validateMetadata(
   if (old === undefined) {
     const prefix = stringAt(metadata, 'generateName') ?? ''
     if (prefix !== '') {
-      // The dash before the random part is no end of the name.
+      // The dash before the random part is not the end of the name.
       const complete = prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix
       for (const why of nameProblems(complete, strategy.names)) {
         errors.push(invalidValue('metadata.generateName', prefix, why))
@@ -152,7 +152,8 @@ export function validateMetadata(
   } else errors.push(...validateMetadataUpdate(metadata, isJsonObject(old.metadata) ? old.metadata : {}))
   errors.push(...validateLabels(metadata), ...validateAnnotations(metadata))
   errors.push(...validateFinalizers(metadata, takesAnyFinalizer(info)), ...validateOwners(metadata))
-  // The real server checks metadata twice on an update, once for all kinds and once for the kind, and says so.
+  // On update the real server validates metadata twice, once for all kinds and once for the kind, and reports errors
+  // twice.
   return old === undefined ? errors : [...errors, ...errors]
 }
 
@@ -210,7 +211,7 @@ const plainFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 
 const groupsWithAnyFinalizer = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'coordination.k8s.io'])
 
-/** Custom resources and a few groups accept finalizers without a domain, such as the one that holds definitions. */
+/** Custom resources and a few groups accept finalizers without a domain, such as that of CustomResourceDefinitions. */
 function takesAnyFinalizer(info: ResourceInfo): boolean {
   return info.custom || groupsWithAnyFinalizer.has(info.group)
 }

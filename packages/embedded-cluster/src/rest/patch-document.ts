@@ -5,10 +5,10 @@ import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
-/** Patches that compute a new state from the live one alone. */
+/** Patch types that compute a new state from the live one alone. */
 export type PatchType = 'json' | 'merge' | 'strategic'
 
-/** The live object with the patch applied; shares its untouched parts with `live`. */
+/** The live object with the patch applied; unchanged parts are shared with `live`. */
 export function patchDocument(type: PatchType, info: ResourceInfo, live: JsonObject, patch: JsonValue): JsonObject {
   switch (type) {
     case 'json':

@@ -30,18 +30,18 @@ export interface PatchOptions {
   readonly mediaType: string
   /** Take over fields that other managers own. */
   readonly force: boolean
-  /** Whether the request itself named its field manager, which apply insists on. */
+  /** Whether the request itself has a field manager, which apply requires. */
   readonly hasFieldManager: boolean
 }
 
-/** What a patch did. */
+/** The result of a patch. */
 export interface PatchResult {
   readonly object: JsonObject
-  /** True when an apply made a new object. */
+  /** True when an apply created the object. */
   readonly created: boolean
 }
 
-/** Applies a patch. Only an apply may find nothing; it creates the object then. */
+/** Applies a patch. Only an apply creates a missing object. */
 export async function patchObject(
   context: RestContext,
   request: WriteRequest,
@@ -63,7 +63,7 @@ export async function patchObject(
   return { object, created: false }
 }
 
-/** Reads what a patch made of an object. That it is none is the fault of the patch, and the refusal says so. */
+/** Decodes the result of a patch. If it is invalid, the error refers to the patch. */
 function readPatched(
   context: RestContext,
   request: WriteRequest,
@@ -74,12 +74,12 @@ function readPatched(
   try {
     requireKind(context.registry, patched, request.info)
     const problems = type === 'json' ? jsonPatchProblems(body) : duplicateFields(body)
-    // The patched object shares its unchanged parts with the stored one, which nobody may touch.
+    // The patched object shares unchanged parts with the stored one, which must not be modified.
     return defaultObject(context, request.info, cloneJson(strict(request, patched, problems)))
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
     const why = reasonOf(error)
-    // The real server shows the patch of a strategic merge, and the outcome of the others.
+    // The real server reports the patch of a strategic merge, and the result of the others.
     const value = type === 'strategic' ? plainForm(body.value) : JSON.stringify(patched)
     const message = `Invalid value: ${JSON.stringify(value)}: ${why}`
     throw invalid({ group: '', kind: '' }, '', [{ field: 'patch', reason: 'FieldValueInvalid', message }])
@@ -88,7 +88,7 @@ function readPatched(
 
 const jsonPatchFields = new Set(['op', 'path', 'from', 'value'])
 
-/** Fields of the operations themselves that are given twice or mean nothing. */
+/** Fields of the operations themselves that are duplicate or unknown. */
 function jsonPatchProblems(body: ParsedBody): readonly string[] {
   const operations = Array.isArray(body.value) ? body.value : []
   const unknown = operations.flatMap((operation, index) =>
@@ -124,7 +124,7 @@ async function applyObject(
       })
       return { object, created: false }
     } catch (error) {
-      // Somebody created or deleted the object since we looked: look again.
+      // The object was created or deleted meanwhile: retry.
       const isRace =
         error instanceof StatusError &&
         (error.reason === 'AlreadyExists' || (error.reason === 'NotFound' && error.details?.name === name))
@@ -133,27 +133,27 @@ async function applyObject(
   }
 }
 
-/** 409 when an apply that would create means an object that exists no more. */
+/** 409 when an apply that would create specifies the uid of an object that no longer exists. */
 function requireNoUid({ info, name = '' }: WriteRequest, applied: JsonObject): void {
   const uid = stringAt(objectAt(applied, 'metadata'), 'uid') ?? ''
   if (uid === '') return
   throw conflict(info, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }
 
-/** A version says nothing about an object that is yet to be created. */
+/** A resourceVersion has no meaning for an object that does not exist yet. */
 function withoutVersion(applied: JsonObject): JsonObject {
   const { resourceVersion: _, ...metadata } = objectAt(applied, 'metadata')
   return { ...applied, metadata }
 }
 
-/** 422 when a patch other than apply asks to take over fields. */
+/** 422 when a patch other than apply sets `force`. */
 export function refuseForce(): never {
   const message = 'Forbidden: may not be specified for non-apply patch'
   const error = { field: 'force', reason: 'FieldValueForbidden', message } as const
   throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error])
 }
 
-/** 422 when an apply does not say who applies. */
+/** 422 when an apply has no field manager. */
 export function requireFieldManager(given: string | null): void {
   if (given !== null && given !== '') return
   const message = 'Required value: is required for apply patch'
@@ -172,11 +172,11 @@ function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOpt
   if (given !== '' && given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
   }
-  // Unknown fields are left in: merging refuses them, because ownership of a field nobody knows cannot be recorded.
+  // Unknown fields are kept: merging rejects them, because their ownership cannot be recorded.
   return withoutForeignParts(request, { ...applied, metadata: { ...metadata, name } })
 }
 
-/** The object an apply must send: of the kind and version of the URL. */
+/** The configuration of an apply: an object of the kind and version of the URL. */
 function requireConfiguration(value: JsonValue, info: ResourceInfo): JsonObject {
   const applied = value ?? {}
   if (!isJsonObject(applied)) {
@@ -191,7 +191,7 @@ function requireConfiguration(value: JsonValue, info: ResourceInfo): JsonObject 
   return applied
 }
 
-/** Drops what this path cannot write, so that nobody comes to own it by mistake. */
+/** Drops fields that this path cannot write, so that the manager does not own them. */
 function withoutForeignParts(request: WriteRequest, applied: JsonObject): JsonObject {
   if (request.subresource === 'status') {
     const { apiVersion, kind, metadata, status } = applied
@@ -210,7 +210,7 @@ function merged(
   options: PatchOptions,
 ): JsonObject {
   const draft = cloneJson(mergeApplied(context, request, applied, live, options.force))
-  // The version in an applied object is a precondition, not a field: without it there is nothing to compare.
+  // The resourceVersion of an applied object is a precondition, not a field: it is not merged.
   if (isJsonObject(draft.metadata) && live !== undefined) {
     const wanted = stringAt(objectAt(applied, 'metadata'), 'resourceVersion')
     draft.metadata.resourceVersion = wanted ?? objectAt(live, 'metadata').resourceVersion
@@ -223,7 +223,9 @@ function merged(
   }
 }
 
-/** 500: what the schema lets pass and the kind's type cannot hold is found so late that nobody blames the client. */
+/**
+ * 500: a value that the schema allows but the kind's Go type does not is found so late that it is not a client error.
+ */
 function unconvertible(info: ResourceInfo, applied: JsonObject, error: StatusError): StatusError {
   const { namespace = '', name } = objectAt(applied, 'metadata')
   const type = `${info.group}/${info.version}, Kind=${info.kind}`
@@ -235,7 +237,7 @@ function unconvertible(info: ResourceInfo, applied: JsonObject, error: StatusErr
   return new StatusError(500, '', message, undefined, { cause: error })
 }
 
-/** What is wrong with an object that cannot be decoded, without saying of which kind it is. */
+/** The error of an object that cannot be decoded, without its kind. */
 function reasonOf(error: StatusError): string {
   return error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, '')
 }

@@ -1,4 +1,4 @@
-/** The log of a container: which one, and how much of it. */
+/** The log of a container: selection of the container and of lines. */
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { badRequest, invalid, notFound } from './api-errors.ts'
@@ -6,14 +6,14 @@ import type { WriteRequest } from './context.ts'
 import { parseInteger } from './list.ts'
 import { isTrue } from './request-info.ts'
 import type { ServerContext } from './server-context.ts'
-import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
+import type { SubresourceCall, SubresourceResult } from './subresources.ts'
 
-/** Lines of a container's log, from whoever simulates the container. */
+/** Lines of a container's log, from the simulated kubelet. */
 export async function readLog(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const { info, name = '', namespace, signal } = request
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
   if (pod === undefined) throw notFound(info, name)
@@ -40,7 +40,7 @@ export async function readLog(
   }
 }
 
-/** A container that never started has no log; the real server hears so from the kubelet. */
+/** A container that never started has no log; the kubelet reports this to the real server. */
 function requireStarted(name: string, pod: JsonObject, container: string): void {
   const status = objectAt(pod, 'status')
   const statuses = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
@@ -55,7 +55,7 @@ function requireStarted(name: string, pod: JsonObject, container: string): void 
   )
 }
 
-/** The container a request is about: the one it names, or the only one. */
+/** The container of a request: the one it names, or the only one. */
 export function chooseContainer(pod: string, spec: JsonObject, wanted: string): string {
   const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
     arrayAt(spec, field).map((container) => (isJsonObject(container) ? String(container.name) : '')),
@@ -84,15 +84,15 @@ function readOptions(name: string, query: URLSearchParams): LogOptions {
   const limitBytes = parseInteger(query.get('limitBytes'))
   const sinceTime = query.get('sinceTime') ?? undefined
   const errors: FieldError[] = []
-  const refuse = (field: string, value: number, why: string) => {
+  const addError = (field: string, value: number, why: string) => {
     errors.push({ field, reason: 'FieldValueInvalid', message: `Invalid value: ${value}: must be ${why}` })
   }
-  if (tailLines !== undefined && tailLines < 0) refuse('tailLines', tailLines, 'greater than or equal to 0')
-  if (limitBytes !== undefined && limitBytes < 1) refuse('limitBytes', limitBytes, 'greater than 0')
+  if (tailLines !== undefined && tailLines < 0) addError('tailLines', tailLines, 'greater than or equal to 0')
+  if (limitBytes !== undefined && limitBytes < 1) addError('limitBytes', limitBytes, 'greater than 0')
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
     const message = 'Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified'
     errors.push({ field: '[]', reason: 'FieldValueForbidden', message })
-  } else if (sinceSeconds !== undefined && sinceSeconds < 1) refuse('sinceSeconds', sinceSeconds, 'greater than 0')
+  } else if (sinceSeconds !== undefined && sinceSeconds < 1) addError('sinceSeconds', sinceSeconds, 'greater than 0')
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   return { sinceSeconds, sinceTime, tailLines, limitBytes }
 }

@@ -1,4 +1,4 @@
-/** What can be done to a pod beyond writing it: bind and evict. */
+/** The subresources `binding` and `eviction` of pods. */
 import { arrayAt, cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { badRequest, conflict, notFound } from './api-errors.ts'
@@ -7,11 +7,11 @@ import { requireKind, requireObject } from './decode-object.ts'
 import { deleteObject, parseDeleteOptions } from './delete.ts'
 import { matchLabelSelector } from './label-selector.ts'
 import type { ServerContext } from './server-context.ts'
-import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
+import type { SubresourceCall, SubresourceResult } from './subresources.ts'
 import { changeObject } from './update.ts'
 import { admitVirtual, trackVirtual } from './virtual-objects.ts'
 
-/** A Status that says it worked. */
+/** A Status for success. */
 export function success(code: number): JsonObject {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code }
 }
@@ -21,7 +21,7 @@ export async function bind(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const binding = requireObject(call.body().value)
   await bindPod(context, request, binding)
   return { status: 201, object: success(201) }
@@ -29,7 +29,7 @@ export async function bind(
 
 const bindingKind = { group: '', version: 'v1', kind: 'Binding' }
 
-/** Carries out a `Binding`, whichever way it was posted; `request` names the pod, `posted` is what admission sees. */
+/** Processes a `Binding`, posted in either way; `request` names the pod, `posted` is the object for admission. */
 export async function bindPod(
   context: ServerContext,
   request: WriteRequest,
@@ -70,7 +70,7 @@ export async function bindPod(
   })
 }
 
-/** What a scheduler says about the pod comes with the binding. */
+/** Copies labels and annotations of the binding to the pod. */
 function takeMarks(pod: JsonObject, binding: JsonObject): void {
   const metadata = objectAt(pod, 'metadata')
   for (const field of ['labels', 'annotations']) {
@@ -96,9 +96,9 @@ export async function evict(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const { apiVersion, ...rest } = requireObject(call.body().value)
-  // Old clients still send the version that has otherwise gone.
+  // Old clients still send a version that is otherwise not served.
   const eviction: JsonObject = {
     ...rest,
     apiVersion: apiVersion === 'policy/v1beta1' ? 'policy/v1' : (apiVersion ?? ''),

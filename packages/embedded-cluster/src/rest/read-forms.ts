@@ -1,4 +1,7 @@
-/** Custom resources as readers see them: by the schema their definition has now, not when they were written. */
+/**
+ * Custom resources as read by clients: according to the current schema of their definition, not the one when they were
+ * written.
+ */
 import type { JsonObject } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
@@ -7,7 +10,7 @@ import { prune } from '../schema/prune.ts'
 import type { Schema } from '../schema/schema.ts'
 import { deepFreeze, StoredObject } from '../store/stored-object.ts'
 
-/** Remembers what it made, so that an object is completed once for all lists and watches. */
+/** Caches results, so that an object is completed once for all lists and watches. */
 export class ReadForms {
   readonly #registry: ResourceRegistry
   readonly #forms = new WeakMap<StoredObject, { readonly schema: Schema; readonly form: StoredObject }>()
@@ -17,8 +20,8 @@ export class ReadForms {
   }
 
   /**
-   * A stored object without the fields that its schema has no more, and with the defaults that it has by now; `stored`
-   * itself when there is nothing to do, which is nearly always.
+   * A stored object without fields that its schema no longer has, and with new defaults; usually `stored` itself,
+   * unchanged.
    */
   of(info: ResourceInfo, stored: StoredObject): StoredObject {
     if (!info.custom) return stored
@@ -33,7 +36,7 @@ export class ReadForms {
     return form
   }
 
-  /** An object that was converted to another version, without the fields that this version does not know. */
+  /** A converted object without the fields that its version does not have. */
   converted(object: JsonObject): JsonObject {
     const [version = '', group = ''] = String(object.apiVersion).split('/').reverse()
     const info = this.#registry.byKind(group, version, String(object.kind))

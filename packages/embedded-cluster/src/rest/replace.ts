@@ -28,7 +28,7 @@ export async function replaceObject(
   const isPinned = (stringAt(metadata, 'resourceVersion') ?? '') !== ''
   const object = await changeObject(context, request, {
     requiresVersion: !(strategy.unconditionalUpdate ?? !info.custom),
-    // A race lost without a version is tried again, so the original must survive the first attempt.
+    // A conflict without a version is retried, so the original must not be modified by the first attempt.
     compute: () => ({ object: isPinned ? draft : cloneJson(draft), tracked: false }),
   })
   return { object, created: false }

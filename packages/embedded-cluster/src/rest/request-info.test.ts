@@ -25,7 +25,7 @@ test.each([
 })
 
 test.each(['/version', '/api', '/api/v1', '/apis/apps', '/apis/apps/v1', '/', '/api/v1/pods/%zz', '/metrics/x/y'])(
-  '%s is no resource',
+  '%s is not a resource path',
   (path) => {
     expect(parse('GET', path)).toBeUndefined()
   },

@@ -1,6 +1,6 @@
-/** What a URL and a method ask for, in the vocabulary of the API: verb, resource, namespace, name, subresource. */
+/** Parses method and URL into verb, resource, namespace, name and subresource. */
 
-/** A request for a resource, before anything is known about whether it exists. */
+/** A request for a resource, which may or may not exist. */
 export interface RequestInfo {
   readonly verb: 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
   readonly group: string
@@ -9,7 +9,7 @@ export interface RequestInfo {
   readonly subresource: string | undefined
   readonly namespace: string | undefined
   readonly name: string | undefined
-  /** What follows the subresource, as in `pods/x/proxy/this/part`. */
+  /** The path after the subresource, as in `pods/x/proxy/this/part`. */
   readonly rest: string | undefined
   readonly query: URLSearchParams
 }
@@ -22,7 +22,7 @@ const verbs: Readonly<Record<string, RequestInfo['verb']>> = {
   DELETE: 'delete',
 }
 
-/** Reads a resource path; `undefined` when the path is not one (`/version`, `/apis/apps`, nonsense). */
+/** Parses a resource path; `undefined` when the path is not one (`/version`, `/apis/apps`). */
 export function parseRequestInfo(method: string, pathname: string, query: URLSearchParams): RequestInfo | undefined {
   const segments = decodeSegments(pathname)
   if (segments === undefined) return undefined
@@ -74,12 +74,12 @@ export function isTrue(value: string | null): boolean {
 
 function decodeSegments(pathname: string): string[] | undefined {
   try {
-    // Read before it is split, as the real server does: an escaped slash is a slash.
+    // Decoded before it is split, as in the real server: an escaped slash is a slash.
     const segments = decodeURIComponent(pathname).split('/').slice(1)
     if (segments.at(-1) === '') segments.pop()
     return segments
   } catch {
-    // A malformed percent escape cannot name anything that exists.
+    // A malformed percent escape cannot name an existing object.
     return undefined
   }
 }

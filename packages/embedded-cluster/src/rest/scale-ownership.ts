@@ -1,10 +1,10 @@
-/** Who owns the number of replicas, seen from the workload and seen from its Scale. */
+/** Ownership of the replicas field, converted between a workload and its Scale. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 
 const scaleFields: JsonObject = { 'f:spec': { 'f:replicas': {} } }
 const scaleApiVersion = 'autoscaling/v1'
 
-/** The managedFields of a Scale: those entries of its workload that own the field at `path`. */
+/** The managedFields of a Scale: the entries of its workload that own the field at `path`. */
 export function scaleManagers(managedFields: JsonValue | undefined, path: readonly string[]): JsonObject[] {
   return entries(managedFields)
     .filter((entry) => owns(entry.fieldsV1, path))
@@ -39,7 +39,7 @@ export function workloadManagers(
   return [...all.filter(isApply), ...all.filter((entry) => !isApply(entry))]
 }
 
-/** A workload whose entries for its Scale carry no time: the records of a Scale have none. */
+/** A workload whose entries for its Scale have no time: managedFields of a Scale have none. */
 export function withoutScaleTimes(workload: JsonObject): JsonObject {
   const { managedFields, ...metadata } = isJsonObject(workload.metadata) ? workload.metadata : {}
   const all = entries(managedFields).map(({ time, ...entry }) =>
@@ -47,7 +47,7 @@ export function withoutScaleTimes(workload: JsonObject): JsonObject {
   )
   const isTimeless = (entry: JsonObject) => entry.subresource === 'scale'
   const updates = all.filter((entry) => !isApply(entry))
-  // Within each operation entries are in order of their times, and those without come first.
+  // Within each operation entries are sorted by time, and those without a time come first.
   const ordered = [
     ...all.filter(isApply),
     ...updates.filter(isTimeless),

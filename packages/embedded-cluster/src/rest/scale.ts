@@ -1,4 +1,4 @@
-/** The `scale` subresource: replicas of a workload under one shape, whatever its kind. */
+/** The `scale` subresource: replicas of a workload in a common form. */
 
 import { serverSideApply } from '../apply/apply.ts'
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
@@ -13,7 +13,7 @@ import { patchDocument } from './patch-document.ts'
 import { isTrue } from './request-info.ts'
 import { scaleManagers, workloadManagers } from './scale-ownership.ts'
 import type { ServerContext } from './server-context.ts'
-import type { SubresourceAnswer, SubresourceCall } from './subresources.ts'
+import type { SubresourceCall, SubresourceResult } from './subresources.ts'
 import { changeObject, uidConflict } from './update.ts'
 
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
@@ -24,7 +24,7 @@ export async function scale(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const { info, name = '' } = request
   const stored = context.store.get(storageKey(info), objectKey(request.namespace, name))
   if (stored === undefined) throw notFound(info, name)
@@ -60,7 +60,7 @@ export async function scale(
   return { status: 200, object: toScale(info, object) }
 }
 
-/** Merges an applied Scale: the workload's owners of the replicas are the owners of the Scale's. */
+/** Merges an applied Scale: the owners of the workload's replicas are the owners of the Scale's. */
 function applied(
   context: ServerContext,
   request: WriteRequest,
@@ -102,7 +102,7 @@ function patched(call: SubresourceCall, info: ResourceInfo, current: JsonObject,
 
 function withReplicas(info: ResourceInfo, live: JsonObject, wanted: JsonObject): JsonObject {
   const replicas = objectAt(wanted, 'spec').replicas ?? 0
-  // A custom resource says itself what is wrong with its replicas.
+  // Validation of the custom resource reports errors of its replicas.
   const isWrong = typeof replicas !== 'number' || !Number.isInteger(replicas) || (replicas < 0 && !info.custom)
   if (isWrong) {
     const message = `Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`
@@ -121,7 +121,7 @@ function withReplicas(info: ResourceInfo, live: JsonObject, wanted: JsonObject):
   return draft
 }
 
-/** A Scale that says who owns the number of replicas. */
+/** A Scale with managedFields for its replicas. */
 function ownedScale(info: ResourceInfo, object: JsonObject): JsonObject {
   const scale = toScale(info, object)
   const managedFields = scaleManagers(objectAt(object, 'metadata').managedFields, replicasPath(info))
@@ -155,7 +155,7 @@ function selectorText(info: ResourceInfo, object: JsonObject): string {
   }
   const { selector } = objectAt(object, 'spec')
   if (!isJsonObject(selector)) return ''
-  // A ReplicationController's selector is the bare map of labels.
+  // A ReplicationController's selector is a plain map of labels.
   return formatLabelSelector(info.kind === 'ReplicationController' ? { matchLabels: selector } : selector)
 }
 

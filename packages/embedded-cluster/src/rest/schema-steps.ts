@@ -1,4 +1,4 @@
-/** The steps of a write that follow from the schema of the kind. */
+/** The steps of a write that depend on the schema of the kind. */
 import { serverSideApply } from '../apply/apply.ts'
 import { resetFieldsFor } from '../apply/ownership.ts'
 import { trackUpdate } from '../apply/track.ts'
@@ -11,12 +11,12 @@ import type { FieldError } from '../status-error.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { withoutScaleTimes } from './scale-ownership.ts'
 
-/** Fills what a custom resource's schema declares. The defaults of built-in kinds are code, see their strategies. */
+/** Sets the defaults of a custom resource's schema. The defaults of built-in kinds are in their strategies. */
 export function schemaDefaults(info: ResourceInfo, object: JsonObject, options?: DefaultOptions): JsonObject {
   return info.custom ? applyDefaults(info.schema, object, options) : object
 }
 
-/** Problems of a custom resource by its schema; `old` lets unchanged parts pass. */
+/** Errors of a custom resource by its schema; with `old`, unchanged parts are not reported. */
 export function validateObject(
   info: ResourceInfo,
   object: JsonObject,
@@ -27,7 +27,7 @@ export function validateObject(
   return [...errors, ...(info.validateRules?.(object, old, errors) ?? [])]
 }
 
-/** Records who owns the fields that a write changes. */
+/** Records the manager of the fields that a write changes. */
 export function recordOwnership(
   context: RestContext,
   request: WriteRequest,

@@ -1,13 +1,13 @@
-/** Which objects of a collection a list or watch is about. */
+/** The objects of a collection that a list or watch selects. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { StoredObject } from '../store/stored-object.ts'
 import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts'
 import { type LabelMatcher, parseLabelSelector } from './label-selector.ts'
 
-/** A namespace and selectors, ready to be asked. */
+/** A namespace and parsed selectors. */
 export class Selection {
-  /** Keys of the namespace start with this; empty for all namespaces. */
+  /** Prefix of the keys of the namespace; empty for all namespaces. */
   readonly prefix: string
   readonly #labels: LabelMatcher | undefined
   readonly #fields: readonly FieldRequirement[]
@@ -18,7 +18,7 @@ export class Selection {
     this.#fields = fields
   }
 
-  /** Reads `labelSelector` and `fieldSelector`; throws 400 for what cannot be read. */
+  /** Parses `labelSelector` and `fieldSelector`; throws 400 for invalid ones. */
   static parse(info: ResourceInfo, namespace: string | undefined, query: URLSearchParams, name?: string): Selection {
     const labels = query.get('labelSelector') ?? ''
     const fields = parseFieldSelector(query.get('fieldSelector') ?? '', info)
@@ -27,7 +27,7 @@ export class Selection {
     return new Selection(prefix, labels === '' ? undefined : parseLabelSelector(labels), pinned)
   }
 
-  /** Whether anything beyond the namespace is asked for. */
+  /** Whether there are selectors besides the namespace. */
   get isFiltered(): boolean {
     return this.#labels !== undefined || this.#fields.length > 0
   }

@@ -1,11 +1,11 @@
-/** The parts of the server that requests over HTTP need on top of what the verbs share. */
+/** The parts of the server that HTTP requests use in addition to those of the verbs. */
 import type { UserInfo } from '../auth/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaLookup } from '../registry/builtin-resources.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import type { WatchHub } from './watch-hub.ts'
 
-/** Answers a create without storing anything, as the review APIs do. */
+/** Handles a create without storing the object, as the review APIs do. */
 export type VirtualCreate = (
   object: JsonObject,
   request: { readonly user: UserInfo; readonly namespace: string | undefined; readonly signal: AbortSignal },
@@ -18,7 +18,7 @@ export type TokenIssuer = (
   request: WriteRequest,
 ) => Promise<JsonObject> | JsonObject
 
-/** Where the lines of a container's log come from. */
+/** The source of container logs. */
 export type PodLogs = (
   pod: JsonObject,
   options: {
@@ -33,12 +33,12 @@ export type PodLogs = (
   },
 ) => AsyncIterable<string> | Iterable<string>
 
-/** Everything a request may touch. */
+/** Everything a request may use. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
-  /** Schemas of built-in kinds, also of those that are no resources of their own. */
+  /** Schemas of built-in kinds, including those that are not resources. */
   readonly schemaOf: SchemaLookup
-  /** Undelivered events above which a watch is cut. */
+  /** A watch with more undelivered events than this is closed. */
   readonly maxBufferedEvents: number
   /** By `plural.group`. */
   readonly virtualCreates: ReadonlyMap<string, VirtualCreate>

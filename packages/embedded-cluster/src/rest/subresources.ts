@@ -1,4 +1,4 @@
-/** Subresources that are more than another view of the object: scale, eviction, binding, token, log. */
+/** Subresources other than views of the object: scale, eviction, binding, token, log. */
 
 import { DEFAULT_TOKEN_SECONDS } from '../auth/token-request.ts'
 import { cloneJson, type JsonObject, objectAt } from '../json.ts'
@@ -18,27 +18,27 @@ import type { ServerContext } from './server-context.ts'
 import { changeObject } from './update.ts'
 import { admitConnection, trackVirtual } from './virtual-objects.ts'
 
-/** The request as a subresource sees it. */
+/** A request to a subresource. */
 export interface SubresourceCall {
   readonly verb: RequestInfo['verb']
   readonly query: URLSearchParams
-  /** Parses the body; throws when there is none or it is malformed. */
+  /** Parses the body; throws when it is missing or malformed. */
   readonly body: () => ParsedBody
   readonly mediaType: string
 }
 
-/** An object with its HTTP status, lines of text, or nothing to show. */
-export type SubresourceAnswer =
+/** An object with its HTTP status, lines of text, or an empty response. */
+export type SubresourceResult =
   | { readonly status: number; readonly object: JsonObject }
   | { readonly text: AsyncIterable<string> | Iterable<string> }
   | { readonly isEmpty: true }
 
-/** Carries out a call on a subresource. */
+/** Handles a request to a subresource. */
 export type SubresourceHandler = (
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-) => Promise<SubresourceAnswer>
+) => Promise<SubresourceResult>
 
 const handlers: Readonly<Record<string, SubresourceHandler>> = {
   '*/scale': scale,
@@ -53,18 +53,18 @@ const handlers: Readonly<Record<string, SubresourceHandler>> = {
   '*/proxy': notProxied,
 }
 
-/** Finds what serves a subresource; `undefined` when it is an ordinary view such as `status`. */
+/** The handler of a subresource; `undefined` when it is a plain view such as `status`. */
 export function findSubresource(info: ResourceInfo, name: string | undefined): SubresourceHandler | undefined {
   if (name === undefined) return undefined
   return handlers[`${groupResource(info)}/${name}`] ?? handlers[`*/${name}`]
 }
 
-/** Replaces a namespace's `spec.finalizers`; the last one gone, the namespace goes too. */
+/** Replaces a namespace's `spec.finalizers`; removing the last one deletes the namespace. */
 async function finalizeNamespace(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   if (call.verb !== 'update') throw methodNotAllowed()
   const wanted = decodeObject(context, request, call.body())
   const given = String(objectAt(wanted, 'metadata').name ?? '')
@@ -92,7 +92,7 @@ async function createToken(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const { info, name = '', namespace } = request
   const body = requireObject(call.body().value)
   requireKind(context.registry, body, tokenRequestKind)
@@ -107,19 +107,19 @@ async function createToken(
   if (account === undefined) throw notFound(info, name)
   const issued = await context.issueToken(account, offered, request)
   const metadata = { ...objectAt(issued, 'metadata'), uid: newUid(context.random) }
-  // The judges see all but the token itself, which is not theirs to know.
+  // Validating admission sees everything except the token itself.
   const { managedFields } = objectAt(offered, 'metadata')
-  const judged = { ...issued, metadata: { ...metadata, managedFields }, status: objectAt(sent, 'status') }
-  await admitValidating(context, request, { operation: 'CREATE', object: judged, oldObject: undefined })
+  const visible = { ...issued, metadata: { ...metadata, managedFields }, status: objectAt(sent, 'status') }
+  await admitValidating(context, request, { operation: 'CREATE', object: visible, oldObject: undefined })
   return { status: 201, object: { ...issued, metadata } }
 }
 
-/** Streams into a container need a connection that the client upgrades. */
+/** Streams into a container need an upgraded connection. */
 async function needsUpgrade(
   context: ServerContext,
   request: WriteRequest,
   call: SubresourceCall,
-): Promise<SubresourceAnswer> {
+): Promise<SubresourceResult> {
   const { info, name = '', namespace, subresource } = request
   await admitConnection(context, request, call.query)
   const pod = context.store.get('pods', `${namespace}/${name}`)?.object
@@ -130,7 +130,7 @@ async function needsUpgrade(
   throw badRequest('Upgrade request required')
 }
 
-async function notProxied(): Promise<SubresourceAnswer> {
+async function notProxied(): Promise<SubresourceResult> {
   throw notImplemented('proxying to pods, services and nodes')
 }
 

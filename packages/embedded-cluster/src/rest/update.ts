@@ -1,4 +1,4 @@
-/** Changing what exists: the part that `update`, `patch`, `apply` and writes to subresources share. */
+/** Changes of existing objects: shared by `update`, `patch`, `apply` and writes to subresources. */
 import { sameExceptTimes } from '../apply/track.ts'
 import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
@@ -16,38 +16,38 @@ import { recordOwnership, validateObject } from './schema-steps.ts'
 export interface ComputedState {
   /** A private draft in the version of the request, decoded and defaulted. */
   readonly object: JsonObject
-  /** It carries its managedFields already. */
+  /** Whether it already has its managedFields. */
   readonly tracked: boolean
 }
 
-/** What admission sees in place of the object, when a subresource has a kind of its own. */
+/** The object for admission, when a subresource has its own kind. */
 export interface AdmissionView {
-  /** What those see who may change it. */
+  /** The object for mutating plug-ins. */
   readonly offer: (object: JsonObject) => JsonObject
-  /** What those see who only judge it. */
+  /** The object for validating plug-ins. */
   readonly show: (object: JsonObject) => JsonObject
-  /** The object after admission changed what it saw; `object` is a draft and may be changed. */
+  /** Applies the changes of admission to the object; `object` is a draft and may be modified. */
   readonly take: (object: JsonObject, shown: JsonObject) => JsonObject
 }
 
-/** How {@link changeObject} treats what it finds. */
+/** Options of {@link changeObject}. */
 export interface ChangeOptions {
-  /** Computes the new state; called again when somebody else wrote in between. */
+  /** Computes the new state; called again after a conflicting write. */
   readonly compute: (live: JsonObject) => Promise<ComputedState> | ComputedState
-  /** Whether a state without resourceVersion is refused, as PUT on custom resources does. @default false */
+  /** Whether a state without resourceVersion is rejected, as in PUT on custom resources. @default false */
   readonly requiresVersion?: boolean
-  /** Whether the computed state starts from the live one, so that its own version says nothing. @default false */
+  /** Whether the state is computed from the live one, so that its own version is not a precondition. @default false */
   readonly isPatch?: boolean
-  /** Whether the server itself makes the change for another request: no admission, no new owner. @default false */
+  /** Whether the server itself makes the change for another request: no admission, no new manager. @default false */
   readonly isInternal?: boolean
-  /** @default admission sees the object itself */
+  /** @default admission gets the object itself */
   readonly admissionView?: AdmissionView
 }
 
-/** Above this many lost races the caller gets the conflict. */
+/** After this many conflicts the caller gets the error. */
 const MAX_ATTEMPTS = 20
 
-/** Reads, computes, checks and stores, again when another write came first and the client allows it. */
+/** Reads, computes, validates and stores; retries after a conflicting write if the client allows it. */
 export async function changeObject(
   context: RestContext,
   request: WriteRequest,
@@ -68,7 +68,7 @@ export async function changeObject(
 const wholeObject: AdmissionView = { offer: (object) => object, show: (object) => object, take: (_, shown) => shown }
 
 interface Outcome {
-  /** Absent when the race was lost. */
+  /** Absent after a conflict. */
   readonly object: JsonObject | undefined
   readonly mayRetry: boolean
 }
@@ -131,7 +131,7 @@ async function attemptChange(
   return { object: await toRequestVersion(context, request, committed.object), mayRetry: false }
 }
 
-/** Problems of the part that this request writes; other subresources are checked by whoever serves them. */
+/** Validates the part that this request writes; other subresources validate their own part. */
 function validateWritten(
   request: WriteRequest,
   strategy: KindStrategy,
@@ -148,7 +148,7 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
     if (options.requiresVersion !== true) return
     const message = 'Invalid value: 0: must be specified for an update'
     const errors = [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }] as const
-    // This one refusal names the resource where all others name the kind.
+    // This error contains the resource, while all others contain the kind.
     throw invalid({ group: info.group, kind: info.plural }, name, errors)
   }
   if (!/^\d+$/.test(given)) {
@@ -157,7 +157,7 @@ function requireVersion(request: WriteRequest, options: ChangeOptions, given: st
   if (given !== '0' && Number(given) !== live.revision) throw conflict(info, name)
 }
 
-/** 400 unless the metadata is that of the object which the URL names. */
+/** 400 unless the metadata matches the object in the URL. */
 export function requireSameObject({ name = '', namespace = '' }: WriteRequest, metadata: JsonObject): void {
   const givenName = stringAt(metadata, 'name') ?? ''
   if (givenName === '') {
@@ -172,7 +172,7 @@ export function requireSameObject({ name = '', namespace = '' }: WriteRequest, m
   }
 }
 
-/** Keeps what only the server may change, and refuses an object that is not the one of the URL. */
+/** Keeps fields that only the server may change, and rejects an object other than the one in the URL. */
 function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObject, isPatch: boolean): void {
   const metadata = metadataOf(object)
   const before = objectAt(old, 'metadata')
@@ -193,26 +193,26 @@ function carryMetadata(request: WriteRequest, object: JsonObject, old: JsonObjec
   delete metadata.selfLink
 }
 
-/** What is wrong with a patch of the uid; a replacement by an object with another uid is a conflict instead. */
+/** The error of a patch that changes the uid; replacing an object by one with another uid is a conflict instead. */
 function immutableUid(uid: string): readonly FieldError[] {
   const message = `Invalid value: ${JSON.stringify(uid)}: field is immutable`
   const error = { field: 'metadata.uid', reason: 'FieldValueInvalid', message } as const
-  // Metadata is checked twice on an update, once for all kinds and once for the kind.
+  // On update, metadata is validated twice, once for all kinds and once for the kind.
   return [error, error]
 }
 
-/** 409 for a write that is meant for an object with another uid. */
+/** 409 for a write to an object with another uid. */
 export function uidConflict(request: WriteRequest, given: string, actual: JsonValue | undefined): StatusError {
   const { info, name = '' } = request
   const kind = `${info.custom ? `${info.group}/` : ''}${info.plural}`
-  // A dry run does not get as far as the storage that knows its own prefix.
+  // A dry run does not reach the storage, which knows its own prefix.
   const key = `${request.dryRun ? '' : '/registry'}/${kind}/${objectKey(request.namespace, name)}`
   const failed = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${String(actual)}`
   const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`
   return conflict(info, name, error)
 }
 
-/** With a status subresource, the object keeps its status and the status keeps its object. */
+/** With a status subresource, writes of the object keep the status, and writes of the status keep the object. */
 function separateStatus(request: WriteRequest, object: JsonObject, old: JsonObject): void {
   if (request.subresource === 'status') {
     for (const field of Object.keys(object)) if (field !== 'status' && field !== 'metadata') delete object[field]
@@ -226,13 +226,13 @@ function separateStatus(request: WriteRequest, object: JsonObject, old: JsonObje
   }
 }
 
-/** The status of a custom resource changes nothing else, although who tried to owns what they tried. */
+/** A status write of a custom resource changes nothing else, although its manager owns the other fields it set. */
 function keepMetadata(object: JsonObject, old: JsonObject): void {
   const { managedFields } = metadataOf(object)
   object.metadata = { ...objectAt(old, 'metadata'), ...(managedFields !== undefined && { managedFields }) }
 }
 
-/** A Deployment's status may carry new annotations, but never labels. */
+/** A status write of a Deployment may change annotations, but never labels. */
 function keepLabels(request: WriteRequest, object: JsonObject, old: JsonObject): void {
   if (request.info.kind !== 'Deployment') return
   const { labels } = objectAt(old, 'metadata')
@@ -243,7 +243,7 @@ function keepLabels(request: WriteRequest, object: JsonObject, old: JsonObject):
 function advanceGeneration(request: WriteRequest, strategy: KindStrategy, object: JsonObject, old: JsonObject): void {
   const before = objectAt(old, 'metadata').generation
   if (typeof before !== 'number') return
-  // Assigning a pod to a node is no change of what its user wants.
+  // Assigning a pod to a node does not change the desired state.
   if (request.subresource === 'binding') return
   const hasNewSpec = specFields(request, strategy, object, old).some((field) => !jsonEqual(object[field], old[field]))
   const annotationsCount = strategy.annotationsCount === true && request.subresource !== 'status'
@@ -267,7 +267,7 @@ function specFields(
   return [...fields].filter((field) => field !== 'metadata' && !(hasStatus && field === 'status'))
 }
 
-/** Whether a deletion that waited for finalizers (or for a namespace's content) has nothing left to wait for. */
+/** Whether a deletion that waited for finalizers (or for a namespace's content) can be completed. */
 function isReadyToVanish(object: JsonObject): boolean {
   const metadata = objectAt(object, 'metadata')
   if (metadata.deletionTimestamp === undefined) return false

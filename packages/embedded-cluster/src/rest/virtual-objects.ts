@@ -1,4 +1,4 @@
-/** Objects that are sent to be answered and not stored: reviews, bindings, requests for tokens, options of a connection. */
+/** Objects that are not stored: reviews, bindings, token requests, options of a connection. */
 import { trackUpdate } from '../apply/track.ts'
 import { toTypedForm } from '../builtin/typed-form.ts'
 import type { JsonObject } from '../json.ts'
@@ -8,14 +8,14 @@ import { admitMutating, admitValidating } from './admit.ts'
 import type { WriteRequest } from './context.ts'
 import type { ServerContext } from './server-context.ts'
 
-/** A kind that is no resource of its own. */
+/** A kind that is not a resource. */
 export interface VirtualKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
-/** `object`, a draft of `kind`, in its typed form and with the record of who sent it. */
+/** `object`, a draft of `kind`, in its typed form and with managedFields of its sender. */
 export function trackVirtual(
   context: ServerContext,
   request: WriteRequest,
@@ -36,7 +36,7 @@ export function trackVirtual(
   })
 }
 
-/** Asks admission about an object that is not stored; resolves to what it made of the object. */
+/** Runs admission on an object that is not stored; resolves to the admitted object. */
 export async function admitVirtual(
   context: ServerContext,
   request: WriteRequest,
@@ -48,7 +48,7 @@ export async function admitVirtual(
   return admitted
 }
 
-/** Asks admission about a connection into a pod. */
+/** Runs admission on a connection to a pod. */
 export async function admitConnection(
   context: ServerContext,
   request: WriteRequest,
@@ -59,7 +59,7 @@ export async function admitConnection(
   await admitValidating(context, request, step)
 }
 
-/** The parameters of a connection as the object that admission gets to see. */
+/** The parameters of a connection as an object for admission. */
 function connectOptions({ info, subresource }: WriteRequest, query: URLSearchParams): JsonObject {
   const kind = info.subresources.find(({ name }) => name === subresource)?.kind ?? info.kind
   const flags = ['stdin', 'stdout', 'stderr', 'tty'].filter((flag) => /^(1|true)$/.test(query.get(flag) ?? ''))

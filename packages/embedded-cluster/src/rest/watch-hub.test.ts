@@ -14,7 +14,7 @@ function open() {
   return { store, hub, write, visible }
 }
 
-test('what is frozen stays visible after the store has forgotten it', () => {
+test('a frozen state stays visible after the store has discarded it', () => {
   const { store, hub, write, visible } = open()
   write('default/a')
   write('other/b')
@@ -29,7 +29,7 @@ test('what is frozen stays visible after the store has forgotten it', () => {
   expect(visible('default/').map(([key]) => key)).toEqual(['default/a'])
 })
 
-test('the present is visible again after the thaw', () => {
+test('the current state is visible again after thawing', () => {
   const { store, hub, write, visible } = open()
   write('default/a')
   hub.freeze('things')

@@ -1,22 +1,22 @@
 /**
- * Stands between the store and the watches: knows which are open, and can hold back or lose events on purpose,
- * so that tests see an operator with a stale or incomplete view.
+ * Tracks open watches between the store and clients, and can delay or drop events, so that tests can give an operator a
+ * stale or incomplete view.
  */
 import type { StoreEvent } from '../store/event-log.ts'
 import type { Store } from '../store/store.ts'
 import type { StoredObject } from '../store/stored-object.ts'
 import type { Watcher } from './watcher.ts'
 
-/** A collection as it was: kept here, because the store may forget it. */
+/** A frozen collection: kept here, because the store may discard its history. */
 interface FrozenView {
   readonly revision: number
   readonly objects: readonly StoredObject[]
 }
 
 interface Gate {
-  /** What watches and cached lists go on to show; `undefined` when the gate is open. */
+  /** The state that watches and cached lists return; `undefined` when not frozen. */
   frozen: FrozenView | undefined
-  /** Events still to be lost. */
+  /** Number of events to drop. */
   skip: number
   readonly listeners: Set<(event: StoreEvent) => void>
   readonly detach: () => void
@@ -46,7 +46,9 @@ export class WatchHub {
     this.#watchers.delete(watcher)
   }
 
-  /** Calls `listener` for later events of `collection` as watches may see them. Returns the unsubscribe function. */
+  /**
+   * Calls `listener` for later events of `collection` that are visible to watches. Returns the unsubscribe function.
+   */
   listen(collection: string, listener: (event: StoreEvent) => void): () => void {
     const gate = this.#gate(collection)
     gate.listeners.add(listener)
@@ -59,7 +61,7 @@ export class WatchHub {
     }
   }
 
-  /** The newest revision that watches of `collection` may show. */
+  /** The newest revision visible to watches of `collection`. */
   visibleRevision(collection: string): number {
     return this.#gates.get(collection)?.frozen?.revision ?? this.#store.revision
   }
@@ -71,15 +73,15 @@ export class WatchHub {
     return frozen.objects.filter(({ key }) => key.startsWith(prefix))
   }
 
-  /** Holds back events of `collection` from now on; writes and consistent reads go on. */
+  /** Holds back events of `collection` from now on; writes and consistent reads continue. */
   freeze(collection: string): void {
     const gate = this.#gate(collection)
     gate.frozen ??= { revision: this.#store.revision, objects: [...this.#store.range(collection)] }
   }
 
   /**
-   * Delivers what was held back, in order, and lets events through again. Events that the store has forgotten meanwhile
-   * cannot be delivered: the watches end, and their clients list again.
+   * Delivers held events, in order, and stops holding events back. If the store has discarded some of them, the watches
+   * end, and their clients list again.
    */
   thaw(collection: string): void {
     const gate = this.#gates.get(collection)
@@ -90,7 +92,7 @@ export class WatchHub {
     else for (const event of held) this.#deliver(gate, event)
   }
 
-  /** Loses the next `count` events of `collection` for every watch. */
+  /** Drops the next `count` events of `collection` for every watch. */
   skipNext(collection: string, count: number): void {
     this.#gate(collection).skip += count
   }
@@ -107,7 +109,7 @@ export class WatchHub {
 
   #receive(collection: string, event: StoreEvent): void {
     const gate = this.#gates.get(collection)
-    // While frozen nothing is kept here: the store's log has it all.
+    // While frozen, events are not kept here: the store's log has them.
     if (gate === undefined || gate.frozen !== undefined) return
     this.#deliver(gate, event)
   }

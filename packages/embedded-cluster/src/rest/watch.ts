@@ -1,4 +1,4 @@
-/** The verb `watch`: where the stream starts, what it sends first, and how each item is written. */
+/** The verb `watch`: where the stream starts, its initial events, and the encoding of each item. */
 import type { JsonObject } from '../json.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
@@ -12,11 +12,11 @@ import { Selection } from './selection.ts'
 import type { WatchHub } from './watch-hub.ts'
 import { Watcher, type WatchItem } from './watcher.ts'
 
-/** Writes objects of a stream in the form the client asked for. */
+/** Encodes objects of a stream in the requested form. */
 export interface WatchView {
   /** A whole event, which may come from the cache that all watchers share. */
   event(type: string, event: StoreEvent): Uint8Array | Promise<Uint8Array>
-  /** An object that no event carries: the initial state, or the last visible one. */
+  /** An object without an event: the initial state, or the last visible one. */
   object(type: string, stored: StoredObject): Uint8Array | Promise<Uint8Array>
   bookmark(bookmark: JsonObject): Uint8Array
 }
@@ -25,13 +25,13 @@ const encoder = new TextEncoder()
 const MAX_CHUNK_BYTES = 64 * 1024
 const MIN_TIMEOUT_MS = 30 * 60_000
 
-/** An open stream: `body` ends when the watch does. */
+/** An open stream: `body` ends with the watch. */
 export interface OpenWatch {
   readonly watcher: Watcher | undefined
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Parameters of a watch after checking. */
+/** Validated parameters of a watch. */
 interface WatchParameters {
   readonly revision: number | undefined
   readonly sendsBookmarks: boolean
@@ -64,7 +64,7 @@ export async function watchObjects(
     }
   }
   const visible = context.hub.visibleRevision(collection)
-  // Nothing is missing up to what is visible, whatever the store has forgotten.
+  // Up to the visible revision nothing is missing, whatever the store has discarded.
   const isCurrent = parameters.startsWithState || (revision ?? visible) >= visible
   const replayed = isCurrent ? [] : context.store.eventsSince(collection, revision ?? visible)
   if (replayed === undefined) {
@@ -119,7 +119,7 @@ async function* stream(
       items = await watcher.take()
     }
   } catch (error) {
-    // A conversion webhook may fail in the middle of a stream; the client learns it in band and lists again.
+    // A conversion webhook may fail in the middle of a stream; the client gets an ERROR event and lists again.
     if (!(error instanceof StatusError)) throw error
     yield errorLine(error)
   } finally {
@@ -144,7 +144,7 @@ function bookmarkObject(info: ResourceInfo, item: WatchItem & { kind: 'bookmark'
   return { kind: info.kind, apiVersion, metadata: { resourceVersion: String(item.revision), ...annotations } }
 }
 
-/** A line that ends a stream with a Status. */
+/** An ERROR event with a Status, which ends a stream. */
 export function errorLine(error: StatusError): Uint8Array {
   return watchLine('ERROR', encoder.encode(JSON.stringify(toStatus(error))))
 }
@@ -187,7 +187,7 @@ function checkInitialEvents(initial: string | null, match: string): void {
   }
 }
 
-/** Zero is as good as nothing; a watch that may last less than that is over at once. */
+/** Zero means unset; a watch with a shorter timeout ends immediately. */
 function parseTimeout(text: string | null): number | undefined {
   const seconds = parseInteger(text)
   return seconds === undefined || seconds === 0 ? undefined : Math.max(0, seconds * 1000)

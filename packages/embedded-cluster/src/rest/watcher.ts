@@ -1,11 +1,11 @@
-/** One open watch: picks the events that concern it, in order, into a bounded buffer that its reader empties. */
+/** One open watch: collects matching events, in order, in a bounded buffer that its reader empties. */
 import type { Clock, Timer } from '../clock.ts'
 import type { StoreEvent } from '../store/event-log.ts'
 import { StoredObject } from '../store/stored-object.ts'
 import type { Selection } from './selection.ts'
 import type { WatchHub } from './watch-hub.ts'
 
-/** Something to send. */
+/** An item to send. */
 export type WatchItem =
   | { readonly kind: 'event'; readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly event: StoreEvent }
   | { readonly kind: 'object'; readonly type: 'ADDED' | 'DELETED'; readonly stored: StoredObject }
@@ -17,11 +17,11 @@ export interface WatcherOptions {
   readonly hub: WatchHub
   readonly collection: string
   readonly selection: Selection
-  /** Events up to this revision are known to the client. */
+  /** The client has seen events up to this revision. */
   readonly afterRevision: number
   readonly sendsBookmarks: boolean
   readonly timeoutMs: number
-  /** More undelivered items than this and the watch is cut. */
+  /** Maximum number of undelivered items; beyond it the watch is closed. */
   readonly maxBuffered: number
   readonly signal: AbortSignal | undefined
 }
@@ -30,8 +30,8 @@ const BOOKMARK_INTERVAL_MS = 60_000
 const LAST_BOOKMARK_MS = 2_000
 
 /**
- * *Guarantees.* Items come strictly by revision, none twice. A bookmark never overtakes an undelivered event. When the
- * reader is too slow the watch ends, and the client lists again: memory stays bounded by what is buffered.
+ * *Guarantees.* Items are strictly ordered by revision, without duplicates. A bookmark never overtakes an undelivered
+ * event. When the reader is too slow the watch ends, and the client lists again: memory is bounded by the buffer.
  */
 export class Watcher {
   readonly collection: string
@@ -61,12 +61,12 @@ export class Watcher {
     if (options.signal?.aborted === true) this.end()
   }
 
-  /** Number of items the reader has not taken yet. */
+  /** Number of items that the reader has not taken yet. */
   get buffered(): number {
     return this.#items.length
   }
 
-  /** Considers one committed write. */
+  /** Processes one committed write. */
   offer(event: StoreEvent): void {
     if (event.revision <= this.#lastRevision) return
     this.#lastRevision = event.revision
@@ -76,12 +76,12 @@ export class Watcher {
     if (isSelected) this.push({ kind: 'event', type: wasSelected ? 'MODIFIED' : 'ADDED', event })
     else if (wasSelected && event.type === 'DELETED') this.push({ kind: 'event', type: 'DELETED', event })
     else if (wasSelected && event.previous !== undefined) {
-      // The object went out of view: its last visible state, at the revision at which that happened.
+      // The object no longer matches: its last visible state, at the revision of the change.
       this.push({ kind: 'object', type: 'DELETED', stored: atRevision(event.previous, event.revision) })
     }
   }
 
-  /** Puts one item at the end of the buffer, or cuts the watch when there is no room. */
+  /** Appends one item to the buffer, or closes the watch when the buffer is full. */
   push(item: WatchItem): void {
     if (this.#isEnded || this.#isSilent) return
     if (this.#items.length >= this.#options.maxBuffered) {
@@ -93,15 +93,15 @@ export class Watcher {
     this.#wake?.()
   }
 
-  /** Tells the client how far it has seen. */
+  /** Informs the client of the current revision. */
   bookmark(): void {
     const revision = this.#options.hub.visibleRevision(this.collection)
-    // The client knows of a later state already, and must not be told that it has seen less.
+    // The client has already seen a later revision, and bookmarks must not go backwards.
     if (revision < this.#options.afterRevision) return
     this.push({ kind: 'bookmark', revision: Math.max(revision, this.#lastRevision), endsInitialEvents: false })
   }
 
-  /** Ends the stream after what is buffered. */
+  /** Ends the stream after the buffered items. */
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
@@ -113,20 +113,20 @@ export class Watcher {
     this.#wake?.()
   }
 
-  /** Ends the stream as a broken connection does: the reader gets `error`, buffered items are lost. */
+  /** Ends the stream like a broken connection: the reader gets `error`, buffered items are lost. */
   fail(error: Error): void {
     this.#items.length = 0
     this.#failure = error
     this.end()
   }
 
-  /** Keeps the stream open and sends nothing more, as a connection does whose peer is gone. */
+  /** Keeps the stream open without sending anything, like a connection whose peer has disappeared. */
   silence(): void {
     this.#isSilent = true
     this.#items.length = 0
   }
 
-  /** Everything buffered, waiting for the first item; `undefined` when the stream has ended. */
+  /** All buffered items, after waiting for the first one; `undefined` when the stream has ended. */
   async take(): Promise<readonly WatchItem[] | undefined> {
     while (this.#items.length === 0) {
       if (this.#failure !== undefined) throw this.#failure

@@ -17,7 +17,7 @@ const schema = withSpec({
 })
 
 describe('applyDefaults', () => {
-  it('fills absent fields, also inside defaults, list items and map entries', () => {
+  it('sets absent fields, also inside defaults, list items and map entries', () => {
     expect(applyDefaults(schema, { spec: { ports: [{}, { protocol: 'UDP' }], map: { k: {} } } })).toEqual({
       spec: {
         size: 3,
@@ -29,12 +29,12 @@ describe('applyDefaults', () => {
     })
   })
 
-  it('does not create objects only to fill them', () => {
+  it('does not create objects only to set defaults in them', () => {
     expect(applyDefaults(schema, {})).toEqual({})
     expect(applyDefaults(schema, { spec: {} }).spec).not.toHaveProperty('optional')
   })
 
-  it('reads a null that is not allowed as absence', () => {
+  it('treats a null that is not allowed as absent', () => {
     expect(applyDefaults(schema, { spec: { size: null, image: null, maybe: null } }).spec).toEqual({
       size: 3,
       maybe: null,
@@ -42,19 +42,19 @@ describe('applyDefaults', () => {
     })
   })
 
-  it('keeps a null without default for validation when asked to', () => {
+  it('keeps a null without a default for validation when requested', () => {
     const spec = applyDefaults(schema, { spec: { size: null, image: null } }, { keepNulls: true }).spec
     expect(spec).toMatchObject({ size: 3, image: null })
   })
 
-  it('does not change its input and returns it when there is nothing to do', () => {
+  it('does not modify its input and returns it when there is nothing to do', () => {
     const complete = Object.freeze({ spec: Object.freeze({ size: 1, maybe: 'y', nested: { a: 'c' } }) })
     expect(applyDefaults(schema, complete)).toBe(complete)
     const frozen = Object.freeze({ spec: Object.freeze({}) })
     expect(applyDefaults(schema, frozen)).not.toBe(frozen)
   })
 
-  it('applies defaults twice with the same result', () => {
+  it('is idempotent', () => {
     const once = applyDefaults(schema, { spec: { ports: [{}] } })
     expect(applyDefaults(schema, once)).toBe(once)
   })

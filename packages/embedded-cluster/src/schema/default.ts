@@ -1,4 +1,4 @@
-/** Fills in the defaults a schema declares. */
+/** Sets the defaults that a schema declares. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ownEntry, ownField, setField } from './json-value.ts'
 import type { Schema } from './schema.ts'
@@ -6,8 +6,8 @@ import type { Schema } from './schema.ts'
 /** Options of `applyDefaults`. */
 export interface DefaultOptions {
   /**
-   * Keeps a null that is not allowed and has no default, for validation to refuse. A request that says null means
-   * absence; a null that server-side apply leaves behind is an error the user must see.
+   * Keeps a null that is not allowed and has no default, so that validation rejects it. In a request null means absent;
+   * a null that remains after server-side apply is an error that must be reported.
    *
    * @default false: such a field is dropped
    */
@@ -15,10 +15,10 @@ export interface DefaultOptions {
 }
 
 /**
- * Sets absent fields to their default, inside defaults too. A null where the schema does not allow null counts as
+ * Sets absent fields to their default, including inside defaults. A null where the schema does not allow null counts as
  * absent.
  *
- * *Guarantees*: the input is not changed and shares its untouched parts with the result.
+ * *Guarantees*: the input is not modified, and unchanged parts are shared with the result.
  */
 export function applyDefaults(
   schema: Schema | undefined,
@@ -51,7 +51,7 @@ class Defaulter {
     return defaulted ?? list
   }
 
-  /** An item or map entry: a null may stand for the default. */
+  /** An item or map entry: null is replaced by the default. */
   #entry(schema: Schema, value: JsonValue): JsonValue {
     const present = value === null && schema.nullable !== true ? (schema.default ?? null) : value
     return this.#value(schema, present)
@@ -88,7 +88,7 @@ class Defaulter {
     return defaulted ?? object
   }
 
-  /** Whether a null means that the field is absent. Only typed fields can be refused for being null. */
+  /** Whether a null means that the field is absent. Only typed fields can be invalid for being null. */
   #isAbsence(schema: Schema): boolean {
     if (schema.nullable === true) return false
     const isTyped = schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true

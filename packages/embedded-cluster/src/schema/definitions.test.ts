@@ -13,13 +13,13 @@ function at(schema: Schema | undefined, path: string): Schema | undefined {
 describe('loadBuiltinSchemas', () => {
   const deployment = schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })
 
-  it('finds a kind and resolves references along the way', () => {
+  it('finds a kind and resolves references', () => {
     const ports = at(deployment, 'spec.template.spec.containers.[].ports')
     expect(ports?.['x-kubernetes-list-map-keys']).toEqual(['containerPort', 'protocol'])
     expect(at(ports, '[].protocol')?.default).toBe('TCP')
   })
 
-  it('returns the same schema every time, so that work may be remembered by it', () => {
+  it('returns the same schema every time, so that it can be used as a cache key', () => {
     const again = schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })
     expect(again).toBe(deployment)
     expect(at(again, 'spec.template.spec')).toBe(at(deployment, 'spec.template.spec'))
@@ -28,18 +28,18 @@ describe('loadBuiltinSchemas', () => {
     )
   })
 
-  it('knows nothing of other kinds', () => {
+  it('returns nothing for unknown kinds', () => {
     expect(schemaOf({ group: 'example.com', version: 'v1', kind: 'Thing' })).toBeUndefined()
   })
 
-  it('copes with definitions that contain themselves', () => {
+  it('supports recursive definitions', () => {
     const crd = schemaOf({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' })
     const props = at(crd, 'spec.versions.[].schema.openAPIV3Schema')
     expect(props?.properties?.not).toBeDefined()
     expect(props?.properties?.not?.properties?.not).toBe(props?.properties?.not?.properties?.not?.properties?.not)
   })
 
-  it('maps types swagger cannot express', () => {
+  it('maps types that Swagger cannot express', () => {
     const surge = at(deployment, 'spec.strategy.rollingUpdate.maxSurge')
     expect(surge?.['x-kubernetes-int-or-string']).toBe(true)
     const limits = at(deployment, 'spec.template.spec.containers.[].resources.limits')
@@ -48,7 +48,7 @@ describe('loadBuiltinSchemas', () => {
     expect(revision?.properties?.data?.['x-kubernetes-preserve-unknown-fields']).toBe(true)
   })
 
-  it('keeps what a reference says beside the type it refers to', () => {
+  it('keeps keywords next to a reference', () => {
     expect(at(deployment, 'spec.strategy')?.['x-kubernetes-patch-strategy']).toBe('retainKeys')
     expect(at(deployment, 'spec.strategy')?.type).toBe('object')
   })

@@ -1,10 +1,10 @@
-/** The schemas of Kubernetes' own kinds, from the definitions file that ships with this package. */
+/** The schemas of the built-in kinds, from the definitions file in this package. */
 import { readFileSync } from 'node:fs'
 import { dataFile } from '../data-file.ts'
 import { inlineFieldsOf } from './inline-structs.ts'
 import type { Schema } from './schema.ts'
 
-/** A schema as the file has it: swagger, with references by name. */
+/** A schema in the file's format: Swagger, with references by name. */
 type RawSchema = Omit<Schema, 'properties' | 'items' | 'additionalProperties'> & {
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, RawSchema>>
@@ -12,7 +12,7 @@ type RawSchema = Omit<Schema, 'properties' | 'items' | 'additionalProperties'> &
   readonly additionalProperties?: RawSchema | boolean
 }
 
-/** Names a kind. */
+/** Identifies a kind. */
 export interface GroupVersionKind {
   readonly group: string
   readonly version: string
@@ -21,11 +21,11 @@ export interface GroupVersionKind {
 
 const refPrefix = '#/definitions/'
 
-/** Types whose JSON form swagger cannot express. */
+/** Types whose JSON form Swagger cannot express. */
 const specialTypes: Readonly<Record<string, Schema>> = {
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { 'x-kubernetes-int-or-string': true, format: 'int-or-string' },
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { 'x-kubernetes-int-or-string': true, format: 'quantity' },
-  // One value as far as ownership goes: the server holds its bytes.
+  // Atomic for ownership: the server stores its bytes.
   'io.k8s.apimachinery.pkg.runtime.RawExtension': {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
@@ -46,10 +46,10 @@ const specialTypes: Readonly<Record<string, Schema>> = {
 }
 
 /**
- * Reads the definitions and returns the lookup from kind to schema. The file is read on the first lookup; each
- * schema is resolved when first asked for, field by field, because definitions refer to each other in circles.
+ * Returns the lookup from kind to schema. The file is read on the first lookup; each schema is resolved lazily, field
+ * by field, because definitions are recursive.
  *
- * *Errors*: the lookup throws when the file is missing or damaged.
+ * *Errors*: the lookup throws when the file is missing or malformed.
  *
  * @example
  * const schemaOf = loadBuiltinSchemas()
@@ -76,7 +76,7 @@ class Definitions {
     for (const [name, definition] of Object.entries(raw)) {
       for (const gvk of definition['x-kubernetes-group-version-kind'] ?? []) {
         const key = kindKey(gvk)
-        // Types such as DeleteOptions belong to every group; the first definition of a kind is its own.
+        // Types such as DeleteOptions belong to every group; the first definition of a kind is used.
         if (!this.#nameByKind.has(key)) this.#nameByKind.set(key, name)
       }
     }
@@ -91,7 +91,7 @@ class Definitions {
     const known = this.#resolved.get(name)
     if (known !== undefined) return known
     const raw = this.#raw[name]
-    if (raw === undefined) throw new Error(`the definitions refer to ${name}, which they do not define`)
+    if (raw === undefined) throw new Error(`the definitions refer to ${name}, which is not defined`)
     const isKind = raw['x-kubernetes-group-version-kind'] !== undefined
     const converted = specialTypes[name] ?? this.#converted(raw, inlineFieldsOf(name, isKind), isKind)
     const schema = overlay({ 'x-type-name': name.split('.').slice(-2).join('.') }, converted)
@@ -103,8 +103,8 @@ class Definitions {
     if (raw.$ref === undefined) return this.#converted(raw, [], false)
     const target = this.#named(raw.$ref.slice(refPrefix.length))
     const { $ref: _, ...siblings } = raw
-    // Siblings of a reference say how this field is merged; they win over the type's own.
-    // What is left beside the reference are extensions, which both kinds of schema have in common.
+    // Keywords next to a reference describe how this field is merged; they take precedence over those of the type. Only
+    // extensions remain besides the reference, which both kinds of schema have in common.
     return Object.keys(siblings).length === 0 ? target : overlay(siblings as Schema, target)
   }
 
@@ -128,7 +128,7 @@ class Definitions {
     } else if (additionalProperties !== undefined) {
       schema.additionalProperties = additionalProperties
     }
-    // Every field of the raw schema is one of Schema's, apart from the references resolved above.
+    // Every field of the raw schema is a field of Schema, apart from the references resolved above.
     return schema as Schema
   }
 }
@@ -139,13 +139,13 @@ function kindKey({ group, version, kind }: GroupVersionKind): string {
 
 const inlineStruct: Schema = { 'x-inline': true, default: {} }
 
-/** `base` with other values for some fields; fields computed lazily stay so. */
+/** `base` with other values for some fields; lazily computed fields stay lazy. */
 function overlay(changes: Schema, base: Schema): Schema {
   const fields = { ...Object.getOwnPropertyDescriptors(base), ...Object.getOwnPropertyDescriptors(changes) }
   return Object.defineProperties({}, fields)
 }
 
-/** A field computed on first reading, once, even where the field has been copied to another object. */
+/** A field that is computed once on first access, even if it has been copied to another object. */
 function defineLazily<T>(target: Record<string, T>, name: string, compute: () => T): void {
   let value: T | undefined
   Object.defineProperty(target, name, {

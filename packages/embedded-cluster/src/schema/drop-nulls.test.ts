@@ -7,7 +7,7 @@ const deployment = schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' }
 const configMap = schemaOf({ group: '', version: 'v1', kind: 'ConfigMap' })
 
 describe('dropNulls', () => {
-  it('removes null fields and makes null entries of maps and lists zero values', () => {
+  it('removes null fields and replaces null entries of maps and lists by zero values', () => {
     const object = { kind: 'ConfigMap', data: { a: null, b: 'x' }, binaryData: null, immutable: null }
     expect(dropNulls(configMap, object)).toEqual({ kind: 'ConfigMap', data: { a: '', b: 'x' } })
     const containers = [{ name: 'c', args: ['a', null], env: [null], ports: null }]
@@ -16,7 +16,7 @@ describe('dropNulls', () => {
     })
   })
 
-  it('leaves free-form content alone and returns the object itself when there is no null', () => {
+  it('does not change free-form content and returns the same object when there is no null', () => {
     const revision = schemaOf({ group: 'apps', version: 'v1', kind: 'ControllerRevision' })
     const object = Object.freeze({ data: { spec: { a: null } }, revision: 1 })
     expect(dropNulls(revision, object)).toBe(object)

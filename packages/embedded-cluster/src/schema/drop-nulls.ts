@@ -1,4 +1,4 @@
-/** Reads null in objects of built-in kinds as the absence it means there. */
+/** Removes nulls from objects of built-in kinds, where they mean absence. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ownEntry, setField } from './json-value.ts'
 import type { Schema } from './schema.ts'
@@ -6,7 +6,7 @@ import type { Schema } from './schema.ts'
 /**
  * The object without nulls: a null field is an absent field, a null in a list or map is the zero value of its type.
  *
- * *Guarantees*: the input is not changed and shares its untouched parts with the result.
+ * *Guarantees*: the input is not modified, and unchanged parts are shared with the result.
  */
 export function dropNulls(schema: Schema | undefined, object: JsonObject): JsonObject {
   return schema === undefined ? object : dropFromObject(schema, object)

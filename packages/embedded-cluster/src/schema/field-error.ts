@@ -1,8 +1,8 @@
-/** Field errors in the words of API validation. */
+/** Field errors with the messages of API validation. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 
-/** `Required value`, optionally with what is expected. */
+/** `Required value`, optionally with a detail. */
 export function required(field: string, detail = ''): FieldError {
   return { field, reason: 'FieldValueRequired', message: withDetail('Required value', detail) }
 }
@@ -12,7 +12,7 @@ export function invalid(field: string, value: JsonValue | undefined, detail: str
   return { field, reason: 'FieldValueInvalid', message: withDetail(`Invalid value: ${shown(value)}`, detail) }
 }
 
-/** Like `invalid`, when the value is of the wrong type or format. */
+/** Like `invalid`, for a value of the wrong type or format. */
 export function typeInvalid(field: string, value: JsonValue | undefined, detail: string): FieldError {
   return { ...invalid(field, value, detail), reason: 'FieldValueTypeInvalid' }
 }
@@ -55,7 +55,7 @@ function withDetail(message: string, detail: string): string {
   return detail === '' ? message : `${message}: ${detail}`
 }
 
-/** A value as the messages print it: text quoted, numbers in the notation of the API server, the rest as JSON. */
+/** A value in the format of messages: text quoted, numbers in the notation of the API server, the rest as JSON. */
 function shown(value: JsonValue | undefined): string {
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatFloat(value)
   if (Array.isArray(value) || isJsonObject(value)) return JSON.stringify(sortedFields(value))
@@ -72,11 +72,11 @@ function sortedFields(value: JsonValue): JsonValue {
   )
 }
 
-/** A floating-point number as the API server prints it: with an exponent from a million on, such as `2e+07`. */
+/** A floating-point number in the API server's format: with an exponent from a million on, such as `2e+07`. */
 export function formatFloat(value: number): string {
   const [digits = '', exponentText = '0'] = value.toExponential().split('e')
   const exponent = Number(exponentText)
-  // JavaScript writes all of these without an exponent, too.
+  // JavaScript formats all of these without an exponent, too.
   if (exponent >= -4 && exponent < 6) return String(value)
   const sign = exponent < 0 ? '-' : '+'
   return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`

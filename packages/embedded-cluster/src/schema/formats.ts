@@ -1,4 +1,4 @@
-/** The string formats the API server knows. A format it does not know accepts everything. */
+/** The string formats that the API server supports. Unknown formats accept everything. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -7,7 +7,7 @@ const anyUuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{1
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/
 const byteValue = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const rgb = new RegExp(`^rgb\\(\\s*${byteValue}\\s*,\\s*${byteValue}\\s*,\\s*${byteValue}\\s*\\)$`)
-// One label, or several of which the last has two letters or more and nothing but letters.
+// One label, or several of which the last has at least two letters and only letters.
 const hostname =
   /^[\d\p{S}\p{L}](-?[\d\p{S}\p{L}]{0,62})?$|^([\d\p{S}\p{L}]([-\d\p{S}\p{L}]{0,61}[\d\p{S}\p{L}])?\.)+\p{L}{2,63}$/u
 const mac =
@@ -43,13 +43,13 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   uuid5: (text) => anyUuid.test(text) && versionOf(text) === '5' && hasVariant(text),
 }
 
-/** Whether `text` has the format; `true` for formats that are unknown or say nothing, such as `password`. */
+/** Whether `text` has the format; `true` for formats that are unknown or not checked, such as `password`. */
 export function matchesFormat(format: string, text: string): boolean {
   const check = Object.hasOwn(checks, format) ? checks[format] : undefined
   return check === undefined || check(text)
 }
 
-/** Leading zeros, which other parsers refuse or read as octal, are allowed by the API server. */
+/** The API server accepts leading zeros, which other parsers reject or read as octal. */
 function withoutLeadingZeros(address: string): string {
   return address.replaceAll(/(^|\.)0+(?=\d)/g, '$1')
 }
@@ -85,14 +85,14 @@ const durationUnits = new Set(
   ).split(' '),
 )
 
-/** Go's `1h30m`, and the looser `3 days` the API server accepts beside it. */
+/** Go's `1h30m`, and the looser `3 days` that the API server also accepts. */
 function isDuration(text: string): boolean {
   if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true
   const parts = [...text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)]
   return parts.length > 0 && parts.every(([, , unit = '']) => durationUnits.has(unit.toLowerCase()))
 }
 
-/** What may stand in a request line: an absolute URL or an absolute path. */
+/** A valid request target: an absolute URL or an absolute path. */
 function isRequestUri(text: string): boolean {
   if (text.startsWith('/')) return !/[\s\p{Cc}]/u.test(text)
   return /^[a-z][a-z0-9+.-]*:[^\s]/i.test(text) && URL.canParse(text)

@@ -1,4 +1,4 @@
-/** Values in the notations the API server, being a Go program, uses in its messages. */
+/** Formats values in Go's notations, as the API server prints them in messages. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 
 /** Like `map[a:1 b:[x]]`. */

@@ -1,6 +1,9 @@
-/** Which fields of Kubernetes' types are structs by value, hence part of every object. The definitions do not say. */
+/**
+ * Fields of built-in types that are structs by value and therefore part of every object. The definitions do not contain
+ * this.
+ */
 
-/** Fields by type, under the type's name without its common prefix. */
+/** Fields by type; the name of the type is given without its common prefix. */
 const fieldsByType: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.v1.MutatingWebhook': ['clientConfig'],
   'admissionregistration.v1.ValidatingWebhook': ['clientConfig'],
@@ -60,7 +63,7 @@ const fieldsByType: Readonly<Record<string, readonly string[]>> = {
 
 const partsOfEveryKind = ['metadata', 'spec', 'status']
 
-/** The fields of a definition that are present, if only as `{}`, wherever the definition is used. */
+/** The fields of a definition that are always present, possibly as `{}`. */
 export function inlineFieldsOf(definition: string, isKind: boolean): readonly string[] {
   const name = definition.split('.').slice(-3).join('.')
   const own = fieldsByType[name] ?? []

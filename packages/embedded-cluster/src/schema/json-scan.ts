@@ -1,14 +1,14 @@
-/** Looks at JSON text without building values: how deep it is, how many fields it has, which occur twice. */
+/** Scans JSON text without building values: depth, number of fields, duplicates. */
 
-/** Figures about a JSON text. */
+/** Measurements of a JSON text. */
 export interface JsonScan {
-  /** Levels of objects and lists. */
+  /** Nesting depth of objects and lists. */
   readonly depth: number
-  /** Fields written, duplicates included. */
+  /** Number of fields, including duplicates. */
   readonly fields: number
 }
 
-/** Scans text that is known to be JSON. Takes no stack, however deep the text is. */
+/** Scans text that is known to be valid JSON. Uses no stack, however deep the text is. */
 export function scanJson(text: string): JsonScan {
   let depth = 0
   let level = 0
@@ -48,19 +48,19 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** An object or list that is open at the current position. */
+/** An open object or list at the current position. */
 interface Level {
   readonly path: string
   /** Names seen so far; `undefined` in a list. */
   readonly names: Set<string> | undefined
   index: number
-  /** Whether the next string is a field's name. */
+  /** Whether the next string is a field name. */
   expectsName: boolean
-  /** Path of the value that comes next. */
+  /** Path of the next value. */
   next: string
 }
 
-/** Paths of fields given more than once in text that is known to be JSON, such as `spec.list[1].name`. */
+/** Paths of fields that occur more than once in text that is known to be valid JSON, such as `spec.list[1].name`. */
 export function findDuplicates(text: string): string[] {
   const duplicates: string[] = []
   const levels: Level[] = []

@@ -1,20 +1,20 @@
-/** Reading, comparing and copying JSON values whose field names come from outside. */
+/** Reading, comparing and copying JSON values with untrusted field names. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 
 /**
- * A field the object itself has. Plain indexing would find `constructor` and friends on the prototype when a label
- * happens to be called that.
+ * An own field of the object. Plain indexing would find `constructor` and others on the prototype for a label of that
+ * name.
  */
 export function ownField(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** The schema, rule or the like a table of names holds for `name`, never something inherited. */
+/** The entry of a table for `name`, never an inherited property. */
 export function ownEntry<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** Sets a field of an object still under construction; assignment to `__proto__` would replace the prototype. */
+/** Sets a field of an object under construction; assignment to `__proto__` would replace the prototype. */
 export function setField(object: JsonObject, name: string, value: JsonValue | undefined): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
@@ -23,7 +23,7 @@ export function setField(object: JsonObject, name: string, value: JsonValue | un
   }
 }
 
-/** Whether there is nothing in it: null, an empty list or an empty object. */
+/** Whether the value is null, an empty list or an empty object. */
 export function isEmptyContainer(value: JsonValue): boolean {
   if (value === null) return true
   if (Array.isArray(value)) return value.length === 0
@@ -34,7 +34,7 @@ export function isEmptyContainer(value: JsonValue): boolean {
   return true
 }
 
-/** JSON with the fields of every object in byte order, so that equal values are equal strings. */
+/** JSON with the fields of every object sorted by bytes, so that equal values are equal strings. */
 export function canonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value ?? null)

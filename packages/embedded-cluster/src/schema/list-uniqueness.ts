@@ -1,11 +1,11 @@
-/** Finds items that occur twice in lists that are sets or have keys. */
+/** Finds duplicate items in lists that are sets or have keys. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { duplicate } from './field-error.ts'
 import { canonicalJson, ownEntry, ownField } from './json-value.ts'
 import type { Schema } from './schema.ts'
 
-/** One error per item that repeats an earlier one. */
+/** One error per duplicate item. */
 export function duplicateErrors(schema: Schema, object: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   visit(schema, object, '', errors)

@@ -1,4 +1,4 @@
-/** The schema of `metadata`, the same for every object of every kind. */
+/** The schema of `metadata`, which is the same for every kind. */
 import type { Schema } from './schema.ts'
 
 const string: Schema = { type: 'string' }
@@ -7,8 +7,8 @@ const int64: Schema = { type: 'integer', format: 'int64' }
 const strings: Schema = { type: 'object', additionalProperties: string }
 
 /**
- * ObjectMeta with its list keys. Custom resources and embedded resources carry it whatever their own schema says
- * about `metadata`.
+ * ObjectMeta with its list keys. It applies to custom resources and embedded resources whatever their own schema
+ * declares for `metadata`.
  */
 export const objectMetaSchema: Schema = {
   type: 'object',

@@ -1,14 +1,11 @@
-/** Regular expressions of schemas, in the dialect of the API server (RE2): no look-around, linear time. */
+/** Regular expressions in schemas, in the API server's syntax (RE2): no look-around, linear time. */
 import { RE2JS } from 're2js'
 import type { Schema } from './schema.ts'
 
-/**
- * Compiled patterns by the schema they belong to. A memo, not state: a schema never changes, and its entry goes
- * with it.
- */
+/** Compiled patterns by schema. A cache: schemas are immutable, and entries are collected with their schema. */
 const compiled = new WeakMap<Schema, RE2JS>()
 
-/** Whether `text` contains a match of the schema's pattern. A pattern RE2 refuses matches nothing. */
+/** Whether `text` contains a match of the schema's pattern. A pattern that RE2 rejects matches nothing. */
 export function matchesPattern(schema: Schema, text: string): boolean {
   if (schema.pattern === undefined) return true
   let pattern = compiled.get(schema)
@@ -21,7 +18,7 @@ export function matchesPattern(schema: Schema, text: string): boolean {
   return pattern.matcher(text).find()
 }
 
-/** The compiled expression, or why it is not one. */
+/** The compiled expression, or the error. */
 export function compilePattern(pattern: string): RE2JS | string {
   try {
     return RE2JS.compile(pattern)

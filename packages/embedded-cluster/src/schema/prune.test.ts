@@ -25,13 +25,13 @@ const schema: Schema = {
 const meta = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }
 
 describe('prune', () => {
-  it('returns the very object when every field is declared', () => {
+  it('returns the same object when every field is declared', () => {
     const object = Object.freeze({ ...meta, spec: { known: 'x', list: [{ a: 'b' }] } })
     expect(prune(schema, object)).toEqual({ object, unknown: [] })
     expect(prune(schema, object).object).toBe(object)
   })
 
-  it('drops undeclared fields and names them with their path', () => {
+  it('drops undeclared fields and reports their paths', () => {
     const object = {
       ...meta,
       spec: { known: 'x', extra: 1, list: [{ a: 'b' }, { c: 'd' }], map: { k: { z: 1 } } },
@@ -43,26 +43,26 @@ describe('prune', () => {
     })
   })
 
-  it('keeps everything under preserve-unknown-fields, except below fields that are declared', () => {
+  it('keeps everything under preserve-unknown-fields, except below declared fields', () => {
     const object = { ...meta, spec: { free: { x: { y: 1 }, typed: { a: 'b', c: 'd' } } } }
     const { object: pruned, unknown } = prune(schema, object)
     expect(pruned.spec).toEqual({ free: { x: { y: 1 }, typed: { a: 'b' } } })
     expect(unknown).toEqual(['spec.free.typed.c'])
   })
 
-  it('knows the fields every object has, embedded ones included', () => {
+  it('keeps the fields that every object has, also in embedded resources', () => {
     const object = { ...meta, spec: { embedded: { ...meta, data: 'x', other: 1 } } }
     expect(prune(schema, object).unknown).toEqual(['spec.embedded.other'])
   })
 
-  it('drops fields ObjectMeta does not have, down to owner references', () => {
+  it('drops fields that ObjectMeta does not have, including those of owner references', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'K', name: 'n', uid: 'u', bar: 1 }]
     const object = { ...meta, metadata: { name: 'a', foo: 1, ownerReferences } }
     expect(prune(schema, object).unknown).toEqual(['metadata.foo', 'metadata.ownerReferences[0].bar'])
   })
 
-  it('leaves values of the wrong type for validation to refuse', () => {
-    const object = { ...meta, spec: { list: 'no list', map: [1] } }
+  it('does not change values of the wrong type, which validation rejects', () => {
+    const object = { ...meta, spec: { list: 'not a list', map: [1] } }
     expect(prune(schema, object).object).toBe(object)
   })
 

@@ -1,12 +1,12 @@
-/** Drops fields a schema does not declare. */
+/** Drops fields that a schema does not declare. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ownEntry, setField } from './json-value.ts'
 import { objectMetaSchema } from './object-meta.ts'
 import type { Schema } from './schema.ts'
 
-/** What pruning did. */
+/** The result of pruning. */
 export interface Pruned {
-  /** The input itself when nothing had to go. */
+  /** The input itself when nothing was dropped. */
   readonly object: JsonObject
   /** Paths of dropped fields, such as `spec.template.spec.containers[0].imagee`. */
   readonly unknown: string[]
@@ -14,22 +14,22 @@ export interface Pruned {
 
 /** Options of {@link prune}. */
 export interface PruneOptions {
-  /** Whether parts that are frozen come from the store, where everything was pruned before. @default false */
+  /** Whether frozen parts come from the store and are pruned already. @default false */
   readonly trustsFrozen?: boolean
 }
 
 /**
  * Removes undeclared fields. `apiVersion`, `kind` and `metadata` of the object and of every embedded resource are
- * always known, whatever the schema says about them.
+ * always kept, whatever the schema declares.
  *
- * *Guarantees*: the input is not changed and shares its untouched parts with the result.
+ * *Guarantees*: the input is not modified, and unchanged parts are shared with the result.
  */
 export function prune(schema: Schema | undefined, object: JsonObject, options: PruneOptions = {}): Pruned {
   if (schema === undefined) return { object, unknown: [] }
   const pruner = new Pruner(options.trustsFrozen === true)
   const pruned = pruner.object(schema, object, '', true)
   const { unknown } = pruner
-  // The API server names unknown fields of built-in objects as they come, those of custom resources in order.
+  // The API server reports unknown fields of built-in objects in document order, those of custom resources sorted.
   return { object: pruned, unknown: schema['x-inline'] ? unknown : unknown.sort() }
 }
 
@@ -41,7 +41,7 @@ export function unknownFields(schema: Schema, value: JsonValue): string[] {
 }
 
 class Pruner {
-  /** Paths of what was dropped. */
+  /** Paths of dropped fields. */
   readonly unknown: string[] = []
   readonly #trustsFrozen: boolean
 
@@ -96,7 +96,7 @@ function resourceField(schema: Schema, name: string): Schema | 'any' | undefined
   return name === 'metadata' ? objectMetaSchema : fieldSchema(schema, name)
 }
 
-/** The schema to prune a field by, `'any'` when everything in it stays, `undefined` when the field goes. */
+/** The schema to prune a field by, `'any'` when everything in it is kept, `undefined` when the field is dropped. */
 function fieldSchema(schema: Schema, name: string): Schema | 'any' | undefined {
   const declared = ownEntry(schema.properties, name)
   if (declared !== undefined) return declared

@@ -44,11 +44,11 @@ export interface Schema {
     readonly optionalOldSelf?: boolean
   }[]
   /**
-   * A struct that is part of every object of its built-in kind, filled or not, such as `spec`. Set on the schemas of
-   * built-in kinds only.
+   * A struct that is part of every object of its built-in kind, even if empty, such as `spec`. Only set on schemas of
+   * built-in kinds.
    */
   readonly 'x-inline'?: boolean
-  /** The name of a built-in type as messages show it, such as `v1.PodTemplateSpec`. */
+  /** The name of a built-in type in messages, such as `v1.PodTemplateSpec`. */
   readonly 'x-type-name'?: string
   readonly 'x-kubernetes-group-version-kind'?: readonly {
     readonly group: string

@@ -1,9 +1,9 @@
-/** Checks `x-kubernetes-list-type` and `x-kubernetes-map-type` of a schema in a definition. */
+/** Validates `x-kubernetes-list-type` and `x-kubernetes-map-type` in the schema of a definition. */
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { forbidden, invalid, notSupported, required } from './field-error.ts'
 
-/** Adds the errors of a list's type, its keys and its items. */
+/** Adds the errors of a list's type, keys and items. */
 export function checkListType(schema: JsonObject, path: string, errors: FieldError[]): void {
   const listType = schema['x-kubernetes-list-type']
   const keys = Array.isArray(schema['x-kubernetes-list-map-keys']) ? schema['x-kubernetes-list-map-keys'] : []
@@ -55,7 +55,7 @@ function checkContainerType(
   )
 }
 
-/** Members of a set are compared whole, so they must be of one piece. */
+/** Members of a set are compared as a whole, so they must be atomic. */
 function checkSetItems(items: JsonObject, path: string, errors: FieldError[]): void {
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set'
   const mapType = items['x-kubernetes-map-type']

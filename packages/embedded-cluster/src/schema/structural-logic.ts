@@ -1,10 +1,12 @@
-/** Checks allOf, anyOf, oneOf and not of a schema in a definition: they may restrict values, but declare nothing. */
+/**
+ * Validates allOf, anyOf, oneOf and not in the schema of a definition: they may restrict values, but declare nothing.
+ */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { forbidden } from './field-error.ts'
 import { checkListType, checkMapType } from './structural-lists.ts'
 
-/** Keywords that declare something, and how they must be left. */
+/** Keywords that declare something, and the value they must have. */
 const declarations = [
   ['type', 'empty'],
   ['description', 'empty'],
@@ -21,7 +23,7 @@ const declarations = [
   ['x-kubernetes-validations', 'empty'],
 ] as const
 
-/** The one place where types are allowed below a logical operator: what int-or-string means, spelled out. */
+/** The only place where types are allowed below a logical operator: the explicit form of int-or-string. */
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 /** Adds an error for every declaration below a logical operator. */

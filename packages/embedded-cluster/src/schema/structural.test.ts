@@ -10,12 +10,12 @@ interface Case {
   errors?: [string, string, string][]
 }
 
-// Schemas in a definition and what a real API server said about them.
+// Schemas of definitions and the errors of a real API server.
 const cases: Case[] = JSON.parse(readFileSync(new URL('golden/structural.json', import.meta.url), 'utf8'))
 
 describe('checkStructural, as a real API server', () => {
   for (const { name, schema, errors } of cases) {
-    it(`${errors === undefined ? 'accepts' : 'refuses'} ${name}: ${JSON.stringify(schema).slice(0, 90)}`, () => {
+    it(`${errors === undefined ? 'accepts' : 'rejects'} ${name}: ${JSON.stringify(schema).slice(0, 90)}`, () => {
       const found = checkStructural(schema, '').map(({ reason, field, message }) => [reason, field, message])
       expect(found).toEqual(errors ?? [])
     })
@@ -23,23 +23,23 @@ describe('checkStructural, as a real API server', () => {
 })
 
 describe('checkStructural', () => {
-  it('names fields below the place the caller gives', () => {
+  it('reports fields below the given path', () => {
     const [error] = checkStructural({ type: 'string' }, 'spec.versions[1].schema.openAPIV3Schema')
     expect(error?.field).toBe('spec.versions[1].schema.openAPIV3Schema.type')
   })
 
-  it('names every place of a pattern that is none', () => {
+  it('reports every occurrence of an invalid pattern', () => {
     const broken = { type: 'string', pattern: '(' } as const
     const found = checkStructural({ type: 'object', properties: { a: broken, b: broken } }, '')
     expect(found.map(({ field }) => field)).toEqual(['.properties[a].pattern', '.properties[b].pattern'])
   })
 
-  it('does not follow a schema for ever that a definition could not contain', () => {
+  it('does not follow a cyclic schema forever', () => {
     const pod = loadBuiltinSchemas()({ group: '', version: 'v1', kind: 'Pod' })
     expect(pod === undefined ? [] : checkStructural(pod)).not.toHaveLength(0)
   })
 
-  it('survives keywords of the wrong type', () => {
+  it('tolerates keywords of the wrong type', () => {
     const odd = { type: 5, properties: 'x', items: 7, allOf: 'y', 'x-kubernetes-list-map-keys': 3 } as unknown as Schema
     expect(checkStructural(odd, '').map(({ field }) => field)).toContain('.type')
   })

@@ -1,4 +1,6 @@
-/** Checks that the schema of a CustomResourceDefinition is structural: every part of an object has one declared type. */
+/**
+ * Validates that the schema of a CustomResourceDefinition is structural: every part of an object has one declared type.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { forbidden, invalid, notSupported, required } from './field-error.ts'
@@ -12,7 +14,7 @@ import { validateAt } from './validate.ts'
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const unsupportedKeywords = ['$ref', 'definitions', 'dependencies', 'patternProperties', 'additionalItems', 'id']
 
-/** What a schema belongs to decides why it needs a type. */
+/** The context of a schema determines the message for a missing type. */
 type Role = 'root' | 'field' | 'entry' | 'item'
 
 const missingType: Readonly<Record<Role, string>> = {
@@ -23,22 +25,22 @@ const missingType: Readonly<Record<Role, string>> = {
 }
 
 /**
- * Every reason for which the API server would refuse the schema.
+ * Every error that the API server would report for the schema.
  *
  * *Assumptions*: the definition has passed the type check of built-in kinds. CEL rules are checked by their compiler.
  *
- * @param path where the schema stands in the definition
+ * @param path the path of the schema in the definition
  */
 export function checkStructural(schema: Schema, path = 'spec.validation.openAPIV3Schema'): FieldError[] {
   const errors: FieldError[] = []
-  // A schema read from a definition may carry keywords the type does not have; they are what is looked for here.
+  // A schema read from a definition may contain keywords that the type does not have; they are checked here.
   if (namesDialect(schema as JsonObject)) errors.push(invalid(path, '', "OpenAPIV3Schema 'schema' is not supported"))
   checkSchema(schema as JsonObject, path, 'root', errors, new Map())
   checkRootMetadata(schema as JsonObject, path, errors)
   return errors
 }
 
-/** What is wrong with a pattern, if anything. The same few occur all over a definition, and compiling one is slow. */
+/** The error of a pattern, if any. The same few patterns occur many times in a definition, and compiling is slow. */
 type PatternProblems = Map<string, string | undefined>
 
 function checkSchema(
@@ -70,7 +72,7 @@ function entriesOf(value: JsonValue | undefined): [string, JsonObject][] {
   return Object.entries(value).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
 }
 
-/** Whether `$schema` occurs anywhere; the API server reports it at the root, wherever it is. */
+/** Whether `$schema` occurs anywhere; the API server reports it at the root. */
 function namesDialect(schema: JsonObject): boolean {
   if (schema.$schema !== undefined) return true
   const parts = [schema.items, schema.additionalProperties, ...entriesOf(schema.properties).map(([, field]) => field)]
@@ -141,7 +143,7 @@ function checkExtensions(schema: JsonObject, path: string, errors: FieldError[])
   checkTypeMeta(schema, path, errors)
 }
 
-/** apiVersion and kind are text and metadata is an object, whatever else is declared about them. */
+/** apiVersion and kind must be strings and metadata an object. */
 function checkTypeMeta(schema: JsonObject, path: string, errors: FieldError[]): void {
   const properties = isJsonObject(schema.properties) ? schema.properties : {}
   for (const [name, type] of [
@@ -173,12 +175,12 @@ function checkRootMetadata(schema: JsonObject, path: string, errors: FieldError[
   }
 }
 
-/** A default must itself be valid, without counting on defaults inside it. Those of map entries are never looked at. */
+/** A default must itself be valid, without applying defaults inside it. Defaults of map entries are not validated. */
 function checkDefault(schema: JsonObject, path: string, role: Role, errors: FieldError[]): void {
   const value = schema.default
   if (value === undefined || value === null || role === 'entry') return
   const defaultPath = `${path}.default`
-  // Read from a definition whose keywords have been checked above.
+  // Read from a definition whose keywords have been validated above.
   const type = schema as Schema
   const unknown = role === 'root' && isJsonObject(value) ? prune(type, value).unknown : unknownFields(type, value)
   if (unknown.length > 0) {

@@ -1,4 +1,4 @@
-/** Checks of single values: type, numbers, text, enumerations. */
+/** Validation of single values: type, numbers, strings, enumerations. */
 import { isJsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { formatFloat, invalid, notSupported, tooLong, typeInvalid } from './field-error.ts'
@@ -6,7 +6,7 @@ import { matchesFormat } from './formats.ts'
 import { matchesPattern } from './patterns.ts'
 import type { Schema } from './schema.ts'
 
-/** The error when a value is not of its schema's type; other checks make sense only without one. */
+/** The error when a value does not have its schema's type; other checks are only meaningful without it. */
 export function typeError(schema: Schema, value: JsonValue, path: string): FieldError | undefined {
   const types = schema['x-kubernetes-int-or-string'] ? intOrString : schema.type === undefined ? [] : [schema.type]
   if (types.length === 0 || (value === null && schema.nullable === true)) return undefined
@@ -21,12 +21,12 @@ function typeName(value: JsonValue): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (isJsonObject(value)) return 'object'
-  // Beyond 64 bits a number is no integer any more.
+  // Beyond 64 bits a number is not an integer any more.
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number'
   return typeof value
 }
 
-/** At most one error: the first limit the text violates, or its format. */
+/** At most one error: the first limit that the string violates, or its format. */
 export function textErrors(schema: Schema, text: string, path: string): FieldError[] {
   const errors: FieldError[] = []
   const limit = textLimitError(schema, text, path)
@@ -61,7 +61,7 @@ export function numberErrors(schema: Schema, value: number, path: string): Field
   const errors: FieldError[] = []
   const check = (bound: number | undefined, isViolated: (bound: number) => boolean, relation: string): void => {
     if (bound === undefined) return
-    // An integer is compared with the integer part of a limit, as the API server does.
+    // An integer is compared with the integer part of a limit, as in the API server.
     const limit = Number.isInteger(value) ? Math.trunc(bound) : bound
     if (isViolated(limit))
       errors.push(invalid(path, value, `${path} in body should be ${relation} ${number(limit, value)}`))
@@ -78,12 +78,12 @@ function isMultiple(value: number, factor: number): boolean {
   return Number.isInteger(value / factor)
 }
 
-/** A limit is printed as the value is: as an integer beside an integer. */
+/** A limit is printed like the value: as an integer for an integer. */
 function number(limit: number, beside: number): string {
   return Number.isInteger(beside) ? String(limit) : formatFloat(limit)
 }
 
-/** The error when the schema lists the allowed values and this is none of them. */
+/** The error when the value is not one of the enumerated values. */
 export function enumError(schema: Schema, value: JsonValue, path: string): FieldError | undefined {
   const { enum: choices } = schema
   if (choices === undefined || choices.some((choice) => jsonEqual(choice, value))) return undefined

@@ -11,7 +11,7 @@ interface Golden {
   cases: { field: string; value: JsonValue; errors?: [string, string, string][]; stored?: JsonObject }[]
 }
 
-// Answers of a real API server to objects with one field set.
+// Responses of a real API server to objects with one field set.
 const golden: Golden = JSON.parse(readFileSync(new URL('golden/validation.json', import.meta.url), 'utf8'))
 
 function specSchema(properties: Record<string, Schema>): Schema {
@@ -25,7 +25,7 @@ function errorsOf(schema: Schema, object: JsonObject, old?: JsonObject): string[
 describe('validation as on a real API server', () => {
   const schema = specSchema(golden.fields)
   for (const { field, value, errors, stored } of golden.cases) {
-    it(`${errors === undefined ? 'accepts' : 'refuses'} ${JSON.stringify(value)} for ${field}`, () => {
+    it(`${errors === undefined ? 'accepts' : 'rejects'} ${JSON.stringify(value)} for ${field}`, () => {
       const { object } = prune(schema, { spec: { [field]: value } })
       const defaulted = applyDefaults(schema, object)
       const found = validateSchema(schema, defaulted).map(({ reason, field, message }) => [reason, field, message])
@@ -54,7 +54,7 @@ describe('ratcheting', () => {
     set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
   })
 
-  it('lets an invalid value pass that the update does not touch', () => {
+  it('accepts an invalid value that the update does not change', () => {
     expect(errorsOf(schema, { spec: { size: 9, other: 'new' } }, { spec: { size: 9, other: 'old' } })).toEqual([])
   })
 
@@ -64,7 +64,7 @@ describe('ratcheting', () => {
     ])
   })
 
-  it('reports what a changed object lacks, but not its unchanged fields', () => {
+  it('reports missing fields of a changed object, but not its unchanged fields', () => {
     const old = { spec: { nested: { b: 'x' } } }
     expect(errorsOf(schema, { spec: { nested: { b: 'x', c: 'y' } } }, old)).toEqual(['spec.nested.a: Required value'])
   })
@@ -83,11 +83,11 @@ describe('ratcheting', () => {
     expect(errorsOf(schema, { spec: { ports: [{ name: 'c', port: 0 }] } }, old)).toHaveLength(1)
   })
 
-  it('has no way to match items of other lists', () => {
+  it('does not match items of other lists', () => {
     expect(errorsOf(schema, { spec: { list: ['x', 'long'] } }, { spec: { list: ['x'] } })).toHaveLength(1)
   })
 
-  it('tolerates duplicates only where the stored object has some already', () => {
+  it('tolerates duplicates only if the stored object already has some', () => {
     const twice = { spec: { set: ['a', 'a'] } }
     expect(errorsOf(schema, { spec: { set: ['a', 'a', 'b'] } }, twice)).toEqual([])
     expect(errorsOf(schema, twice, { spec: { set: ['a'] } })).toEqual(['spec.set[1]: Duplicate value: "a"'])
@@ -95,7 +95,7 @@ describe('ratcheting', () => {
 })
 
 describe('hostile names', () => {
-  it('does not take inherited properties for declared fields', () => {
+  it('does not treat inherited properties as declared fields', () => {
     const schema: Schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
     expect(errorsOf(schema, { constructor: 'x', toString: 1 } as unknown as JsonObject)).toEqual([])
     expect(errorsOf({ type: 'object', required: ['constructor'] }, {})).toEqual(['constructor: Required value'])
@@ -106,7 +106,7 @@ describe('hostile names', () => {
     expect(errorsOf(schema, { spec: { text: `${'a'.repeat(5000)}!` } })).toHaveLength(1)
   })
 
-  it('treats a pattern RE2 cannot read as never matching', () => {
+  it('treats a pattern that RE2 cannot compile as never matching', () => {
     expect(errorsOf(specSchema({ text: { type: 'string', pattern: '(?=a)' } }), { spec: { text: 'a' } })).toHaveLength(
       1,
     )

@@ -1,4 +1,4 @@
-/** Validates objects against the schema of their custom resource, in the words of the API server. */
+/** Validates objects against the schema of their custom resource, with the messages of the API server. */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { invalid, required, tooMany } from './field-error.ts'
@@ -10,8 +10,8 @@ import { enumError, numberErrors, textErrors, typeError } from './validate-scala
 /** Options of `validateSchema`. */
 export interface ValidateOptions {
   /**
-   * The stored object, for an update. Parts that are equal in both are not reported, so that tightening a schema
-   * does not lock up objects it no longer allows.
+   * The stored object, for an update. Parts that are equal in both are not reported, so that restricting a schema does
+   * not block updates of existing objects.
    */
   readonly old?: JsonObject | undefined
 }
@@ -19,7 +19,7 @@ export interface ValidateOptions {
 /**
  * Every violation of the schema, then every duplicate in a set or keyed list.
  *
- * *Assumptions*: the object has been pruned and defaulted; CEL rules are checked elsewhere, once this finds nothing.
+ * *Assumptions*: the object has been pruned and defaulted; CEL rules are evaluated separately, if this reports nothing.
  */
 export function validateSchema(
   schema: Schema | undefined,
@@ -30,7 +30,7 @@ export function validateSchema(
   const errors: FieldError[] = []
   validateValue(schema, object, options.old, '', errors)
   const duplicates = duplicateErrors(schema, object)
-  // Duplicates someone got in before the rule existed do not block other changes.
+  // Duplicates that existed before the rule do not block other changes.
   if (duplicates.length > 0 && (options.old === undefined || duplicateErrors(schema, options.old).length === 0)) {
     errors.push(...duplicates)
   }
@@ -57,7 +57,7 @@ function validateValue(
     const unsupported = enumError(schema, value, path)
     found.push(mismatch, ...(unsupported === undefined ? [] : [unsupported]))
   } else if (value !== null) validateParts(schema, value, old, path, found)
-  // Comparing is the dearer check, so it comes only when there is something to forgive.
+  // The comparison is expensive, so it only runs when there are errors to ignore.
   if (found.length > 0 && !(old !== undefined && jsonEqual(old, value))) errors.push(...found)
 }
 
@@ -97,7 +97,7 @@ function validateList(
   if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems))
 }
 
-/** Only items of keyed lists have an identity, so only they can be compared with what they were. */
+/** Only items of keyed lists have an identity, so only they can be compared with their old state. */
 function oldItems(
   schema: Schema,
   old: JsonValue | undefined,
@@ -143,7 +143,7 @@ const kindName = /^[a-z]([-a-z0-9]*[a-z0-9])?$/i
 const kindText =
   "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-/** What an embedded object needs to be one: a version and a kind. */
+/** An embedded object must have an apiVersion and a kind. */
 function embeddedErrors(object: JsonObject, path: string): FieldError[] {
   const problem = (name: string, isWrong: (value: string) => boolean, why: (value: string) => string): FieldError[] => {
     const value = ownField(object, name)
@@ -179,7 +179,7 @@ function childPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** These errors belong to no field of their own; the API server prints the missing path as `<nil>`. */
+/** These errors have no field; the API server prints the missing path as `<nil>`. */
 function combinationError(detail: string): FieldError {
   return invalid('<nil>', '', detail)
 }

@@ -9,7 +9,7 @@ export interface Range {
   readonly after?: string
 }
 
-/** Keys stay sorted on insertion, so that a list or a page is a slice and never a sort. */
+/** Keys are kept sorted on insertion, so that a list or page is a slice. */
 export class Collection {
   readonly #keys: string[] = []
   readonly #objects = new Map<string, StoredObject>()

@@ -1,4 +1,4 @@
-/** What happened recently, per resource: watches resume from it and old revisions are read through it. */
+/** Recent events per resource: watches resume from it, and old revisions are reconstructed from it. */
 import type { JsonObject } from '../json.ts'
 import type { StoredObject } from './stored-object.ts'
 
@@ -12,7 +12,7 @@ export class StoreEvent {
   readonly revision: number
   /** When it was committed, in milliseconds. */
   readonly time: number
-  /** The new state; for DELETED the last state, carrying the revision of the deletion. */
+  /** The new state; for DELETED the last state, with the revision of the deletion. */
   readonly current: StoredObject
   readonly previous: StoredObject | undefined
   readonly #lines = new Map<string, Uint8Array>()
@@ -31,8 +31,8 @@ export class StoreEvent {
   }
 
   /**
-   * One line of a watch stream, made once per event type and shared by all watchers. `view` names another
-   * rendering of the object (a version, metadata only) made by `render`, cached the same way.
+   * One line of a watch stream, encoded once per event type and shared by all watchers. `view` names another
+   * representation of the object (a version, metadata only) created by `render`, which is cached in the same way.
    */
   line(type: string, view = '', render?: (object: JsonObject) => JsonObject): Uint8Array {
     const cacheKey = `${type} ${view}`
@@ -47,7 +47,7 @@ export class StoreEvent {
   }
 }
 
-/** `{"type":…,"object":…}` and a newline, around JSON that is already encoded. */
+/** `{"type":…,"object":…}` and a newline, around encoded JSON. */
 export function watchLine(type: string, json: Uint8Array): Uint8Array {
   const start = encoder.encode(`{"type":"${type}","object":`)
   const line = new Uint8Array(start.length + json.length + lineEnd.length)
@@ -59,13 +59,13 @@ export function watchLine(type: string, json: Uint8Array): Uint8Array {
 
 /** How much history is kept. */
 export interface EventWindow {
-  /** Events kept over all resources. */
+  /** Maximum number of events over all resources. */
   readonly maxEvents: number
   /** Events older than this are dropped when the next one arrives. */
   readonly maxAgeMs: number
 }
 
-/** A bounded log. The oldest events go first, and each resource remembers up to where it has forgotten. */
+/** A bounded log. The oldest events are dropped first, and each resource tracks up to which revision. */
 export class EventLog {
   readonly #window: EventWindow
   readonly #all = new Queue<StoreEvent>()
@@ -108,7 +108,7 @@ export class EventLog {
     return this.#byCollection.get(collection)?.after((event) => event.revision > revision) ?? []
   }
 
-  /** Forgets everything up to `revision`. */
+  /** Drops everything up to `revision`. */
   compact(revision: number): void {
     this.#globalFloor = Math.max(this.#globalFloor, revision)
     for (const queue of [this.#all, ...this.#byCollection.values()]) {
@@ -118,7 +118,7 @@ export class EventLog {
   }
 }
 
-/** A first-in-first-out list whose `shift` is cheap: the front is trimmed in bulk. */
+/** A FIFO queue with a cheap `shift`: the front is trimmed in batches. */
 class Queue<T> {
   #items: T[] = []
   #head = 0
@@ -143,7 +143,7 @@ class Queue<T> {
     }
   }
 
-  /** Everything from the first item that satisfies `isAfter`, which must hold for all later items too. */
+  /** All items from the first one that satisfies `isAfter`, which must be true for all later items too. */
   after(isAfter: (item: T) => boolean): readonly T[] {
     let low = this.#head
     let high = this.#items.length

@@ -40,7 +40,7 @@ function remove(store: Store, key: string): void {
   store.commit({ collection: 'things', key, expected, object: undefined })
 }
 
-test('a store that was never closed comes back with its objects and its revision', () => {
+test('a store that was never closed is restored with its objects and its revision', () => {
   const first = open()
   create(first.store, 'a')
   create(first.store, 'b')
@@ -50,7 +50,7 @@ test('a store that was never closed comes back with its objects and its revision
   expect(store.revision).toBe(first.store.revision)
 })
 
-test('the revision survives a snapshot in which nothing carries it', () => {
+test('the revision is kept by a snapshot in which no object has it', () => {
   const first = open()
   create(first.store, 'a')
   remove(first.store, 'a')
@@ -59,7 +59,7 @@ test('the revision survives a snapshot in which nothing carries it', () => {
   expect(open().store.revision).toBe(revision)
 })
 
-test('a line cut off by a crash is ignored, and the next start is clean', () => {
+test('a line truncated by a crash is ignored, and the next start is clean', () => {
   const first = open()
   create(first.store, 'a')
   appendFileSync(join(directory, 'journal.jsonl'), '{"revision":99,"collec')
@@ -69,16 +69,16 @@ test('a line cut off by a crash is ignored, and the next start is clean', () => 
   expect([...open().store.range('things')]).toHaveLength(2)
 })
 
-test('damage in the middle is reported with the file and the line', () => {
+test('corruption in the middle is reported with the file and the line', () => {
   const first = open()
   create(first.store, 'a')
   writeFileSync(join(directory, 'journal.jsonl'), `nonsense\n${readFileSync(join(directory, 'journal.jsonl'), 'utf8')}`)
   expect(() => open()).toThrow(DamagedJournal)
 })
 
-test('a directory is for one living process', () => {
+test('a directory is used by only one running process', () => {
   open().journal.close()
-  // The process with this id started this one, so it is alive.
+  // The parent process with this id is running.
   writeFileSync(join(directory, 'lock'), String(process.ppid))
   expect(() => Journal.open(directory)).toThrow(DataDirectoryInUse)
   writeFileSync(join(directory, 'lock'), '4194999')

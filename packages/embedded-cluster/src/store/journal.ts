@@ -1,10 +1,10 @@
 /**
- * Keeps a store on disk: every write is one line appended before it is acknowledged, and now and then all live objects
- * are written to a snapshot so that the lines before can go.
+ * Persists a store: every write is appended as one line before it is acknowledged, and periodically all live objects
+ * are written to a snapshot that replaces earlier lines.
  *
- * *Guarantees.* A write that was acknowledged survives the death of the process, however sudden; the operating system
- * has it. A line cut off by that death is ignored. The death of the machine may cost the last moments: nothing is
- * flushed to the disk itself for each write.
+ * *Guarantees.* An acknowledged write survives a crash of the process, because the operating system has it. A line
+ * truncated by a crash is ignored. A crash of the machine may lose the last writes: they are not flushed to the disk
+ * individually.
  */
 import {
   closeSync,
@@ -30,7 +30,7 @@ interface Line {
   readonly object?: JsonObject
 }
 
-/** The data directory belongs to a cluster that runs. */
+/** The data directory is in use by a running cluster. */
 export class DataDirectoryInUse extends Error {
   readonly code = 'DATA_DIRECTORY_IN_USE'
 
@@ -40,12 +40,12 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
-/** A line before the last one cannot be read: something else wrote into the file. */
+/** A line before the last one cannot be parsed: the file was modified by another program. */
 export class DamagedJournal extends Error {
   readonly code = 'DAMAGED_JOURNAL'
 
   constructor(file: string, line: number, options: ErrorOptions) {
-    super(`${file} cannot be read at line ${line}; restore it from a copy or remove the data directory`, options)
+    super(`${file} cannot be parsed at line ${line}; restore it from a backup or remove the data directory`, options)
     this.name = 'DamagedJournal'
   }
 }
@@ -63,7 +63,7 @@ export class Journal {
     this.#directory = directory
   }
 
-  /** Opens a directory, making it when it is not there. Throws {@link DataDirectoryInUse}. */
+  /** Opens a directory, creating it if necessary. Throws {@link DataDirectoryInUse}. */
   static open(directory: string): Journal {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const journal = new Journal(directory)
@@ -71,7 +71,7 @@ export class Journal {
     return journal
   }
 
-  /** Everything stored so far, oldest first. Throws {@link DamagedJournal}. */
+  /** All stored records, oldest first. Throws {@link DamagedJournal}. */
   *read(): Generator<CommitRecord> {
     for (const name of [snapshotName, journalName]) {
       const file = this.#path(name)
@@ -95,7 +95,8 @@ export class Journal {
     const file = openSync(partial, 'w', 0o600)
     let bytes = 0
     try {
-      // An empty first line carries the revision, which deletions may have moved past every live object's.
+      // An empty first line contains the revision, which may be higher than that of every live object because of
+      // deletions.
       bytes += writeSync(file, `${JSON.stringify({ revision, collection: '', key: '' })}\n`)
       for (const record of live) bytes += writeSync(file, `${JSON.stringify(record)}\n`)
       fsyncSync(file)
@@ -109,12 +110,12 @@ export class Journal {
     this.#snapshotBytes = bytes
   }
 
-  /** Whether the journal has grown so much that {@link compact} is worth its time. */
+  /** Whether the journal has grown enough to {@link compact} it. */
   get isDue(): boolean {
     return this.#bytes > Math.max(MIN_SNAPSHOT_BYTES, 2 * this.#snapshotBytes)
   }
 
-  /** Appends one write. Throws when the disk refuses; the write must then not be acknowledged. */
+  /** Appends one write. Throws when writing to disk fails; the write must then not be acknowledged. */
   append(record: CommitRecord): void {
     if (this.#file === undefined) throw new Error('the journal is not open for writing: compact it first')
     const line = Buffer.from(`${JSON.stringify(record)}\n`)
@@ -122,19 +123,19 @@ export class Journal {
       for (let written = 0; written < line.length; ) written += writeSync(this.#file, line, written)
       this.#bytes += line.length
     } catch (error) {
-      // Half a line would make the next one unreadable.
+      // An incomplete line would make the next one unreadable.
       ftruncateSync(this.#file, this.#bytes)
       throw error
     }
   }
 
-  /** A small file kept beside the journal, such as a key; `undefined` when it is not there. */
+  /** A small file next to the journal, such as a key; `undefined` when it does not exist. */
   readFile(name: string): string | undefined {
     const path = this.#path(name)
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined
   }
 
-  /** Writes such a file, whole or not at all; only its owner can read it. */
+  /** Writes such a file atomically; only its owner can read it. */
   writeFile(name: string, content: string): void {
     const path = this.#path(name)
     const partial = `${path}.new`
@@ -147,7 +148,7 @@ export class Journal {
     renameSync(partial, path)
   }
 
-  /** Closes the files and gives the directory free. */
+  /** Closes the files and unlocks the directory. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined

@@ -28,7 +28,7 @@ function remove(store: Store, key: string) {
 
 const keys = (stored: Iterable<{ key: string }> | undefined) => [...(stored ?? [])].map(({ key }) => key)
 
-test('every write has the next revision, and the object carries it', () => {
+test('every write has the next revision, which is also in the object', () => {
   const store = openStore()
   const first = put(store, 'a')
   const second = put(store, 'b')
@@ -36,7 +36,7 @@ test('every write has the next revision, and the object carries it', () => {
   expect(second.object.metadata).toMatchObject({ resourceVersion: String(second.revision) })
 })
 
-test('a write computed from another revision than the live one changes nothing', () => {
+test('a write computed from a stale revision changes nothing', () => {
   const store = openStore()
   const live = put(store, 'a')
   expect(store.commit({ collection: 'things', key: 'a', expected: 0, object: object('a') })).toBe('conflict')
@@ -47,7 +47,7 @@ test('a write computed from another revision than the live one changes nothing',
   expect(store.revision).toBe(live.revision)
 })
 
-test('objects cannot be changed by whoever reads them', () => {
+test('objects cannot be modified by readers', () => {
   const store = openStore()
   const { object: stored } = put(store, 'a')
   expect(() => {
@@ -56,7 +56,7 @@ test('objects cannot be changed by whoever reads them', () => {
   expect(Object.isFrozen(stored.metadata)).toBe(true)
 })
 
-test('lists by byte order of the keys, by namespace and after a key', () => {
+test('lists in byte order of the keys, by namespace and after a key', () => {
   const store = openStore()
   for (const key of ['b/x', 'a/z', 'a-b/y', 'a/b', 'a/a']) put(store, key)
   expect(keys(store.range('things'))).toEqual(['a-b/y', 'a/a', 'a/b', 'a/z', 'b/x'])
@@ -81,7 +81,7 @@ test('reads the state of an earlier revision', () => {
   expect(store.getAt('things', 'c', revision)).toBeUndefined()
 })
 
-test('a deletion is announced with the last state at the revision of the deletion', () => {
+test('a deletion event has the last state with the revision of the deletion', () => {
   const store = openStore()
   put(store, 'a', 5)
   const events: StoreEvent[] = []
@@ -91,7 +91,7 @@ test('a deletion is announced with the last state at the revision of the deletio
   expect(events[0]?.current.object).toMatchObject({ value: 5, metadata: { resourceVersion: String(store.revision) } })
 })
 
-test('forgets the oldest events beyond the window, per resource', () => {
+test('discards the oldest events beyond the window, per resource', () => {
   const store = openStore({ maxEvents: 3 })
   const quiet = put(store, 'q', 0, 'quiet').revision
   const { revision } = put(store, 'a')
@@ -99,11 +99,11 @@ test('forgets the oldest events beyond the window, per resource', () => {
   expect(store.eventsSince('things', revision)).toBeUndefined()
   expect(store.rangeAt('things', revision)).toBeUndefined()
   expect(store.getAt('things', 'a', revision)).toBe('forgotten')
-  // Somebody who has seen the last change of a quiet resource has missed nothing.
+  // A client that has seen the last change of a quiet resource has missed nothing.
   expect(store.eventsSince('quiet', quiet)).toEqual([])
 })
 
-test('forgets events by age when the next one happens', () => {
+test('discards events by age when the next one is committed', () => {
   let now = 0
   const store = openStore({ maxAgeMs: 1000 }, () => now)
   const { revision } = put(store, 'a')
@@ -114,7 +114,7 @@ test('forgets events by age when the next one happens', () => {
   expect(store.eventsSince('things', revision)).toBeUndefined()
 })
 
-test('compaction leaves only the present', () => {
+test('compaction discards all history', () => {
   const store = openStore()
   const { revision } = put(store, 'a')
   put(store, 'a', 1)
@@ -123,7 +123,7 @@ test('compaction leaves only the present', () => {
   expect(store.eventsSince('things', store.revision)).toEqual([])
 })
 
-test('listeners that write see their own writes after everybody saw the first', () => {
+test('writes by listeners are delivered after all listeners got the first event', () => {
   const store = openStore()
   const seen: string[] = []
   store.listen('things', (event) => {
@@ -134,7 +134,7 @@ test('listeners that write see their own writes after everybody saw the first', 
   expect(seen).toEqual(['a', 'b'])
 })
 
-test('a journal that refuses keeps the write from happening', () => {
+test('a write fails when the journal fails', () => {
   const store = new Store({
     clock: systemClock,
     window: { maxEvents: 10, maxAgeMs: 1000 },
@@ -147,7 +147,7 @@ test('a journal that refuses keeps the write from happening', () => {
   expect(store.revision).toBe(1)
 })
 
-test('replaying events on an old state gives the present state, for any history', () => {
+test('replaying events on an old state produces the current state, for any history', () => {
   const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), value: fc.option(fc.nat(3), { nil: undefined }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.nat(40), (steps, cut) => {

@@ -1,9 +1,9 @@
 /**
  * All objects of the cluster in memory, under one revision counter.
  *
- * *Guarantees.* Every committed write increments the revision by one and is visible to reads, then told to
- * listeners, in revision order. A write that expects another revision than the live one changes nothing.
- * Objects handed out are deeply frozen.
+ * *Guarantees.* Every committed write increments the revision by one and is visible to reads and then delivered to
+ * listeners, in revision order. A write that expects another revision than the live one changes nothing. Returned
+ * objects are deeply frozen.
  */
 import type { Clock } from '../clock.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
@@ -11,7 +11,7 @@ import { Collection, type Range } from './collection.ts'
 import { EventLog, type EventWindow, StoreEvent } from './event-log.ts'
 import { deepFreeze, StoredObject } from './stored-object.ts'
 
-/** What the journal of a persistent store receives before a write is acknowledged. */
+/** The record that the journal of a persistent store receives before a write is acknowledged. */
 export interface CommitRecord {
   readonly revision: number
   readonly collection: string
@@ -24,7 +24,7 @@ export interface CommitRecord {
 export interface Commit {
   readonly collection: string
   readonly key: string
-  /** The live revision this write was computed from; 0 when the object must not exist yet. */
+  /** The live revision from which this write was computed; 0 when the object must not exist yet. */
   readonly expected: number
   /** The new state without its resourceVersion, or `undefined` to delete. */
   readonly object: JsonObject | undefined
@@ -34,7 +34,7 @@ export interface Commit {
 export interface StoreOptions {
   readonly clock: Clock
   readonly window: EventWindow
-  /** Called before a write becomes visible; throwing refuses the write. */
+  /** Called before a write becomes visible; throwing rejects the write. */
   readonly journal?: (record: CommitRecord) => void
 }
 
@@ -46,7 +46,7 @@ export class Store {
   readonly #collections = new Map<string, Collection>()
   readonly #listeners = new Map<string, Set<(event: StoreEvent) => void>>()
   readonly #everything = new Set<(event: StoreEvent) => void>()
-  // Listeners may write. Their events wait here, so that every listener sees one order.
+  // Listeners may write. Their events are queued here, so that all listeners see the same order.
   readonly #undelivered: StoreEvent[] = []
   #isDelivering = false
   #revision = 1
@@ -71,12 +71,12 @@ export class Store {
     return this.#collections.get(collection)?.size ?? 0
   }
 
-  /** Live objects in key order. The result is a snapshot only as long as nobody writes. */
+  /** Live objects in key order. The result is a snapshot only until the next write. */
   range(collection: string, range?: Range): Iterable<StoredObject> {
     return this.#collections.get(collection)?.range(range) ?? []
   }
 
-  /** Objects as they were at `revision`, in key order; `undefined` when that is forgotten. */
+  /** Objects as they were at `revision`, in key order; `undefined` when the history has been discarded. */
   rangeAt(collection: string, revision: number, range: Range = {}): Iterable<StoredObject> | undefined {
     if (revision < this.#log.floor(collection)) return undefined
     const later = this.#log.since(collection, revision)
@@ -91,14 +91,14 @@ export class Store {
     return objects.sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** The object as it was at `revision`; `'forgotten'` when that is too long ago. */
+  /** The object as it was at `revision`; `'forgotten'` when the history has been discarded. */
   getAt(collection: string, key: string, revision: number): StoredObject | undefined | 'forgotten' {
     if (revision < this.#log.floor(collection)) return 'forgotten'
     const change = this.#log.since(collection, revision).find((event) => event.key === key)
     return change === undefined ? this.get(collection, key) : change.previous
   }
 
-  /** Performs a write, or answers `'conflict'` when the live object is not the one expected. */
+  /** Performs a write, or returns `'conflict'` when the live object is not the expected one. */
   commit(commit: Commit): StoredObject | 'conflict' {
     const { collection, key, expected, object } = commit
     const live = this.get(collection, key)
@@ -116,7 +116,7 @@ export class Store {
     return current
   }
 
-  /** Puts an object read from a journal back in place, with the revision it had. Tells nobody. */
+  /** Restores an object from a journal, with its revision. Listeners are not called. */
   restore(record: CommitRecord): void {
     this.#revision = Math.max(this.#revision, record.revision)
     this.#log.compact(this.#revision)
@@ -128,7 +128,7 @@ export class Store {
     }
   }
 
-  /** Events of `collection` after `revision`; `undefined` when some of them are forgotten. */
+  /** Events of `collection` after `revision`; `undefined` when some of them have been discarded. */
   eventsSince(collection: string, revision: number): readonly StoreEvent[] | undefined {
     if (revision < this.#log.floor(collection)) return undefined
     return this.#log.since(collection, revision)
@@ -151,7 +151,7 @@ export class Store {
     return () => this.#everything.delete(listener)
   }
 
-  /** Forgets all history up to now: older watches, continue tokens and exact reads answer 410. */
+  /** Discards all history up to now: older watches, continue tokens and exact reads get 410. */
   compact(): void {
     this.#log.compact(this.#revision)
   }
@@ -163,7 +163,7 @@ export class Store {
     }
   }
 
-  /** Names of the collections that hold, or once held, objects. */
+  /** Names of the collections that contain, or once contained, objects. */
   collections(): readonly string[] {
     return [...this.#collections.keys()]
   }
@@ -193,7 +193,7 @@ export class Store {
   }
 }
 
-/** In this order the real server writes them; people read objects top down. */
+/** The order in which the real server encodes them, which is familiar to readers. */
 const metadataOrder = [
   'name',
   'generateName',
@@ -211,7 +211,7 @@ const metadataOrder = [
   'managedFields',
 ]
 
-/** Kind and apiVersion come first, then metadata, as in the answers of the real server. */
+/** Kind and apiVersion first, then metadata, as in responses of the real server. */
 function withResourceVersion(object: JsonObject, revision: number): JsonObject {
   const { kind, apiVersion, metadata, ...rest } = object
   const fields: JsonObject = { ...(isJsonObject(metadata) ? metadata : {}), resourceVersion: String(revision) }

@@ -1,9 +1,9 @@
-/** One revision of one object: immutable, and serialised at most once however many readers it has. */
+/** One revision of one object: immutable, and serialized at most once. */
 import type { JsonObject } from '../json.ts'
 
 const encoder = new TextEncoder()
 
-/** An object as the store holds it. Its JSON is made on first use and shared by every list and watch. */
+/** An object in the store. Its JSON is created on first use and shared by every list and watch. */
 export class StoredObject {
   /** `namespace/name`, or `name` for cluster-scoped objects. */
   readonly key: string
@@ -31,8 +31,8 @@ export function objectKey(namespace: string | undefined, name: string): string {
 }
 
 /**
- * Freezes `value` and everything below it, and returns it. Stops at what is frozen already, so that an update
- * which shares most of its tree with the previous revision costs only what changed.
+ * Freezes `value` and everything below it, and returns it. Stops at frozen parts, so that an update that shares most of
+ * its tree with the previous revision only visits changed parts.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
