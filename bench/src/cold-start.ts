@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { crdManifest } from '@reeve/crd'
-import { type CustomResourceDefinition, CustomResourceDefinitions, connect } from '@reeve/kube'
+import { CustomResourceDefinitions, connect } from '@reeve/kube'
 import { WebAppCrd } from '@reeve/webapp'
 import { type ClusterKind, startBenchCluster } from './bench-cluster.ts'
 import type { Result } from './result.ts'
@@ -21,7 +21,7 @@ const OPERATOR = fileURLToPath(new URL('../../operators/webapp/bin/webapp-operat
 export async function coldStart(kind: ClusterKind): Promise<Result> {
   await using cluster = await startBenchCluster(kind)
   const client = await connect({ kubeconfig: cluster.kubeconfigPath })
-  await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd) as unknown as CustomResourceDefinition)
+  await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd))
   await client.close()
   const ready: number[] = []
   const bare: number[] = []

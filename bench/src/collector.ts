@@ -9,14 +9,7 @@ import { findClientBinary } from '@reeve/client-binaries'
 import { type Collector, CollectorCrd, Collectors, createCollectorOperator } from '@reeve/collector'
 import { crdManifest } from '@reeve/crd'
 import { ChartStore, findHelm, type HelmBinary, openHelm, runProcess } from '@reeve/helm'
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  connect,
-  type KubeClient,
-  loadConfig,
-  sleep,
-} from '@reeve/kube'
+import { CustomResourceDefinitions, connect, type KubeClient, loadConfig, sleep } from '@reeve/kube'
 import { type ClusterKind, startBenchCluster } from './bench-cluster.ts'
 import type { Result } from './result.ts'
 
@@ -42,7 +35,7 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
   await using cluster = await startBenchCluster(kind, { hasControllers: true })
   const { kubeconfigPath } = cluster
   const client = await connect({ kubeconfig: kubeconfigPath, fieldManager: 'bench' })
-  await client.apply(CustomResourceDefinitions, crdManifest(CollectorCrd) as unknown as CustomResourceDefinition)
+  await client.apply(CustomResourceDefinitions, crdManifest(CollectorCrd))
   await untilServed(client)
   const home = await mkdtemp(join(tmpdir(), 'reeve-bench-helm-'))
   const shell = { HOME: home, KUBECONFIG: kubeconfigPath, HELM: helm.path }

@@ -1,7 +1,6 @@
 /** How fast N WebApps converge, beside the same writes sent bare with the same concurrency. */
 import { crdManifest } from '@reeve/crd'
 import {
-  type CustomResourceDefinition,
   CustomResourceDefinitions,
   connect,
   Deployments,
@@ -20,7 +19,7 @@ const CONCURRENCY = 10
 export async function reconcileThroughput(kind: ClusterKind, count: number): Promise<Result> {
   await using cluster = await startBenchCluster(kind)
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'bench' })
-  await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd) as unknown as CustomResourceDefinition)
+  await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd))
   for (const name of ['warm', 'bare', 'operator']) {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }

@@ -1,7 +1,7 @@
 /** The client, informer and lister of docs/collector.md: typed by the definition of the resource alone. */
 import { crdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { type CustomResourceDefinition, CustomResourceDefinitions, createClient } from '@reeve/kube'
+import { CustomResourceDefinitions, createClient } from '@reeve/kube'
 import { Cache } from '@reeve/runtime'
 import { expect, expectTypeOf, test } from 'vitest'
 import { CollectorCrd, Collectors } from '../src/index.ts'
@@ -13,7 +13,7 @@ test('come from the definition of the resource, with the types of its fields', a
     transport: { send: (request) => cluster.handle(request), close: async () => undefined },
   })
   // The manifest is what the server accepts; the built-in type spells its schema out.
-  await client.create(CustomResourceDefinitions, crdManifest(CollectorCrd) as unknown as CustomResourceDefinition)
+  await client.create(CustomResourceDefinitions, crdManifest(CollectorCrd))
   await client.create(Collectors, { ...collectorOf(), metadata: { namespace: 'default', name: 'acme-logs' } })
 
   const collector = await client.get(Collectors, { namespace: 'default', name: 'acme-logs' })

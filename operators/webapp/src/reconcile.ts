@@ -1,6 +1,12 @@
 /** What happens to one WebApp: render its objects, apply them, report how they fare. */
 import { Deployments, Ingresses, Services } from '@reeve/kube'
-import { type Change, type Occurrence, type Outcome, type PipelineContext, pipeline, type Report } from '@reeve/runtime'
+import {
+  type Change,
+  type Occurrence,
+  type ReconcileReport,
+  type ReconcileSummary,
+  reconcileComponents,
+} from '@reeve/runtime'
 import { type WebApp, type WebAppStatus, WebApps } from './api/webapp.ts'
 import { InvalidWebAppError } from './invalid-webapp-error.ts'
 import { FIELD_MANAGER } from './render/labels.ts'
@@ -21,31 +27,27 @@ export const RESYNC_MS = 30_000
  * controller({ name: 'webapp', for: WebApps, owns: OWNED, reconcile: webAppReconcile() })
  */
 export function webAppReconcile() {
-  return pipeline({
+  return reconcileComponents<WebApp, undefined>({
     resource: WebApps,
     owned: OWNED,
     fieldManager: FIELD_MANAGER,
-    render(webapp) {
-      const { problems } = validateWebApp(webapp)
-      if (problems.length > 0) throw new InvalidWebAppError(problems)
-      return renderWebApp(webapp)
-    },
+    components: [
+      {
+        name: 'application',
+        render({ primary }) {
+          const { problems } = validateWebApp(primary)
+          if (problems.length > 0) throw new InvalidWebAppError(problems)
+          return renderWebApp(primary)
+        },
+      },
+    ],
     report,
   })
 }
 
-function report(
-  { cache, clock, key }: PipelineContext,
-  webapp: WebApp,
-  { applied, failure }: Outcome<undefined, undefined>,
-): Report<WebAppStatus> {
-  const deployment = cache.get(Deployments, key)
-  const status = deriveStatus({ webapp, deployment, failure }, clock)
-  return {
-    status,
-    remarks: remarksOf(webapp, status, applied.changes),
-    requeueAfterMs: RESYNC_MS,
-  }
+function report({ primary, cache, clock, key, changes, failure }: ReconcileSummary<WebApp>): ReconcileReport<WebApp> {
+  const status = deriveStatus({ webapp: primary, deployment: cache.get(Deployments, key), failure }, clock)
+  return { status, events: remarksOf(primary, status, changes), requeueAfterMs: RESYNC_MS }
 }
 
 /** One event per change of phase, saying what was written on the way; or one for what was written alone. */

@@ -3,14 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  connect,
-  Deployments,
-  type KubeClient,
-  sleep,
-} from '@reeve/kube'
+import { CustomResourceDefinitions, connect, Deployments, type KubeClient, sleep } from '@reeve/kube'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createWebAppOperator, WebAppCrd, WebApps } from '../src/index.ts'
 import { keyOf, written } from './support/stage.ts'
@@ -24,7 +17,7 @@ beforeEach(async () => {
   cluster = await startEmbeddedCluster()
   await cluster.writeKubeconfig(join(folder, 'kubeconfig'))
   client = await connect({ kubeconfig: join(folder, 'kubeconfig') })
-  await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd) as unknown as CustomResourceDefinition)
+  await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd))
 })
 afterEach(async () => {
   await client.close()

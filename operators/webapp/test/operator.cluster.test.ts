@@ -5,7 +5,6 @@ import { findClientBinary } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
 import {
-  type CustomResourceDefinition,
   CustomResourceDefinitions,
   connect,
   Deployments,
@@ -42,7 +41,7 @@ beforeAll(async () => {
   cluster = await openCluster()
   client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
   namespace = await cluster.createNamespace()
-  const manifest = crdManifest(WebAppCrd) as unknown as CustomResourceDefinition
+  const manifest = crdManifest(WebAppCrd)
   await client.apply(CustomResourceDefinitions, manifest, { force: true })
   await until(async () => {
     const { status } = await client.get(CustomResourceDefinitions, { name: WebAppCrd.name })

@@ -1,5 +1,5 @@
 /** The conditions of a status, as `metav1.Condition` defines them. */
-import { type TArray, Type } from 'typebox'
+import { type TUnsafe, Type } from 'typebox'
 import { type FieldOptions, listMap, oneOf } from './fields.ts'
 
 const condition = Type.Object({
@@ -11,12 +11,22 @@ const condition = Type.Object({
   lastTransitionTime: Type.String({ format: 'date-time' }),
 })
 
+/** One entry of a list of conditions, as the runtime's `setCondition` takes and returns it. */
+export interface ConditionEntry {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  readonly observedGeneration?: number
+  readonly lastTransitionTime: string
+}
+
 /**
- * A list of conditions, at most one per type.
+ * A list of conditions, at most one per type. Operators always write a message, even if it is empty.
  *
  * @example
  * Type.Object({ conditions: Type.Optional(conditions({ description: 'Available and Degraded.' })) })
  */
-export function conditions(options: FieldOptions = {}): TArray<typeof condition> {
-  return listMap(condition, ['type'], options)
+export function conditions(options: FieldOptions = {}): TUnsafe<readonly ConditionEntry[]> {
+  return Type.Unsafe<readonly ConditionEntry[]>(listMap(condition, ['type'], options))
 }

@@ -1,6 +1,6 @@
 /** @module Author a CustomResourceDefinition once: type, schema, YAML, versions, conversion and clients. */
 export { applyDefaults } from './apply-defaults.ts'
-export { conditions } from './conditions.ts'
+export { type ConditionEntry, conditions } from './conditions.ts'
 export { type Convert, defineConversion, type Spoke, type Spokes } from './conversion.ts'
 export { CrdError } from './crd-error.ts'
 export {

@@ -1,5 +1,5 @@
 /** The CustomResourceDefinition object and its YAML. */
-import { type KubeObject, ownValue } from '@reeve/kube'
+import { type CustomResourceDefinition, type CustomResourceDefinitionVersion, ownValue } from '@reeve/kube'
 import { stringify } from 'yaml'
 import { type AnyCrd, unknownVersion, type VersionDefinition } from './definition.ts'
 import type { StructuralSchema } from './structural-schema.ts'
@@ -23,10 +23,9 @@ export interface ManifestOptions {
 }
 
 /** A CustomResourceDefinition ready to be applied. */
-export interface CrdManifest extends KubeObject {
+export interface CrdManifest extends CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1'
   readonly kind: 'CustomResourceDefinition'
-  readonly spec: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -93,21 +92,25 @@ export function crdYaml(crd: AnyCrd, options: ManifestOptions = {}): string {
   return stringify(crdManifest(crd, options), { lineWidth: 110, aliasDuplicateObjects: false })
 }
 
-function conversionSpec({ service, caBundle, reviewVersions = ['v1'] }: ConversionWebhook): Record<string, unknown> {
+function conversionSpec({
+  service,
+  caBundle,
+  reviewVersions = ['v1'],
+}: ConversionWebhook): NonNullable<CustomResourceDefinition['spec']['conversion']> {
   return {
     strategy: 'Webhook',
     webhook: { conversionReviewVersions: reviewVersions, clientConfig: { service, ...(caBundle && { caBundle }) } },
   }
 }
 
-function versionSpec(crd: AnyCrd, name: string, version: VersionDefinition): Record<string, unknown> {
+function versionSpec(crd: AnyCrd, name: string, version: VersionDefinition): CustomResourceDefinitionVersion {
   const { deprecated, columns, scale, selectableFields } = version
   return {
     name,
     served: version.served ?? true,
     storage: name === crd.storageVersion,
     ...(deprecated && { deprecated: true, ...(deprecated !== true && { deprecationWarning: deprecated }) }),
-    schema: { openAPIV3Schema: objectSchema(crd, name) },
+    schema: { openAPIV3Schema: { ...objectSchema(crd, name) } },
     ...((version.status || scale) && {
       subresources: { ...(version.status && { status: {} }), ...(scale && { scale }) },
     }),

@@ -67,6 +67,7 @@ async function apply(
     client,
     owner,
     ownerResource: ConfigMaps,
+    view,
     actions,
     fieldManager: MANAGER,
     conflicts: options.conflicts ?? 'force',

@@ -2,13 +2,7 @@
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import type { ChartResolver } from '@reeve/helm'
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  createClient,
-  Events,
-  type KubeClient,
-} from '@reeve/kube'
+import { CustomResourceDefinitions, createClient, Events, type KubeClient } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { configured } from '../../exploration/declared-collectors.ts'
 import { ReleaseStore } from '../../exploration/release-store.ts'
@@ -62,7 +56,7 @@ export class SimulatedStage {
     const cluster = await startEmbeddedCluster({ listen: false, clock, random: seededRandom(1), nodes: 3 })
     const stage = new SimulatedStage(clock, cluster)
     // The manifest is what the server accepts; the built-in type spells its schema out.
-    const manifest = crdManifest(CollectorCrd) as unknown as CustomResourceDefinition
+    const manifest = crdManifest(CollectorCrd)
     await stage.client.create(CustomResourceDefinitions, manifest)
     return stage
   }

@@ -10,7 +10,6 @@ import { ChartStore, findHelm, type Helm, openHelm, type ProcessRequest, runProc
 import {
   type ClientOptions,
   type ClusterConfig,
-  type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
   type DiscoveringClient,
@@ -83,7 +82,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
   const helm = await openHelm(binary, config)
   const namespace = await cluster.createNamespace()
   // The manifest is what the server accepts; the built-in type spells its schema out.
-  const manifest = crdManifest(CollectorCrd) as unknown as CustomResourceDefinition
+  const manifest = crdManifest(CollectorCrd)
   // It stays: other suites may be at work on the same cluster.
   await client.apply(CustomResourceDefinitions, manifest, { force: true, fieldManager: 'test' })
   const until: Stage['until'] = async (condition) => {

@@ -124,6 +124,7 @@ function viewOf({ api }: EmbeddedCluster): CacheReader {
       // As above.
       api.get(nameOf(resource), namespace, name) as unknown as Stored<T> | undefined,
     ownedBy: (resource, uid) => list(resource).filter((object) => controllerOf(object)?.uid === uid),
+    selects: () => true,
     byIndex: (_resource, index) => {
       throw new Error(`a plan has no index ${index}: list and filter instead`)
     },

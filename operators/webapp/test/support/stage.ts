@@ -1,13 +1,7 @@
 /** A cluster on a simulated clock with the WebApp operator on it: minutes pass in milliseconds. */
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  createClient,
-  type KubeClient,
-  type ObjectMeta,
-} from '@reeve/kube'
+import { CustomResourceDefinitions, createClient, type KubeClient, type ObjectMeta } from '@reeve/kube'
 import { RuntimeError } from '@reeve/runtime'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import {
@@ -70,7 +64,7 @@ export async function setStage(): Promise<Stage> {
     })
   const client = connect('test')
   // The manifest is what the server accepts; the built-in type spells its schema out.
-  await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd) as unknown as CustomResourceDefinition)
+  await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd))
   const operators = new Set<RunningOperator>()
   const until = (condition: () => boolean | Promise<boolean>) => clock.runUntil(condition, { maxMs: PATIENCE_MS })
 

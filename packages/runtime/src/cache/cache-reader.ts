@@ -24,6 +24,8 @@ export interface CacheReader {
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly Stored<T>[]
   /** The objects whose controller has this uid. */
   ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
+  /** Whether an informer would hold an object with these fields: false for one outside all selectors. */
+  selects<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
 }
 
 /**
@@ -57,6 +59,8 @@ export function readerOf(
     list: (of, options = {}) => distinct(covering(of, options.namespace), (informer) => informer.list(options)),
     byIndex: (of, index, value) => distinct(covering(of), (informer) => informer.byIndex(index, value)),
     ownedBy: (of, ownerUid) => distinct(covering(of), (informer) => informer.ownedBy(ownerUid)),
+    selects: (of, object) =>
+      informersOf(of).some((informer) => informer.resource.version === of.version && informer.selects(object)),
   }
 }
 

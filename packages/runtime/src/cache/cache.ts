@@ -205,6 +205,10 @@ export class Cache implements Runnable, CacheReader {
     return this.#reader.ownedBy(of, ownerUid)
   }
 
+  selects<T extends KubeObject>(of: Resource<T>, object: KubeObject) {
+    return this.#reader.selects(of, object)
+  }
+
   #informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {
     const informers = this.#byResource.get(resourceName(of)) ?? []
     return informers as unknown as readonly Informer<T>[] // filed under the resource that carries the type

@@ -136,6 +136,11 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       )
   }
 
+  /** Whether an object with these fields belongs to the selection. */
+  selects(object: KubeObject): boolean {
+    return this.#matchers.every((matches) => matches(object))
+  }
+
   /** How many objects readers see. */
   get size(): number {
     return this.#store.view.size
@@ -189,7 +194,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 
   /** Lays the answer of an own write over what the watch shows. For {@link trackWrites} to call. */
   recordWrite(written: Stored<T>): void {
-    const isSelected = this.#matchers.every((matches) => matches(written))
+    const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
     if (!isOurs) return
     this.#store.recordWrite(written, isSelected ? this.#prepare(written) : undefined)

@@ -14,9 +14,11 @@ import type { FieldDifference } from './compare-fields.ts'
 import type { DesiredObject } from './desired-object.ts'
 import { FieldConflictError, StaleViewError } from './engine-error.ts'
 import type { FieldTreePool } from './field-tree.ts'
+import type { LiveView } from './live-view.ts'
 import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'
-import { type Action, CREATED_FROM, differencesOf, keyOf, requireControl } from './plan.ts'
+import { keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
+import { type Action, CREATED_FROM, differencesOf, elsewhereOf, planUpdate } from './plan.ts'
 
 /** Something that was written. */
 export interface Change {
@@ -42,6 +44,9 @@ export interface ApplyInput {
   /** The owner's resource: with it the owner is looked at on the server before anything is created for it. */
   readonly ownerResource?: Resource
   readonly actions: readonly Action[]
+  /** The view that the plan was made from. */
+  readonly view: LiveView
+  readonly elsewhere?: readonly OwnedElsewhere[]
   readonly fieldManager: string
   /** `force` takes fields over from other managers, `fail` throws a FieldConflictError. */
   readonly conflicts: 'force' | 'fail'
@@ -71,9 +76,10 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
     input.signal.throwIfAborted()
     if (action.type === 'prune') {
       // A later wave may still need what an earlier one stops wanting: prune only when all waves are through.
-      if (waiting.length === 0) changes.push(await prune(input, action.resource, action.live))
+      if (waiting.length === 0) changes.push(await prune(input, action))
       continue
     }
+    if (action.type === 'skip') continue
     const { wave } = action.desired
     if (waiting.some((earlier) => earlier.wave < wave)) continue
     if (action.type === 'create' && !changes.some(({ type }) => type === 'created')) await requireLiveOwner(input)
@@ -87,7 +93,7 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
 /** Returns the live object, or `undefined` while it is being deleted. */
 async function perform(
   input: ApplyInput,
-  action: Exclude<Action, { type: 'prune' }>,
+  action: Exclude<Action, { type: 'prune' | 'skip' }>,
   changes: Change[],
 ): Promise<Stored<KubeObject> | undefined> {
   const { resource } = action.desired
@@ -97,9 +103,17 @@ async function perform(
     case 'await-deletion':
       return undefined
     case 'create': {
-      const object = await create(input, action.desired, action.object)
-      changes.push({ type: 'created', resource, object, differences: [] })
-      return object
+      const created = await create(input, action.desired, action.object)
+      if (created !== undefined) {
+        changes.push({ type: 'created', resource, object: created, differences: [] })
+        return created
+      }
+      return perform(input, await planHidden(input, action), changes)
+    }
+    case 'set-fields': {
+      const object = await setFields(input, resource, action.live, action.object)
+      if (object !== undefined) changes.push({ type: 'updated', resource, object, differences: [] })
+      return object ?? action.live
     }
     case 'update': {
       const object = await update(input, action)
@@ -131,7 +145,12 @@ async function requireLiveOwner({ client, owner, ownerResource, signal }: ApplyI
   throw new StaleViewError(owner)
 }
 
-async function create(input: ApplyInput, { resource }: DesiredObject, object: KubeObject): Promise<Stored<KubeObject>> {
+/** Returns undefined when the object exists although the view does not show it. */
+async function create(
+  input: ApplyInput,
+  { resource }: DesiredObject,
+  object: KubeObject,
+): Promise<Stored<KubeObject> | undefined> {
   const { client, fieldManager, signal } = input
   try {
     const created = await client.create(resource, object, { fieldManager, signal })
@@ -139,24 +158,57 @@ async function create(input: ApplyInput, { resource }: DesiredObject, object: Ku
     return created
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
-    await requireOwn(input, resource, object)
-    throw new StaleViewError(object, { cause: error })
+    return undefined
   }
 }
 
 /**
- * The view did not show an object that exists. Either it is old, or the object is outside what the view selects and
- * somebody else's: waiting would not help then, and the user must be told. Only the server can tell which.
+ * The view did not show an object that exists. Only the server can tell why: the view is old, and the next event shows
+ * the object; or the object is outside what the view selects. Then waiting does not help. If it belongs to somebody
+ * else, that is an error; if it lost the label by which the view finds it, it is updated as the server has it.
  */
-async function requireOwn(input: ApplyInput, resource: Resource, object: KubeObject): Promise<void> {
-  try {
-    requireControl(
-      input.owner,
-      await input.client.get(resource, keyOf(object), { signal: input.signal, metadataOnly: true }),
-    )
-  } catch (error) {
+async function planHidden(
+  input: ApplyInput,
+  { desired, object }: Extract<Action, { type: 'create' }>,
+): Promise<Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }>> {
+  const { client, owner, view, signal } = input
+  const live = await client.get(desired.resource, keyOf(object), { signal }).catch((error: unknown) => {
     // Gone again: the view was old.
-    if (!isNotFound(error)) throw error
+    if (isNotFound(error)) throw new StaleViewError(object, { cause: error })
+    throw error
+  })
+  if (desired.onForeign === 'fail') requireControl(owner, live, elsewhereOf(input, desired))
+  if (view.selects?.(desired.resource, live) ?? true) throw new StaleViewError(object)
+  return planUpdate(input, desired, withoutStamp(object), live)
+}
+
+async function setFields(
+  { client, fieldManager, signal }: ApplyInput,
+  resource: Resource,
+  live: Stored<KubeObject>,
+  fields: KubeObject,
+): Promise<Stored<KubeObject> | undefined> {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...content } = fields
+  const { name: _name, namespace: _namespace, ...given } = metadata
+  return patchFields(client, resource, live, { ...content, metadata: given }, { fieldManager, signal })
+}
+
+/** Returns undefined when the object is gone, which leaves nothing to do. */
+async function patchFields(
+  client: KubeClient,
+  resource: Resource,
+  live: Stored<KubeObject>,
+  fields: Readonly<Record<string, unknown>>,
+  options: { readonly fieldManager: string; readonly signal: AbortSignal },
+): Promise<Stored<KubeObject> | undefined> {
+  // The uid, not the resourceVersion: the fields are the operator's, whatever others have changed meanwhile.
+  const metadata = { ...(fields.metadata as object | undefined), uid: live.metadata.uid }
+  try {
+    return await client.patch(resource, keyOf(live), { type: 'merge', patch: { ...fields, metadata } }, options)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    if (isConflict(error)) throw new StaleViewError(live, { cause: error })
+    throw error
   }
 }
 
@@ -191,20 +243,33 @@ async function update(
     if (fields.length > 0) throw new FieldConflictError(action.object, fields, { cause: error })
     if (isConflict(error) || isNotFound(error)) throw new StaleViewError(action.object, { cause: error })
     if (onImmutable === 'recreate' && isImmutableRefusal(error)) {
-      await prune(input, resource, { ...action.live, metadata: { ...action.live.metadata, resourceVersion } })
+      const live = { ...action.live, metadata: { ...action.live.metadata, resourceVersion } }
+      await prune(input, { type: 'prune', resource, live })
       return undefined
     }
     throw error
   }
 }
 
-async function prune(input: ApplyInput, resource: Resource, live: Stored<KubeObject>): Promise<Change> {
+/**
+ * Deletes an object, or takes the operator's fields away from it.
+ *
+ * *Errors*: `StaleViewError` when it is not the object that was seen; the client's `ApiError`.
+ */
+export async function prune(
+  { client, fieldManager, signal }: Pick<ApplyInput, 'client' | 'fieldManager' | 'signal'>,
+  { resource, live, release }: Extract<Action, { type: 'prune' }>,
+): Promise<Change> {
+  if (release !== undefined) {
+    const object = await patchFields(client, resource, live, release, { fieldManager, signal })
+    return { type: 'updated', resource, object: object ?? live, differences: [] }
+  }
   const { uid, resourceVersion } = live.metadata
   try {
-    await input.client.delete(resource, keyOf(live), {
+    await client.delete(resource, keyOf(live), {
       preconditions: { uid, resourceVersion },
       propagationPolicy: 'Background',
-      signal: input.signal,
+      signal,
     })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(live, { cause: error })

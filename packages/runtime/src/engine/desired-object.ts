@@ -24,11 +24,23 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    * @default none: entries of others are left alone
    */
   readonly sole?: readonly string[]
+  /**
+   * What to do about an object of this name that is not the operator's: `fail` leaves it alone and reports it, `adopt`
+   * takes it over. Adopt only names that nobody else can mean.
+   * @default 'fail'
+   */
+  readonly onForeign: 'fail' | 'adopt'
+  /**
+   * Sets just these fields, by a merge patch, on an object that belongs to somebody else, such as labels of a namespace.
+   * It is never created or deleted.
+   * @default false
+   */
+  readonly fieldsOnly: boolean
 }
 
 /** Options of {@link desired}. */
 export type DesiredOptions<T extends KubeObject> = Partial<
-  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole'>
+  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole' | 'onForeign' | 'fieldsOnly'>
 >
 
 /**
@@ -44,7 +56,7 @@ export function desired<T extends KubeObject>(
 ): DesiredObject<T> {
   // What was left out above is put back here.
   const complete = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } as T
-  return { resource, object: complete, wave: 0, onImmutable: 'fail', ...options }
+  return { resource, object: complete, wave: 0, onImmutable: 'fail', onForeign: 'fail', fieldsOnly: false, ...options }
 }
 
 /** The rendered state contradicts itself: a bug in the operator that no retry mends. */

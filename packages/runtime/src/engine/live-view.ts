@@ -10,4 +10,14 @@ export interface LiveView {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Stored<T> | undefined
   /** Every object of the kind that `owner` controls. */
   ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
+  /** The objects with a label; needed for what an owner has in other namespaces. */
+  list?<T extends KubeObject>(
+    resource: Resource<T>,
+    options?: { readonly namespace?: string; readonly labelSelector?: string },
+  ): readonly Stored<T>[]
+  /**
+   * Whether an object like this would be in view once it exists. False for one without the labels that an informer
+   * selects by. @default everything is in view
+   */
+  selects?<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
 }

@@ -1,7 +1,7 @@
 /** Turns the ownership of a created object into that of an applied one. */
 import { isConflict, isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import { StaleViewError } from './engine-error.ts'
-import { keyOf } from './plan.ts'
+import { keyOf } from './ownership.ts'
 
 /**
  * A server-side apply removes only fields that the same manager owned *by apply*. What was created belongs to the

@@ -1,15 +1,20 @@
 /** Decides what to do, without doing it: the difference between the desired and the live state as a list of actions. */
-import type { KubeObject, Resource, Stored } from '@reeve/kube'
-import { AlreadyControlledError, controllerOf, withControllerReference } from '../owner-references/owner-reference.ts'
+import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import { compareFields, type FieldDifference } from './compare-fields.ts'
-import { checkDesired, type DesiredObject, describeObject, identityOf } from './desired-object.ts'
-import { NotControlledError } from './engine-error.ts'
+import {
+  checkDesired,
+  type DesiredObject,
+  describeObject,
+  InvalidDesiredStateError,
+  identityOf,
+} from './desired-object.ts'
 import type { FieldTreePool } from './field-tree.ts'
 import { digest } from './json-equal.ts'
 import type { LiveView } from './live-view.ts'
 import { type OwnFields, ownFields } from './own-fields.ts'
-import { withoutForeignEntries } from './sole-fields.ts'
+import { canReference, claim, keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
+import { isPartOf, withoutForeignEntries } from './sole-fields.ts'
 
 /** On objects as they were created: a digest of what was desired then. The first apply removes it. */
 export const CREATED_FROM = 'reeve.dev/created-from'
@@ -28,9 +33,24 @@ export type Action =
       readonly removal?: Readonly<Record<string, unknown>>
     }
   | { readonly type: 'keep'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
+  /** Some fields of an object that is not the operator's own: see `fieldsOnly`. */
+  | {
+      readonly type: 'set-fields'
+      readonly desired: DesiredObject
+      readonly object: KubeObject
+      readonly live: Stored<KubeObject>
+    }
   /** The old incarnation is on its way out; its end wakes the controller again. */
   | { readonly type: 'await-deletion'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
-  | { readonly type: 'prune'; readonly resource: Resource; readonly live: Stored<KubeObject> }
+  /** Fields for an object that is gone: nobody waits for them. */
+  | { readonly type: 'skip'; readonly desired: DesiredObject }
+  | {
+      readonly type: 'prune'
+      readonly resource: Resource
+      readonly live: Stored<KubeObject>
+      /** Takes the operator's fields away instead of deleting the object. */
+      readonly release?: Readonly<Record<string, unknown>>
+    }
 
 /** Everything {@link planDesired} looks at. */
 export interface PlanInput {
@@ -38,6 +58,8 @@ export interface PlanInput {
   readonly desired: readonly DesiredObject[]
   /** The kinds that are pruned: an object of these, controlled by the owner and not desired, goes. */
   readonly kinds: readonly Resource[]
+  /** What may be desired outside the namespace of the owner; pruned in this order. @default nothing */
+  readonly elsewhere?: readonly OwnedElsewhere[]
   readonly view: LiveView
   readonly fieldManager: string
   readonly trees: FieldTreePool
@@ -55,19 +77,37 @@ export interface PlanInput {
  * const actions = planDesired({ owner, desired, kinds: [Deployments, Services], view, fieldManager, trees, accepted })
  */
 export function planDesired(input: PlanInput): readonly Action[] {
+  return [...planObjects(input), ...planPruning(input)]
+}
+
+/** The same without pruning. */
+export function planObjects(input: Omit<PlanInput, 'kinds'>): readonly Action[] {
   checkDesired(input.desired)
-  const actions = input.desired
+  return input.desired
     .map((wanted, index) => ({ action: planOne(input, wanted), index }))
     .sort((left, right) => left.action.desired.wave - right.action.desired.wave || left.index - right.index)
     .map(({ action }): Action => action)
-  return [...actions, ...planPruning(input)]
 }
 
-function planOne(input: PlanInput, wanted: DesiredObject): Exclude<Action, { type: 'prune' }> {
-  const object = withControllerReference(input.owner, wanted.object)
-  const live = input.view.get(wanted.resource, keyOf(object))
+function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclude<Action, { type: 'prune' }> {
+  const { owner, view } = input
+  const elsewhere = elsewhereOf(input, wanted)
+  const object = wanted.fieldsOnly ? wanted.object : claim(owner, wanted.object, elsewhere)
+  requireVisible(view, wanted, object)
+  const live = view.get(wanted.resource, keyOf(object))
+  if (wanted.fieldsOnly) return planFields(wanted, live)
   if (live === undefined) return { type: 'create', desired: wanted, object: stamped(object) }
-  requireControl(input.owner, live)
+  if (wanted.onForeign === 'fail') requireControl(owner, live, elsewhere)
+  return planUpdate(input, wanted, object, live)
+}
+
+/** What has to be done to a live object of the owner's. */
+export function planUpdate(
+  input: Pick<PlanInput, 'fieldManager' | 'trees' | 'accepted'>,
+  wanted: DesiredObject,
+  object: KubeObject,
+  live: Stored<KubeObject>,
+): Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }> {
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'await-deletion', desired: wanted, live }
   const own = ownFields(live, input.fieldManager, input.trees)
   const differences = differencesOf(object, live, own)
@@ -75,6 +115,32 @@ function planOne(input: PlanInput, wanted: DesiredObject): Exclude<Action, { typ
   const isSame = differences.length === 0 || input.accepted.covers(live, object, differences)
   if (isSame && removal === undefined) return { type: 'keep', desired: wanted, live }
   return { type: 'update', desired: wanted, object, live, own, differences, ...(removal && { removal }) }
+}
+
+function planFields(
+  wanted: DesiredObject,
+  live: Stored<KubeObject> | undefined,
+): Extract<Action, { type: 'keep' | 'skip' | 'set-fields' }> {
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) return { type: 'skip', desired: wanted }
+  if (isPartOf(wanted.object, live)) return { type: 'keep', desired: wanted, live }
+  return { type: 'set-fields', desired: wanted, object: wanted.object, live }
+}
+
+export function elsewhereOf(
+  { elsewhere = [], owner }: Pick<PlanInput, 'elsewhere' | 'owner'>,
+  { resource, object }: DesiredObject,
+): OwnedElsewhere | undefined {
+  if (canReference(owner, object)) return undefined
+  return elsewhere.find((known) => known.resource.kind === resource.kind && known.resource.group === resource.group)
+}
+
+/** An object that the cache does not select would be created again in every reconcile. */
+function requireVisible(view: LiveView, { resource }: DesiredObject, object: KubeObject): void {
+  if (view.selects?.(resource, object) ?? true) return
+  throw new InvalidDesiredStateError(
+    `${describeObject(object)} would not be seen by the informer of ${resource.plural}: give it the labels that the ` +
+      'selector in owns asks for, or widen the selector',
+  )
 }
 
 /**
@@ -97,37 +163,43 @@ function stamped(object: KubeObject): KubeObject {
 }
 
 /**
- * Refuses an object that somebody else made or controls.
- *
- * *Errors*: `NotControlledError`, `AlreadyControlledError`.
- */
-export function requireControl(owner: Stored<KubeObject>, live: Stored<KubeObject>): void {
-  const controller = controllerOf(live)
-  if (controller === undefined) throw new NotControlledError(owner, live)
-  if (controller.uid !== owner.metadata.uid) throw new AlreadyControlledError(owner, live, controller)
-}
-
-/**
  * The deletions that make the live state the desired one: what the owner controls of `kinds` and does not want.
  *
  * @example
  * const deletions = planPruning(input).filter(({ live }) => !isRetained(live))
  */
 export function planPruning(
-  input: Pick<PlanInput, 'desired' | 'kinds' | 'view' | 'owner'>,
+  input: Pick<PlanInput, 'desired' | 'kinds' | 'elsewhere' | 'view' | 'owner'>,
 ): readonly Extract<Action, { readonly type: 'prune' }>[] {
-  const wanted = new Set(input.desired.map(({ resource, object }) => identityOf(resource, object)))
-  return input.kinds.flatMap((resource) =>
-    input.view
-      .ownedBy(resource, input.owner.metadata.uid)
+  const { desired, kinds, elsewhere = [], view, owner } = input
+  const wanted = new Set(desired.map(({ resource, object }) => identityOf(resource, object)))
+  const owned = kinds.flatMap((resource) =>
+    view
+      .ownedBy(resource, owner.metadata.uid)
       .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
       .map((live) => ({ type: 'prune', resource, live }) as const),
   )
+  return [...owned, ...planRelease(keyOf(owner), elsewhere, view, wanted)]
 }
 
-/** The key of an object that is known to have a name. */
-export function keyOf(object: KubeObject): { readonly name: string; readonly namespace?: string } {
-  const { name, namespace } = object.metadata
-  if (name === undefined) throw new Error(`${describeObject(object)} has no name`)
-  return namespace === undefined ? { name } : { name, namespace }
+/**
+ * The deletions of what a resource has in other namespaces; also for a resource that is gone.
+ *
+ * @param wanted identities of objects that stay
+ */
+export function planRelease(
+  owner: ObjectKey,
+  elsewhere: readonly OwnedElsewhere[],
+  view: LiveView,
+  wanted: ReadonlySet<string> = new Set(),
+): readonly Extract<Action, { readonly type: 'prune' }>[] {
+  return elsewhere.flatMap(({ resource, label, labelValue, includes = () => true, release }) =>
+    (view.list?.(resource, { labelSelector: `${label}=${labelValue(owner)}` }) ?? [])
+      .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
+      // In the owner's own namespace owner references count.
+      .filter(
+        (live) => (owner.namespace === undefined || live.metadata.namespace !== owner.namespace) && includes(live),
+      )
+      .map((live) => ({ type: 'prune', resource, live, ...(release && { release: release(live) }) }) as const),
+  )
 }

@@ -39,7 +39,7 @@ function removal(wanted: unknown, live: unknown): unknown {
 }
 
 /** Whether the server's version of an entry says everything that was asked for; it adds defaults of its own. */
-function isPartOf(wanted: unknown, live: unknown): boolean {
+export function isPartOf(wanted: unknown, live: unknown): boolean {
   if (isRecord(wanted)) {
     return isRecord(live) && Object.entries(wanted).every(([key, value]) => isPartOf(value, ownValue(live, key)))
   }

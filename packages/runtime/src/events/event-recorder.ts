@@ -17,6 +17,7 @@ import {
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import { LruMap } from '../lru-map.ts'
 import type { Runnable } from '../manager/runnable.ts'
 import { type EventMetrics, eventMetrics } from '../metrics/event-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -24,7 +25,6 @@ import { overdue, RuntimeError } from '../runtime-error.ts'
 import { formatTime } from '../timestamp.ts'
 import { EventBudget } from './event-budget.ts'
 import { type EventSeries, EventSeriesBook, identityOf, type Occurrence } from './event-series.ts'
-import { LruMap } from './lru-map.ts'
 
 /** What controllers use. */
 export interface EventRecorder {

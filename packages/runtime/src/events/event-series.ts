@@ -1,7 +1,7 @@
 /** Decides which event a new occurrence belongs to: a repetition, a combination of many alike, or a new one. */
 import type { KubeObject, ObjectReference } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
-import { LruMap } from './lru-map.ts'
+import { LruMap } from '../lru-map.ts'
 
 /** What happened to an object, in the words of a controller. */
 export interface Occurrence {

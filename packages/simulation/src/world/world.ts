@@ -3,7 +3,6 @@ import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   apiVersionOf,
-  type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
   isConflict,
@@ -174,7 +173,7 @@ export class World implements SeamContext {
   async install(operator: OperatorUnderTest): Promise<void> {
     for (const crd of operator.crds) {
       // The manifest is what the server accepts; the built-in type spells its schema out.
-      await this.user.client.create(CustomResourceDefinitions, crdManifest(crd) as unknown as CustomResourceDefinition)
+      await this.user.client.create(CustomResourceDefinitions, crdManifest(crd))
     }
   }
 

@@ -7,8 +7,8 @@ import {
   createManager,
   desired,
   keepOwnFields,
-  pipeline,
   type Reconcile,
+  reconcileComponents,
   withFinalizer,
 } from '@reeve/runtime'
 import { Type } from 'typebox'
@@ -87,18 +87,20 @@ export function contentsOf({ spec }: Pick<Box, 'spec'>): Record<string, string> 
 
 /** The apply engine and nothing else. */
 export const applyReconcile = () =>
-  pipeline({
+  reconcileComponents<Box, undefined>({
     resource: Boxes,
     owned: [ConfigMaps],
     fieldManager: 'boxes',
-    render: (box: Stored<Box>) => {
-      const { name, namespace } = box.metadata
-      const configMap = (suffix: string, data: Record<string, string>) =>
-        desired(ConfigMaps, { metadata: { name: `${name}${suffix}`, namespace, labels: LABELS }, data })
-      return [configMap('', contentsOf(box)), ...(box.spec.lid ? [configMap('-lid', { closed: 'yes' })] : [])]
-    },
-    report: (_context, { spec, status }, { failure }) => ({ status: failure ? status : { text: spec.text } }),
+    components: [{ name: 'contents', render: ({ primary }) => renderBox(primary) }],
+    report: ({ primary: { spec, status }, failure }) => ({ status: failure ? status : { text: spec.text } }),
   })
+
+function renderBox(box: Stored<Box>) {
+  const { name, namespace } = box.metadata
+  const configMap = (suffix: string, data: Record<string, string>) =>
+    desired(ConfigMaps, { metadata: { name: `${name}${suffix}`, namespace, labels: LABELS }, data })
+  return [configMap('', contentsOf(box)), ...(box.spec.lid ? [configMap('-lid', { closed: 'yes' })] : [])]
+}
 
 /** Everything as it should be: the engine, a finalizer, an idempotency key. */
 export function correctReconcile(place: Place): Reconcile<Box> {

@@ -126,14 +126,16 @@ export class DynaKubeApplier {
   async #write(
     owner: Stored<DynaKube>,
     actions: readonly Action[],
-    { client, mesh, signal }: ApplyContext,
+    context: ApplyContext,
     ownerResource?: Resource,
   ): Promise<readonly Change[]> {
+    const { client, mesh, signal } = context
     const { changes } = await applyPlan({
       ...this.#shared,
       owner,
       ...(ownerResource && { ownerResource }),
       client,
+      view: viewOf(context),
       actions,
       conflicts: 'force',
       signal,

@@ -305,7 +305,7 @@ class EdgeConnectPass {
     const objects = [...first, ...renderEdgeConnect({ edgeConnect: this.#edgeConnect, material })]
     const shared = { owner: this.#object, fieldManager: FIELD_MANAGER, ...this.#memory }
     const actions = planDesired({ ...shared, desired: objects, kinds: OWNED, view: cache })
-    await applyPlan({ ...shared, client, actions, conflicts: 'force', signal })
+    await applyPlan({ ...shared, client, view: cache, actions, conflicts: 'force', signal })
   }
 
   #setCondition(status: 'True' | 'False', reason: string, message: string): void {

@@ -33,6 +33,10 @@ export class LruMap<K, V> {
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
+  delete(key: K): void {
+    this.#entries.delete(key)
+  }
+
   /** The value, made and kept when there is none. */
   getOrMake(key: K, make: () => V): V {
     const known = this.get(key)

@@ -1,0 +1,72 @@
+/** Writes the objects of one component, one after the other, and says how far it got. */
+import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
+import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
+import { applyPlan, type Change } from '../engine/apply.ts'
+import type { DesiredObject } from '../engine/desired-object.ts'
+import { StaleViewError } from '../engine/engine-error.ts'
+import type { FieldTreePool } from '../engine/field-tree.ts'
+import type { LiveView } from '../engine/live-view.ts'
+import type { OwnedElsewhere } from '../engine/ownership.ts'
+import { planObjects } from '../engine/plan.ts'
+import type { ObjectOutcome } from './component.ts'
+
+/** What writing needs. */
+export interface ApplyContext {
+  readonly client: KubeClient
+  readonly owner: Stored<KubeObject>
+  /** With it the owner is looked at on the server before the first object is created for it. */
+  readonly ownerResource: Resource | undefined
+  readonly view: LiveView
+  readonly elsewhere: readonly OwnedElsewhere[]
+  readonly fieldManager: string
+  readonly conflicts: 'force' | 'fail'
+  readonly trees: FieldTreePool
+  readonly accepted: AcceptedDifferences
+  readonly signal: AbortSignal
+}
+
+/** What became of the objects. */
+export interface AppliedObjects {
+  readonly objects: readonly ObjectOutcome[]
+  readonly changes: readonly Change[]
+  readonly failure: Error | undefined
+}
+
+/**
+ * Applies objects in the order of their waves. What was written before a failure stays: it may hold a token that is
+ * shown only once.
+ *
+ * *Errors*: `StaleViewError` when the view was old, and the reason of the signal. Everything else is in the result.
+ */
+export async function applyObjects(desired: readonly DesiredObject[], context: ApplyContext): Promise<AppliedObjects> {
+  const objects: ObjectOutcome[] = []
+  const changes: Change[] = []
+  let failure: Error | undefined
+  let pendingWave = Number.POSITIVE_INFINITY
+  for (const wanted of [...desired].sort((left, right) => left.wave - right.wave)) {
+    if (failure !== undefined || wanted.wave > pendingWave) {
+      objects.push({ desired: wanted, state: 'skipped' })
+      continue
+    }
+    try {
+      const result = await applyOne(wanted, context, changes)
+      changes.push(...result.changes)
+      const isPending = result.waitingFor.length > 0
+      if (isPending) pendingWave = wanted.wave
+      objects.push({ desired: wanted, state: isPending ? 'pending' : 'current' })
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (error instanceof StaleViewError || !(error instanceof Error)) throw error
+      failure = error
+      objects.push({ desired: wanted, state: 'failed' })
+    }
+  }
+  return { objects, changes, failure }
+}
+
+function applyOne(wanted: DesiredObject, context: ApplyContext, before: readonly Change[]) {
+  const { ownerResource, ...shared } = context
+  const actions = planObjects({ ...shared, desired: [wanted] })
+  const isFirst = !before.some(({ type }) => type === 'created')
+  return applyPlan({ ...shared, actions, ...(ownerResource && isFirst && { ownerResource }) })
+}

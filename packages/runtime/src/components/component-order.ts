@@ -1,0 +1,62 @@
+/** Puts components into the order of their needs, and refuses a list that cannot work. */
+import { RuntimeError } from '../runtime-error.ts'
+import type { AnyComponent, Reportable } from './component.ts'
+
+/** A list of components contradicts itself: a bug in the operator, found when it starts. */
+export class InvalidComponentsError extends RuntimeError {
+  override readonly name = 'InvalidComponentsError'
+
+  constructor(message: string) {
+    super('INVALID_COMPONENTS', message)
+  }
+}
+
+/**
+ * The components in an order in which each comes after all that it needs; otherwise as they are listed.
+ *
+ * *Errors*: {@link InvalidComponentsError} for two of one name, a need that is not listed, a circle, or a condition that
+ * two components claim.
+ */
+export function inOrderOfNeeds<Primary extends Reportable, Dependencies>(
+  components: readonly AnyComponent<Primary, Dependencies>[],
+): readonly AnyComponent<Primary, Dependencies>[] {
+  requireUnique(
+    'component',
+    components.map(({ name }) => [name, name]),
+  )
+  requireUnique(
+    'condition',
+    components.flatMap(({ name, conditions = [] }) => conditions.map((type) => [type, name])),
+  )
+  const listed = new Set(components)
+  const ordered = new Set<AnyComponent<Primary, Dependencies>>()
+  const place = (component: AnyComponent<Primary, Dependencies>, path: readonly string[]) => {
+    if (ordered.has(component)) return
+    if (path.includes(component.name)) {
+      throw new InvalidComponentsError(`components need each other: ${[...path, component.name].join(' → ')}`)
+    }
+    for (const need of [...(component.needs ?? []), ...(component.after ?? [])]) {
+      if (!listed.has(need)) {
+        throw new InvalidComponentsError(
+          `component "${component.name}" needs "${need.name}", which is not listed; add it to components`,
+        )
+      }
+      place(need, [...path, component.name])
+    }
+    ordered.add(component)
+  }
+  for (const component of components) place(component, [])
+  return [...ordered]
+}
+
+function requireUnique(what: string, entries: readonly (readonly [string, string])[]): void {
+  const owners = new Map<string, string>()
+  for (const [name, owner] of entries) {
+    const other = owners.get(name)
+    if (other !== undefined) {
+      const where = what === 'component' ? '' : ` (in "${other}" and "${owner}")`
+      throw new InvalidComponentsError(`two components have the ${what} "${name}"${where}; rename one`)
+    }
+    owners.set(name, owner)
+  }
+}

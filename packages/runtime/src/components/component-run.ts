@@ -1,0 +1,282 @@
+/** Takes the components of one resource through their stages: resolve → render → apply → report. */
+import type { KubeClient, Resource, Stored } from '@reeve/kube'
+import type { ReconcileRequest } from '../controller/reconcile-request.ts'
+import { type Change, prune } from '../engine/apply.ts'
+import { checkDesired, type DesiredObject } from '../engine/desired-object.ts'
+import { StaleViewError } from '../engine/engine-error.ts'
+import type { OnDemandView } from '../engine/kinds-on-demand.ts'
+import type { LiveView } from '../engine/live-view.ts'
+import { planPruning } from '../engine/plan.ts'
+import { type ApplyContext, applyObjects } from './apply-component.ts'
+import type {
+  AnyComponent,
+  AnyOutcome,
+  Component,
+  ComponentInput,
+  ComponentOutcome,
+  ReadingClient,
+  Reportable,
+  ResolveContext,
+} from './component.ts'
+import { Reporter } from './reporter.ts'
+import { Fallback, Waiting, waiting } from './waiting.ts'
+
+/** What a run takes from its reconcile function, which outlives it. */
+export type RunParts<Primary extends Reportable, Dependencies> = Omit<
+  ApplyContext,
+  'client' | 'owner' | 'view' | 'signal'
+> & {
+  /** In the order of their needs. */
+  readonly components: readonly AnyComponent<Primary, Dependencies>[]
+  readonly dependencies: Dependencies
+  readonly owned: readonly Resource[]
+  readonly onDemand: OnDemandView | undefined
+}
+
+/** What became of all components. */
+export interface RunResult<Primary extends Reportable> {
+  readonly outcomes: readonly AnyOutcome<Primary>[]
+  readonly changes: readonly Change[]
+  /** Each once, although several components suffer from it. */
+  readonly failures: readonly Error[]
+}
+
+type Stage = NonNullable<AnyOutcome<Reportable>['stage']>
+
+/** One reconcile of one resource. */
+export class ComponentRun<Primary extends Reportable, Dependencies> {
+  readonly reporter: Reporter<Primary>
+  readonly #parts: RunParts<Primary, Dependencies>
+  readonly #request: ReconcileRequest<Primary>
+  readonly #owner: Stored<Primary>
+  readonly #outcomes = new Map<AnyComponent<Primary, Dependencies>, AnyOutcome<Primary>>()
+  readonly #desired: DesiredObject[] = []
+  readonly #changes: Change[] = []
+  readonly #disposables = new AsyncDisposableStack()
+
+  constructor(parts: RunParts<Primary, Dependencies>, request: ReconcileRequest<Primary>, owner: Stored<Primary>) {
+    this.#parts = parts
+    this.#request = request
+    this.#owner = owner
+    this.reporter = new Reporter(owner, request.clock)
+  }
+
+  /**
+   * *Errors*: `StaleViewError` when the view was old, and the reason of the signal. What goes wrong with a component is
+   * in its outcome.
+   */
+  async run(): Promise<RunResult<Primary>> {
+    await using _ = this.#disposables
+    for (const component of this.#parts.components) {
+      const outcome = await this.#take(component)
+      this.#outcomes.set(component, outcome)
+      this.#changes.push(...outcome.changes)
+      if (outcome.state === 'disabled') this.reporter.removeConditions(...(component.conditions ?? []))
+      component.report?.(outcome, this.reporter)
+    }
+    const leftovers = await this.#request.stage('prune', () => this.#prune())
+    const outcomes = [...this.#outcomes.values()]
+    const failures = outcomes.flatMap(({ failure }) => failure ?? [])
+    return { outcomes, changes: this.#changes, failures: [...new Set([...failures, ...leftovers])] }
+  }
+
+  /**
+   * Finalizes in reverse order. While a component waits or fails, those that it needs are not finalized.
+   */
+  async finalize(): Promise<RunResult<Primary>> {
+    await using _ = this.#disposables
+    const held = new Set<AnyComponent<Primary, Dependencies>>()
+    for (const component of [...this.#parts.components].reverse()) {
+      const outcome = held.has(component)
+        ? this.#outcome(component, { state: 'waiting', waiting: waiting('components that need it to be finalized') })
+        : await this.#finalizeOne(component)
+      this.#outcomes.set(component, outcome)
+      if (outcome.state !== 'done') for (const need of component.needs ?? []) held.add(need)
+      if (outcome.state !== 'done') component.report?.(outcome, this.reporter)
+    }
+    const outcomes = [...this.#outcomes.values()]
+    return { outcomes, changes: [], failures: [...new Set(outcomes.flatMap(({ failure }) => failure ?? []))] }
+  }
+
+  async #finalizeOne(component: AnyComponent<Primary, Dependencies>): Promise<AnyOutcome<Primary>> {
+    try {
+      const result = await this.#request.stage('finalize', () => component.finalize?.(this.#context()))
+      if (result instanceof Waiting) return this.#outcome(component, { state: 'waiting', waiting: result })
+      return this.#outcome(component, { state: 'done' })
+    } catch (error) {
+      return this.#outcome(component, { state: 'failed', failure: this.#asFailure(error) })
+    }
+  }
+
+  async #take(component: AnyComponent<Primary, Dependencies>): Promise<AnyOutcome<Primary>> {
+    const { primary } = this.reporter
+    if (!(component.isEnabled?.(primary, this.#parts.dependencies) ?? true)) {
+      return this.#outcome(component, { state: 'disabled', isReady: true })
+    }
+    const blocked = this.#blockedBy(component)
+    if (blocked !== undefined) return this.#outcome(component, { ...blocked, stage: 'needs' })
+    let stage: Stage = 'resolve'
+    try {
+      const resolved = await this.#request.stage(stage, () => component.resolve?.(this.#context()))
+      if (resolved instanceof Waiting) return this.#outcome(component, { state: 'waiting', waiting: resolved, stage })
+      const { facts, failure } = resolved instanceof Fallback ? resolved : { facts: resolved, failure: undefined }
+      stage = 'render'
+      const input = { ...this.#input(), facts }
+      const rendered = this.#request.stage(stage, () => component.render?.(input) ?? [])
+      if (rendered instanceof Waiting) {
+        return this.#outcome(component, { state: 'waiting', waiting: rendered, facts, stage })
+      }
+      checkDesired([...this.#desired, ...rendered])
+      this.#desired.push(...rendered)
+      stage = 'apply'
+      const applied = await this.#request.stage(stage, () => this.#apply(rendered))
+      const isPending = applied.objects.some(({ state }) => state === 'pending')
+      return this.#outcome(component, {
+        facts,
+        objects: applied.objects,
+        changes: applied.changes,
+        ...(applied.failure !== undefined
+          ? { state: 'failed', stage, failure: applied.failure }
+          : { state: isPending ? 'progressing' : 'done', ...(failure && { stage: 'resolve', failure }) }),
+      })
+    } catch (error) {
+      return this.#outcome(component, { state: 'failed', failure: this.#asFailure(error), stage })
+    }
+  }
+
+  /** The failure as a value, unless there is no point in going on. */
+  #asFailure(error: unknown): Error {
+    this.#request.signal.throwIfAborted()
+    if (!(error instanceof Error) || error instanceof StaleViewError) throw error
+    return error
+  }
+
+  #blockedBy({ needs = [] }: AnyComponent<Primary, Dependencies>): Partial<AnyOutcome<Primary>> | undefined {
+    const outcomes = needs.flatMap((need) => this.#outcomes.get(need) ?? [])
+    const failed = outcomes.find(({ state }) => state === 'failed')
+    if (failed !== undefined) return { state: 'failed', failure: failed.failure }
+    const held = outcomes.find(({ state }) => state === 'waiting' || state === 'progressing')
+    if (held === undefined) return undefined
+    return { state: 'waiting', waiting: held.waiting ?? waiting(`${held.name} to be ready`) }
+  }
+
+  #outcome(
+    component: AnyComponent<Primary, Dependencies>,
+    given: Partial<ComponentOutcome<Primary, unknown>>,
+  ): AnyOutcome<Primary> {
+    const { primary } = this.reporter
+    const { cache } = this.#request
+    const { dependencies } = this.#parts
+    const { state = 'done', objects = [] } = given
+    return {
+      name: component.name,
+      state,
+      primary,
+      facts: undefined,
+      waiting: undefined,
+      failure: undefined,
+      stage: undefined,
+      objects,
+      changes: [],
+      isReady:
+        component.isReady?.({ primary, cache, dependencies }) ?? (state === 'done' && given.failure === undefined),
+      ...given,
+    }
+  }
+
+  #input(): ComponentInput<Primary, Dependencies> {
+    return {
+      primary: this.reporter.primary,
+      dependencies: this.#parts.dependencies,
+      factsOf: <Facts>(component: Component<Primary, Facts, Dependencies>) =>
+        // An outcome holds the facts of the component that it is kept under.
+        this.#outcomes.get(component as AnyComponent<Primary, Dependencies>)?.facts as Facts | undefined,
+    }
+  }
+
+  #context(): ResolveContext<Primary, Dependencies> {
+    const { key, cache, client, logger, clock, signal } = this.#request
+    const { reporter } = this
+    return {
+      ...this.#input(),
+      // What a component reports on its way is part of the resource from then on.
+      get primary() {
+        return reporter.primary
+      },
+      key,
+      cache,
+      client: readingPartOf(client),
+      reporter,
+      logger,
+      clock,
+      signal,
+      outcomeOf: (component) => this.#outcomes.get(component),
+      use: (resource) => this.#disposables.use(resource),
+    }
+  }
+
+  async #apply(desired: readonly DesiredObject[]) {
+    const { client, signal } = this.#request
+    const { onDemand, ownerResource, ...parts } = this.#parts
+    // One look at the owner per reconcile is enough: whoever deletes it later is noticed by the next one.
+    const isChecked = this.#changes.some(({ type }) => type === 'created')
+    const applied = await applyObjects(desired, {
+      ...parts,
+      client,
+      owner: this.#owner,
+      ownerResource: isChecked ? undefined : ownerResource,
+      view: this.#view,
+      signal,
+    })
+    onDemand?.record(applied.changes)
+    return applied
+  }
+
+  get #view(): LiveView {
+    const { cache } = this.#request
+    return this.#parts.onDemand?.over(cache) ?? cache
+  }
+
+  /** Removes what no component wants any more; answers with what went wrong. */
+  async #prune(): Promise<readonly Error[]> {
+    const retained = this.#retained()
+    if (retained === 'everything') return []
+    const { client, signal } = this.#request
+    const { owned, onDemand, elsewhere, fieldManager } = this.#parts
+    const kinds = [...owned, ...(onDemand?.isReadable ? onDemand.kinds : [])]
+    const actions = planPruning({ owner: this.#owner, desired: this.#desired, kinds, elsewhere, view: this.#view })
+    const failures: Error[] = []
+    for (const action of actions) {
+      if (retained.has(`${action.resource.kind}/${action.live.metadata.name}`)) continue
+      try {
+        const change = await prune({ client, fieldManager, signal }, action)
+        this.#changes.push(change)
+        onDemand?.record([change])
+      } catch (error) {
+        failures.push(this.#asFailure(error))
+      }
+    }
+    return failures
+  }
+
+  /** What must not be pruned, because it is not known whether it is wanted. */
+  #retained(): ReadonlySet<string> | 'everything' {
+    const names: string[] = []
+    for (const [component, { state, objects }] of this.#outcomes) {
+      // A later wave may still need what an earlier one stops wanting.
+      if (objects.some((object) => object.state === 'pending')) return 'everything'
+      if (state !== 'waiting' && state !== 'failed') continue
+      if (component.mayOwn === undefined) return 'everything'
+      names.push(...component.mayOwn(this.#owner).map(({ resource, name }) => `${resource.kind}/${name}`))
+    }
+    return new Set(names)
+  }
+}
+
+function readingPartOf(client: KubeClient): ReadingClient {
+  return {
+    get: (of, key, options) => client.get(of, key, options),
+    list: (of, options) => client.list(of, options),
+    listAll: (of, options) => client.listAll(of, options),
+  }
+}

@@ -1,0 +1,148 @@
+/** One feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
+import type { Clock, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import type { Change } from '../engine/apply.ts'
+import type { DesiredObject } from '../engine/desired-object.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Reporter } from './reporter.ts'
+import type { Fallback, Waiting } from './waiting.ts'
+
+/** A resource with a status. */
+export type Reportable = KubeObject & { readonly status?: unknown }
+
+/** Names an object in the namespace of its owner. */
+export interface ObjectId {
+  readonly resource: Resource
+  readonly name: string
+}
+
+/** The part of a client that does not write: writes are the engine's. */
+export type ReadingClient = Pick<KubeClient, 'get' | 'list' | 'listAll'>
+
+/** What all stages of a component see. */
+export interface ComponentInput<Primary extends Reportable, Dependencies> {
+  /** The resource, with the status as far as it is known by now. */
+  readonly primary: Stored<Primary>
+  /** What the controller was given from outside: clients of other services, settings. */
+  readonly dependencies: Dependencies
+  /** The facts of a component that comes before; undefined when it is disabled, waits or failed. */
+  factsOf<Facts>(component: Component<Primary, Facts, Dependencies>): Facts | undefined
+}
+
+/** What `resolve` and `finalize` work with. */
+export interface ResolveContext<Primary extends Reportable, Dependencies = undefined>
+  extends ComponentInput<Primary, Dependencies> {
+  readonly key: ObjectKey
+  /** Reads what the controller watches, own writes included. Free of charge. */
+  readonly cache: CacheReader
+  /** Asks the API server itself, where a cache may be too old for the decision. */
+  readonly client: ReadingClient
+  /** Reports at once, for what must be in the status even if a later step fails. */
+  readonly reporter: Reporter<Primary>
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Pass it to everything that waits. */
+  readonly signal: AbortSignal
+  /** What became of a component that comes before. */
+  outcomeOf(component: AnyComponent<Primary, Dependencies>): AnyOutcome<Primary> | undefined
+  /** Disposes of a resource when the reconcile ends, such as a client that later components use as well. */
+  use<R extends AsyncDisposable>(resource: R): R
+}
+
+/** What `render` looks at. Pure: no client, no clock, no cache. */
+export interface RenderInput<Primary extends Reportable, Facts, Dependencies = undefined>
+  extends ComponentInput<Primary, Dependencies> {
+  readonly facts: Facts
+}
+
+/** What became of one desired object. */
+export interface ObjectOutcome {
+  readonly desired: DesiredObject
+  /**
+   * `current`: the live object is as desired, written or not; `pending`: it is not ready or is being deleted; `failed`;
+   * `skipped`: something before it failed or is pending.
+   */
+  readonly state: 'current' | 'pending' | 'failed' | 'skipped'
+}
+
+/** What became of a component. */
+export interface ComponentOutcome<Primary extends Reportable, Facts> {
+  readonly name: string
+  /**
+   * `done`: all objects are written; `progressing`: written, but some are not ready; `disabled`: its objects are pruned;
+   * `waiting` and `failed`: its objects stay as they are, but for those that were written before the failure.
+   */
+  readonly state: 'done' | 'progressing' | 'disabled' | 'waiting' | 'failed'
+  /** The resource, with the status as far as it is known by now. */
+  readonly primary: Stored<Primary>
+  /** Undefined unless they were resolved. */
+  readonly facts: Facts | undefined
+  readonly waiting: Waiting | undefined
+  /** Set when it failed, and when it goes on with facts that could not be refreshed. */
+  readonly failure: Error | undefined
+  /** Where it failed or waits; `needs`: a component that it needs did. */
+  readonly stage: 'needs' | 'resolve' | 'render' | 'apply' | undefined
+  readonly objects: readonly ObjectOutcome[]
+  readonly changes: readonly Change[]
+  /** What {@link Component.isReady} says; true for what is disabled. */
+  readonly isReady: boolean
+}
+
+/** The outcome of whatever component. */
+export type AnyOutcome<Primary extends Reportable> = ComponentOutcome<Primary, unknown>
+
+/** A component with whatever facts. */
+export type AnyComponent<Primary extends Reportable, Dependencies = undefined> = Component<
+  Primary,
+  unknown,
+  Dependencies
+>
+
+/**
+ * A feature, with everything about it and nothing about others. Adding one is a folder and a line in a list.
+ *
+ * The engine takes components in the order of their needs and each through its stages: resolve → render → apply →
+ * report. So `resolve` sees what the components before it have applied, such as the address of a Service.
+ *
+ * @example
+ * const ingress: Component<WebApp> = {
+ *   name: 'ingress',
+ *   isEnabled: ({ spec }) => spec.host !== undefined,
+ *   render: ({ primary }) => [renderIngress(primary)],
+ * }
+ */
+export interface Component<Primary extends Reportable, Facts = undefined, Dependencies = undefined> {
+  /** Unique in its controller; shown in logs, errors, metrics and plans. */
+  readonly name: string
+  /** Components whose facts or objects come first. While one of them fails or waits, so does this one. */
+  readonly needs?: readonly AnyComponent<Primary, Dependencies>[]
+  /** Components that come first if they can; their failure does not matter here. */
+  readonly after?: readonly AnyComponent<Primary, Dependencies>[]
+  /** Types of the conditions it reports; removed when it is disabled. Each belongs to one component. */
+  readonly conditions?: readonly string[]
+  /** Disabled: nothing is resolved or rendered, and what it had is pruned. @default always enabled */
+  isEnabled?(primary: Stored<Primary>, dependencies: Dependencies): boolean
+  /**
+   * Every object that it may render in the namespace of the resource. While it waits or fails, these are kept and
+   * everything else is pruned. @default unknown: nothing at all is pruned meanwhile
+   */
+  mayOwn?(primary: Stored<Primary>): readonly ObjectId[]
+  /**
+   * Finds out what rendering needs, and acts on the world outside the cluster. Must be idempotent, and cheap when
+   * nothing changed: keep in the status when something was last asked. @default no facts
+   */
+  resolve?(
+    context: ResolveContext<Primary, Dependencies>,
+  ): Promise<Facts | Waiting | Fallback<Facts>> | Facts | Waiting | Fallback<Facts>
+  /** The objects that should exist. Pure. @default none */
+  render?(input: RenderInput<Primary, Facts, Dependencies>): readonly DesiredObject[] | Waiting
+  /** Whether its part of the resource works, from what is live. @default when no object is pending */
+  isReady?(context: Pick<ResolveContext<Primary, Dependencies>, 'primary' | 'cache' | 'dependencies'>): boolean
+  /** Reports its conditions and its part of the status. Called for every outcome, also `disabled`. */
+  report?(outcome: ComponentOutcome<Primary, Facts>, reporter: Reporter<Primary>): void
+  /**
+   * Undoes what is outside the reach of the garbage collector before the resource goes. Runs in reverse order, also
+   * for components that are disabled by then. Must be idempotent. `waiting` keeps the resource.
+   */
+  finalize?(context: ResolveContext<Primary, Dependencies>): Promise<Waiting | undefined>
+}

@@ -1,0 +1,280 @@
+/** The one reconcile engine: a resource's components, its finalizer and its status. */
+import { isNotFound, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import { TerminalError } from '../controller/controller-error.ts'
+import type { Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
+import { AcceptedDifferences } from '../engine/accepted-differences.ts'
+import { type Change, prune } from '../engine/apply.ts'
+import { StaleViewError } from '../engine/engine-error.ts'
+import { FieldTreePool } from '../engine/field-tree.ts'
+import { isJsonEqual } from '../engine/json-equal.ts'
+import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
+import type { OwnedElsewhere } from '../engine/ownership.ts'
+import { planRelease } from '../engine/plan.ts'
+import { writeStatus } from '../engine/write-status.ts'
+import type { Occurrence } from '../events/event-series.ts'
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../finalizers/finalizer.ts'
+import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
+import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
+import { ComponentRun, type RunResult } from './component-run.ts'
+import type { Reporter } from './reporter.ts'
+
+/** What the report of a controller is told. */
+export interface ReconcileSummary<Primary extends Reportable> {
+  /** The resource, with the status that its components have reported. */
+  readonly primary: Stored<Primary>
+  /** In the order in which they ran. */
+  readonly outcomes: readonly AnyOutcome<Primary>[]
+  readonly changes: readonly Change[]
+  /** Everything that failed, each once. Empty: the resource is as desired, or waits. */
+  readonly failures: readonly Error[]
+  /** The first failure. */
+  readonly failure: Error | undefined
+  /** Every component that is enabled is ready. */
+  readonly isReady: boolean
+  /** The resource is being deleted: components were finalized, not applied. */
+  readonly isDeleting: boolean
+  readonly key: ObjectKey
+  readonly cache: CacheReader
+  readonly clock: ReconcileRequest<Primary>['clock']
+}
+
+/** What the report of a controller returns. */
+export interface ReconcileReport<Primary extends Reportable> {
+  /** Replaces the status that the components have reported. @default that status */
+  readonly status?: Primary['status']
+  /** Recorded after the status is written, so that a repeated reconcile does not repeat them. */
+  readonly events?: readonly Occurrence[]
+  /** When to reconcile again although nothing changes. */
+  readonly requeueAfterMs?: number
+  /** The failures are dealt with by `requeueAfterMs`: no error, no backoff. @default false */
+  readonly isHandled?: boolean
+  /** Leaves the status as it is in the cluster. @default false */
+  readonly keepsStatus?: boolean
+}
+
+/** How a resource is reconciled. */
+export type ComponentOptions<Primary extends Reportable, Dependencies = undefined> = EngineOptions<
+  Primary,
+  Dependencies
+> &
+  (undefined extends Dependencies
+    ? { readonly dependencies?: Dependencies }
+    : {
+        /** Handed to every component. */
+        readonly dependencies: Dependencies
+      })
+
+interface EngineOptions<Primary extends Reportable, Dependencies> {
+  readonly resource: Resource<Primary>
+  /** The kinds that components render. What is owned of these and not rendered is pruned. */
+  readonly owned: readonly Resource[]
+  /** What components render in other namespaces. @default nothing */
+  readonly elsewhere?: readonly OwnedElsewhere[]
+  /** Kinds that not every cluster serves. @default none */
+  readonly onDemand?: KindsOnDemand<Primary>
+  readonly fieldManager: string
+  readonly components: readonly AnyComponent<Primary, Dependencies>[]
+  /** Required as soon as a component finalizes: a qualified name such as `example.com/dns`. */
+  readonly finalizer?: string
+  /** What to do about fields that somebody else changed. @default 'force': change them back */
+  readonly conflicts?: 'force' | 'fail'
+  /** Completes the status, such as a phase, from the outcomes of all components. */
+  report?(summary: ReconcileSummary<Primary>, reporter: Reporter<Primary>): ReconcileReport<Primary> | undefined
+}
+
+/** What a controller knows of a reconcile function that the engine made. */
+export interface EngineReconcile<Primary extends Reportable> extends Reconcile<Primary> {
+  readonly engine: Pick<EngineOptions<Primary, unknown>, 'resource' | 'owned' | 'fieldManager' | 'finalizer'> & {
+    readonly elsewhere: readonly OwnedElsewhere[]
+    readonly onDemand: readonly Resource[]
+    readonly finalizes: boolean
+  }
+}
+
+/**
+ * Builds the reconcile function of a controller from components.
+ *
+ * *Guarantees*: a component that fails or waits holds up only those that need it; failures are reported in the status
+ * before they are thrown; an unchanged resource costs no request; the resource does not go before every component has
+ * finalized. *Errors*: `StaleViewError` when the view was old, which a controller takes for a conflict and retries
+ * without an error in log or metrics.
+ *
+ * @example
+ * const reconcile = reconcileComponents({
+ *   resource: WebApps, owned: [Deployments, Services], fieldManager: 'webapp-operator',
+ *   components: [deployment, service],
+ * })
+ */
+export function reconcileComponents<Primary extends Reportable, Dependencies>(
+  options: ComponentOptions<Primary, Dependencies>,
+): EngineReconcile<Primary> {
+  const engine = new ComponentEngine(options)
+  const { resource, owned, elsewhere = [], onDemand, fieldManager, finalizer } = options
+  const about = { resource, owned, elsewhere, onDemand: onDemand?.kinds ?? [], fieldManager }
+  const finalizes = options.components.some(({ finalize }) => finalize !== undefined)
+  return Object.assign((request: ReconcileRequest<Primary>) => engine.reconcile(request), {
+    engine: { ...about, finalizes, ...(finalizer !== undefined && { finalizer }) },
+  })
+}
+
+class ComponentEngine<Primary extends Reportable, Dependencies> {
+  readonly #options: EngineOptions<Primary, Dependencies>
+  /** Undefined only where components expect nothing else. */
+  readonly #dependencies: Dependencies
+  readonly #components: readonly AnyComponent<Primary, Dependencies>[]
+  readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences() }
+  readonly #onDemand: OnDemandReader<Primary> | undefined
+
+  constructor(options: ComponentOptions<Primary, Dependencies>) {
+    this.#options = options
+    this.#dependencies = options.dependencies as Dependencies
+    this.#components = inOrderOfNeeds(options.components)
+    this.#onDemand = options.onDemand && new OnDemandReader(options.onDemand)
+    const finalizing = this.#components.find(({ finalize }) => finalize !== undefined)
+    if (finalizing !== undefined && options.finalizer === undefined) {
+      throw new InvalidComponentsError(
+        `component "${finalizing.name}" finalizes, but there is no finalizer; name one, such as example.com/${finalizing.name}`,
+      )
+    }
+  }
+
+  async reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
+    // Not `request.object`: whoever wraps this may have written to the resource already, a finalizer for instance.
+    const object = request.cache.get(this.#options.resource, request.key)
+    if (object === undefined) return this.#release(request)
+    if (object.metadata.deletionTimestamp !== undefined) return this.#delete(request, object)
+    const owner = await this.#withFinalizer(request, object)
+    const run = await this.#open(request, owner)
+    const result = await run.run()
+    this.#onDemand?.finish(owner)
+    return this.#report(request, owner, run.reporter, result)
+  }
+
+  /** The resource is gone: what it owned goes by itself, what it has in other namespaces does not. */
+  async #release({ key, cache, client, signal }: ReconcileRequest<Primary>): Promise<ReconcileResult> {
+    const { elsewhere = [], fieldManager } = this.#options
+    for (const action of planRelease(key, elsewhere, cache)) await prune({ client, fieldManager, signal }, action)
+    return {}
+  }
+
+  async #delete(request: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<ReconcileResult> {
+    const { finalizer, resource } = this.#options
+    const { client, signal } = request
+    const run = await this.#open(request, object, false)
+    if (finalizer === undefined || !hasFinalizer(object, finalizer)) {
+      return this.#report(request, object, run.reporter, { outcomes: [], changes: [], failures: [] })
+    }
+    const result = await run.finalize()
+    if (result.outcomes.every(({ state }) => state === 'done')) {
+      for (const event of run.reporter.events) request.events.record(object, event)
+      await removeFinalizer(client, resource, object, finalizer, { signal })
+      return {}
+    }
+    return this.#report(request, object, run.reporter, result)
+  }
+
+  async #withFinalizer(request: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<Stored<Primary>> {
+    const { finalizer, resource } = this.#options
+    const { client, signal } = request
+    const isNeeded = this.#components.some(
+      ({ finalize, isEnabled }) => finalize !== undefined && (isEnabled?.(object, this.#dependencies) ?? true),
+    )
+    if (!isNeeded || finalizer === undefined) return object
+    return addFinalizer(client, resource, object, finalizer, { signal })
+  }
+
+  async #open(
+    request: ReconcileRequest<Primary>,
+    owner: Stored<Primary>,
+    reads = true,
+  ): Promise<ComponentRun<Primary, Dependencies>> {
+    const { owned, elsewhere = [], fieldManager, conflicts = 'force', resource } = this.#options
+    const parts = {
+      ...this.#memory,
+      components: this.#components,
+      dependencies: this.#dependencies,
+      owned,
+      elsewhere,
+      onDemand: reads ? await this.#onDemand?.read(owner, request) : undefined,
+      fieldManager,
+      conflicts,
+      ownerResource: resource,
+    }
+    return new ComponentRun(parts, request, owner)
+  }
+
+  #report(
+    request: ReconcileRequest<Primary>,
+    owner: Stored<Primary>,
+    reporter: Reporter<Primary>,
+    result: RunResult<Primary>,
+  ): Promise<ReconcileResult> {
+    const { key, cache, clock, events } = request
+    const { outcomes, changes, failures } = result
+    return request.stage('report', async () => {
+      const report =
+        this.#options.report?.(
+          {
+            primary: reporter.primary,
+            outcomes,
+            changes,
+            failures,
+            failure: failures[0],
+            isReady: failures.length === 0 && outcomes.every(({ isReady }) => isReady),
+            isDeleting: owner.metadata.deletionTimestamp !== undefined,
+            key,
+            cache,
+            clock,
+          },
+          reporter,
+        ) ?? {}
+      if (!report.keepsStatus) await this.#writeStatus(request, owner, report.status ?? reporter.status)
+      for (const event of [...reporter.events, ...(report.events ?? [])]) events.record(owner, event)
+      if (failures.length > 0 && !report.isHandled) throw asOne(failures)
+      return requeueOf(outcomes, report.requeueAfterMs)
+    })
+  }
+
+  /**
+   * What was found out is kept although somebody edited the resource meanwhile: otherwise the world outside would be
+   * asked for everything again after each edit.
+   */
+  async #writeStatus(
+    { client, key, signal }: ReconcileRequest<Primary>,
+    owner: Stored<Primary>,
+    status: Primary['status'],
+  ): Promise<void> {
+    const { resource, fieldManager } = this.#options
+    const options = { signal, fieldManager }
+    try {
+      await writeStatus(client, resource, owner, status, options)
+    } catch (error) {
+      if (!(error instanceof StaleViewError)) throw error
+      const latest = await client.get(resource, key, { signal }).catch((cause: unknown) => {
+        throw isNotFound(cause) ? error : cause
+      })
+      const isSame = latest.metadata.uid === owner.metadata.uid && isJsonEqual(latest.status ?? {}, owner.status ?? {})
+      if (!isSame) throw error
+      await writeStatus(client, resource, latest, status, options)
+    }
+  }
+}
+
+function requeueOf(outcomes: readonly AnyOutcome<Reportable>[], reported: number | undefined): ReconcileResult {
+  const delays = [reported, ...outcomes.map(({ waiting }) => waiting?.requeueAfterMs)].filter(
+    (delay): delay is number => delay !== undefined,
+  )
+  return delays.length === 0 ? {} : { requeueAfterMs: Math.min(...delays) }
+}
+
+/** One error that keeps all others. It is terminal only when each of them is. */
+function asOne(failures: readonly Error[]): Error {
+  const [first] = failures
+  if (first !== undefined && failures.length === 1) return first
+  const message = failures.map((failure) => failure.message).join('; ')
+  const all = new AggregateError(failures, message)
+  return failures.every((failure) => failure instanceof TerminalError)
+    ? new TerminalError(message, { cause: all })
+    : all
+}

@@ -1,0 +1,138 @@
+/**
+ * Kinds that are read when they are needed instead of being watched, because most clusters do not serve them: a watch on
+ * what is not there does nothing but fail. So nobody has to be restarted when such a kind is installed or removed.
+ */
+import {
+  formatKey,
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type ObjectKey,
+  objectKey,
+  type Resource,
+  type Stored,
+} from '@reeve/kube'
+import type { Logger } from '../logging/logger.ts'
+import { LruMap } from '../lru-map.ts'
+import { controllerOf } from '../owner-references/owner-reference.ts'
+import type { Change } from './apply.ts'
+import type { LiveView } from './live-view.ts'
+
+/** Which kinds, and who wants them. */
+export interface KindsOnDemand<Primary extends KubeObject> {
+  readonly kinds: readonly Resource[]
+  /** Whether a resource wants objects of these kinds. One that does not is looked at once, to prune what it had. */
+  isWanted(primary: Primary): boolean
+  /** The error for a resource that wants kinds which the cluster does not serve. */
+  missing(cause: unknown): Error
+}
+
+/** How many resources are remembered to have nothing of the kinds. One that is forgotten costs a list again. */
+const CAPACITY = 10_000
+
+/** What reading needs. */
+interface ReadContext {
+  readonly client: Pick<KubeClient, 'listAll'>
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+/** Reads the objects of a resource, when they may matter. Remembers, within bounds, who has none. */
+export class OnDemandReader<Primary extends KubeObject> {
+  readonly #options: KindsOnDemand<Primary>
+  /** Resources that want nothing and have nothing, with their uid. */
+  readonly #done = new LruMap<string, string>(CAPACITY)
+
+  constructor(options: KindsOnDemand<Primary>) {
+    this.#options = options
+  }
+
+  /**
+   * What there is for a resource; undefined when it neither wants nor has anything. Never rejects but with the reason of
+   * the signal: what went wrong is thrown by whoever looks at the objects, so that only those fail who need them.
+   */
+  async read(owner: Stored<Primary>, { client, logger, signal }: ReadContext): Promise<OnDemandView | undefined> {
+    const { kinds } = this.#options
+    const isWanted = this.#options.isWanted(owner)
+    const key = formatKey(objectKey(owner))
+    if (isWanted) this.#done.delete(key)
+    else if (this.#done.get(key) === owner.metadata.uid) return undefined
+    const { namespace } = owner.metadata
+    const scope = namespace === undefined ? {} : { namespace }
+    try {
+      const lists = await Promise.all(kinds.map((kind) => client.listAll<KubeObject>(kind, { ...scope, signal })))
+      return new OnDemandView(
+        kinds,
+        lists.flatMap(({ items }) => items),
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isWanted) return new OnDemandView(kinds, [], isNotFound(error) ? this.#options.missing(error) : error)
+      if (isNotFound(error) || isForbidden(error)) this.finish(owner)
+      else logger.warn({ err: error }, 'could not read objects that may have to be pruned')
+      return undefined
+    }
+  }
+
+  /** To be called when a resource that wants nothing has nothing any more. */
+  finish(owner: Stored<Primary>): void {
+    if (!this.#options.isWanted(owner)) this.#done.set(formatKey(objectKey(owner)), owner.metadata.uid)
+  }
+}
+
+/** The objects as they were read, with what was written since. */
+export class OnDemandView {
+  readonly kinds: readonly Resource[]
+  readonly #live = new Map<string, Stored<KubeObject>>()
+  readonly #failure: unknown
+
+  constructor(kinds: readonly Resource[], objects: Iterable<Stored<KubeObject>>, failure?: unknown) {
+    this.kinds = kinds
+    this.#failure = failure
+    for (const object of objects) this.#live.set(identify(object.kind, objectKey(object)), object)
+  }
+
+  /** Whether the objects could be read, so that they may be pruned. */
+  get isReadable(): boolean {
+    return this.#failure === undefined
+  }
+
+  /** Takes note of what was written. */
+  record(changes: readonly Change[]): void {
+    for (const { type, resource, object } of changes.filter((change) => this.#includes(change.resource))) {
+      const identity = identify(resource.kind, objectKey(object))
+      if (type === 'deleted') this.#live.delete(identity)
+      else this.#live.set(identity, object)
+    }
+  }
+
+  /** A view that shows these kinds from here, and everything else from `others`. *Errors*: why they were not read. */
+  over(others: LiveView): LiveView {
+    const isHere = (of: Resource) => {
+      if (!this.#includes(of)) return false
+      if (this.#failure !== undefined) throw this.#failure
+      return true
+    }
+    const live = this.#live
+    return {
+      get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {
+        if (!isHere(of)) return others.get(of, key)
+        return live.get(identify(of.kind, key)) as Stored<T> | undefined // kept under its kind
+      },
+      ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
+        if (!isHere(of)) return others.ownedBy(of, ownerUid)
+        const owned = [...live.values()].filter((one) => one.kind === of.kind && controllerOf(one)?.uid === ownerUid)
+        return owned as readonly Stored<KubeObject>[] as readonly Stored<T>[] // of that kind
+      },
+      list: (of, options) => others.list?.(of, options) ?? [],
+      selects: (of, object) => this.#includes(of) || (others.selects?.(of, object) ?? true),
+    }
+  }
+
+  #includes({ group, kind }: Resource): boolean {
+    return this.kinds.some((known) => known.group === group && known.kind === kind)
+  }
+}
+
+const identify = (kind: string, key: ObjectKey): string => `${kind}/${formatKey(key)}`
