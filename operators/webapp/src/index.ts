@@ -4,6 +4,7 @@ export {
   createWebAppOperator,
   type WebAppOperator,
   type WebAppOperatorOptions,
+  webAppOperator,
 } from './operator.ts'
 export { renderWebApp } from './render/render.ts'
 export { validateWebApp } from './validate-webapp.ts'

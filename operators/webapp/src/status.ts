@@ -39,7 +39,7 @@ export function deriveStatus(observation: Observation, clock: { now(): number })
       message: phase === 'Degraded' ? message : '',
     },
   ]
-  let conditions = webapp.status?.conditions as readonly Condition[] | undefined
+  let { conditions } = webapp.status ?? {}
   for (const state of states) {
     conditions = setCondition(
       conditions,
@@ -53,7 +53,7 @@ export function deriveStatus(observation: Observation, clock: { now(): number })
     replicas,
     availableReplicas,
     selector: selectorText(webapp),
-    ...(conditions && { conditions: [...conditions] }),
+    ...(conditions && { conditions }),
   }
 }
 

@@ -2,6 +2,7 @@
 import { objectSchema, type Problem, validate } from '@reeve/crd'
 import { isImageReference, splitImageName } from '@reeve/oci/image-reference'
 import { type WebApp, WebAppCrd } from './api/webapp.ts'
+import { InvalidWebAppError } from './invalid-webapp-error.ts'
 
 /** The verdict on a WebApp: problems refuse it, warnings let it pass with a remark. */
 export interface Verdict {
@@ -72,4 +73,15 @@ function checkEnvironment(env: NonNullable<WebApp['spec']['env']>): readonly Pro
       ? [{ field: `spec.env[${index}]`, message: 'has both value and valueFrom: keep one of them' }]
       : [],
   )
+}
+
+/**
+ * The WebApp itself, when it is valid.
+ *
+ * *Errors*: {@link InvalidWebAppError}, for one that was stored before a rule existed or past the webhook.
+ */
+export function requireValid(webapp: WebApp): WebApp {
+  const { problems } = validateWebApp(webapp)
+  if (problems.length > 0) throw new InvalidWebAppError(problems)
+  return webapp
 }

@@ -2,6 +2,7 @@
 export { type CommandLine, type ProcessParts, runCommandLine } from './command-line.ts'
 export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } from './file-options.ts'
 export { append, port, positiveInteger } from './option-values.ts'
+export { rbacCommand } from './rbac-command.ts'
 export { addRunOptions, type RunOptions } from './run-options.ts'
 export {
   type CommandContext,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { runCaptured } from '@reeve/cli/testing'
 import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { main } from './main.ts'
 
 const validate = (stdin: string, ...args: readonly string[]) =>
@@ -15,7 +16,7 @@ spec:
 `
 
 describe('the command line', () => {
-  it.each(['run', 'validate', 'crd'])('shows options and examples of %s', async (name) => {
+  it.each(['run', 'validate', 'crd', 'rbac'])('shows options and examples of %s', async (name) => {
     const { code, stdout } = await runCaptured(main, ['help', name])
     expect(code).toBe(0)
     expect(stdout).toContain('Examples:')
@@ -28,6 +29,19 @@ describe('the command line', () => {
     expect(await readFile(new URL('../../chart/crds/webapps.example.com.yaml', import.meta.url), 'utf8')).toContain(
       stdout,
     )
+  })
+
+  it('prints the roles that the operator needs', async () => {
+    const { code, stdout } = await runCaptured(main, ['rbac', '--namespace', 'webapp'])
+    const [clusterRole, role] = parseAllDocuments(stdout).map((document) => document.toJS())
+    expect(code).toBe(0)
+    expect(clusterRole).toMatchObject({ kind: 'ClusterRole', metadata: { name: 'webapp-operator' } })
+    expect(clusterRole.rules).toContainEqual({
+      apiGroups: ['apps'],
+      resources: ['deployments'],
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    })
+    expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'webapp-operator', namespace: 'webapp' } })
   })
 
   it('ends with 1 and the reason when there is no cluster to run against', async () => {

@@ -20,8 +20,9 @@ export function main(argv: readonly string[], parts?: ProcessParts): Promise<num
     ],
     subcommands: [
       { name: 'run', summary: 'watch WebApps and keep them running until SIGTERM', load: () => import('./run.ts') },
-      { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+      { name: 'validate', summary: 'validate files as the webhook would', load: () => import('./validate.ts') },
       { name: 'crd', summary: 'print the CustomResourceDefinition', load: () => import('./crd.ts') },
+      { name: 'rbac', summary: 'print the roles that the operator needs', load: () => import('./rbac.ts') },
     ],
   }
   return runCommandLine(line, argv, parts)

@@ -1,6 +1,6 @@
 /** `webapp-operator run`: the operator in a process of its own. */
 import { addRunOptions, append, type RunOptions, type Subcommand } from '@reeve/cli'
-import { FIELD_MANAGER } from '../render/labels.ts'
+import { NAME } from '../render/labels.ts'
 
 interface WebAppRunOptions extends RunOptions {
   readonly watchNamespace?: readonly string[]
@@ -17,15 +17,15 @@ export const command: Subcommand<WebAppRunOptions> = {
   configure: (cli) =>
     void addRunOptions(
       cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append),
-      FIELD_MANAGER,
+      NAME,
     ).addHelpText('after', EXAMPLES),
   run: async (options, context) => {
-    const [{ openOperatorProcess }, { createWebAppOperator }] = await Promise.all([
+    const [{ openOperatorProcess }, { webAppOperator }] = await Promise.all([
       import('@reeve/cli/operator-process'),
       import('../operator.ts'),
     ])
-    await using own = await openOperatorProcess(FIELD_MANAGER, options, context)
-    const { manager } = createWebAppOperator({
+    await using own = await openOperatorProcess(NAME, options, context)
+    const { manager } = webAppOperator.create({
       ...own.frame,
       concurrency: options.concurrency,
       namespaces: options.watchNamespace,

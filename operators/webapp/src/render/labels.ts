@@ -1,21 +1,21 @@
 /** Labels that tie a WebApp's objects together. */
 import type { WebApp } from '../api/webapp.ts'
 
-/** Who writes the fields of owned objects. */
-export const FIELD_MANAGER = 'webapp-operator'
+/** The operator's name, which is on everything it makes. */
+export const NAME = 'webapp-operator'
 
 const INSTANCE = 'app.kubernetes.io/instance'
-const NAME = 'app.kubernetes.io/name'
+const APP = 'app.kubernetes.io/name'
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 
 /** Selects the pods of one WebApp. A Deployment's selector can never change, so neither may this. */
 export function selectorLabels(webapp: WebApp): Readonly<Record<string, string>> {
-  return { [NAME]: 'webapp', [INSTANCE]: webapp.metadata.name ?? '' }
+  return { [APP]: 'webapp', [INSTANCE]: webapp.metadata.name ?? '' }
 }
 
 /** On every object of a WebApp. */
 export function objectLabels(webapp: WebApp): Readonly<Record<string, string>> {
-  return { ...selectorLabels(webapp), [MANAGED_BY]: FIELD_MANAGER }
+  return { ...selectorLabels(webapp), [MANAGED_BY]: NAME }
 }
 
 /** The selector as autoscalers read it from the scale subresource. */

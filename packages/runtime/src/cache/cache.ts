@@ -9,7 +9,8 @@ import {
   untilAborted,
 } from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import type { Runnable } from '../manager/runnable.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
+import { keepOwnFields } from '../engine/own-fields.ts'
 import { informerMetrics } from '../metrics/informer-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { CacheConfigError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
@@ -76,6 +77,7 @@ export class Cache implements Runnable, CacheReader {
   readonly #informers = new Map<string, Informer<KubeObject>>()
   readonly #byResource = new Map<string, Informer<KubeObject>[]>()
   readonly #transformIds = new Map<Transform, number>()
+  readonly #ownFields = new Map<string, Transform>()
   readonly #reader: CacheReader
   #run: { readonly signal: AbortSignal; readonly loops: Set<Promise<void>> } | undefined
 
@@ -187,6 +189,19 @@ export class Cache implements Runnable, CacheReader {
    */
   trackWrites(client: KubeClient): KubeClient {
     return trackWrites(client, (of) => this.#informersOf(of))
+  }
+
+  /**
+   * The transform that keeps which fields are the operator's own; the same one for every controller, so that they share
+   * their informers.
+   *
+   * @example
+   * cache.informer(Deployments, { transform: cache.ownFields('webapp-operator') })
+   */
+  ownFields(fieldManager: string): Transform {
+    const transform = this.#ownFields.get(fieldManager) ?? keepOwnFields(fieldManager)
+    this.#ownFields.set(fieldManager, transform)
+    return transform
   }
 
   get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {

@@ -1,8 +1,8 @@
 /** Issues and rotates the certificate of the webhook server, and makes the API server trust it. */
 import { type Clock, type KubeClient, sleep, systemClock } from '@reeve/kube'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import { RuntimeError } from '../runtime-error.ts'
 import { bundleOf, CertificateSecret, type RotationOutcome } from './certificate-secret.ts'
 import {

@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Clock, sleep, systemClock } from '@reeve/kube'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import { RuntimeError } from '../runtime-error.ts'
 import {
   CertificateHolder,

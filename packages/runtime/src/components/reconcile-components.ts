@@ -2,7 +2,7 @@
 import { isNotFound, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import { TerminalError } from '../controller/controller-error.ts'
-import type { Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
+import type { EngineFacts, Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
 import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
@@ -83,13 +83,9 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   report?(summary: ReconcileSummary<Primary>, reporter: Reporter<Primary>): ReconcileReport<Primary> | undefined
 }
 
-/** What a controller knows of a reconcile function that the engine made. */
+/** A reconcile function that says what it renders. */
 export interface EngineReconcile<Primary extends Reportable> extends Reconcile<Primary> {
-  readonly engine: Pick<EngineOptions<Primary, unknown>, 'resource' | 'owned' | 'fieldManager' | 'finalizer'> & {
-    readonly elsewhere: readonly OwnedElsewhere[]
-    readonly onDemand: readonly Resource[]
-    readonly finalizes: boolean
-  }
+  readonly engine: EngineFacts
 }
 
 /**
@@ -110,12 +106,16 @@ export function reconcileComponents<Primary extends Reportable, Dependencies>(
   options: ComponentOptions<Primary, Dependencies>,
 ): EngineReconcile<Primary> {
   const engine = new ComponentEngine(options)
-  const { resource, owned, elsewhere = [], onDemand, fieldManager, finalizer } = options
-  const about = { resource, owned, elsewhere, onDemand: onDemand?.kinds ?? [], fieldManager }
-  const finalizes = options.components.some(({ finalize }) => finalize !== undefined)
-  return Object.assign((request: ReconcileRequest<Primary>) => engine.reconcile(request), {
-    engine: { ...about, finalizes, ...(finalizer !== undefined && { finalizer }) },
-  })
+  const { resource, owned, elsewhere = [], onDemand, fieldManager, components } = options
+  const facts: EngineFacts = {
+    resource,
+    owned,
+    elsewhere: elsewhere.map((kind) => kind.resource),
+    onDemand: onDemand?.kinds ?? [],
+    fieldManager,
+    finalizes: components.some(({ finalize }) => finalize !== undefined),
+  }
+  return Object.assign((request: ReconcileRequest<Primary>) => engine.reconcile(request), { engine: facts })
 }
 
 class ComponentEngine<Primary extends Reportable, Dependencies> {

@@ -50,6 +50,11 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   readonly retryRate?: TokenBucketOptions
   /** Told of every reconcile after its end; for traces and a console. An exception is logged. */
   readonly onReconcile?: (record: ReconcileRecord) => void
+  /**
+   * Records a Warning event on an object whose reconcile fails, once per failure and not once per retry. Switch it off
+   * where the reconcile function records its own. @default true
+   */
+  readonly failureEvents?: boolean
   /** How many records {@link Controller.records} keeps. @default 200 */
   readonly maxRecords?: number
 }
@@ -77,6 +82,7 @@ export const CONTROLLER_DEFAULTS = Object.freeze({
   syncTimeoutMs: 120_000,
   needsLeadership: true,
   maxRecords: 200,
+  failureEvents: true,
 })
 
 /** Share by which resyncs come earlier or later, so that many controllers do not wake together. */

@@ -18,8 +18,8 @@ import type { Informer } from '../cache/informer.ts'
 import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
 import { describeReason, type ReasonEvent } from '../queue/reason.ts'
 import type { AddOptions, WorkItem } from '../queue/work-item.ts'
@@ -33,6 +33,8 @@ import {
   checkOptions,
   RESYNC_JITTER,
 } from './controller-options.ts'
+import { feedEngine } from './engine-sources.ts'
+import { FailureEvents } from './failure-events.ts'
 import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, logEnding } from './reconcile-ending.ts'
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
@@ -101,6 +103,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue<ObjectKey>
   readonly #records: RecordLog
+  readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
   readonly #informers = new Set<Informer<KubeObject>>()
   /** Each adds one handler to one informer, and answers with what removes it. */
@@ -123,6 +126,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#client = cache.trackWrites(environment.client)
     this.#metrics = controllerMetrics(name, { concurrency, ...(metrics && { metrics }) })
     this.#records = new RecordLog(this.#options.maxRecords)
+    this.#failureEvents = this.#options.failureEvents ? new FailureEvents(this.#events) : undefined
     this.#queue = new WorkQueue({
       name,
       clock: this.#clock,
@@ -140,13 +144,15 @@ export class Controller<T extends KubeObject> implements Runnable {
     )
 
     const primary = asSource(options.for)
+    const { engine } = options.reconcile
+    const sources = engine === undefined ? options : feedEngine(options, engine, cache.ownFields(engine.fieldManager))
     this.#primary = primary.resource
     this.#subscribe(cache, { ...primary, map: toItself })
-    for (const owned of options.owns ?? []) {
+    for (const owned of sources.owns ?? []) {
       this.#subscribe(cache, { ...asSource(owned), map: toController(primary.resource) })
     }
-    for (const watched of options.watches) this.#subscribe(cache, watched)
-    for (const read of options.reads ?? []) this.#informersFor(cache, asSource(read))
+    for (const watched of sources.watches) this.#subscribe(cache, watched)
+    for (const read of sources.reads ?? []) this.#informersFor(cache, asSource(read))
   }
 
   /** The last reconciles, oldest first. */
@@ -327,6 +333,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     const durationMs = endedMs - startedMs
     this.#metrics.ended(ending.outcome, durationMs / 1_000)
     if (run.isAbandoned) this.#metrics.abandoned()
+    this.#failureEvents?.note(key, this.#reader.get(this.#primary, key), ending, item.failures + 1)
     const nextDelayMs = this.#followUp(key, ending)
     this.#report(
       logger,

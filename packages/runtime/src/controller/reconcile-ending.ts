@@ -8,7 +8,7 @@ import type { ReconcileOutcome, ReconcileRecord } from './reconcile-record.ts'
 import type { ReconcileResult } from './reconcile-request.ts'
 
 /** After this many failures in a row somebody should look; before, most things cure themselves. */
-const FAILURES_TO_ESCALATE = 5
+export const FAILURES_TO_ESCALATE = 5
 
 /** How a reconcile ended and what follows from it. */
 export interface Ending {
@@ -62,8 +62,10 @@ export function logEnding(logger: Logger, record: ReconcileRecord, error: Error 
     else logger.debug(fields, 'reconciled')
   } else if (outcome === 'aborted') {
     logger.debug({ ...fields, err: error }, 'reconcile was cut short by the stop')
+  } else if (outcome === 'conflict' && attempt >= FAILURES_TO_ESCALATE) {
+    logger.warn({ ...fields, error: error.message }, 'conflict persists, retrying')
   } else if (outcome === 'conflict') {
-    logger.info({ ...fields, error: error.message }, 'somebody else was faster, looking again')
+    logger.info({ ...fields, error: error.message }, 'conflict, retrying')
   } else if (outcome === 'terminal' || attempt >= FAILURES_TO_ESCALATE) {
     logger.error({ ...fields, err: error }, 'reconcile failed')
   } else {

@@ -1,5 +1,5 @@
 /** What a reconcile function is given and what it answers. */
-import type { Clock, KubeClient, KubeObject, ObjectKey, Stored } from '@reeve/kube'
+import type { Clock, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -45,11 +45,27 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number
 }
 
+/** What a controller has to know of a reconcile function that the engine made, to feed it with the right caches. */
+export interface EngineFacts {
+  readonly resource: Resource
+  /** Kinds that it renders. */
+  readonly owned: readonly Resource[]
+  /** Kinds that it renders in other namespaces. */
+  readonly elsewhere: readonly Resource[]
+  /** Kinds that it reads when they are needed. */
+  readonly onDemand: readonly Resource[]
+  readonly fieldManager: string
+  /** Whether it sets a finalizer. */
+  readonly finalizes: boolean
+}
+
 /**
  * Makes the world match the object: idempotent, and correct from whatever state it finds. May throw; then it runs
  * again after a backoff, unless it threw a `TerminalError`.
  */
-export type Reconcile<T extends KubeObject> = (
-  request: ReconcileRequest<T>,
+export interface Reconcile<T extends KubeObject> {
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement is the usual case
-) => Promise<ReconcileResult | undefined | void>
+  (request: ReconcileRequest<T>): Promise<ReconcileResult | undefined | void>
+  /** Set by `reconcileComponents`. Whoever wraps such a function passes it on. */
+  readonly engine?: EngineFacts
+}

@@ -1,6 +1,6 @@
 /** One term of leadership: until when it holds, and which writes are under way in it. */
 import type { Clock, Timer } from '@reeve/kube'
-import { InFlight } from '../manager/in-flight.ts'
+import { InFlight } from '../lifecycle/in-flight.ts'
 import { NotLeaderError } from './election-error.ts'
 import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 

@@ -16,9 +16,9 @@ import {
   type Timer,
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import { type EventMetrics, eventMetrics } from '../metrics/event-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'

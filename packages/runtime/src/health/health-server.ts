@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
+import { InFlight } from '../lifecycle/in-flight.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { InFlight } from '../manager/in-flight.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { CheckResult, HealthChecks } from './health-checks.ts'
 

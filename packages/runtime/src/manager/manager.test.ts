@@ -2,11 +2,11 @@ import { ConfigMaps, type KubeClient, Leases, sleep, systemClock } from '@reeve/
 import { expect, test, vi } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { LeadershipLostError, NotLeaderError } from '../election/election-error.ts'
+import type { Runnable, StartPhase } from '../lifecycle/runnable.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { createManager, type Manager, type ManagerOptions } from './manager.ts'
 import { RunnableFailedError, ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
-import type { Runnable, StartPhase } from './runnable.ts'
 
 const lease = { namespace: 'shop', name: 'operator' }
 

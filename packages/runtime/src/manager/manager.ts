@@ -8,11 +8,11 @@ import { type Leadership, LeadershipTerm } from '../election/leadership.ts'
 import { timeSource } from '../election/time-source.ts'
 import { HealthChecks } from '../health/health-checks.ts'
 import { HealthServer } from '../health/health-server.ts'
+import { type Runnable, START_PHASES, type StartPhase } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'
 import { ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
-import { type Runnable, START_PHASES, type StartPhase } from './runnable.ts'
 import { RunnableGroup } from './runnable-group.ts'
 
 /** Where a server listens. */

@@ -2,7 +2,6 @@
 import { untilAborted } from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { RunnableFailedError } from './manager-error.ts'
-import type { Runnable } from './runnable.ts'
 
 /** What a group tells its manager. */
 export interface RunnableGroupOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operatorFrame } from '../manager/operator-frame.ts'
+import { operatorFrame } from '../operator/operator-frame.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { addWebhooks, type WebhookOptions } from './add-webhooks.ts'

@@ -10,9 +10,9 @@ import {
   type ServingCertificate,
 } from '../certificates/certificate-source.ts'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
+import { InFlight } from '../lifecycle/in-flight.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { InFlight } from '../manager/in-flight.ts'
-import type { Runnable } from '../manager/runnable.ts'
 import { overdue } from '../runtime-error.ts'
 import { BodyBudget, parseDuration, readBody } from './request-body.ts'
 import { BadReviewError } from './webhook-route.ts'

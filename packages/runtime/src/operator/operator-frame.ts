@@ -4,8 +4,8 @@ import { Cache, type CacheOptions } from '../cache/cache.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'
 import { ApiEventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
+import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
-import { createManager, type Manager, type ManagerOptions } from './manager.ts'
 
 /** What operators have in common; each adds its own. */
 export interface OperatorFrameOptions

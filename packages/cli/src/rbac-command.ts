@@ -1,0 +1,45 @@
+/** `<operator> rbac`: the roles that an operator needs, derived from what it watches and renders. */
+import type { RbacOptions, RbacRoles } from '@reeve/runtime'
+import { EXIT, type Subcommand } from './subcommand.ts'
+
+/** What the options give. */
+interface Options {
+  readonly namespace: string
+  readonly webhook: boolean
+  readonly webhookSecret: string
+  readonly webhookConfiguration: string
+}
+
+/**
+ * The subcommand.
+ *
+ * @param operator its name, after which the objects of its chart are called
+ * @param load imports the operator, when the command runs
+ *
+ * @example
+ * export const command = rbacCommand('greeter', async () => (await import('../operator.ts')).greeter)
+ */
+export function rbacCommand(
+  operator: string,
+  load: () => Promise<{ rbac(options: RbacOptions): RbacRoles }>,
+): Subcommand<Options> {
+  return {
+    configure: (cli) =>
+      void cli
+        .option('--namespace <name>', 'namespace of the operator', operator)
+        .option('--webhook', 'include the rights to issue the certificate of the webhooks', false)
+        .option('--webhook-secret <name>', 'Secret of that certificate', `${operator}-certificate`)
+        .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is set', operator)
+        .addHelpText(
+          'after',
+          `\nExamples:\n  ${operator} rbac\n  ${operator} rbac --namespace ${operator}-system --webhook | kubectl apply -f -`,
+        ),
+    run: async ({ namespace, webhook, webhookSecret, webhookConfiguration }, { stdout }) => {
+      const [{ stringify }, { rbac }] = await Promise.all([import('yaml'), load()])
+      const serving = { secret: webhookSecret, configurations: [webhookConfiguration] }
+      const { clusterRole, roles } = rbac({ namespace, ...(webhook && { webhook: serving }) })
+      stdout.write([clusterRole, ...roles].map((role) => stringify(role)).join('---\n'))
+      return EXIT.done
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** Feeds a reconcile function of the engine with the right caches, and refuses a controller that would not. */
+import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
+import { resourceName } from '../cache/informer-options.ts'
+import type { Transform } from '../cache/transform.ts'
+import { ControllerConfigError } from './controller-error.ts'
+import type { EngineFacts } from './reconcile-request.ts'
+import { asSource, type MappedSource, type Source } from './sources.ts'
+
+/** Where a controller takes its objects from. */
+export interface Sources<T extends KubeObject> {
+  readonly name: string
+  readonly for: Resource<T> | Source<T>
+  readonly owns?: readonly (Resource | Source<KubeObject>)[]
+  readonly watches: readonly MappedSource<KubeObject>[]
+  readonly reads?: readonly (Resource | Source<KubeObject>)[]
+}
+
+/**
+ * The sources, with the transform that the engine needs on every kind that it renders: without it each object would be
+ * written in every reconcile.
+ *
+ * *Errors*: {@link ControllerConfigError} when a rendered kind is not cached, a transform drops what the engine compares,
+ * or the function is about another resource.
+ */
+export function feedEngine<T extends KubeObject>(
+  sources: Sources<T>,
+  engine: EngineFacts,
+  ownFields: Transform,
+): Pick<Sources<T>, 'owns' | 'watches' | 'reads'> {
+  const { name, owns = [], watches, reads = [] } = sources
+  const primary = asSource(sources.for).resource
+  if (resourceName(primary) !== resourceName(engine.resource)) {
+    throw new ControllerConfigError(
+      name,
+      'for',
+      resourceName(primary),
+      `${resourceName(engine.resource)}, as its reconcile function says`,
+    )
+  }
+  const rendered = new Set([...engine.owned, ...engine.elsewhere].map(resourceName))
+  const feed = <S extends Source<KubeObject>>(source: S): S => {
+    const { resource, transform, metadataOnly = false } = source
+    if (!rendered.has(resourceName(resource)) || metadataOnly) return source
+    if (transform === undefined) return { ...source, transform: ownFields }
+    if (!keepsOwnFields(transform, engine.fieldManager, resource)) {
+      const remedy = `one that keeps metadata.managedFields of ${engine.fieldManager}, or none: see keepOwnFields`
+      throw new ControllerConfigError(name, `the transform of ${resourceName(resource)}`, transform.name || 'a', remedy)
+    }
+    return source
+  }
+  const fed = {
+    owns: owns.map((source) => feed(asSource(source))),
+    watches: watches.map(feed),
+    reads: reads.map((source) => feed(asSource(source))),
+  }
+  requireAll(name, 'owns', engine.owned, fed.owns)
+  requireAll(name, 'owns, watches or reads', engine.elsewhere, [...fed.owns, ...fed.watches, ...fed.reads])
+  return fed
+}
+
+function requireAll(
+  name: string,
+  option: string,
+  rendered: readonly Resource[],
+  sources: readonly Source<KubeObject>[],
+): void {
+  const cached = new Set(sources.map(({ resource }) => resourceName(resource)))
+  const missing = rendered.find((resource) => !cached.has(resourceName(resource)))
+  if (missing === undefined) return
+  const listed = cached.size === 0 ? 'nothing' : [...cached].join(', ')
+  throw new ControllerConfigError(name, option, listed, `complete: its components render ${resourceName(missing)}`)
+}
+
+/** Tried on an object that carries nothing but its identity and the operator's fields. */
+function keepsOwnFields(transform: Transform, fieldManager: string, resource: Resource): boolean {
+  const probe: KubeObject = {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    metadata: {
+      name: 'probe',
+      ...(resource.namespaced && { namespace: 'probe' }),
+      uid: 'probe',
+      resourceVersion: '1',
+      managedFields: [{ manager: fieldManager, operation: 'Apply', fieldsV1: { 'f:metadata': {} } }],
+    },
+  }
+  return transform(probe).metadata.managedFields?.some(({ manager }) => manager === fieldManager) ?? false
+}

@@ -1,0 +1,278 @@
+/** The front door: an operator named and described once, from which everything else follows. */
+import { connect, type KubeObject, type Resource } from '@reeve/kube'
+import type { Cache } from '../cache/cache.ts'
+import type { AnyComponent, Reportable } from '../components/component.ts'
+import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
+import { Controller } from '../controller/controller.ts'
+import type { ControllerOptions } from '../controller/controller-options.ts'
+import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import type { Reconcile } from '../controller/reconcile-request.ts'
+import { asSource, type MappedSource, type Source } from '../controller/sources.ts'
+import type { DesiredObject } from '../engine/desired-object.ts'
+import { createLogger } from '../logging/create-logger.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Manager } from '../manager/manager.ts'
+import { runUntilSignal } from '../manager/run-until-signal.ts'
+import type { BackoffOptions } from '../queue/backoff.ts'
+import { RuntimeError } from '../runtime-error.ts'
+import { addWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/add-webhooks.ts'
+import type { WebhookRoute } from '../webhooks/webhook-route.ts'
+import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
+import { type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
+
+/** Settings of a controller that have good defaults. */
+type Tuning<Primary extends KubeObject> = Pick<
+  ControllerOptions<Primary>,
+  | 'reads'
+  | 'namespaces'
+  | 'concurrency'
+  | 'timeoutMs'
+  | 'resyncMs'
+  | 'graceMs'
+  | 'backoff'
+  | 'onReconcile'
+  | 'failureEvents'
+>
+
+/** What every controller says about itself. */
+interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
+  /** Names it in logs and metrics. @default the kind in lower case */
+  readonly name?: string
+  /** The resource it is about. */
+  readonly for: Resource<Primary> | Source<Primary>
+  /**
+   * The kinds that it renders. A change of an object is a reconcile of its owner; what is owned and no longer rendered
+   * is pruned. Give Secrets and ConfigMaps with a selector or a namespace.
+   */
+  readonly owns?: readonly (Resource | Source<KubeObject>)[]
+  /** Other kinds, with the resources that a change concerns: see {@link watch}. */
+  readonly watches?: readonly MappedSource<KubeObject>[]
+}
+
+/** What the engine is told, but for what follows from the rest. */
+type EngineSettings<Primary extends Reportable, Dependencies> = Pick<
+  ComponentOptions<Primary, Dependencies>,
+  'elsewhere' | 'onDemand' | 'finalizer' | 'conflicts' | 'report'
+>
+
+/** A controller of components. */
+export interface ComponentController<Primary extends Reportable, Dependencies>
+  extends ControllerBase<Primary>,
+    EngineSettings<Primary, Dependencies> {
+  readonly components: readonly AnyComponent<Primary, Dependencies>[]
+  /** Handed to every component. */
+  readonly dependencies?: Dependencies
+}
+
+/** A controller of one pure function, for a resource with a single feature. */
+export interface RenderController<Primary extends Reportable>
+  extends ControllerBase<Primary>,
+    EngineSettings<Primary, undefined> {
+  /** The objects that should exist. Pure. */
+  render(primary: Primary): readonly DesiredObject[]
+}
+
+/** A controller with a reconcile function of its own. */
+export interface FunctionController<Primary extends Reportable> extends ControllerBase<Primary> {
+  readonly reconcile: Reconcile<Primary>
+}
+
+/** One controller of an operator. */
+export type ControllerDefinition<Primary extends Reportable> =
+  // The dependencies of components are the definition's own affair: components and value come together.
+  | ComponentController<Primary, never>
+  | ComponentController<Primary, undefined>
+  | RenderController<Primary>
+  | FunctionController<Primary>
+
+/** An operator as its author describes it. */
+export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
+  /**
+   * The operator's name: its field manager, the source of its events, the name of its Lease and roles. It must not change
+   * once objects exist.
+   */
+  readonly name: string
+  readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
+  /** Served when the operator is created with `webhook`. */
+  readonly webhooks?: readonly WebhookRoute[]
+}
+
+/** How an operator is created. */
+export interface OperatorOptions extends OperatorFrameOptions {
+  /** Where webhooks listen, and their certificate. Without it none are served. */
+  readonly webhook?: WebhookOptions | undefined
+  /** Watch these namespaces only. @default all of them */
+  readonly namespaces?: readonly string[] | undefined
+  /** How many objects each controller works on at once. @default what its definition says */
+  readonly concurrency?: number | undefined
+  /** Delays after failures, for all controllers. @default what their definitions say */
+  readonly backoff?: BackoffOptions | undefined
+  /** Told of every reconcile after its end. */
+  readonly onReconcile?: ((record: ReconcileRecord) => void) | undefined
+}
+
+/** An operator before it runs: `manager.run(signal)` starts it. */
+export interface CreatedOperator<Primaries extends readonly Reportable[]> {
+  readonly manager: Manager<Cache>
+  readonly cache: Cache
+  readonly controllers: { readonly [I in keyof Primaries]: Controller<Primaries[I]> }
+  readonly webhooks: Webhooks | undefined
+}
+
+/** What a process of its own may be told. */
+export interface RunOperatorOptions extends Partial<OperatorOptions> {
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** An operator. */
+export interface Operator<Primaries extends readonly Reportable[]> {
+  readonly name: string
+  /** Puts cache, controllers, events and webhooks together, for a process or a test that has its own client. */
+  create(options: OperatorOptions): CreatedOperator<Primaries>
+  /**
+   * Connects and runs until the process is told to stop; returns the exit code. Takes part in an election where
+   * POD_NAMESPACE is set, as it is inside a cluster.
+   */
+  run(options?: RunOperatorOptions): Promise<number>
+  /** The roles that it needs. */
+  rbac(options?: RbacOptions): RbacRoles
+}
+
+/** An operator is described in a way that cannot work. Thrown when it is defined. */
+export class OperatorDefinitionError extends RuntimeError {
+  override readonly name = 'OperatorDefinitionError'
+
+  constructor(message: string) {
+    super('OPERATOR_DEFINITION', message)
+  }
+}
+
+/** What field managers, Leases and labels accept alike. */
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/**
+ * Describes an operator. Field manager, cache transforms, watches, metrics, Lease, events and RBAC rules follow.
+ *
+ * *Errors*: {@link OperatorDefinitionError}, `InvalidComponentsError`.
+ *
+ * @example
+ * export const greeter = defineOperator({
+ *   name: 'greeter',
+ *   controllers: [{ for: Greetings, owns: [{ resource: ConfigMaps, labelSelector: 'app=greeting' }], render }],
+ * })
+ * process.exitCode = await greeter.run()
+ */
+export function defineOperator<const Primaries extends readonly Reportable[]>(
+  definition: OperatorDefinition<Primaries>,
+): Operator<Primaries> {
+  const { name } = definition
+  if (!NAME.test(name)) {
+    throw new OperatorDefinitionError(`name "${name}": use lower-case letters, digits and dashes, at most 63`)
+  }
+  // Each is used with the resource it names, whatever its type.
+  const definitions = definition.controllers as readonly ControllerDefinition<Reportable>[]
+  // Made anew for each operator that is created: the engine remembers what it has seen, and two must not share that.
+  const describe = () => definitions.map((one) => settingsOf(name, one))
+  const settings = describe()
+  const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)
+  if (twice !== undefined) {
+    throw new OperatorDefinitionError(`two controllers are called "${twice.name}"; give one of them a name`)
+  }
+  const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
+    const frame = operatorFrame(name, options)
+    const { manager, cache, environment } = frame
+    const { namespaces, concurrency, backoff, onReconcile } = options
+    const overrides = { namespaces, concurrency, backoff, onReconcile }
+    const routes = definition.webhooks ?? []
+    const webhooks = options.webhook && addWebhooks(frame, options.client, routes, options.webhook)
+    const controllers = describe().map((one) => new Controller({ ...one, ...given(overrides) }, environment))
+    manager.add(...controllers)
+    return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
+  }
+  return {
+    name,
+    create,
+    run: (options = {}) => runOperator(name, create, options),
+    rbac: (options = {}) => rolesOf(name, settings, options),
+  }
+}
+
+/**
+ * A kind to watch, with the resources that a change concerns.
+ *
+ * @example
+ * watches: [watch({ resource: Secrets, namespace: 'shop', map: (secret, cache) => usersOf(secret, cache) })]
+ */
+export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSource<KubeObject> {
+  return source as unknown as MappedSource<KubeObject> // it meets only objects of its own resource
+}
+
+async function runOperator(
+  name: string,
+  create: (options: OperatorOptions) => Pick<CreatedOperator<readonly Reportable[]>, 'manager'>,
+  { env = process.env, ...options }: RunOperatorOptions,
+): Promise<number> {
+  const { POD_NAMESPACE: namespace, POD_NAME: instance } = env
+  const logger: Logger = options.logger ?? (await createLogger({ level: 'info' }))
+  const client = options.client ?? (await connect({ env, fieldManager: name }))
+  const election = namespace === undefined ? {} : { leaderElection: { lease: { namespace, name } } }
+  try {
+    const { manager } = create({ ...election, ...(instance && { instance }), ...options, client, logger })
+    return await runUntilSignal((signal) => manager.run(signal), { logger })
+  } finally {
+    if (options.client === undefined) await client.close()
+  }
+}
+
+/** Everything a controller is made with, with types erased. */
+type ControllerSettings = Omit<ControllerOptions<Reportable>, 'watches'> & {
+  readonly watches: readonly MappedSource<KubeObject>[]
+}
+
+function settingsOf(operator: string, definition: ControllerDefinition<Reportable>): ControllerSettings {
+  const resource = asSource(definition.for).resource
+  const name = definition.name ?? resource.kind.toLowerCase()
+  const reconcile = 'reconcile' in definition ? definition.reconcile : engineOf(operator, resource, definition)
+  const { owns = [], watches = [] } = definition
+  const tuned = given({
+    reads: definition.reads,
+    namespaces: definition.namespaces,
+    concurrency: definition.concurrency,
+    timeoutMs: definition.timeoutMs,
+    resyncMs: definition.resyncMs,
+    graceMs: definition.graceMs,
+    backoff: definition.backoff,
+    onReconcile: definition.onReconcile,
+    failureEvents: definition.failureEvents,
+  })
+  return { ...tuned, name, for: definition.for, owns, watches, reconcile }
+}
+
+function engineOf(
+  operator: string,
+  resource: Resource<Reportable>,
+  definition: Exclude<ControllerDefinition<Reportable>, FunctionController<Reportable>>,
+): Reconcile<Reportable> {
+  const { owns = [], elsewhere, onDemand, conflicts, report } = definition
+  const components: readonly AnyComponent<Reportable, never>[] =
+    'components' in definition
+      ? definition.components
+      : [{ name: 'render', render: ({ primary }) => definition.render(primary) }]
+  return reconcileComponents<Reportable, never>({
+    resource,
+    owned: owns.map((source) => asSource(source).resource),
+    fieldManager: operator,
+    components,
+    // Given together with the components that expect it.
+    dependencies: ('components' in definition ? definition.dependencies : undefined) as never,
+    finalizer: definition.finalizer ?? `${resource.group}/${operator}`,
+    ...given({ elsewhere, onDemand, conflicts, report }),
+  })
+}
+
+/** The options that were given. */
+function given<T extends object>(options: T | undefined): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> }
+}
