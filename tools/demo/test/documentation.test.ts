@@ -7,7 +7,18 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { ConfigMaps, connect, isNotFound, type KubeClient, type KubeObject, sleep } from '@reeve/kube'
+import {
+  ConfigMaps,
+  CustomResourceDefinitions,
+  connect,
+  createClient,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  sleep,
+  type TransportRequest,
+} from '@reeve/kube'
+import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
@@ -82,14 +93,55 @@ describe('docs/writing-an-operator.md', () => {
   it('has an operator that tests itself on a simulated clock', async () => {
     expect(await extract('docs/writing-an-operator.md')).toEqual([
       'greeting.ts',
-      'render.ts',
       'greeter.ts',
       'main.ts',
       'hello.yaml',
       'try.ts',
+      'features.ts',
     ])
     const { stdout } = await run(process.execPath, [join(folder, 'try.ts')], { cwd: root })
     expect(stdout).toBe('all good\n')
+  })
+
+  it('has components that wait for the world outside, and clean up there', async () => {
+    await extract('docs/writing-an-operator.md')
+    const known = new Map<string, string>()
+    const forgotten: string[] = []
+    const { createGreeter } = await import(join(folder, 'features.ts'))
+    const { GreetingCrd } = await import(join(folder, 'greeting.ts'))
+    const clock = new SimulatedClock()
+    await using own = await startEmbeddedCluster({ listen: false, clock })
+    const transport = { send: (request: TransportRequest) => own.handle(request), close: async () => undefined }
+    const direct = createClient({ clock, transport })
+    await direct.create(CustomResourceDefinitions, crdManifest(GreetingCrd))
+    const translator = {
+      translate: async (text: string) => known.get(text),
+      forget: async (text: string) => void forgotten.push(text),
+    }
+    const stop = new AbortController()
+    const running = createGreeter(translator).create({ client: direct, clock }).manager.run(stop.signal)
+    const greetings = GreetingCrd.resource('v1')
+    const key = { namespace: 'default', name: 'hello' }
+    const resource = { apiVersion: 'example.com/v1', kind: 'Greeting', metadata: key }
+    await direct.create(greetings, { ...resource, spec: { text: 'hello', echo: true } } as KubeObject)
+    await clock.advance(1_000)
+    const texts = async () =>
+      (await direct.listAll(ConfigMaps, { labelSelector: 'app.kubernetes.io/managed-by=features' })).items.map(
+        ({ metadata, data }) => [metadata.name, data?.text],
+      )
+    expect(await texts()).toEqual([])
+    known.set('hello', 'bonjour')
+    await clock.advance(6_000)
+    expect(await texts()).toEqual([
+      ['hello', 'bonjour'],
+      ['hello-echo', 'bonjour'],
+    ])
+    await direct.delete(greetings, key)
+    await clock.advance(1_000)
+    expect(forgotten).toEqual(['hello'])
+    await expect(direct.get(greetings, key)).rejects.toThrow('not found')
+    stop.abort()
+    await clock.runToCompletion(running)
   })
 
   it('has an operator that runs against a cluster, heals and cleans up', async () => {
@@ -129,10 +181,10 @@ describe('docs/writing-an-operator.md', () => {
 })
 
 describe('README.md', () => {
-  it('has an operator in 30 lines that works', async () => {
+  it('has an operator in 25 lines that works', async () => {
     const text = await readFile(join(root, 'README.md'), 'utf8')
     const code = /^```ts\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? ''
-    expect(code.split('\n').length).toBeLessThan(50)
+    expect(code.split('\n').length).toBeLessThan(35)
     await writeFile(join(folder, 'readme.ts'), code)
     const source = `import { defineCrd } from '@reeve/crd'\nimport { Type } from 'typebox'\n${/const v1 = [\s\S]*?^\}\nexport const GreetingCrd[\s\S]*?^\}\)$/m.exec(code)?.[0] ?? ''}\n`
     await writeFile(join(folder, 'readme-crd.ts'), source)
@@ -141,8 +193,7 @@ describe('README.md', () => {
     await using own = await startEmbeddedCluster()
     await own.writeKubeconfig(kubeconfig)
     const owner = await connect({ kubeconfig })
-    const crds = await owner.resourceFor({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' })
-    await owner.create(crds, crdManifest(GreetingCrd) as never)
+    await owner.create(CustomResourceDefinitions, crdManifest(GreetingCrd))
     const code0 = await whileRunning(join(folder, 'readme.ts'), async () => {
       const resource = { apiVersion: 'example.com/v1', kind: 'Greeting' }
       await until(() =>
@@ -166,5 +217,32 @@ describe('README.md', () => {
     })
     expect(code0).toBe(0)
     await owner.close()
+  })
+})
+
+describe('code in the documentation', () => {
+  it('is accepted by the compiler as it stands', async () => {
+    for (const page of ['docs/writing-an-operator.md', 'docs/exploration.md', 'README.md']) {
+      const text = await readFile(join(root, page), 'utf8')
+      const target = join(folder, 'typed', page.replaceAll('/', '-'))
+      await mkdir(target, { recursive: true })
+      const named = [...text.matchAll(/^```ts file=(\S+)\n([\s\S]*?)^```$/gm)]
+      const blocks = page === 'README.md' ? [...text.matchAll(/^```(ts)\n([\s\S]*?)^```$/gm)] : named
+      expect(blocks.length).toBeGreaterThan(0)
+      for (const [, name = '', code = ''] of blocks)
+        await writeFile(join(target, name.replace(/^ts$/, 'main.ts')), code)
+    }
+    const config = {
+      extends: '../../tsconfig.json',
+      include: ['typed', '../../packages/kube/src/**/*.d.ts'],
+      exclude: [],
+    }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const errors = await run(process.execPath, [tsc, '-p', folder], { cwd: root }).then(
+      () => '',
+      ({ stdout }: { readonly stdout: string }) => stdout,
+    )
+    expect(errors).toBe('')
   })
 })

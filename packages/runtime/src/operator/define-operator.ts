@@ -56,12 +56,30 @@ type EngineSettings<Primary extends Reportable, Dependencies> = Pick<
 >
 
 /** A controller of components. */
-export interface ComponentController<Primary extends Reportable, Dependencies>
+export interface ComponentController<Primary extends Reportable>
   extends ControllerBase<Primary>,
-    EngineSettings<Primary, Dependencies> {
-  readonly components: readonly AnyComponent<Primary, Dependencies>[]
-  /** Handed to every component. */
-  readonly dependencies?: Dependencies
+    EngineSettings<Primary, undefined> {
+  /** Its features. For those that work with clients or settings from outside, see {@link withDependencies}. */
+  readonly components: readonly AnyComponent<Primary>[] | ComponentSet<Primary>
+}
+
+/** Components together with what they depend on. */
+export interface ComponentSet<Primary extends Reportable> {
+  readonly list: readonly AnyComponent<Primary, never>[]
+  readonly dependencies: unknown
+}
+
+/**
+ * Hands something to every component of a list: clients of other services, settings.
+ *
+ * @example
+ * components: withDependencies(translator, [translation, echo])
+ */
+export function withDependencies<Primary extends Reportable, Dependencies>(
+  dependencies: Dependencies,
+  list: readonly AnyComponent<Primary, Dependencies>[],
+): ComponentSet<Primary> {
+  return { list: list as readonly AnyComponent<Primary, never>[], dependencies }
 }
 
 /** A controller of one pure function, for a resource with a single feature. */
@@ -79,9 +97,7 @@ export interface FunctionController<Primary extends Reportable> extends Controll
 
 /** One controller of an operator. */
 export type ControllerDefinition<Primary extends Reportable> =
-  // The dependencies of components are the definition's own affair: components and value come together.
-  | ComponentController<Primary, never>
-  | ComponentController<Primary, undefined>
+  | ComponentController<Primary>
   | RenderController<Primary>
   | FunctionController<Primary>
 
@@ -255,20 +271,28 @@ function engineOf(
   definition: Exclude<ControllerDefinition<Reportable>, FunctionController<Reportable>>,
 ): Reconcile<Reportable> {
   const { owns = [], elsewhere, onDemand, conflicts, report } = definition
-  const components: readonly AnyComponent<Reportable, never>[] =
-    'components' in definition
-      ? definition.components
-      : [{ name: 'render', render: ({ primary }) => definition.render(primary) }]
+  const { list, dependencies } = componentsOf(definition)
   return reconcileComponents<Reportable, never>({
     resource,
     owned: owns.map((source) => asSource(source).resource),
     fieldManager: operator,
-    components,
-    // Given together with the components that expect it.
-    dependencies: ('components' in definition ? definition.dependencies : undefined) as never,
+    components: list,
+    // Of the type that the components expect: both were given together.
+    dependencies: dependencies as never,
     finalizer: definition.finalizer ?? `${resource.group}/${operator}`,
     ...given({ elsewhere, onDemand, conflicts, report }),
   })
+}
+
+function componentsOf(
+  definition: ComponentController<Reportable> | RenderController<Reportable>,
+): ComponentSet<Reportable> {
+  if (!('components' in definition)) {
+    const only: AnyComponent<Reportable> = { name: 'render', render: ({ primary }) => definition.render(primary) }
+    return withDependencies(undefined, [only])
+  }
+  const { components } = definition
+  return 'list' in components ? components : withDependencies(undefined, components)
 }
 
 /** The options that were given. */

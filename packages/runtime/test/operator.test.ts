@@ -1,0 +1,157 @@
+import { crdManifest, defineCrd } from '@reeve/crd'
+import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { ConfigMaps, CustomResourceDefinitions, createClient, Events, type KubeClient, Secrets } from '@reeve/kube'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  Cache,
+  ControllerConfigError,
+  controller,
+  defineOperator,
+  desired,
+  missingRights,
+  OperatorDefinitionError,
+  reconcileComponents,
+  stripManagedFields,
+  watch,
+} from '../src/index.ts'
+import { SimulatedClock } from '../src/testing/index.ts'
+
+const v1 = { spec: Type.Object({ text: Type.String() }), status: Type.Object({ said: Type.Optional(Type.String()) }) }
+const NoteCrd = defineCrd({
+  group: 'example.com',
+  kind: 'Note',
+  plural: 'notes',
+  scope: 'Namespaced',
+  versions: { v1 },
+})
+const Notes = NoteCrd.resource('v1')
+const labels = { app: 'notes' }
+const owns = [{ resource: ConfigMaps, labelSelector: 'app=notes' }]
+const key = { namespace: 'default', name: 'n' }
+
+const notes = defineOperator({
+  name: 'notes',
+  controllers: [
+    {
+      for: Notes,
+      owns,
+      render: ({ metadata: { name, namespace }, spec }) => {
+        if (spec.text === 'bad') throw new Error('spec.text: "bad" cannot be said')
+        return [desired(ConfigMaps, { metadata: { name, namespace, labels }, data: { text: spec.text } })]
+      },
+      report: ({ primary: { spec, status }, failure }) => ({ status: failure ? status : { said: spec.text } }),
+    },
+  ],
+})
+
+let clock: SimulatedClock
+let cluster: EmbeddedCluster
+let client: KubeClient
+let stop: AbortController
+
+beforeEach(async () => {
+  clock = new SimulatedClock()
+  cluster = await startEmbeddedCluster({ listen: false, clock })
+  client = createClient({
+    clock,
+    transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+  })
+  await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
+  stop = new AbortController()
+})
+afterEach(() => cluster.stop())
+
+const declare = (text: string) =>
+  client.create(Notes, { apiVersion: 'example.com/v1', kind: 'Note', metadata: key, spec: { text } })
+const say = (text: string) => client.patch(Notes, key, { type: 'merge', patch: { spec: { text } } })
+
+describe('an operator', () => {
+  it('follows from its definition: renders, reports, heals a lost label, and rests', async () => {
+    const running = notes.create({ client, clock }).manager.run(stop.signal)
+    await declare('hi')
+    await clock.advance(5_000)
+    expect((await client.get(Notes, key)).status).toEqual({ said: 'hi' })
+    await client.patch(ConfigMaps, key, { type: 'merge', patch: { metadata: { labels: { app: null } } } })
+    await clock.advance(60_000)
+    await say('hello')
+    await clock.advance(5_000)
+    const { metadata, data } = await client.get(ConfigMaps, key)
+    expect([metadata.labels, data]).toEqual([labels, { text: 'hello' }])
+    const { writes } = cluster.requests
+    await clock.advance(36_000_000)
+    expect(cluster.requests.writes).toBe(writes)
+    stop.abort()
+    await clock.runToCompletion(running)
+  })
+
+  it('tells of a failing reconcile by one Warning event, however often it is retried', async () => {
+    const running = notes.create({ client, clock }).manager.run(stop.signal)
+    await declare('bad')
+    await clock.advance(300_000)
+    const { items } = await client.listAll(Events)
+    expect(items.map(({ type, reason, message, count }) => ({ type, reason, message, count }))).toEqual([
+      { type: 'Warning', reason: 'ReconcileFailed', message: 'spec.text: "bad" cannot be said', count: 1 },
+    ])
+    await say('fine')
+    await clock.advance(5_000)
+    await say('bad')
+    await clock.advance(5_000)
+    expect((await client.listAll(Events)).items.map(({ count }) => count)).toEqual([2])
+    stop.abort()
+    await clock.runToCompletion(running)
+  })
+
+  it('needs the rights that its controllers use, and no others', () => {
+    const { clusterRole, roles } = notes.rbac({ namespace: 'ops' })
+    expect(clusterRole.rules).toEqual([
+      { apiGroups: ['example.com'], resources: ['notes'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['example.com'], resources: ['notes/status', 'notes/finalizers'], verbs: ['update'] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+    ])
+    expect(roles.map(({ metadata, rules }) => [metadata.namespace, rules?.length])).toEqual([['ops', 2]])
+    const granted = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }]
+    expect(missingRights([{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'] }], granted)).toEqual([
+      'patch configmaps',
+    ])
+  })
+
+  it('needs rights in single namespaces for what it watches there', () => {
+    const watches = [watch({ resource: Secrets, namespace: 'shop', map: () => [] })]
+    const { roles } = defineOperator({ name: 'o', controllers: [{ for: Notes, watches, render: () => [] }] }).rbac()
+    expect(roles.find(({ metadata }) => metadata.namespace === 'shop')?.rules).toEqual([
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+    ])
+  })
+
+  it('is refused when it is defined in a way that cannot work', () => {
+    const render = () => []
+    expect(() => defineOperator({ name: 'My Operator', controllers: [] })).toThrow(OperatorDefinitionError)
+    const twice = [
+      { for: Notes, render },
+      { for: Notes, render },
+    ] as const
+    expect(() => defineOperator({ name: 'notes', controllers: twice })).toThrow('two controllers are called "note"')
+  })
+})
+
+describe('a controller that the engine reconciles for', () => {
+  const reconcile = () =>
+    reconcileComponents({ resource: Notes, owned: [ConfigMaps], fieldManager: 'notes', components: [{ name: 'a' }] })
+  const build = (options: Parameters<typeof controller<never>>[0]) =>
+    controller(options, { cache: new Cache(client, { clock }), client })
+
+  it('is refused when its cache would drop what the engine compares', () => {
+    const source = { resource: ConfigMaps, labelSelector: 'app=notes', transform: stripManagedFields }
+    expect(() => build({ name: 'note', for: Notes as never, owns: [source], reconcile: reconcile() })).toThrow(
+      ControllerConfigError,
+    )
+  })
+
+  it('is refused when a rendered kind is not cached', () => {
+    expect(() => build({ name: 'note', for: Notes as never, owns: [], reconcile: reconcile() })).toThrow(
+      'its components render configmaps',
+    )
+  })
+})
