@@ -8,9 +8,9 @@ import {
   systemClock,
   untilAborted,
 } from '@reeve/kube'
-import { type Logger, silentLogger } from '../logging/logger.ts'
-import type { Runnable } from '../lifecycle/runnable.ts'
 import { keepOwnFields } from '../engine/own-fields.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
+import { type Logger, silentLogger } from '../logging/logger.ts'
 import { informerMetrics } from '../metrics/informer-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { CacheConfigError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'

@@ -12,7 +12,6 @@ import {
   type Stored,
   untilAborted,
 } from '@reeve/kube'
-import { untilAborted } from '../lifecycle/deadline.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { InformerMetrics } from '../metrics/informer-metrics.ts'
 import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'

@@ -1,7 +1,6 @@
 /** Answers reviews by path, with limits and without a socket. */
 import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/kube'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
-import { Deadline, untilAborted } from '../lifecycle/deadline.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { type WebhookMetrics, webhookMetrics } from '../metrics/webhook-metrics.ts'
