@@ -20,3 +20,16 @@ it('takes any text as a secret', () => {
 it('replaces what the caller calls a secret besides what always is one', () => {
   expect(redactText('Bearer abcdef used v1-123', [/\bv1-\d+/g])).toBe('Bearer [redacted] used [redacted]')
 })
+
+it.each(['-eyJ', 'eyJ-', 'eyJa.', ' ', '//', 'authorization: ', 'Bearer ', '-----BEGIN '])(
+  'takes time that grows with the text only: %j over and over',
+  (part) => {
+    // Tried from each part anew to the end of the text, this would take minutes.
+    const text = part.repeat(Math.ceil(600_000 / part.length))
+    expect(redactText(text).length).toBeGreaterThan(0)
+  },
+)
+
+it.each([' ', '"', '=', ':', '/', '(', '\n'])('finds a JSON web token after %j', (before) => {
+  expect(redactText(`${before}eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0abc.c2lnbmF0dXJl`)).toBe(`${before}[redacted]`)
+})

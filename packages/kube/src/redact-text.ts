@@ -14,7 +14,8 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(authorization["']?\s*[:=]\s*["']?(\w[\w-]*\s+)?)[\w.~+/=-]{4,}/gi, `$1${REDACTED}`],
   [/\bBearer\s+[\w.~+/=-]{4,}/g, `Bearer ${REDACTED}`],
   [/-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
+  // At the beginning of a run of such characters only: from each of many it would be read to its end.
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
   [/(\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${REDACTED}@`],
 ]
 

@@ -1,4 +1,7 @@
 /** What the secrets of Dynatrace look like, for the log. */
 
 /** What follows the `Authorization` scheme of Dynatrace, and tokens by themselves: kind, public part, secret part. */
-export const DYNATRACE_TOKENS: readonly RegExp[] = [/(?<=\bApi-Token\s+)[\w.~+/=-]{4,}/g, /\bdt0[a-z]\d{2}\.\w+\.\w+/g]
+export const DYNATRACE_TOKENS: readonly RegExp[] = [
+  /(?<=\bApi-Token\s{1,9})[\w.~+/=-]{4,}/g,
+  /\bdt0[a-z]\d{2}\.\w+\.\w+/g,
+]

@@ -73,3 +73,9 @@ describe('files of manifests', () => {
     expect(parseManifests('file.yaml', text).documents[0]?.locate(field)).toEqual(position)
   })
 })
+
+it('finds the place of a field in time that grows with its name only', () => {
+  const [document] = parseManifests('file.yaml', 'kind: One').documents
+  // Read from each bracket to the end anew, this would take minutes.
+  expect(document?.locate('['.repeat(500_000))).toMatchObject({ line: 1, column: 1 })
+})

@@ -110,7 +110,7 @@ export function parseManifests(file: string, text: string): Manifests {
 
 /** The steps of a field: `spec.env[0]` is spec, env, 0; what stands in brackets may hold dots. */
 function parseField(field: string): readonly string[] {
-  return [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, bracketed, name]) => bracketed ?? name ?? '')
+  return [...field.matchAll(/\[([^[\]]*)\]|([^.[\]]+)/g)].map(([, bracketed, name]) => bracketed ?? name ?? '')
 }
 
 function offsetOf(document: Document, steps: readonly string[]): number | undefined {

@@ -166,7 +166,7 @@ function parsePatch(text: string): JsonValue {
 
 /** Node skips invalid base64 characters, which would decode a malformed patch into a different one. */
 function isBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)
+  return /^[A-Za-z0-9+/\s]*={0,2}$/.test(text.trimEnd())
 }
 
 /** Copies the fields that a Status may have, if they have the right type: the webhook's JSON is not trusted. */

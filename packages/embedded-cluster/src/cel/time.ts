@@ -14,7 +14,7 @@ const nanosPerUnit: Readonly<Record<string, bigint>> = {
 
 /** `1h30m`, `-1.5s`; `undefined` when the text is not a duration. */
 export function parseDuration(text: string): CelDuration | undefined {
-  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text)
+  const match = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text)
   if (match === null) return undefined
   let nanoseconds = 0n
   for (const [, whole = '', fraction = '', unit = ''] of (match[2] ?? '').matchAll(

@@ -87,8 +87,9 @@ const durationUnits = new Set(
 
 /** Go's `1h30m`, and the looser `3 days` that the API server also accepts. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true
-  const parts = [...text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)]
+  if (/^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true
+  // A number begins where no digit stands before it: tried from each of its digits, a long one would take minutes.
+  const parts = [...text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)]
   return parts.length > 0 && parts.every(([, , unit = '']) => durationUnits.has(unit.toLowerCase()))
 }
 

@@ -36,7 +36,7 @@ function sectionOf(lines: readonly string[], chart: string): readonly string[] |
       continue
     }
     if (isInside) break
-    const [, key] = /^\s*["']?([^"':]+)["']?:\s*$/.exec(line) ?? []
+    const [, key] = /^["']?([^"':]+)["']?:\s*$/.exec(line.trimStart()) ?? []
     if (key === undefined) return undefined
     isInside = key === chart
   }

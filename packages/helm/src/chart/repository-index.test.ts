@@ -107,3 +107,9 @@ describe('findInIndex', () => {
     expect(() => findInIndex(large, 'web', undefined, 'it')).toThrow('helm repo index')
   })
 })
+
+it('takes no longer for a line of blanks than for any other', () => {
+  // Read from each blank anew, this would take minutes.
+  const index = `entries:\n${' '.repeat(500_000)}!\n`
+  expect(() => findInIndex(index, 'web', undefined, 'the chart')).toThrow(ChartInvalidError)
+})

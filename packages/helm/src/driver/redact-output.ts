@@ -10,7 +10,7 @@ const MAX_DEPTH = 32
 const CHART_SECRET_KEY = /(^|[-_. a-z])(secrets|license)$/i
 
 /** What helm quotes of a request. */
-const CREDENTIALS = [/(?<=\bBasic\s+)[\w.~+/=-]{4,}/g]
+const CREDENTIALS = [/(?<=\bBasic\s{1,9})[\w.~+/=-]{4,}/g]
 
 /**
  * `text` without secrets: those given, as they are and in base64, and what looks like a token, a private key or a

@@ -52,7 +52,7 @@ export function validateSecret(object: JsonObject, old: JsonObject | undefined):
 }
 
 function decodedSize(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
+  return Buffer.byteLength(base64, 'base64')
 }
 
 function validateSecretType(problems: Problems, object: JsonObject, data: JsonObject): void {

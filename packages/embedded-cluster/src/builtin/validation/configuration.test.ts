@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { validateSecret } from './configuration.ts'
+
+const secret = (value: string) => ({ metadata: { name: 'a' }, type: 'Opaque', data: { key: value } })
+
+it('counts the bytes of a Secret as they are once decoded', () => {
+  const largest = Buffer.alloc(1024 * 1024, 'x')
+  const tooLarge = Buffer.alloc(1024 * 1024 + 1, 'x')
+  expect(validateSecret(secret(largest.toString('base64')), undefined)).toEqual([])
+  expect(validateSecret(secret(tooLarge.toString('base64')), undefined)).toMatchObject([
+    { reason: 'FieldValueTooLong' },
+  ])
+})
+
+it('counts padding in time that grows with it only', () => {
+  // Tried from each sign anew, this would take minutes.
+  expect(validateSecret(secret(`${'='.repeat(500_000)}A`), undefined)).toEqual([])
+})
