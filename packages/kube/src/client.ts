@@ -1,4 +1,5 @@
 /** What controllers use to talk to an API server. */
+import type { Impersonation } from './impersonation.ts'
 import type { KubeList, KubeObject, ObjectKey, Status, Stored, UnknownObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
@@ -11,6 +12,8 @@ export interface RequestOptions {
    * @default 30_000 (per page in `listAll`; watches have none)
    */
   readonly timeoutMs?: number
+  /** Act as somebody else, as far as RBAC allows it; instead of whom the client acts as. */
+  readonly impersonate?: Impersonation
 }
 
 /** Options of requests that write. */

@@ -11,7 +11,7 @@ import {
 } from './defaults.ts'
 import { type Discovery, DiscoveryCache } from './discovery.ts'
 import { HttpClient } from './http-client.ts'
-import { type Impersonation, impersonationHeaders } from './impersonation.ts'
+import type { Impersonation } from './impersonation.ts'
 import { ClientObserver, type ObserverOptions } from './observer.ts'
 import { RequestExecutor } from './request-executor.ts'
 import type { RetryOptions } from './retry-policy.ts'
@@ -58,7 +58,6 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
   const { clock = systemClock } = options
   const transport = 'transport' in options ? options.transport : new UndiciTransport(options.config)
   const identity = options.impersonate ?? ('config' in options ? options.config.impersonate : undefined)
-  const { headers, repeatedHeaders } = impersonationHeaders(identity)
   const executor = new RequestExecutor({
     transport,
     clock,
@@ -66,8 +65,8 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
     retries: options.retries ?? {},
     observer: new ClientObserver(options),
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-    headers: { 'user-agent': options.userAgent ?? DEFAULT_USER_AGENT, ...headers },
-    ...(Object.keys(repeatedHeaders).length > 0 && { repeatedHeaders }),
+    headers: { 'user-agent': options.userAgent ?? DEFAULT_USER_AGENT },
+    ...(identity && { impersonate: identity }),
   })
   return new HttpClient({
     executor,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigMaps, Deployments, Nodes, Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
 import { InvalidRequestError } from './errors.ts'
+import { serviceAccount } from './impersonation.ts'
 import type { ConfigMap } from './kinds/index.ts'
 import { json, ScriptedTransport, text } from './testing/scripted-transport.ts'
 import type { TransportResponse } from './transport.ts'
@@ -139,6 +140,19 @@ describe('requests', () => {
       'impersonate-extra-example.com%2fscopes': 'view',
     })
     expect(transport.requests[0]?.repeatedHeaders).toEqual({ 'impersonate-group': ['dev', 'ops'] })
+  })
+
+  it('acts for one request as somebody else again, and keeps nothing of whom it usually acts as', async () => {
+    const transport = new ScriptedTransport(json(200, configMap), json(200, configMap))
+    const client = createClient({ transport, impersonate: { user: 'jane', uid: '7', groups: ['dev', 'ops'] } })
+    await client.get(ConfigMaps, key, { impersonate: serviceAccount({ namespace: 'shop', name: 'deployer' }) })
+    const { headers = {}, repeatedHeaders } = transport.requests[0] ?? {}
+    expect(Object.entries(headers).filter(([name]) => name.startsWith('impersonate'))).toEqual([
+      ['impersonate-user', 'system:serviceaccount:shop:deployer'],
+    ])
+    expect(repeatedHeaders).toBeUndefined()
+    await client.get(ConfigMaps, key)
+    expect(transport.requests[1]?.headers).toMatchObject({ 'impersonate-user': 'jane' })
   })
 
   it('refuses before sending what would address something else', async () => {

@@ -223,6 +223,7 @@ export class HttpClient implements KubeClient {
       ...more,
       ...(options.signal && { signal: options.signal }),
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      ...(options.impersonate && { impersonate: options.impersonate }),
     })
     // The type is the caller's promise about the resource; the server validated the object when it was stored.
     return content as R

@@ -3,6 +3,7 @@ import { type Clock, sleep } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
 import { ConnectionError, DeadlineExceededError, KubeError } from './errors.ts'
+import { type Impersonation, impersonationHeaders } from './impersonation.ts'
 import type { ClientObserver } from './observer.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { readApiError, readContent } from './response-body.ts'
@@ -21,6 +22,8 @@ export interface Call {
   /** Becomes JSON, once, however often it is sent. */
   readonly body?: unknown
   readonly isIdempotent: boolean
+  /** Whom this call acts as, instead of whom the client acts as. */
+  readonly impersonate?: Impersonation
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
@@ -35,7 +38,8 @@ export interface RequestExecutorOptions {
   readonly maxResponseBytes: number
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>
-  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
+  /** Whom every call acts as that does not say otherwise. */
+  readonly impersonate?: Impersonation
 }
 
 /** Executes the calls of one client. */
@@ -146,18 +150,19 @@ export class RequestExecutor {
   }
 
   #compose(call: Call): TransportRequest {
-    const { headers, repeatedHeaders } = this.#options
+    const identity = impersonationHeaders(call.impersonate ?? this.#options.impersonate)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     return {
       method: call.method,
       path: call.path,
       headers: {
-        ...headers,
+        ...this.#options.headers,
+        ...identity.headers,
         accept: call.accept ?? 'application/json',
         ...(body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
         ...call.headers,
       },
-      ...(repeatedHeaders && { repeatedHeaders }),
+      ...(Object.keys(identity.repeatedHeaders).length > 0 && { repeatedHeaders: identity.repeatedHeaders }),
       ...(body !== undefined && { body }),
     }
   }
