@@ -1,10 +1,10 @@
 /** Runs one helm command within its limits, and turns a bad end into a typed error. */
-import type { ClientLogger, Clock } from '@reeve/kube'
+import type { ClientLogger, Clock, ClusterConfig } from '@reeve/kube'
 import { BadHelmOutputError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
 import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'
 import type { ProcessSlots } from '../process/process-slots.ts'
 import type { HelmCallOptions, HelmValues } from './helm-driver.ts'
-import type { KubeconfigFile } from './kubeconfig.ts'
+import { KubeconfigFile } from './kubeconfig.ts'
 import { isUnauthenticated, readFailure } from './read-failure.ts'
 import { redactOutput, secretsInValues } from './redact-output.ts'
 
@@ -13,7 +13,7 @@ export interface CommandRunnerOptions {
   readonly path: string
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  readonly kubeconfig: KubeconfigFile
+  readonly cluster: ClusterConfig
   readonly slots: ProcessSlots
   readonly runProcess: RunProcess
   readonly clock: Clock
@@ -63,24 +63,27 @@ export class CommandRunner {
   }
 
   async #attempt(command: HelmCommand, options: HelmCallOptions, signal: AbortSignal): Promise<string> {
-    const { kubeconfig } = this.#options
-    await kubeconfig.refresh(signal)
-    let outcome = await this.#start(command, signal)
+    const { folder, cluster } = this.#options
+    const { impersonate } = options
+    const config = impersonate === undefined ? cluster : { ...cluster, impersonate }
+    await using kubeconfig = await KubeconfigFile.write(folder, config, signal)
+    let outcome = await this.#start(command, kubeconfig, signal)
     // A token that expired between two looks at its file: nothing has happened yet, so it is safe to start over.
     if (outcome.exitCode !== 0 && isUnauthenticated(outcome.stderr) && (await kubeconfig.renew(signal))) {
-      outcome = await this.#start(command, signal)
+      outcome = await this.#start(command, kubeconfig, signal)
     }
-    return this.#judge(command, options, outcome, signal)
+    const secrets = [...(options.secrets ?? []), ...kubeconfig.secrets]
+    return this.#judge(command, secrets, outcome, signal)
   }
 
-  async #start(command: HelmCommand, signal: AbortSignal): Promise<ProcessOutcome> {
+  async #start(command: HelmCommand, kubeconfig: KubeconfigFile, signal: AbortSignal): Promise<ProcessOutcome> {
     const { path, folder, env, runProcess, clock, killGraceMs, maxOutputBytes, logger } = this.#options
     const { what, args, timeoutMs, values } = command
     const startedAt = clock.now()
     const outcome = await runProcess({
       command: path,
       args,
-      env,
+      env: { ...env, KUBECONFIG: kubeconfig.path },
       cwd: folder,
       ...(values !== undefined && { stdin: typeof values === 'string' ? values : JSON.stringify(values) }),
       timeoutMs,
@@ -95,7 +98,7 @@ export class CommandRunner {
     return outcome
   }
 
-  #judge(command: HelmCommand, options: HelmCallOptions, outcome: ProcessOutcome, signal: AbortSignal): string {
+  #judge(command: HelmCommand, secrets: readonly string[], outcome: ProcessOutcome, signal: AbortSignal): string {
     const { what, timeoutMs, values, valuesAreSecret } = command
     const { exitCode, stdout, stderr, isTruncated, endedBy } = outcome
     // A command that was told to end and still completed has done what it was asked for.
@@ -105,11 +108,7 @@ export class CommandRunner {
     if (endedBy === 'timeout') {
       throw new HelmTimeoutError(`${what} did not end within ${timeoutMs} ms and was stopped`, 'driver')
     }
-    const secrets = [
-      ...(options.secrets ?? []),
-      ...this.#options.kubeconfig.secrets,
-      ...secretsInValues(values, valuesAreSecret),
-    ]
-    throw readFailure({ what, exitCode, stderr: redactOutput(stderr, secrets) })
+    const hidden = [...secrets, ...secretsInValues(values, valuesAreSecret)]
+    throw readFailure({ what, exitCode, stderr: redactOutput(stderr, hidden) })
   }
 }

@@ -1,4 +1,5 @@
 /** What can be done to releases. Operators depend on this; {@link Helm} is the implementation that starts helm. */
+import type { Impersonation } from '@reeve/kube'
 import type { HelmBinary } from '../binary/helm-binary.ts'
 import type { Release, ReleaseKey, ReleaseSummary, RevisionSummary } from '../release/release.ts'
 import type { ManifestChange } from './manifest-changes.ts'
@@ -20,6 +21,11 @@ export interface HelmCallOptions {
   readonly timeoutMs?: number
   /** Texts that must not appear in errors and logs, besides what is recognised anyway. */
   readonly secrets?: readonly string[]
+  /**
+   * Act as somebody else: every request of helm, those of `lookup` in templates included, is limited by the rights of that
+   * account. Needs the right to impersonate it. @default whom the configuration of the cluster names
+   */
+  readonly impersonate?: Impersonation
 }
 
 /** Options of what changes a release. */

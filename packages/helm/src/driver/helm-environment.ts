@@ -2,6 +2,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeKubeconfigs } from './kubeconfig.ts'
 
 /** Variables that say where the machine keeps its certificates and temporary files. */
 const PASSED_ON = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR']
@@ -21,23 +22,22 @@ export async function openFolder(path: string | undefined): Promise<HelmFolder> 
   }
   await mkdir(path, { recursive: true, mode: 0o700 })
   await chmod(path, 0o700)
+  await removeKubeconfigs(path)
   return { path, remove: async () => undefined }
 }
 
 /**
- * The environment of helm. Its caches stay in `folder`: what it has learned of the cluster saves the next command some
+ * The environment of helm, apart from `KUBECONFIG`, which every command has its own of. Its caches stay in `folder`: what it has learned of the cluster saves the next command some
  * requests, while plugins, repositories and registry log-ins of the machine's user play no part.
  */
 export function helmEnvironment(
   folder: string,
-  kubeconfigPath: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
   const passedOn = PASSED_ON.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []))
   return {
     ...Object.fromEntries(passedOn),
     HOME: folder,
-    KUBECONFIG: kubeconfigPath,
     HELM_CACHE_HOME: join(folder, 'cache'),
     HELM_CONFIG_HOME: join(folder, 'config'),
     HELM_DATA_HOME: join(folder, 'data'),

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { ClusterConfig, Credentials } from '@reeve/kube'
+import { dirname, join } from 'node:path'
+import { type ClusterConfig, type Credentials, serviceAccount } from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import * as errors from '../errors.ts'
 import type { ProcessOutcome, ProcessRequest } from '../process/process-runner.ts'
@@ -39,6 +39,8 @@ async function open(setting: Setting = {}): Promise<{ helm: Helm; process: Scrip
   return { helm: await openHelm(binary, config, { folder, runProcess: process.run, ...setting }), process }
 }
 
+const kubeconfigOf = async ({ env }: ProcessRequest) => JSON.parse(await readFile(env.KUBECONFIG ?? '', 'utf8'))
+
 const failing = (stderr: string) => () => exited({ exitCode: 1, stderr })
 
 describe('what helm is started with', () => {
@@ -62,24 +64,35 @@ describe('what helm is started with', () => {
   })
 
   it('gives it folders and credentials of its own, and nothing of the environment', async () => {
-    const { helm, process } = await open({ env: { HELM_PLUGINS: '/evil', KUBECONFIG: '/mine', SSL_CERT_FILE: '/ca' } })
-    await helm.upgrade(key, chart)
-    const env = process.requests[0]?.env ?? {}
-    expect(env).toMatchObject({ HOME: folder, KUBECONFIG: join(folder, 'kubeconfig'), SSL_CERT_FILE: '/ca' })
-    expect(Object.keys(env)).not.toContain('HELM_PLUGINS')
-    expect(env.HELM_CACHE_HOME).toBe(join(folder, 'cache'))
     const mode = async (path: string) => (await stat(path)).mode & 0o777
-    expect(await mode(join(folder, 'kubeconfig'))).toBe(0o600)
+    const answer = async (request: ProcessRequest) => {
+      const { KUBECONFIG = '', ...env } = request.env
+      expect(env).toMatchObject({ HOME: folder, SSL_CERT_FILE: '/ca' })
+      expect(Object.keys(env)).not.toContain('HELM_PLUGINS')
+      expect(env.HELM_CACHE_HOME).toBe(join(folder, 'cache'))
+      expect(dirname(KUBECONFIG)).toBe(folder)
+      expect(await mode(KUBECONFIG)).toBe(0o600)
+      const kubeconfig = await kubeconfigOf(request)
+      expect(kubeconfig.users[0].user).toEqual({ token: 'token-one' })
+      expect(kubeconfig.clusters[0].cluster).toEqual({
+        server: 'https://cluster.example.com',
+        'certificate-authority-data': Buffer.from('PEM').toString('base64'),
+        'tls-server-name': 'inner',
+      })
+      return exited({ stdout: JSON.stringify(printed) })
+    }
+    const env = { HELM_PLUGINS: '/evil', KUBECONFIG: '/mine', SSL_CERT_FILE: '/ca' }
+    const { helm, process } = await open({ env, answer })
+    await helm.upgrade(key, chart)
+    expect(process.requests).toHaveLength(1)
     expect(await mode(folder)).toBe(0o700)
-    const kubeconfig = JSON.parse(await readFile(join(folder, 'kubeconfig'), 'utf8'))
-    expect(kubeconfig.users[0].user).toEqual({ token: 'token-one' })
-    expect(kubeconfig.clusters[0].cluster).toEqual({
-      server: 'https://cluster.example.com',
-      'certificate-authority-data': Buffer.from('PEM').toString('base64'),
-      'tls-server-name': 'inner',
-    })
-    await helm.close()
-    await expect(stat(join(folder, 'kubeconfig'))).rejects.toThrow('ENOENT')
+  })
+
+  it('leaves no credentials behind, not even those of a driver that was killed', async () => {
+    await writeFile(join(folder, 'kubeconfig-of-before'), 'token')
+    const { helm } = await open({ answer: failing('Error: no') })
+    await expect(helm.upgrade(key, chart)).rejects.toThrow(errors.HelmError)
+    expect(await readdir(folder)).toEqual([])
   })
 
   it.each([
@@ -148,8 +161,8 @@ describe('credentials', () => {
       credentials: { get: async () => ({ authorization: `Bearer ${token}` }), renew: async () => undefined },
     }
     const seen: string[] = []
-    const answer = async () => {
-      const { users } = JSON.parse(await readFile(join(folder, 'kubeconfig'), 'utf8'))
+    const answer = async (request: ProcessRequest) => {
+      const { users } = await kubeconfigOf(request)
       seen.push(users[0].user.token)
       return exited({ stdout: '[]' })
     }
@@ -171,14 +184,30 @@ describe('credentials', () => {
     }
     const stderr =
       'Error: UPGRADE FAILED: kubernetes cluster unreachable: the server has asked for the client to provide credentials'
-    const answer = async () => {
-      const text = await readFile(join(folder, 'kubeconfig'), 'utf8')
+    const answer = async ({ env }: ProcessRequest) => {
+      const text = await readFile(env.KUBECONFIG ?? '', 'utf8')
       return text.includes('new-token') ? exited({ stdout: '[]' }) : exited({ exitCode: 1, stderr })
     }
     const { helm, process } = await open({ config: { ...cluster, credentials }, answer })
     expect(await helm.list()).toEqual([])
     expect(process.requests).toHaveLength(2)
     expect(rejected).toEqual([{ authorization: 'Bearer old-token' }])
+  })
+})
+
+describe('identity', () => {
+  it('is that of the call, and nothing of the one that the cluster is reached with', async () => {
+    const users: unknown[] = []
+    const answer = async (request: ProcessRequest) => {
+      users.push((await kubeconfigOf(request)).users[0].user)
+      return exited({ stdout: JSON.stringify(printed) })
+    }
+    const config = { ...cluster, impersonate: { user: 'admin', groups: ['system:masters'] } }
+    const { helm } = await open({ config, answer })
+    const tenant = { impersonate: serviceAccount({ namespace: 'tenant-a', name: 'collector' }) }
+    await Promise.all([helm.install(key, chart, tenant), helm.upgrade(key, chart)])
+    expect(users).toContainEqual({ token: 'token-one', as: 'system:serviceaccount:tenant-a:collector' })
+    expect(users).toContainEqual({ token: 'token-one', as: 'admin', 'as-groups': ['system:masters'] })
   })
 })
 

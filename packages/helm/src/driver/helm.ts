@@ -13,7 +13,6 @@ import * as commandLine from './command-line.ts'
 import { CommandRunner, type HelmCommand } from './command-runner.ts'
 import type * as driver from './helm-driver.ts'
 import { type HelmFolder, helmEnvironment, openFolder } from './helm-environment.ts'
-import { KubeconfigFile } from './kubeconfig.ts'
 import { manifestChanges } from './manifest-changes.ts'
 import { planRecovery, type RecoverableRevision, type RecoveryPlan } from './plan-recovery.ts'
 
@@ -58,7 +57,6 @@ export async function openHelm(binary: HelmBinary, cluster: ClusterConfig, optio
 export class Helm implements driver.HelmDriver {
   readonly binary: HelmBinary
   readonly #folder: HelmFolder
-  readonly #kubeconfig: KubeconfigFile
   readonly #commands: CommandRunner
   readonly #clock: Clock
   readonly #killGraceMs: number
@@ -75,12 +73,11 @@ export class Helm implements driver.HelmDriver {
     this.#folder = folder
     this.#clock = clock
     this.#killGraceMs = options.killGraceMs ?? defaults.DEFAULT_KILL_GRACE_MS
-    this.#kubeconfig = new KubeconfigFile(folder.path, cluster)
     this.#commands = new CommandRunner({
       path: binary.path,
       folder: folder.path,
-      env: helmEnvironment(folder.path, this.#kubeconfig.path, env),
-      kubeconfig: this.#kubeconfig,
+      env: helmEnvironment(folder.path, env),
+      cluster,
       slots: new ProcessSlots({ maxConcurrent, maxWaiting }),
       runProcess: options.runProcess ?? startProcess,
       clock,
@@ -216,7 +213,6 @@ export class Helm implements driver.HelmDriver {
   async close(): Promise<void> {
     this.#closing.abort(new HelmFailedError('the helm driver was closed', null))
     await Promise.allSettled(this.#underWay)
-    await this.#kubeconfig.remove()
     await this.#folder.remove()
   }
 

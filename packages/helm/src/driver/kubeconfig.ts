@@ -1,8 +1,10 @@
 /** Puts the credentials of a Reeve cluster configuration where Helm can read them, and nobody else. */
 import { randomBytes } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClusterConfig, Credentials } from '@reeve/kube'
+
+const KUBECONFIG_PREFIX = 'kubeconfig-'
 
 /** The text of a kubeconfig with one cluster and one user. */
 export async function renderKubeconfig(config: ClusterConfig, credentials: Credentials): Promise<string> {
@@ -40,19 +42,27 @@ export async function renderKubeconfig(config: ClusterConfig, credentials: Crede
 }
 
 /**
- * Keeps a kubeconfig file up to date with credentials that change. The file is replaced, never rewritten in place: a
- * helm that starts at the same moment reads the old or the new one.
+ * The kubeconfig of one helm command: written before it starts, removed when it has ended. Each command has a file of its
+ * own because each may act as somebody else.
+ *
+ * @example
+ * await using kubeconfig = await KubeconfigFile.write(folder, config)
  */
-export class KubeconfigFile {
+export class KubeconfigFile implements AsyncDisposable {
   readonly path: string
   readonly #config: ClusterConfig
-  #written: string | undefined
-  #writing: Promise<void> = Promise.resolve()
   #credentials: Credentials = {}
 
-  constructor(folder: string, config: ClusterConfig) {
-    this.path = join(folder, 'kubeconfig')
+  private constructor(folder: string, config: ClusterConfig) {
+    this.path = join(folder, `${KUBECONFIG_PREFIX}${randomBytes(8).toString('hex')}`)
     this.#config = config
+  }
+
+  /** Writes the credentials of now. */
+  static async write(folder: string, config: ClusterConfig, signal?: AbortSignal): Promise<KubeconfigFile> {
+    const file = new KubeconfigFile(folder, config)
+    await file.#store((await config.credentials?.get(signal)) ?? {})
+    return file
   }
 
   /** What must not be seen in any output. */
@@ -62,12 +72,7 @@ export class KubeconfigFile {
     return [authorization?.split(' ')[1], token, password, clientCertificate?.key].filter((text) => text !== undefined)
   }
 
-  /** Brings the file up to date; to be called before every start of helm. */
-  async refresh(signal?: AbortSignal): Promise<void> {
-    await this.#store((await this.#config.credentials?.get(signal)) ?? {})
-  }
-
-  /** After the server refused the credentials: whether there are others, which are then in the file. */
+  /** After the server rejected the credentials: whether there are others, which are then in the file. */
   async renew(signal?: AbortSignal): Promise<boolean> {
     const renewed = await this.#config.credentials?.renew(this.#credentials, signal)
     if (renewed === undefined) return false
@@ -75,27 +80,21 @@ export class KubeconfigFile {
     return true
   }
 
-  async remove(): Promise<void> {
-    await this.#writing
-    this.#written = undefined
+  async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.path, { force: true })
   }
 
-  #store(credentials: Credentials): Promise<void> {
-    // One after the other, or an older text could replace a newer one.
-    const write = async () => {
-      const text = await renderKubeconfig(this.#config, credentials)
-      this.#credentials = credentials
-      if (text === this.#written) return
-      const temporary = `${this.path}.${randomBytes(4).toString('hex')}`
-      await writeFile(temporary, text, { mode: 0o600, flag: 'wx' })
-      await rename(temporary, this.path)
-      this.#written = text
-    }
-    const stored = this.#writing.then(write)
-    this.#writing = stored.catch(() => undefined) // told to whoever asked for it; the next write does not depend on it
-    return stored
+  async #store(credentials: Credentials): Promise<void> {
+    const text = await renderKubeconfig(this.#config, credentials)
+    this.#credentials = credentials
+    await writeFile(this.path, text, { mode: 0o600 })
   }
+}
+
+/** Removes what commands of a driver that was killed have left in its folder. */
+export async function removeKubeconfigs(folder: string): Promise<void> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith(KUBECONFIG_PREFIX))
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
 }
 
 function authorizationFields(authorization: string | undefined): Readonly<Record<string, string>> {
