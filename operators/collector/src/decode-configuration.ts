@@ -1,7 +1,7 @@
 /** Reads the configuration of a Collector: Base64 of a YAML map. Treated as hostile input. */
 import type { Problem } from '@reeve/crd'
+import { readYaml, yamlValue, YamlFault } from '@reeve/helm/yaml'
 import { ownValue } from '@reeve/kube'
-import { parseAllDocuments } from 'yaml'
 import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 
 /** Values for a chart. */
@@ -14,8 +14,8 @@ export type Decoded =
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Anchors are rare in values; unbounded, a few lines of them unfold to gigabytes. */
-const MAX_ALIASES = 100
+/** About six a line: more than a configuration of the largest size needs. */
+const MAX_TOKENS = 100_000
 
 /** Nobody nests values this deep, and recursion over them has to end. */
 const MAX_DEPTH = 64
@@ -63,20 +63,14 @@ export function decodeValues(bytes: Uint8Array, field: string): Decoded {
  * parseValues('replicas: 2', 'spec.collector.configurationFrom')
  */
 export function parseValues(text: string, field: string): Decoded {
-  const documents = [...parseAllDocuments(text, { logLevel: 'silent', prettyErrors: true })]
-  if (documents.length > 1) return refuse(field, 'holds several YAML documents: keep one')
-  const [document] = documents
-  if (document === undefined) return { values: {} }
-  const [error] = document.errors
-  if (error !== undefined) {
-    const line = error.linePos?.[0].line
-    return refuse(field, `is not valid YAML${line === undefined ? '' : ` in line ${line}`} (${error.code})`)
-  }
   let value: unknown
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES })
-  } catch {
-    return refuse(field, `uses YAML aliases more than ${MAX_ALIASES} times: write the values out`)
+    const [document, another] = readYaml(text, { maxTokens: MAX_TOKENS })
+    if (another !== undefined) return refuse(field, 'holds several YAML documents: keep one')
+    value = document && yamlValue(document)
+  } catch (error) {
+    if (error instanceof YamlFault) return refuse(field, error.message)
+    throw error
   }
   if (value === null || value === undefined) return { values: {} }
   if (!isMap(value)) return refuse(field, 'is YAML but not a map: write `name: value` lines')

@@ -107,6 +107,15 @@ describe('a configuration', () => {
     expect(decodeConfiguration(configuration(deep)).problem?.message).toMatch(/deeper than 64 levels/)
   })
 
+  it.each([
+    ['maps as keys of maps', '? '.repeat(600)],
+    ['a map of very many keys', Array.from({ length: 15_000 }, (_, index) => `${index.toString(36)}:`).join('\n')],
+    ['nothing but mistakes', '}'.repeat(MAX_CONFIGURATION_BYTES)],
+  ])('does not stop whoever reads it by %s', (_, text) => {
+    const { values, problem } = decodeConfiguration(configuration(text))
+    expect(values === undefined).toBe(problem !== undefined)
+  })
+
   it('may have the line breaks that base64 prints, and may be empty', () => {
     const packed = configuration('replicas: 2\nimage: {tag: "1"}\n')
     const wrapped = `${packed.slice(0, 10)}\n${packed.slice(10)}\n`

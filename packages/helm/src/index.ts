@@ -7,13 +7,13 @@ export { ChartStore, type ChartStoreOptions } from './chart/chart-store.ts'
 export { Helm, type HelmOptions, openHelm } from './driver/helm.ts'
 export type * from './driver/helm-driver.ts'
 export { type ManifestChange, manifestChanges } from './driver/manifest-changes.ts'
-export { manifestObjects } from './driver/manifest-objects.ts'
 export {
   planRecovery,
   type RecoverableRevision,
   type RecoveryConditions,
   type RecoveryPlan,
 } from './driver/plan-recovery.ts'
+export { manifestObjects, type ReadManifest, readManifest } from './driver/read-manifest.ts'
 export * from './errors.ts'
 export type * from './process/process-runner.ts'
 export { runProcess } from './process/run-process.ts'

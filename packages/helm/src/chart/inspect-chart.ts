@@ -5,14 +5,17 @@ import { gunzip } from 'node:zlib'
 import { isRecord } from '@reeve/kube'
 import semver from 'semver'
 import { Parser, type ReadEntry } from 'tar'
-import { parseDocument } from 'yaml'
 import { DEFAULT_MAX_CHART_FILES, DEFAULT_MAX_UNPACKED_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 import type { ChartMetadata } from '../release/release.ts'
+import { readYaml, yamlValue, YamlFault } from '../yaml/read-yaml.ts'
 
 /** `Chart.yaml` is a few hundred bytes, with a long list of maintainers a few thousand. */
 const MAX_METADATA_BYTES = 1024 * 1024
+
+/** About six a line. */
+const MAX_METADATA_TOKENS = 50_000
 
 const gunzipBytes = promisify(gunzip)
 
@@ -86,9 +89,7 @@ async function unpack(bytes: Uint8Array, maxBytes: number, what: string): Promis
  */
 export function parseMetadata(text: string, what: string): ChartMetadata {
   const invalid = (problem: string) => new ChartInvalidError(`Chart.yaml of ${what} ${problem}`)
-  const document = parseDocument(text, { logLevel: 'silent', prettyErrors: false })
-  if (document.errors.length > 0) throw invalid('is not valid YAML')
-  const fields: unknown = document.toJS({ maxAliasCount: 0 })
+  const fields = readFields(text, invalid)
   if (!isRecord(fields)) throw invalid('is no mapping')
   const [name, version] = [textAt(fields, 'name'), textAt(fields, 'version')]
   // The name becomes part of paths and messages: nothing but what Helm allows.
@@ -103,6 +104,16 @@ export function parseMetadata(text: string, what: string): ChartMetadata {
     name,
     version,
     ...((typeof appVersion === 'string' || typeof appVersion === 'number') && { appVersion: String(appVersion) }),
+  }
+}
+
+function readFields(text: string, invalid: (problem: string) => ChartInvalidError): unknown {
+  try {
+    const [document] = readYaml(text, { maxTokens: MAX_METADATA_TOKENS, uniqueKeys: false })
+    return document && yamlValue(document)
+  } catch (error) {
+    if (error instanceof YamlFault) throw invalid(error.message)
+    throw error
   }
 }
 

@@ -1,14 +1,17 @@
 /** Reads the index of a chart repository. */
 import { isRecord, type JsonRecord } from '@reeve/kube'
-import { parse } from 'yaml'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
+import { readYaml, yamlValue } from '../yaml/read-yaml.ts'
 import { parseDigest } from './chart-digest.ts'
 import { chooseVersion } from './choose-version.ts'
 import { indexItems } from './index-items.ts'
 
 /** The largest index that is parsed as a whole when it is YAML and not laid out the way Helm writes it. */
 const MAX_PARSED_BYTES = 128 * 1024
+
+/** About six a line. */
+const MAX_TOKENS = 100_000
 
 /** Where an index says a version is. */
 export interface IndexEntry {
@@ -77,7 +80,8 @@ function parseWhole(index: string, what: string): unknown {
 
 function parseYaml(text: string, what: string): unknown {
   try {
-    return parse(text, { logLevel: 'silent', maxAliasCount: 100, prettyErrors: false })
+    const [document] = readYaml(text, { maxTokens: MAX_TOKENS, uniqueKeys: false })
+    return document && yamlValue(document)
   } catch (error) {
     throw new ChartInvalidError(`${what}: index.yaml cannot be read`, { cause: error })
   }

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TemplateError } from '../errors.ts'
 import { manifestChanges } from './manifest-changes.ts'
-import { manifestObjects } from './manifest-objects.ts'
 
 const deployment = (replicas: number, apiVersion = 'apps/v1') =>
   `---\n# Source: web/templates/web.yaml\napiVersion: ${apiVersion}\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: ${replicas}, list: [{a: 1}]}\n`
@@ -43,26 +41,5 @@ describe('manifestChanges', () => {
     expect(manifestChanges(deployment(1), deployment(1).replace('{a: 1}', '{a: 2}, {b: 1}'))).toMatchObject([
       { fields: ['spec.list[0].a', 'spec.list[1]'] },
     ])
-  })
-})
-
-describe('manifestObjects', () => {
-  it('passes over empty documents and opens lists', () => {
-    const list =
-      '---\n# nothing\n---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n'
-    expect(manifestObjects(list).map(({ metadata }) => metadata.name)).toEqual(['a'])
-    expect(manifestObjects('')).toEqual([])
-  })
-
-  it.each(['- a', 'apiVersion: v1\nkind: Pod', 'a: [', 'just text'])('refuses %j without quoting it', (manifest) => {
-    expect(() => manifestObjects(manifest)).toThrow(TemplateError)
-  })
-
-  it('does not unfold anchors without end', () => {
-    const levels = ['b', 'c', 'd', 'e'].map((key, index) => {
-      const below = `*${'abcd'[index]}`
-      return `${key}: &${key} [${Array.from({ length: 9 }, () => below).join()}]`
-    })
-    expect(() => manifestObjects(`a: &a [1]\n${levels.join('\n')}\n`)).toThrow(TemplateError)
   })
 })

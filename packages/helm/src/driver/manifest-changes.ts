@@ -1,6 +1,6 @@
 /** Compares two manifests object by object. */
 import { isRecord, type UnknownObject } from '@reeve/kube'
-import { manifestObjects } from './manifest-objects.ts'
+import { manifestObjects } from './read-manifest.ts'
 
 /** One object that would change. */
 export interface ManifestChange {
