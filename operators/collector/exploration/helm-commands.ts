@@ -48,6 +48,7 @@ export async function install(command: HelmCommand, { values, labels, descriptio
     values,
     labels,
     manifest: write(objects),
+    hooks: [],
     description: 'Initial install underway',
     firstDeployed: now,
     lastDeployed: now,

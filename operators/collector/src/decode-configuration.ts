@@ -1,6 +1,6 @@
 /** Reads the configuration of a Collector: Base64 of a YAML map. Treated as hostile input. */
 import type { Problem } from '@reeve/crd'
-import { readYaml, yamlValue, YamlFault } from '@reeve/helm/yaml'
+import { readYaml, YamlFault, yamlValue } from '@reeve/helm/yaml'
 import { ownValue } from '@reeve/kube'
 import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 

@@ -1,6 +1,7 @@
 /** @module A typed, safe driver of the real Helm: releases, their records, and the charts they are made from. */
 export { type FindHelmOptions, findHelm } from './binary/find-helm.ts'
 export { HELM_FIELD_MANAGER, type HelmBinary } from './binary/helm-binary.ts'
+export { type ChartFile, chartCrds } from './chart/chart-crds.ts'
 export { chartCredentials } from './chart/chart-credentials.ts'
 export type * from './chart/chart-source.ts'
 export { ChartStore, type ChartStoreOptions } from './chart/chart-store.ts'

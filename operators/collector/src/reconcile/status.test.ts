@@ -18,6 +18,7 @@ const deployed: Release = {
   chart: { name: 'metrics', version: '1.2.0' },
   values: {},
   manifest: '',
+  hooks: [],
 }
 
 const findings = (decision: Decision, parts: Partial<Findings> = {}): Findings => ({

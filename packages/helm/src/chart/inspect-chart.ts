@@ -9,7 +9,7 @@ import { DEFAULT_MAX_CHART_FILES, DEFAULT_MAX_UNPACKED_BYTES } from '../defaults
 import { ChartInvalidError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 import type { ChartMetadata } from '../release/release.ts'
-import { readYaml, yamlValue, YamlFault } from '../yaml/read-yaml.ts'
+import { readYaml, YamlFault, yamlValue } from '../yaml/read-yaml.ts'
 
 /** `Chart.yaml` is a few hundred bytes, with a long list of maintainers a few thousand. */
 const MAX_METADATA_BYTES = 1024 * 1024

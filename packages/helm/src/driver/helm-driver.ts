@@ -1,6 +1,7 @@
 /** What can be done to releases. Operators depend on this; {@link Helm} is the implementation that starts helm. */
 import type { Impersonation } from '@reeve/kube'
 import type { HelmBinary } from '../binary/helm-binary.ts'
+import type { ChartFile } from '../chart/chart-crds.ts'
 import type { Release, ReleaseKey, ReleaseSummary, RevisionSummary } from '../release/release.ts'
 import type { ManifestChange } from './manifest-changes.ts'
 import type { RecoverableRevision, RecoveryPlan } from './plan-recovery.ts'
@@ -59,6 +60,8 @@ export interface DeployOptions extends ChangeOptions {
 export interface InstallOptions extends DeployOptions {
   /** @default false */
   readonly createNamespace?: boolean
+  /** Leave out what the chart has in `crds` folders; an upgrade always does. @default false */
+  readonly skipCrds?: boolean
 }
 
 /** Options of {@link HelmDriver.upgrade}. */
@@ -81,6 +84,12 @@ export interface RenderOptions extends HelmCallOptions {
   readonly values?: HelmValues
   /** See {@link DeployOptions.valuesAreSecret}. @default false */
   readonly valuesAreSecret?: boolean
+}
+
+/** Options of {@link HelmDriver.render}. */
+export interface DryRunOptions extends RenderOptions {
+  /** What the release is rendered for: templates may ask. */
+  readonly operation: 'install' | 'upgrade'
 }
 
 /** Options of {@link HelmDriver.diff}. */
@@ -150,6 +159,13 @@ export interface HelmDriver extends AsyncDisposable {
   list(options?: ListReleasesOptions): Promise<readonly ReleaseSummary[]>
   /** Renders without asking the cluster. */
   template(release: ReleaseKey, chart: ChartReference, options?: RenderOptions): Promise<string>
+  /**
+   * What an install or upgrade would apply, hooks included, without applying any of it: a server-side dry run, in which
+   * `lookup` finds what the account may read. Templates with random parts render to something else every time.
+   */
+  render(release: ReleaseKey, chart: ChartReference, options: DryRunOptions): Promise<Release>
+  /** What an install applies first: the files in the `crds` folders of a chart and its subcharts. Starts no process. */
+  crds(chart: ChartReference): Promise<readonly ChartFile[]>
   /**
    * What installing or upgrading would change, without changing it: a server-side dry run beside the release. Starts a
    * second process unless `current` is given. Hooks are not part of it.

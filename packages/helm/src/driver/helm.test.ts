@@ -118,6 +118,23 @@ describe('what helm is started with', () => {
     expect(process.requests[1]?.args.includes('--all')).toBe(major === 3)
   })
 
+  it('renders for an install or an upgrade without doing either, and leaves custom resource definitions out', async () => {
+    const hook = { name: 'h', manifest: 'kind: Job' }
+    const answer = () => exited({ stdout: JSON.stringify({ ...printed, hooks: [hook] }) })
+    const { helm, process } = await open({ answer })
+    expect(await helm.render(key, chart, { operation: 'install', values: { a: 1 } })).toMatchObject({
+      hooks: ['kind: Job'],
+    })
+    await helm.render(key, chart, { operation: 'upgrade' })
+    await helm.install(key, chart, { skipCrds: true })
+    const [install, upgrade, real] = process.requests.map(({ args }) => args)
+    expect(install?.slice(0, 2)).toEqual(['install', 'web'])
+    expect(install).toContain('--dry-run=server')
+    expect(upgrade).toEqual(expect.arrayContaining(['upgrade', '--dry-run=server', '--reset-values']))
+    expect(real).toContain('--skip-crds')
+    expect(real?.join(' ')).not.toContain('--dry-run')
+  })
+
   it('lets helm give up before it is ended itself, also when it has to undo something', async () => {
     const { helm, process } = await open()
     await helm.upgrade(key, chart, { timeoutMs: 10_000, wait: true })

@@ -1,6 +1,7 @@
 /** The driver of the real Helm. */
 import { type ClientLogger, type Clock, type ClusterConfig, isRecord, systemClock } from '@reeve/kube'
 import type { HelmBinary } from '../binary/helm-binary.ts'
+import { type ChartFile, chartCrds } from '../chart/chart-crds.ts'
 import * as defaults from '../defaults.ts'
 import { BadHelmOutputError, HelmFailedError, InvalidHelmRequestError, ReleaseNotFoundError } from '../errors.ts'
 import type { RunProcess } from '../process/process-runner.ts'
@@ -20,6 +21,9 @@ import { planRecovery, type RecoverableRevision, type RecoveryPlan } from './pla
 const RESET_VALUES = '--reset-values'
 
 const VALUES_FROM_STDIN = '--values=-'
+
+/** Asks the cluster, and changes nothing in it. */
+const DRY_RUN = '--dry-run=server'
 
 /** Options of {@link openHelm}. */
 export interface HelmOptions {
@@ -95,13 +99,8 @@ export class Helm implements driver.HelmDriver {
   ): Promise<Release> {
     const timeoutMs = changeTimeout(options)
     const flags = commandLine.deployFlags(this.binary.major, options, timeoutMs)
-    const createNamespace = flag('--create-namespace', options.createNamespace)
-    return this.#deploy(
-      release,
-      chart,
-      { verb: ['install'], flags: [...flags, ...createNamespace], timeoutMs },
-      options,
-    )
+    const more = [...flag('--create-namespace', options.createNamespace), ...flag('--skip-crds', options.skipCrds)]
+    return this.#deploy(release, chart, { verb: ['install'], flags: [...flags, ...more], timeoutMs }, options)
   }
 
   async upgrade(
@@ -184,13 +183,25 @@ export class Helm implements driver.HelmDriver {
     return this.#run(release, { ...command, timeoutMs, ...valuesOf(options) }, options)
   }
 
+  async render(release: ReleaseKey, chart: driver.ChartReference, options: driver.DryRunOptions): Promise<Release> {
+    const { operation } = options
+    const reset = flag(RESET_VALUES, operation === 'upgrade')
+    const flags = [DRY_RUN, VALUES_FROM_STDIN, '--output=json', ...reset]
+    return this.#deploy(release, chart, { verb: [operation], flags, timeoutMs: readTimeout(options) }, options)
+  }
+
+  async crds({ path }: driver.ChartReference): Promise<readonly ChartFile[]> {
+    commandLine.checkChartPath(path)
+    return chartCrds(path)
+  }
+
   async diff(
     release: ReleaseKey,
     chart: driver.ChartReference,
     options: driver.DiffOptions = {},
   ): Promise<driver.ReleaseDiff> {
     const current = options.current?.manifest ?? (await unlessAbsent(this.manifest(release, options)))
-    const flags = ['--install', '--dry-run=server', RESET_VALUES, VALUES_FROM_STDIN, '--output=json']
+    const flags = ['--install', DRY_RUN, RESET_VALUES, VALUES_FROM_STDIN, '--output=json']
     const next = await this.#deploy(
       release,
       chart,

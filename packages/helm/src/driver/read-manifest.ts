@@ -2,7 +2,7 @@
 import { isRecord, type UnknownObject } from '@reeve/kube'
 import { isMap, isScalar, isSeq } from 'yaml'
 import { TemplateError } from '../errors.ts'
-import { type ReadYamlOptions, readYaml, yamlValue, YamlFault } from '../yaml/read-yaml.ts'
+import { type ReadYamlOptions, readYaml, YamlFault, yamlValue } from '../yaml/read-yaml.ts'
 
 /** What a manifest holds. */
 export interface ReadManifest {

@@ -22,6 +22,7 @@ const release: fc.Arbitrary<Release> = fc.record({
   chart: fc.record({ name: text, version: text }),
   values,
   manifest: fc.string({ unit: 'binary' }),
+  hooks: fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }),
   description: text,
   lastDeployed: fc
     .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })

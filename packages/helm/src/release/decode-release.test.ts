@@ -21,6 +21,7 @@ describe('decodeRelease', () => {
       chart: { name: 'web', version: '1.2.3', appVersion: '4' },
       values: { replicas: 2 },
       manifest: 'kind: A\n',
+      hooks: ['kind: Job\n'],
       description: 'Upgrade failed',
       firstDeployed: '2026-01-02T03:04:05.678901234Z',
       lastDeployed: '2026-02-02T03:04:05Z',

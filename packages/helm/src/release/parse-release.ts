@@ -36,7 +36,7 @@ export function parseRelease(json: unknown, fail: (problem: string) => Error): R
   const revision = json.version
   if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1) throw fail('has no version')
   const info = objectAt(json, 'info')
-  const { config, manifest } = json
+  const { config, manifest, hooks } = json
   return {
     name: required('name'),
     namespace: required('namespace'),
@@ -45,11 +45,18 @@ export function parseRelease(json: unknown, fail: (problem: string) => Error): R
     chart: parseChart(objectAt(objectAt(json, 'chart'), 'metadata')),
     values: isRecord(config) ? config : {},
     manifest: typeof manifest === 'string' ? manifest : '',
+    hooks: Array.isArray(hooks) ? hooks.map((hook) => textOf(hook, fail)) : [],
     description: textAt(info, 'description') ?? '',
     ...optionalTime('firstDeployed', info, 'first_deployed'),
     ...optionalTime('lastDeployed', info, 'last_deployed'),
     labels: {},
   }
+}
+
+function textOf(hook: unknown, fail: (problem: string) => Error): string {
+  const text = isRecord(hook) ? hook.manifest : undefined
+  if (typeof text !== 'string') throw fail('has a hook without a manifest')
+  return text
 }
 
 /** What the metadata of a chart say. */

@@ -35,6 +35,8 @@ export interface Release extends ReleaseKey {
   readonly values: Readonly<Record<string, unknown>>
   /** The rendered objects, as a stream of YAML documents. May hold secrets. */
   readonly manifest: string
+  /** What runs before and after, one manifest each; not part of the other. */
+  readonly hooks: readonly string[]
   /** Helm's or the caller's sentence about this revision. */
   readonly description: string
   /** RFC 3339; absent when the record has none. */

@@ -24,7 +24,7 @@ export function releaseSecretName(name: string, revision: number): string {
  * await client.create(Secrets, encodeRelease({ namespace: 'tenant-a', name: 'web', status: 'pending-install' }))
  */
 export function encodeRelease(release: RecordedRelease): Secret {
-  const { namespace, name, revision = 1, status = 'deployed', labels = {}, values, manifest = '' } = release
+  const { namespace, name, revision = 1, status = 'deployed', labels = {}, values, manifest = '', hooks = [] } = release
   const record = {
     name,
     info: {
@@ -36,6 +36,7 @@ export function encodeRelease(release: RecordedRelease): Secret {
     chart: { metadata: release.chart ?? { name: 'demo', version: '1.0.0' }, templates: [] },
     ...(values !== undefined && { config: values }),
     manifest,
+    ...(hooks.length > 0 && { hooks: hooks.map((text) => ({ manifest: text })) }),
     version: revision,
     namespace,
   }

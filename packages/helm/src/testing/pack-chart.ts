@@ -6,7 +6,7 @@ import { Header } from 'tar'
 export interface PackedEntry {
   readonly path: string
   /** @default empty */
-  readonly content?: string
+  readonly content?: string | Uint8Array
   /** @default 'File' */
   readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice' | 'FIFO'
   readonly linkpath?: string
@@ -47,7 +47,7 @@ export function packEntries(entries: readonly PackedEntry[]): Buffer {
  */
 export function packChart(
   chart: { readonly name: string; readonly version: string },
-  files: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string | Uint8Array>> = {},
 ): Buffer {
   const all = { 'Chart.yaml': `apiVersion: v2\nname: ${chart.name}\nversion: ${chart.version}\n`, ...files }
   return packEntries(Object.entries(all).map(([path, content]) => ({ path: `${chart.name}/${path}`, content })))

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readYaml, yamlValue, YamlFault } from './read-yaml.ts'
+import { readYaml, YamlFault, yamlValue } from './read-yaml.ts'
 
 const limits = { maxTokens: 100_000 }
-const valuesOf = (text: string, options: object = {}) =>
-  readYaml(text, { ...limits, ...options }).map(yamlValue)
+const valuesOf = (text: string, options: object = {}) => readYaml(text, { ...limits, ...options }).map(yamlValue)
 const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, i) => line(i))
 
 describe('readYaml', () => {

@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
+import { packChart } from '../testing/pack-chart.ts'
+import { chartCrds } from './chart-crds.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-crds-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const inner = packChart({ name: 'inner', version: '1.0.0' }, { 'crds/inner.json': '{}' })
+const packed = packChart({ name: 'db', version: '1.0.0' }, { 'crds/db.yaml': 'db', 'charts/inner-1.0.0.tgz': inner })
+const FILES = {
+  'crds/own.yaml': 'own',
+  'crds/deeper/own.yml': 'deeper',
+  'crds/README.md': 'not applied',
+  'templates/crds/no.yaml': 'not applied',
+  'charts/sub/crds/sub.yaml': 'sub',
+  'charts/db-1.0.0.tgz': packed,
+}
+const FOUND = [
+  'charts/db-1.0.0.tgz/charts/inner-1.0.0.tgz/crds/inner.json',
+  'charts/db-1.0.0.tgz/crds/db.yaml',
+  'charts/sub/crds/sub.yaml',
+  'crds/deeper/own.yml',
+  'crds/own.yaml',
+]
+
+const paths = async (path: string) => (await chartCrds(path)).map((file) => file.path).sort()
+
+it('are found in a chart and its subcharts, folders and archives, packed ones included', async () => {
+  const archive = join(folder, 'web.tgz')
+  await writeFile(archive, packChart({ name: 'web', version: '1.0.0' }, FILES))
+  expect(await paths(archive)).toEqual(FOUND)
+  expect(await chartCrds(archive)).toContainEqual({ path: 'crds/own.yaml', text: 'own' })
+
+  const unpacked = join(folder, 'web')
+  for (const [path, content] of Object.entries(FILES)) {
+    await mkdir(dirname(join(unpacked, path)), { recursive: true })
+    await writeFile(join(unpacked, path), content)
+  }
+  expect(await paths(unpacked)).toEqual(FOUND)
+})
+
+it('are looked for within limits', async () => {
+  let archive = packChart({ name: 'core', version: '1.0.0' })
+  for (let depth = 0; depth < 10; depth++) {
+    archive = packChart({ name: 'web', version: '1.0.0' }, { 'charts/core.tgz': archive })
+  }
+  await writeFile(join(folder, 'deep.tgz'), archive)
+  await expect(chartCrds(join(folder, 'deep.tgz'))).rejects.toThrow(ChartInvalidError)
+  await writeFile(join(folder, 'text.tgz'), 'no archive')
+  await expect(chartCrds(join(folder, 'text.tgz'))).rejects.toThrow(ChartInvalidError)
+  await expect(chartCrds(join(folder, 'nowhere'))).rejects.toThrow(ChartNotFoundError)
+})
