@@ -13,7 +13,7 @@ export const HTTP_DEFAULTS = Object.freeze({
   maxRedirects: 10,
   /** Largest answer that is read into memory. */
   maxAnswerBytes: 64 * 1024 * 1024,
-  userAgent: 'dynatrace-operator',
+  userAgent: 'reeve',
 })
 
 /** How persistent a call is. */

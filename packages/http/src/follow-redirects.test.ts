@@ -34,6 +34,12 @@ describe('followRedirects', () => {
     expect(sender.requests[1]?.headers.authorization !== undefined).toBe(keeps)
   })
 
+  it('does not take the token along to a subdomain when it is for nobody else', async () => {
+    const sender = new ScriptedSender(to('https://sub.a.example/y'), to('https://a.example/z'), ok)
+    await followRedirects(sender, get('https://a.example/x'), { authorizationFor: 'nobody' })
+    expect(sender.requests.map(({ headers }) => headers.authorization !== undefined)).toEqual([true, false, false])
+  })
+
   it('never takes a token up again on the way back', async () => {
     const sender = new ScriptedSender(to('https://b.example'), to('https://a.example'), ok)
     await followRedirects(sender, get('https://a.example'))
@@ -68,6 +74,6 @@ describe('followRedirects', () => {
 
   it('refuses to leave the web', async () => {
     const sender = new ScriptedSender(to('file:///etc/passwd'))
-    await expect(followRedirects(sender, get('https://a.example'))).rejects.toThrow(/no web address/)
+    await expect(followRedirects(sender, get('https://a.example'))).rejects.toThrow(/not an http or https URL/)
   })
 })

@@ -5,23 +5,34 @@ import { HttpRedirectError } from './http-error.ts'
 import type { OutboundRequest, OutboundResponse, Sender } from './outbound.ts'
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Bytes of a redirect's own body that are read so that its connection can be used again. */
+/** A body beyond this costs more to read than a new connection. */
 const MAX_DRAINED_BYTES = 64 * 1024
+
+/** Options of {@link followRedirects}. */
+export interface RedirectOptions {
+  /** Who may see `authorization` besides the host itself. @default 'subdomains' */
+  readonly authorizationFor?: 'subdomains' | 'nobody'
+}
 
 /**
  * Sends a request and follows redirects.
  *
  * *Guarantees*
- * - `authorization` goes on only to the same host or a subdomain of it, and never from `https` to `http`.
+ * - `authorization` goes on only to the same host or, unless `authorizationFor` is `nobody`, to a subdomain of it, and
+ *   never from `https` to `http`.
  * - 301, 302 and 303 turn a POST into a GET without body; 307 and 308 repeat it. A body is never repeated to a host
  *   that would not get `authorization`: it may hold the same secret.
  *
- * *Errors*: {@link HttpRedirectError} for such a body, for a target that is no web address, and after ten redirects.
+ * *Errors*: {@link HttpRedirectError} for such a body, for a target that is not a web URL, and after ten redirects.
  *
  * @example
  * const response = await followRedirects(outbound, { method: 'GET', url, headers: { authorization } })
  */
-export async function followRedirects(sender: Sender, first: OutboundRequest): Promise<OutboundResponse> {
+export async function followRedirects(
+  sender: Sender,
+  first: OutboundRequest,
+  { authorizationFor = 'subdomains' }: RedirectOptions = {},
+): Promise<OutboundResponse> {
   let request = first
   for (let followed = 0; ; followed++) {
     const response = await sender.send(request)
@@ -31,19 +42,19 @@ export async function followRedirects(sender: Sender, first: OutboundRequest): P
     if (followed === HTTP_DEFAULTS.maxRedirects) {
       throw new HttpRedirectError(`${first.url.host}: more than ${HTTP_DEFAULTS.maxRedirects} redirects`)
     }
-    request = next(request, response.status, location)
+    request = next(request, response.status, location, authorizationFor === 'subdomains')
   }
 }
 
-function next(request: OutboundRequest, status: number, location: string): OutboundRequest {
+function next(request: OutboundRequest, status: number, location: string, trustsSubdomains: boolean): OutboundRequest {
   const from = request.url.host
   const url = URL.parse(location, request.url.href)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new HttpRedirectError(`${from}: redirects to something that is no web address`)
+    throw new HttpRedirectError(`${from}: redirects to something that is not an http or https URL`)
   }
   url.username = ''
   url.password = ''
-  const isTrusted = staysWithin(request.url, url)
+  const isTrusted = staysWithin(request.url, url, trustsSubdomains)
   const { body, method, ...rest } = request
   const headers = isTrusted ? request.headers : without(request.headers, 'authorization')
   const becomesGet = status < 307 && method !== 'GET'
@@ -54,9 +65,9 @@ function next(request: OutboundRequest, status: number, location: string): Outbo
   return { ...request, url, headers }
 }
 
-function staysWithin(from: URL, to: URL): boolean {
+function staysWithin(from: URL, to: URL, trustsSubdomains: boolean): boolean {
   if (from.protocol === 'https:' && to.protocol !== 'https:') return false
-  return to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
+  return to.host === from.host || (trustsSubdomains && to.hostname.endsWith(`.${from.hostname}`))
 }
 
 function without(headers: Readonly<Record<string, string>>, name: string): Record<string, string> {
@@ -64,7 +75,8 @@ function without(headers: Readonly<Record<string, string>>, name: string): Recor
   return rest
 }
 
-async function drain(response: OutboundResponse): Promise<void> {
+/** Reads a small body to its end, so that its connection can be used again; a large one is given up. */
+export async function drain(response: OutboundResponse): Promise<void> {
   let bytes = 0
   for await (const chunk of response.body) {
     bytes += chunk.byteLength

@@ -1,7 +1,7 @@
 /** @module Requests to servers outside the cluster. */
 export { type Decoded, type DecodeOptions, decodeJson } from './decode-json.ts'
 export * from './defaults.ts'
-export { followRedirects } from './follow-redirects.ts'
+export { drain, followRedirects, type RedirectOptions } from './follow-redirects.ts'
 export * from './http-error.ts'
 export * from './outbound.ts'
 export * from './outbound-client.ts'

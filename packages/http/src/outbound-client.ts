@@ -16,7 +16,7 @@ export interface OutboundClientOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default `DEFAULT_RETRY_POLICY` */
   readonly retries?: RetryPolicy
-  /** @default `dynatrace-operator` */
+  /** @default `reeve` */
   readonly userAgent?: string
   readonly logger?: ClientLogger
   /** Told of every try, for metrics. */

@@ -1,7 +1,9 @@
 /** Sends requests to any host outside the cluster, each through the right proxy and with the right trust. */
 import {
+  type ClientCertificate,
   ConfigError,
   ConnectionError,
+  type CredentialSource,
   type Transport,
   type TransportRequest,
   type TransportResponse,
@@ -37,6 +39,10 @@ export interface OutboundOptions {
   readonly proxy?: ProxyChoice
   /** PEM certificates trusted besides the process's own. @default none */
   readonly trustedCertificates?: readonly string[]
+  /** PEM bundle trusted instead of the process's own and of `trustedCertificates`. @default none */
+  readonly certificateAuthority?: string
+  /** Who we are to every server that asks for a certificate. @default nobody */
+  readonly clientCertificate?: ClientCertificate
   /** Accept any certificate: whoever sits in between can read and change everything. @default false */
   readonly skipCertificateCheck?: boolean
   /** Sent with every request. */
@@ -65,7 +71,7 @@ export class Outbound implements Sender {
   constructor(options: OutboundOptions) {
     this.#options = options
     this.#proxy = options.proxy ?? noProxy
-    this.#bundle = trustedBundle(options.trustedCertificates ?? [])
+    this.#bundle = options.certificateAuthority ?? trustedBundle(options.trustedCertificates ?? [])
   }
 
   async send({ url, ...request }: OutboundRequest): Promise<OutboundResponse> {
@@ -101,7 +107,7 @@ export class Outbound implements Sender {
       // Whatever still runs there ends with an error of its own.
       oldest[1].close().catch(() => undefined)
     }
-    const { skipCertificateCheck = false, connectTimeoutMs, bodyTimeoutMs } = this.#options
+    const { skipCertificateCheck = false, clientCertificate, connectTimeoutMs, bodyTimeoutMs } = this.#options
     const bundle = this.#bundle
     const proxyUrl = this.#proxy(url)
     return new UndiciTransport(
@@ -113,6 +119,7 @@ export class Outbound implements Sender {
           insecureSkipTlsVerify: skipCertificateCheck,
           ...(bundle !== undefined && { certificateAuthority: { read: async () => bundle } }),
         },
+        ...(clientCertificate && { credentials: fixedCredentials(clientCertificate) }),
         ...(proxyUrl !== undefined && { proxyUrl }),
       },
       {
@@ -122,6 +129,10 @@ export class Outbound implements Sender {
       },
     )
   }
+}
+
+function fixedCredentials(clientCertificate: ClientCertificate): CredentialSource {
+  return { get: async () => ({ clientCertificate }), renew: async () => undefined }
 }
 
 async function* translated(

@@ -11,7 +11,7 @@ export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
 /** Fails with {@link DigestMismatchError} unless the bytes have the digest. */
 export function verifyDigest(what: string, digest: string, bytes: Uint8Array): void {
   const [algorithm = ''] = digest.split(':')
-  if (!isDigest(digest) || digestOf(bytes, algorithm) !== digest) throw mismatch(what, digest)
+  if (!isDigest(digest) || digestOf(bytes, algorithm) !== digest) throw new DigestMismatchError(what, digest)
 }
 
 /**
@@ -26,19 +26,15 @@ export async function* verified(
   { digest, size }: { readonly digest: string; readonly size: number },
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  if (!isDigest(digest)) throw mismatch(what, digest)
+  if (!isDigest(digest)) throw new DigestMismatchError(what, digest)
   const [algorithm = ''] = digest.split(':')
   const hash = createHash(algorithm)
   let bytes = 0
   for await (const chunk of source) {
     bytes += chunk.byteLength
-    if (bytes > size) throw mismatch(what, digest)
+    if (bytes > size) throw new DigestMismatchError(what, digest)
     hash.update(chunk)
     yield chunk
   }
-  if (bytes !== size || `${algorithm}:${hash.digest('hex')}` !== digest) throw mismatch(what, digest)
-}
-
-function mismatch(what: string, digest: string): DigestMismatchError {
-  return new DigestMismatchError(`${what}: the content is not ${digest}; the registry, a mirror or a proxy changed it`)
+  if (bytes !== size || `${algorithm}:${hash.digest('hex')}` !== digest) throw new DigestMismatchError(what, digest)
 }

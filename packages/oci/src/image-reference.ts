@@ -65,8 +65,22 @@ export function splitImageName(text: string): ImageNameParts {
  * parseImageReference('nginx') // { registry: 'index.docker.io', repository: 'library/nginx' }
  */
 export function parseImageReference(text: string): ImageReference {
-  const reference = validReference(text)
-  if (reference !== undefined) return reference
+  return imageReference(splitImageName(text), text)
+}
+
+/**
+ * A name made of parts that are known already.
+ *
+ * @param text names the parts in the error
+ *
+ * *Errors*: {@link ImageReferenceError} when they are not valid.
+ *
+ * @example
+ * imageReference({ registry: 'registry', repository: 'charts/web', tag: '1.2.0' }, 'oci://registry/charts/web')
+ */
+export function imageReference(parts: ImageNameParts, text: string): ImageReference {
+  const reference = validReference(parts)
+  if (reference !== undefined && text.length <= MAX_LENGTH) return reference
   const shown = JSON.stringify(text.slice(0, MAX_LENGTH))
   throw new ImageReferenceError(`${shown} is not an image reference; write registry/repository:tag or …@sha256:…`)
 }
@@ -78,7 +92,13 @@ export function parseImageReference(text: string): ImageReference {
  * isImageReference('Nginx:1') // false: upper case
  */
 export function isImageReference(text: string): boolean {
-  return validReference(text) !== undefined
+  return text.length <= MAX_LENGTH && validReference(splitImageName(text)) !== undefined
+}
+
+/** The whole name, with the registry and the tag that it leaves out. */
+export function formatImageReference({ registry, repository, tag, digest }: ImageReference): string {
+  const version = digest === undefined ? `:${tag ?? 'latest'}` : `${tag === undefined ? '' : `:${tag}`}@${digest}`
+  return `${registry}/${repository}${version}`
 }
 
 /** Whether a text is a digest that can be verified. */
@@ -86,12 +106,13 @@ export function isDigest(text: string): boolean {
   return DIGEST.test(text)
 }
 
-function validReference(text: string): ImageReference | undefined {
-  if (text.length > MAX_LENGTH) return undefined
-  const { registry = 'docker.io', repository, tag, digest } = splitImageName(text)
+function validReference(parts: ImageNameParts): ImageReference | undefined {
+  const { registry = 'docker.io', repository, tag, digest } = parts
+  // Lengths first: they bound what the expressions have to do.
   const isValid =
-    REGISTRY.test(registry) &&
+    registry.length + repository.length <= MAX_LENGTH &&
     repository.length <= MAX_REPOSITORY_LENGTH &&
+    REGISTRY.test(registry) &&
     REPOSITORY.test(repository) &&
     (tag === undefined || TAG.test(tag)) &&
     (digest === undefined || DIGEST.test(digest))

@@ -1,8 +1,10 @@
-/** @module Read images from registries. */
+/** @module Read images, and charts, from registries. */
+export { digestOf } from './digest.ts'
 export * from './docker-config.ts'
 export {
   type ImageNameParts,
   type ImageReference,
+  imageReference,
   isImageReference,
   parseImageReference,
   splitImageName,
@@ -11,3 +13,5 @@ export { type Descriptor, type ImageManifest, linuxPlatform, type Platform } fro
 export { pullLayer } from './pull-image.ts'
 export * from './registry-client.ts'
 export * from './registry-error.ts'
+export type { PlainHttp } from './registry-host.ts'
+export type { RegistryCallOptions } from './registry-sessions.ts'

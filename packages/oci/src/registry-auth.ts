@@ -21,6 +21,8 @@ const EXPIRY_MARGIN_MS = 5_000
 /** What it takes to authenticate. */
 export interface RegistryAuthOptions {
   readonly repository: string
+  /** How the token server knows us. */
+  readonly clientId: string
   readonly challenge: Challenge | undefined
   readonly credentials: RegistryCredentials | undefined
   readonly executor: RegistryExecutor
@@ -55,18 +57,18 @@ export class RegistryAuth {
   }
 
   async #obtain(challenge: Extract<Challenge, { scheme: 'bearer' }>, signal: AbortSignal) {
-    const { repository, credentials, executor, clock, secrets } = this.#options
+    const { repository, clientId, credentials, executor, clock, secrets } = this.#options
     const name = 'registry token'
     const url = URL.parse(challenge.realm)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) {
-      throw new RegistryResponseError(`${name}: the registry names a token server that is no web address`)
+      throw new RegistryResponseError(`${name}: the registry names a token server that is not an http or https URL`)
     }
     const query = {
       ...(challenge.service !== undefined && { service: challenge.service }),
       scope: `repository:${repository}:pull`,
     }
     const { identityToken } = credentials ?? {}
-    const form = { ...query, grant_type: 'refresh_token', client_id: 'dynatrace-operator' }
+    const form = { ...query, grant_type: 'refresh_token', client_id: clientId }
     if (identityToken === undefined) {
       for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
     }
@@ -82,7 +84,9 @@ export class RegistryAuth {
       signal,
     )
     const value = answer.token || answer.access_token
-    if (!value) throw new RegistryResponseError(`${name}: ${url.host} answered without a token`)
+    // A token that cannot stand in a header is none.
+    if (!value || !/^[\x21-\x7e]+$/.test(value))
+      throw new RegistryResponseError(`${name}: ${url.host} answered without a token`)
     secrets.add(value)
     const lifetimeMs = answer.expires_in === undefined ? DEFAULT_LIFETIME_MS : answer.expires_in * 1_000
     return { value, expiresAtMs: clock.now() + lifetimeMs - EXPIRY_MARGIN_MS }

@@ -53,6 +53,34 @@ describe('digests', () => {
   })
 })
 
+describe('tags', () => {
+  it('of a repository are read to the last page', async () => {
+    const registry = new FakeRegistry({ origin: ORIGIN })
+    for (const tag of ['1.0', '1.1', 'latest']) registry.addImage('team/web', tag, [])
+    registry.addImage('team/other', '9', [])
+    const repository = { registry: 'registry.example', repository: 'team/web' }
+    expect(await client(registry).tags(repository)).toEqual(['1.0', '1.1', 'latest'])
+  })
+})
+
+describe('plain http', () => {
+  const reference = { registry: 'localhost:5000', repository: 'team/web', tag: '1' }
+
+  it.each([
+    ['local', ['https', 'http']],
+    ['never', ['https']],
+    ['always', ['http']],
+  ] as const)('is tried when it is allowed: %s', async (plainHttp, schemes) => {
+    const registry = new FakeRegistry({ origin: 'http://localhost:5000' })
+    registry.addImage('team/web', '1', [])
+    const outcome = client(registry, { plainHttp }).digest(reference)
+    if (plainHttp === 'never') await expect(outcome).rejects.toMatchObject({ code: 'HTTP_CONNECTION' })
+    else await outcome
+    const pings = registry.seen.filter((request) => request.endsWith('/v2/'))
+    expect(pings).toEqual(schemes.map((scheme) => `GET ${scheme}://localhost:5000/v2/`))
+  })
+})
+
 describe('a layer', () => {
   it.each(['application/zip', 'constructor', '__proto__'])('of type %s is not supported', async (mediaType) => {
     const registry = new FakeRegistry({ origin: ORIGIN })

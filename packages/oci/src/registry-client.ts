@@ -3,6 +3,7 @@ import {
   type ConfiguredProxy,
   DEFAULT_RETRY_POLICY,
   decodeJson,
+  HTTP_DEFAULTS,
   type OutboundClientOptions,
   openOutbound,
   proxyPasswords,
@@ -15,7 +16,7 @@ import { headerValue, systemClock } from '@reeve/kube'
 import { Type } from 'typebox'
 import { digestOf, verified, verifyDigest } from './digest.ts'
 import { anonymous, type DockerConfig } from './docker-config.ts'
-import { type ImageReference, parseImageReference } from './image-reference.ts'
+import { formatImageReference, type ImageReference, parseImageReference } from './image-reference.ts'
 import {
   type Descriptor,
   type ImageIndex,
@@ -28,6 +29,7 @@ import {
 } from './manifest.ts'
 import { RegistryResponseError } from './registry-error.ts'
 import { RegistryExecutor } from './registry-executor.ts'
+import type { PlainHttp } from './registry-host.ts'
 import { type RegistryCallOptions, RegistrySessions } from './registry-sessions.ts'
 
 /** Options of {@link createRegistryClient}. */
@@ -38,6 +40,8 @@ export interface RegistryClientOptions extends OutboundClientOptions {
   readonly mirrors?: Readonly<Record<string, readonly string[]>>
   /** @default what the environment variables of the process say */
   readonly proxy?: ConfiguredProxy
+  /** Which registries may be reached by plain http. @default 'local' */
+  readonly plainHttp?: PlainHttp
 }
 
 /** An image for one platform. */
@@ -48,12 +52,20 @@ export interface RegistryImage {
   readonly manifest: ImageManifest
 }
 
-/** Reads images. */
+/** Reads images, and whatever else is stored as one, such as charts. */
 export interface RegistryClient extends AsyncDisposable {
   /** The digest that pins what `reference` names now. */
-  digest(reference: string, options?: RegistryCallOptions): Promise<string>
+  digest(reference: string | ImageReference, options?: RegistryCallOptions): Promise<string>
   /** The image behind `reference` for a platform. @default Linux on the processor of this machine */
-  image(reference: string, options?: RegistryCallOptions & { readonly platform?: Platform }): Promise<RegistryImage>
+  image(
+    reference: string | ImageReference,
+    options?: RegistryCallOptions & { readonly platform?: Platform },
+  ): Promise<RegistryImage>
+  /** The tags of a repository; of one with more than 20,000 the first of them. */
+  tags(
+    repository: Pick<ImageReference, 'registry' | 'repository'>,
+    options?: RegistryCallOptions,
+  ): Promise<readonly string[]>
   /** The labels of an image. */
   labels(image: RegistryImage, options?: RegistryCallOptions): Promise<Readonly<Record<string, string>>>
   /** The content of a layer, verified by its digest while it passes; it fails at its end when it is something else. */
@@ -68,6 +80,10 @@ export interface RegistryClient extends AsyncDisposable {
 
 /** Manifests and configs beyond this are none. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+
+const TAGS_PER_PAGE = 1_000
+const MAX_TAG_PAGES = 20
+const TagList = Type.Object({ tags: Type.Optional(Type.Array(Type.String())) })
 
 const Config = Type.Object({
   config: Type.Optional(Type.Object({ Labels: Type.Optional(Type.Record(Type.String(), Type.String())) })),
@@ -101,26 +117,29 @@ class Client implements RegistryClient {
       secrets,
       logger,
       mirrors: options.mirrors ?? {},
+      plainHttp: options.plainHttp ?? 'local',
+      clientId: options.userAgent ?? HTTP_DEFAULTS.userAgent,
       random: options.random ?? Math.random,
       policy: options.retries ?? DEFAULT_RETRY_POLICY,
       executor: new RegistryExecutor({ sender: this.#sender, clock, secrets, onRequest }),
     })
   }
 
-  async digest(reference: string, options: RegistryCallOptions = {}): Promise<string> {
-    return (await this.#manifest(parseImageReference(reference), options)).digest
+  async digest(given: string | ImageReference, options: RegistryCallOptions = {}): Promise<string> {
+    return (await this.#manifest(asReference(given), options)).digest
   }
 
   async image(
-    text: string,
+    given: string | ImageReference,
     options: RegistryCallOptions & { readonly platform?: Platform } = {},
   ): Promise<RegistryImage> {
-    const reference = parseImageReference(text)
+    const reference = asReference(given)
     const { digest, content } = await this.#manifest(reference, options)
     if (!('manifests' in content)) return { reference, digest, manifest: content }
-    const chosen = selectPlatform(text, content, options.platform ?? linuxPlatform())
+    const what = formatImageReference(reference)
+    const chosen = selectPlatform(what, content, options.platform ?? linuxPlatform())
     const inner = await this.#manifest({ ...reference, digest: chosen.digest }, options)
-    if ('manifests' in inner.content) throw new RegistryResponseError(`${text}: an index inside an index`)
+    if ('manifests' in inner.content) throw new RegistryResponseError(`${what}: an index inside an index`)
     return { reference, digest, manifest: inner.content }
   }
 
@@ -137,6 +156,25 @@ class Client implements RegistryClient {
       const decoded = decodeJson(Config, bytes)
       if ('problem' in decoded) throw new RegistryResponseError(`${what}: ${decoded.problem}`)
       return decoded.value.config?.Labels ?? {}
+    })
+  }
+
+  tags(
+    repository: Pick<ImageReference, 'registry' | 'repository'>,
+    options: RegistryCallOptions = {},
+  ): Promise<readonly string[]> {
+    const what = `tags of ${repository.repository}`
+    return this.#sessions.anywhere(repository, what, options, async (session, signal) => {
+      const tags: string[] = []
+      let query: string | undefined = `?n=${TAGS_PER_PAGE}`
+      for (let page = 0; query !== undefined && page < MAX_TAG_PAGES; page++) {
+        const response = await session.get('registry tags', `tags/list${query}`, { signal })
+        const decoded = decodeJson(TagList, await readAnswer(response, MAX_DOCUMENT_BYTES))
+        if ('problem' in decoded) throw new RegistryResponseError(`${what}: ${decoded.problem}`)
+        tags.push(...(decoded.value.tags ?? []))
+        query = nextPage(headerValue(response.headers, 'link'))
+      }
+      return tags
     })
   }
 
@@ -176,6 +214,15 @@ class Client implements RegistryClient {
       return { digest: reference.digest ?? digestOf(bytes), content }
     })
   }
+}
+
+function asReference(given: string | ImageReference): ImageReference {
+  return typeof given === 'string' ? parseImageReference(given) : given
+}
+
+/** `</v2/team/web/tags/list?last=x&n=1000>; rel="next"`: only its query is followed. */
+function nextPage(link: string | undefined): string | undefined {
+  return /<[^>?]*(\?[^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
 }
 
 function credentialSecrets(credentials: DockerConfig): readonly (string | undefined)[] {

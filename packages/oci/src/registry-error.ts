@@ -48,6 +48,13 @@ export class RegistryResponseError extends RegistryError {
 export class DigestMismatchError extends RegistryError {
   override readonly name = 'DigestMismatchError'
   override readonly code = 'REGISTRY_DIGEST_MISMATCH'
+  /** What it should have been. */
+  readonly expected: string
+
+  constructor(what: string, expected: string) {
+    super(`${what}: the content is not ${expected}; the registry, a mirror or a proxy changed it`)
+    this.expected = expected
+  }
 }
 
 /** The image does not exist for this kind of machine. */

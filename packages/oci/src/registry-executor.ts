@@ -2,6 +2,7 @@
 import {
   decodeJson,
   followRedirects,
+  type OutboundRequest,
   type OutboundResponse,
   type RequestHook,
   readAnswer,
@@ -55,13 +56,15 @@ export class RegistryExecutor {
     const report = (answer: { readonly status?: number; readonly errorCode?: string }) =>
       onRequest({ call: name, method, durationMs: clock.now() - startedAt, attempt: 0, ...answer })
     try {
-      const response = await followRedirects(sender, {
+      const request: OutboundRequest = {
         method,
         url,
         signal,
         headers: { ...headers, ...(form && { 'content-type': 'application/x-www-form-urlencoded' }) },
         ...(form && { body: new URLSearchParams(form).toString() }),
-      })
+      }
+      // Registries redirect to storage that has its own proof in the URL.
+      const response = await followRedirects(sender, request, { authorizationFor: 'nobody' })
       report({ status: response.status })
       return response
     } catch (error) {

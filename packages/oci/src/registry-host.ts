@@ -1,14 +1,20 @@
-/** How registries are reached: by https, and a few by plain http as well. */
+/** How registries are reached: by https, and some by plain http as well. */
 import { isIP } from 'node:net'
 
+/** Which registries are reached by plain http: those on the local network, if https fails; none; or all, and only so. */
+export type PlainHttp = 'local' | 'never' | 'always'
+
 /**
- * The addresses to try, the safe one first. Plain http is only for registries that cannot be anything but local.
+ * The addresses to try, the safe one first.
  *
  * @example
  * registryOrigins('localhost:5000') // ['https://localhost:5000', 'http://localhost:5000']
  */
-export function registryOrigins(registry: string): readonly string[] {
-  return isLocal(registry) ? [`https://${registry}`, `http://${registry}`] : [`https://${registry}`]
+export function registryOrigins(registry: string, plainHttp: PlainHttp = 'local'): readonly string[] {
+  if (plainHttp === 'always') return [`http://${registry}`]
+  return plainHttp === 'local' && isLocal(registry)
+    ? [`https://${registry}`, `http://${registry}`]
+    : [`https://${registry}`]
 }
 
 function isLocal(registry: string): boolean {

@@ -1,13 +1,14 @@
 /** One repository at one host: finds out how to speak to it, then sends authenticated requests. */
-import { HttpConnectionError, type OutboundResponse } from '@reeve/http'
+import { drain, HttpConnectionError, type OutboundResponse } from '@reeve/http'
 import { parseChallenge } from './challenge.ts'
 import { RegistryAuth, type RegistryAuthOptions } from './registry-auth.ts'
-import { registryOrigins } from './registry-host.ts'
+import { type PlainHttp, registryOrigins } from './registry-host.ts'
 
 /** What a session is made of. */
 export interface RegistrySessionOptions extends Omit<RegistryAuthOptions, 'challenge'> {
   /** Host of the registry, or of its mirror. */
   readonly host: string
+  readonly plainHttp: PlainHttp
 }
 
 interface Opened {
@@ -46,7 +47,7 @@ export class RegistrySession {
     let response = await send()
     if (response.status === 401) {
       auth.forget()
-      await drop(response)
+      await drain(response)
       response = await send()
     }
     if (response.status !== 200) throw await executor.refusal(name, response)
@@ -54,8 +55,8 @@ export class RegistrySession {
   }
 
   async #open(signal: AbortSignal): Promise<Opened> {
-    const { host, executor } = this.#options
-    const origins = registryOrigins(host)
+    const { host, plainHttp, executor } = this.#options
+    const origins = registryOrigins(host, plainHttp)
     for (const [index, origin] of origins.entries()) {
       try {
         const response = await executor.send(
@@ -66,7 +67,7 @@ export class RegistrySession {
         if (response.status !== 200 && (response.status !== 401 || challenge === undefined)) {
           throw await executor.refusal('registry ping', response)
         }
-        await drop(response)
+        await drain(response)
         const auth = new RegistryAuth({ ...this.#options, challenge: response.status === 401 ? challenge : undefined })
         return { origin, auth }
       } catch (error) {
@@ -75,14 +76,5 @@ export class RegistrySession {
       }
     }
     throw new HttpConnectionError(`${host}: the registry cannot be reached`, 'connect')
-  }
-}
-
-/** Reads a small answer to its end, so that its connection can be used again. */
-async function drop(response: OutboundResponse): Promise<void> {
-  let bytes = 0
-  for await (const chunk of response.body) {
-    bytes += chunk.byteLength
-    if (bytes > 64 * 1024) return
   }
 }

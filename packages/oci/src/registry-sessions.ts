@@ -5,6 +5,7 @@ import { credentialsFor, type DockerConfig } from './docker-config.ts'
 import type { ImageReference } from './image-reference.ts'
 import { RegistryRefusedError } from './registry-error.ts'
 import type { RegistryExecutor } from './registry-executor.ts'
+import type { PlainHttp } from './registry-host.ts'
 import { RegistrySession } from './registry-session.ts'
 
 /** What bounds a call. */
@@ -19,6 +20,9 @@ export interface RegistrySessionsOptions {
   readonly credentials: DockerConfig
   /** Hosts to ask before a registry, by the name of the registry. */
   readonly mirrors: Readonly<Record<string, readonly string[]>>
+  readonly plainHttp: PlainHttp
+  /** How the token server knows us. */
+  readonly clientId: string
   readonly executor: RegistryExecutor
   readonly clock: Clock
   readonly random: () => number
@@ -49,7 +53,7 @@ export class RegistrySessions {
    * reached, fails or does not have the image is passed over: a wrong digest or password never is.
    */
   async anywhere<T>(
-    { registry, repository }: ImageReference,
+    { registry, repository }: Pick<ImageReference, 'registry' | 'repository'>,
     what: string,
     options: RegistryCallOptions,
     work: SessionWork<T>,
@@ -92,9 +96,9 @@ export class RegistrySessions {
   }
 
   #open(host: string, repository: string): RegistrySession {
-    const { credentials, executor, clock, secrets } = this.#options
+    const { credentials, ...options } = this.#options
     const own = credentialsFor(credentials, { registry: host, repository })
-    return new RegistrySession({ host, repository, credentials: own, executor, clock, secrets })
+    return new RegistrySession({ ...options, host, repository, credentials: own })
   }
 }
 

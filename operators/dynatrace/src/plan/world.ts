@@ -1,14 +1,7 @@
 /** The world outside the cluster, as a plan sees it: it answers questions and is never changed. */
-import {
-  environmentProxy,
-  HTTP_DEFAULTS,
-  noProxy,
-  Outbound,
-  openOutbound,
-  type Sender,
-  usableCertificates,
-} from '@reeve/http'
+import { environmentProxy, noProxy, Outbound, openOutbound, type Sender, usableCertificates } from '@reeve/http'
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '@reeve/oci'
+import { USER_AGENT } from '../environment/client/defaults.ts'
 import {
   createEnvironmentClient,
   type EnvironmentClient,
@@ -59,7 +52,7 @@ export function watchedWorld(exits: Exits, watch: EnvironmentWatch): World {
 /** The real world: the same proxies and authorities as those of the operator. */
 export function networkExits(env: Readonly<Record<string, string | undefined>> = process.env): Exits {
   return {
-    environment: (options) => openOutbound({ env, ...options }),
+    environment: (options) => openOutbound({ env, userAgent: USER_AGENT, ...options }),
     platform: (options) => platformSender(options, env),
     registry: () => undefined,
   }
@@ -67,7 +60,7 @@ export function networkExits(env: Readonly<Record<string, string | undefined>> =
 
 /** The API is contacted directly, the token endpoint through the proxy of the process if it has one. */
 function platformSender(
-  { apiServer, trustedCertificates = '', userAgent = HTTP_DEFAULTS.userAgent }: PlatformClientOptions,
+  { apiServer, trustedCertificates = '', userAgent = USER_AGENT }: PlatformClientOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Sender {
   const common = { trustedCertificates: usableCertificates(trustedCertificates), userAgent }

@@ -91,6 +91,8 @@ export class FakeRegistry implements Sender {
       )
     }
     if (url.pathname === '/v2/') return answer(url, 200, {})
+    const [, repository] = /^\/v2\/(.+)\/tags\/list$/.exec(url.pathname) ?? []
+    if (repository !== undefined) return this.#tags(url, repository)
     const stored = this.#stored.get(url.pathname)
     if (stored === undefined) return answer(url, 404, { errors: [{ code: 'MANIFEST_UNKNOWN', message: 'no such' }] })
     return { status: 200, headers: { 'content-type': stored.mediaType }, url, body: once(stored.bytes) }
@@ -98,6 +100,18 @@ export class FakeRegistry implements Sender {
 
   async close(): Promise<void> {
     this.#stored.clear()
+  }
+
+  /** One tag per page: whoever reads only the first page misses the others. */
+  #tags(url: URL, repository: string): OutboundResponse {
+    const start = `/v2/${repository}/manifests/`
+    const names = [...this.#stored.keys()]
+      .filter((path) => path.startsWith(start))
+      .map((path) => path.slice(start.length))
+    const tags = names.filter((name) => !name.includes(':'))
+    const at = tags.indexOf(url.searchParams.get('last') ?? '') + 1
+    const link = `<${url.pathname}?n=1&last=${tags[at]}>; rel="next"`
+    return answer(url, 200, { name: repository, tags: tags.slice(at, at + 1) }, at + 1 < tags.length ? { link } : {})
   }
 
   #bearerChallenge(): string {

@@ -10,6 +10,7 @@ import {
 import { formatTime, type Logger } from '@reeve/runtime'
 import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect, EdgeConnectStatus } from '../../api/latest.ts'
+import { USER_AGENT } from '../../environment/client/defaults.ts'
 import { isImage } from '../dynakube/image.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 
@@ -50,7 +51,7 @@ export async function resolveImage(edgeConnect: EdgeConnect, context: ImageConte
     return { ...stored, imageID: wanted, source: 'custom-image', lastProbeTimestamp }
   }
   try {
-    await using registry = context.openRegistry(credentials ? { credentials } : {})
+    await using registry = context.openRegistry({ userAgent: USER_AGENT, ...(credentials && { credentials }) })
     const digest = await registry.digest(wanted, { signal: context.signal })
     return { ...stored, imageID: `${wanted}@${digest}`, source: 'public-registry', lastProbeTimestamp }
   } catch (error) {

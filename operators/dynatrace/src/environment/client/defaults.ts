@@ -1,5 +1,8 @@
 /** Every default of the environment client in one place. */
 
+/** How environments and registries know this operator. */
+export const USER_AGENT = 'dynatrace-operator'
+
 /** Limits of calls. */
 export const ENVIRONMENT_DEFAULTS = Object.freeze({
   /** For a call whose answer is a document, retries included. */

@@ -12,7 +12,7 @@ import { silentLogger } from '@reeve/runtime'
 import { CallExecutor } from './call-executor.ts'
 import { ClassicApi } from './classic-api.ts'
 import { ConnectionInfoCalls } from './connection-info.ts'
-import { quotedErrorBytes } from './defaults.ts'
+import { quotedErrorBytes, USER_AGENT } from './defaults.ts'
 import { EnrichmentCalls } from './enrichment-rules.ts'
 import { HostCalls } from './hosts.ts'
 import { ImageCalls } from './images.ts'
@@ -64,7 +64,7 @@ export interface EnvironmentClient extends AsyncDisposable {
 export function createEnvironmentClient(options: EnvironmentClientOptions): EnvironmentClient {
   const { apiUrl, apiToken, paasToken } = options
   const api = new ClassicApi(apiUrl, { api: apiToken, ...(paasToken !== undefined && { paas: paasToken }) })
-  const sender = openOutbound(options)
+  const sender = openOutbound({ userAgent: USER_AGENT, ...options })
   const secrets = new SecretFilter(apiToken, paasToken, ...proxyPasswords(options))
   const executor = new CallExecutor({ ...executorOptions(options), sender, secrets })
   const versions = new VersionCalls(api, executor)

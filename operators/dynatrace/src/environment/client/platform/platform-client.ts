@@ -1,7 +1,6 @@
 /** The client of the Dynatrace platform, for EdgeConnects. */
 import {
   environmentProxy,
-  HTTP_DEFAULTS,
   HttpConfigError,
   noProxy,
   Outbound,
@@ -11,6 +10,7 @@ import {
   usableCertificates,
 } from '@reeve/http'
 import { CallExecutor } from '../call-executor.ts'
+import { USER_AGENT } from '../defaults.ts'
 import { executorOptions } from '../environment-client.ts'
 import { AccessTokens, type OAuthClient } from './access-token.ts'
 import { ConnectionSettingCalls } from './connection-settings.ts'
@@ -57,7 +57,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
   if (options.trustedCertificates !== undefined && trustedCertificates.length === 0) {
     throw new HttpConfigError('there is no usable certificate among the trusted ones; give PEM')
   }
-  const common = { trustedCertificates, userAgent: options.userAgent ?? HTTP_DEFAULTS.userAgent }
+  const common = { trustedCertificates, userAgent: options.userAgent ?? USER_AGENT }
   const direct = options.sender ?? new Outbound({ ...common, proxy: noProxy })
   const proxied = options.sender ?? new Outbound({ ...common, proxy: environmentProxy(env) })
   const secrets = new SecretFilter(oauth.clientSecret, ...proxyPasswords({ env }))
