@@ -23,6 +23,8 @@ import type { Reporter } from './reporter.ts'
 export interface ReconcileSummary<Primary extends Reportable> {
   /** The resource, with the status that its components have reported. */
   readonly primary: Stored<Primary>
+  /** The resource as it is in the cluster. */
+  readonly before: Stored<Primary>
   /** In the order in which they ran. */
   readonly outcomes: readonly AnyOutcome<Primary>[]
   readonly changes: readonly Change[]
@@ -37,6 +39,7 @@ export interface ReconcileSummary<Primary extends Reportable> {
   readonly key: ObjectKey
   readonly cache: CacheReader
   readonly clock: ReconcileRequest<Primary>['clock']
+  readonly logger: ReconcileRequest<Primary>['logger']
 }
 
 /** What the report of a controller returns. */
@@ -210,13 +213,14 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     reporter: Reporter<Primary>,
     result: RunResult<Primary>,
   ): Promise<ReconcileResult> {
-    const { key, cache, clock, events } = request
+    const { key, cache, clock, logger, events } = request
     const { outcomes, changes, failures } = result
     return request.stage('report', async () => {
       const report =
         this.#options.report?.(
           {
             primary: reporter.primary,
+            before: owner,
             outcomes,
             changes,
             failures,
@@ -226,6 +230,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
             key,
             cache,
             clock,
+            logger,
           },
           reporter,
         ) ?? {}

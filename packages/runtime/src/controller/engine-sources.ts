@@ -40,9 +40,10 @@ export function feedEngine<T extends KubeObject>(
   const rendered = new Set([...engine.owned, ...engine.elsewhere].map(resourceName))
   const feed = <S extends Source<KubeObject>>(source: S): S => {
     const { resource, transform, metadataOnly = false } = source
-    if (!rendered.has(resourceName(resource)) || metadataOnly) return source
+    // Also on kinds that are only watched: other controllers may render them, and share the informer then.
     if (transform === undefined) return { ...source, transform: ownFields }
-    if (!keepsOwnFields(transform, engine.fieldManager, resource)) {
+    const isCompared = rendered.has(resourceName(resource)) && !metadataOnly
+    if (isCompared && !keepsOwnFields(transform, engine.fieldManager, resource)) {
       const remedy = `one that keeps metadata.managedFields of ${engine.fieldManager}, or none: see keepOwnFields`
       throw new ControllerConfigError(name, `the transform of ${resourceName(resource)}`, transform.name || 'a', remedy)
     }

@@ -116,9 +116,11 @@ export function afterCrdVersion<T extends KubeObject>(
   reconcile: Reconcile<T>,
 ): Reconcile<T> {
   if (check === undefined) return reconcile
-  return async (request) => {
+  const { engine } = reconcile
+  const checked: Reconcile<T> = async (request) => {
     const { object } = request
     if (object !== undefined && object.metadata.deletionTimestamp === undefined) await check.run(object, request)
     return reconcile(request)
   }
+  return engine === undefined ? checked : Object.assign(checked, { engine })
 }

@@ -17,7 +17,6 @@ import {
   type Change,
   type DesiredObject,
   FieldTreePool,
-  keepOwnFields,
   type LiveView,
   planDesired,
   planPruning,
@@ -31,12 +30,6 @@ import type { Rendered } from './render.ts'
 
 /** Who writes the fields of what the operator makes. */
 export const FIELD_MANAGER = 'dynatrace-operator'
-
-/**
- * What the cache keeps: which fields are the operator's own, as drift is told from other people's fields by it. All
- * controllers name this very function, and so share their informers.
- */
-export const OWN_FIELDS = keepOwnFields(FIELD_MANAGER)
 
 /** The kinds that a DynaKube owns in every cluster. In a mesh there are those of Istio as well. */
 export const OWNED = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets] as const

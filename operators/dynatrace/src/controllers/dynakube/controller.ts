@@ -15,7 +15,7 @@ import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
-import { OWN_FIELDS, OWNED } from './apply.ts'
+import { FIELD_MANAGER, OWNED } from './apply.ts'
 import { concernedBy } from './injection/map-namespaces.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { AGENT_PODS } from './instances.ts'
@@ -46,7 +46,7 @@ export function dynaKubeController(
   environment: ControllerEnvironment,
 ): Controller<DynaKube> {
   const { namespace, backoff, onReconcile } = options
-  const transform = OWN_FIELDS
+  const transform = environment.cache.ownFields(FIELD_MANAGER)
   const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
   return controller(
     {

@@ -9,7 +9,6 @@ import {
 } from '@reeve/runtime'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
-import { OWN_FIELDS } from '../dynakube/apply.ts'
 import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'
 
 /** Options of {@link edgeConnectController}. */
@@ -32,15 +31,14 @@ export function edgeConnectController(
   environment: ControllerEnvironment,
 ): Controller<EdgeConnect> {
   const { namespace, onReconcile } = options
-  const transform = OWN_FIELDS
   return controller(
     {
       name: 'edgeconnect-controller',
       for: { resource: EdgeConnects, namespace },
-      owns: OWNED.map((resource) => ({ resource, namespace, transform })),
+      owns: OWNED.map((resource) => ({ resource, namespace })),
       watches: [
-        { resource: Secrets, namespace, transform, map: referring },
-        { resource: ConfigMaps, namespace, transform, map: referring },
+        { resource: Secrets, namespace, map: referring },
+        { resource: ConfigMaps, namespace, map: referring },
       ],
       reconcile: afterCrdVersion(options.crdVersion, edgeConnectReconcile(options)),
       ...(onReconcile && { onReconcile }),

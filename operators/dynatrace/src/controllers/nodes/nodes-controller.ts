@@ -8,7 +8,7 @@ import {
   type Transform,
 } from '@reeve/runtime'
 import { DynaKubes } from '../../api/latest.ts'
-import { OWN_FIELDS } from '../dynakube/apply.ts'
+import { FIELD_MANAGER } from '../dynakube/apply.ts'
 import { type NodesOptions, nodesReconcile } from './nodes-reconcile.ts'
 
 /** Options of {@link nodesController}. */
@@ -26,14 +26,16 @@ export interface NodesControllerOptions extends NodesOptions {
  */
 export function nodesController(options: NodesControllerOptions, environment: ControllerEnvironment): Controller<Node> {
   const { namespace, backoff, onReconcile } = options
+  // The same as that of the other controllers, which share their informers then.
+  const transform = environment.cache.ownFields(FIELD_MANAGER)
   return controller<Node>(
     {
       name: 'nodes-controller',
       for: { resource: Nodes, transform: keepScheduling },
       reads: [
         { resource: DynaKubes, namespace },
-        { resource: Secrets, namespace, transform: OWN_FIELDS },
-        { resource: ConfigMaps, namespace, transform: OWN_FIELDS },
+        { resource: Secrets, namespace, transform },
+        { resource: ConfigMaps, namespace, transform },
       ],
       reconcile: nodesReconcile(options),
       // All nodes share one ConfigMap.
