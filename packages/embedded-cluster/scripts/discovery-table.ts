@@ -1,7 +1,7 @@
 /** The table of built-in resources, read from a server's discovery documents. */
 import type { ApiClient } from '@reeve/real-cluster'
 
-/** The shape of `data/discovery.json`. Groups and versions keep the order in which the server lists them. */
+/** The format of `data/discovery.json`. Groups and versions are in the order of the server. */
 export interface DiscoveryTable {
   /** The core group has the name `''` and comes first. */
   readonly groups: readonly {
@@ -25,7 +25,7 @@ interface Resource {
   readonly storageVersionHash?: string
   readonly subresources?: readonly {
     readonly name: string
-    /** Group, version and kind of the body: those of the resource itself except for Scale, Eviction and the like. */
+    /** Group, version and kind of the body: those of the resource itself except for Scale, Eviction and similar. */
     readonly group: string
     readonly version: string
     readonly kind: string

@@ -1,9 +1,10 @@
 /**
- * Writes `data/`: what the embedded cluster knows about the built-in kinds.
+ * Writes `data/`: the descriptions of the built-in kinds for the embedded cluster.
  *
- * The source is a real control plane of the version that the real-cluster tooling pins (schemas and discovery as the
- * running server answers them) and the protobuf definitions and Go types of its modules. Descriptions are left out: no sentence of
- * Kubernetes is copied. Run it after changing the pin: `node packages/embedded-cluster/scripts/generate-schema-data.ts`.
+ * The source is a real control plane of the version that the real-cluster tooling pins (schemas and discovery of the
+ * running server) and the protobuf definitions and Go types of its modules. Descriptions are omitted: no text of
+ * Kubernetes is copied. Run it after changing the pin:
+ * `node packages/embedded-cluster/scripts/generate-schema-data.ts`.
  */
 import { writeFile } from 'node:fs/promises'
 import { ApiClient, startRealCluster } from '@reeve/real-cluster'

@@ -1,15 +1,19 @@
-/** What the Go structs say about a field and neither the schemas nor the protobuf definitions do, read from the modules. */
+/**
+ * Properties of fields that only the Go structs contain, neither the schemas nor the protobuf definitions; read from
+ * the modules.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { goModuleFolder } from '@reeve/real-cluster'
 import type { ProtobufDescriptor } from './protobuf-descriptor.ts'
 
 /**
- * The shape of `data/go-types.json`: by protobuf message and JSON name, a text of flags and, after a blank, the Go type.
+ * The format of `data/go-types.json`: by protobuf message and JSON name, a string of flags and, after a space, the Go
+ * type.
  *
- * Flags: `*` a pointer, so that a zero value differs from none; `!` written even when it is empty; `0` left out when it
- * is a zero struct. The type is there when it is a named type that is no struct, such as `v1.Protocol`. A field without
- * any of this is a plain value that is left out when empty, and is not listed.
+ * Flags: `*` a pointer, so that a zero value differs from no value; `!` encoded even when empty; `0` omitted when it is
+ * a zero struct. The type is present if it is a named type other than a struct, such as `v1.Protocol`. A field without
+ * any of these is a plain value that is omitted when empty, and is not listed.
  */
 export type GoTypes = Readonly<Record<string, Readonly<Record<string, string>>>>
 
@@ -32,7 +36,7 @@ interface GoField {
 
 interface GoPackage {
   readonly structs: ReadonlyMap<string, readonly GoField[]>
-  /** Named types that are no structs. */
+  /** Named types other than structs. */
   readonly named: ReadonlySet<string>
 }
 
@@ -72,7 +76,7 @@ function describe(
   const flags = `${type.startsWith('*') ? '*' : ''}${isAlways ? '!' : ''}${options.includes('omitzero') ? '0' : ''}`
   const [, wrapper = '', alias = '', name = ''] = /^\*?((?:\[\]|map\[\w+\])*)(?:(\w+)\.)?(.*)$/.exec(type) ?? []
   if (!(alias === '' ? own : shared).has(name)) return flags
-  // Go names a type by its package's own name, whatever a file calls its import.
+  // Go uses the package's own name in type names, whatever the name of its import.
   const goPackage =
     alias === '' ? packageName.slice(packageName.lastIndexOf('.') + 1) : alias.replace(/^(meta|core|api)v1$/, 'v1')
   return `${flags} ${wrapper}${goPackage}.${name}`.trimStart()

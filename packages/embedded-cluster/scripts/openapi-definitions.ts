@@ -1,7 +1,7 @@
-/** Schemas of the built-in kinds, read from a server's OpenAPI documents and stripped of prose. */
+/** Schemas of the built-in kinds, read from a server's OpenAPI documents, without descriptions. */
 import type { ApiClient } from '@reeve/real-cluster'
 
-/** A schema as OpenAPI v2 writes it: references are `#/definitions/<name>`. */
+/** A schema in OpenAPI v2: references are `#/definitions/<name>`. */
 export interface Definition {
   readonly type?: string
   readonly default?: unknown
@@ -14,12 +14,12 @@ export interface Definition {
   readonly [keyword: string]: unknown
 }
 
-/** The shape of `data/openapi-definitions.json`. */
+/** The format of `data/openapi-definitions.json`. */
 export type Definitions = Readonly<Record<string, Definition>>
 
 /**
- * Version 2 has the structure and the merge rules; only version 3 has the defaults. They matter for list-map keys
- * (a port without protocol is a TCP port). The empty object, which version 3 names for every struct, says nothing.
+ * Version 2 has the structure and the merge rules; only version 3 has the defaults. They matter for list-map keys (a
+ * port without protocol is a TCP port). The empty object, which version 3 has for every struct, is meaningless.
  */
 export async function readDefinitions(client: ApiClient): Promise<Definitions> {
   const v2 = await client.json<{ definitions: Definitions }>({ method: 'GET', path: '/openapi/v2' })

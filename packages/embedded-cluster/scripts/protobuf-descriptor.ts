@@ -5,11 +5,11 @@ import { goModuleFolder } from '@reeve/real-cluster'
 import type { DiscoveryTable } from './discovery-table.ts'
 import type { Definitions } from './openapi-definitions.ts'
 
-/** The shape of `data/protobuf.json`. */
+/** The format of `data/protobuf.json`. */
 export interface ProtobufDescriptor {
   /**
    * Package of the messages of an `apiVersion`. The kind is the message's name: `apps/v1`, `Deployment` is the message
-   * `k8s.io.api.apps.v1.Deployment`. Kinds that every group knows (DeleteOptions, Status, …) are in the package of
+   * `k8s.io.api.apps.v1.Deployment`. Kinds that belong to every group (DeleteOptions, Status, …) are in the package of
    * `meta.k8s.io/v1`.
    */
   readonly packages: Readonly<Record<string, string>>
@@ -20,9 +20,9 @@ export interface ProtobufDescriptor {
 /**
  * `[JSON name, type]`, `[JSON name, type, 'repeated']` or `[JSON name, type of the values, 'map']` (keys are strings).
  *
- * A type is a scalar of protobuf or the full name of a message. The JSON name `''` means that the value has no name of its
- * own in JSON: the fields of an embedded message appear among those of its parent, and the elements of the only, repeated
- * field of a message (a Go type that is a slice) are the array that stands for the message.
+ * A type is a protobuf scalar or the full name of a message. The JSON name `''` means that the value has no name in
+ * JSON: the fields of an embedded message appear among those of its parent, and a message with a single repeated field
+ * (a Go slice type) is encoded as the array of its elements.
  */
 export type ProtobufField = readonly [name: string, type: string, cardinality?: 'repeated' | 'map']
 
@@ -36,7 +36,7 @@ const SHARED_PACKAGES: readonly (readonly [module: string, folder: string])[] = 
   ['k8s.io/apimachinery', 'pkg/util/intstr'],
 ]
 
-/** Messages of the groups that the server serves, plus the shared ones. */
+/** Messages of the served groups, plus the shared ones. */
 export async function readProtobufDescriptor(
   discovery: DiscoveryTable,
   definitions: Definitions,
@@ -63,14 +63,14 @@ export async function readProtobufDescriptor(
   return { packages, messages: Object.fromEntries(Object.entries(messages).sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 
-// A group's folder is the first label of its name, but for two that live in modules of their own.
+// A group's folder is the first label of its name, except for two with their own modules.
 function folderOf(group: string, version: string): readonly [module: string, folder: string] {
   if (group === 'apiextensions.k8s.io') return ['k8s.io/apiextensions-apiserver', `pkg/apis/apiextensions/${version}`]
   if (group === 'apiregistration.k8s.io') return ['k8s.io/kube-aggregator', `pkg/apis/apiregistration/${version}`]
   return ['k8s.io/api', `${group === '' ? 'core' : group.split('.')[0]}/${version}`]
 }
 
-/** Understands what Kubernetes' generator writes: proto2, flat messages, one field per line, no enums and no oneofs. */
+/** Parses the output of Kubernetes' generator: proto2, flat messages, one field per line, no enums and no oneofs. */
 function parseProto(text: string): {
   readonly packageName: string
   readonly messages: Record<string, Record<string, ProtobufField>>
@@ -87,7 +87,7 @@ function parseProto(text: string): {
     }
     const field = /^ {2}(optional |repeated |map<string, )([\w.]+)>? (\w+) = (\d+);$/.exec(line)
     if (field === null || fields === undefined) {
-      if (/^ {2}[^/ ]/.test(line) && fields !== undefined) throw new Error(`not understood: ${line}`)
+      if (/^ {2}[^/ ]/.test(line) && fields !== undefined) throw new Error(`cannot parse: ${line}`)
       continue
     }
     const [, cardinality = '', type = '', name = '', number = ''] = field
@@ -101,7 +101,7 @@ function parseProto(text: string): {
 }
 
 /**
- * Protobuf names fields after the JSON names, with two exceptions that only the schemas show: names that protobuf does
+ * Protobuf field names equal the JSON names, with two exceptions that only the schemas show: names that protobuf does
  * not allow (`x-kubernetes-…`, `$ref`), and embedded structs and named slices, which have no name in JSON.
  */
 function nameAsInJson(messages: Record<string, Record<string, ProtobufField>>, definitions: Definitions): void {

@@ -1,4 +1,4 @@
-/** The objects every cluster has before anybody asks for anything. */
+/** The objects that every cluster contains from the start. */
 import { type JsonObject, objectAt } from './json.ts'
 import type { ClusterApi } from './rest/cluster-api.ts'
 
@@ -18,7 +18,7 @@ const priorityClasses = [
   },
 ]
 
-/** The Service through which pods reach the API server. */
+/** The Service through which pods connect to the API server. */
 const apiService: JsonObject = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -30,7 +30,9 @@ const apiService: JsonObject = {
   spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
 }
 
-/** Where that Service leads: an address of the simulated network, since the loopback one is no address of an endpoint. */
+/**
+ * The endpoint of that Service: an address of the simulated network, since a loopback address is not a valid endpoint.
+ */
 const apiAddress = '172.18.0.1'
 
 const apiEndpoints: JsonObject = {
@@ -53,7 +55,7 @@ const apiEndpointSlice: JsonObject = {
   ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
 }
 
-/** Creates what is missing; what exists, from an earlier run, is left alone. */
+/** Creates missing objects; existing ones, from an earlier run, are not changed. */
 export async function ensureSystemObjects(api: ClusterApi): Promise<void> {
   for (const name of namespaces) {
     await ensure(api, 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
@@ -71,9 +73,9 @@ export async function ensureSystemObjects(api: ClusterApi): Promise<void> {
   }
 }
 
-/** Looks first: what is there already holds what a second one would be refused for, such as its address. */
+/** Checks first: a second object would be rejected because the existing one has its address. */
 async function ensure(api: ClusterApi, resource: string, object: JsonObject): Promise<void> {
   const { namespace, name } = objectAt(object, 'metadata')
-  const isThere = api.get(resource, typeof namespace === 'string' ? namespace : undefined, String(name)) !== undefined
-  if (!isThere) await api.create(resource, object)
+  const exists = api.get(resource, typeof namespace === 'string' ? namespace : undefined, String(name)) !== undefined
+  if (!exists) await api.create(resource, object)
 }

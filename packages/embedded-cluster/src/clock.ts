@@ -1,18 +1,18 @@
-/** Time as a parameter, so that a whole cluster can run under a simulated clock. */
+/** Time as a dependency, so that a whole cluster can run on a simulated clock. */
 
-/** Something scheduled. Cancelling twice, or after it fired, does nothing. */
+/** A scheduled action. Cancelling twice, or after it fired, does nothing. */
 export interface Timer {
   cancel(): void
 }
 
-/** Where time comes from. */
+/** A source of time. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   schedule(delayMs: number, action: () => void): Timer
 }
 
-/** The clock of the machine. Its timers do not keep the process alive. */
+/** The system clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   schedule(delayMs, action) {

@@ -1,4 +1,4 @@
-/** Starts a cluster: an API server, the controllers beside it and, if wanted, a TLS front; one life for all. */
+/** Starts a cluster: an API server, its controllers and, optionally, a TLS front. */
 import { writeFile } from 'node:fs/promises'
 import { CertificateAuthority } from './auth/certificates.ts'
 import { ensureDefaultRoles } from './auth/default-roles.ts'
@@ -18,33 +18,33 @@ import { createServerParts, type ServerParts } from './server-parts.ts'
 
 /** A running cluster. */
 export interface EmbeddedCluster extends AsyncDisposable {
-  /** `https://127.0.0.1:PORT`; throws when the cluster does not listen. */
+  /** `https://127.0.0.1:PORT`; throws if the cluster does not listen. */
   readonly url: string
-  /** The certificate clients trust, in PEM; throws when the cluster does not listen. */
+  /** The CA certificate for clients, in PEM; throws if the cluster does not listen. */
   readonly caPem: string
   /** A kubeconfig in YAML with an administrator's client certificate. */
   adminKubeconfig(): string
   /** Writes {@link adminKubeconfig} to a file that only its owner can read. */
   writeKubeconfig(path: string): Promise<void>
-  /** Carries out a request without a socket, as the system user unless the request says otherwise. */
+  /** Handles a request without a socket, as the system user unless the request has another user. */
   handle(request: ServerRequest): Promise<ServerResponse>
-  /** Direct access, as the controllers use it. */
+  /** Direct access, as used by the controllers. */
   readonly api: ClusterApi
   /**
-   * Stores objects as another cluster had them, over what is there: uids, times, managedFields and status stay, only
-   * resourceVersions are new. Nothing is defaulted, validated or admitted. Kinds must be served, so definitions of custom
-   * resources come first.
+   * Stores objects from another cluster, replacing existing ones: uids, times, managedFields and status are kept, only
+   * resourceVersions are new. Nothing is defaulted, validated or admitted. Kinds must be served, so definitions of
+   * custom resources must come first.
    */
   adopt(objects: Iterable<JsonObject>): Promise<void>
-  /** Makes the server misbehave on purpose. */
+  /** Injects faults into the server. */
   readonly faults: FaultInjector
   /** Counts requests. */
   readonly requests: RequestLog
-  /** Whether the controllers have nothing to do right now; waiting for time counts as nothing to do. */
+  /** Whether the controllers have nothing to do at the moment; waiting for a timer counts as idle. */
   readonly isIdle: boolean
-  /** Forgets all history: watches and pages from before now answer 410. */
+  /** Discards all history: watches and pages from earlier versions get 410. */
   compact(): void
-  /** Cuts all connections and refuses new ones, as an API server that is down; `handle` goes on working. */
+  /** Closes all connections and refuses new ones, like an API server that is down; `handle` continues to work. */
   stopListening(): Promise<void>
   /** Listens again on the same port. */
   listenAgain(): Promise<void>
@@ -74,7 +74,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
     const controllers = startControllers(options, parts, listener)
     return new RunningCluster(parts, controllers, listener)
   } catch (error) {
-    // A port in use must not leave timers, or a data directory that nobody can open.
+    // If the port is in use, no timers and no lock on the data directory may remain.
     await Promise.all(parts.controllers.map((controller) => controller.stop()))
     await parts.close()
     throw error
@@ -101,7 +101,7 @@ function startControllers(
 
 const AUTHORITY = 'certificate-authority.json'
 
-/** The authority of the data directory, so that a kubeconfig outlives a restart. */
+/** The certificate authority in the data directory, so that a kubeconfig stays valid after a restart. */
 async function openAuthority(journal: ServerParts['journal']): Promise<CertificateAuthority> {
   const kept = journal?.readFile(AUTHORITY)
   if (kept !== undefined) return CertificateAuthority.load(JSON.parse(kept))
@@ -233,7 +233,7 @@ class RunningCluster implements EmbeddedCluster {
   }
 
   async #stop(): Promise<void> {
-    // Clients go first: nobody should see half of a cluster.
+    // The TLS front closes first: clients must not see a partly stopped cluster.
     this.#parts.server.stop()
     await this.#listener?.front.drain()
     await Promise.all([...this.#controllers, ...this.#parts.controllers].map((controller) => controller.stop()))

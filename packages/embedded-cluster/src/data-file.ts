@@ -1,11 +1,11 @@
-/** Finds the tables that are shipped with the package. */
+/** Locates the data files of the package. */
 import { existsSync } from 'node:fs'
 
 /**
- * The address of a table: in the folder `data` of the package or, when the package was bundled into another program,
- * in the folder `data` beside that.
+ * The URL of a data file: in the folder `data` of the package or, if the package was bundled into another program, in
+ * the folder `data` next to it.
  *
- * @param module where this code was loaded from
+ * @param module the URL of this module
  */
 export function dataFile(name: string, module: string = import.meta.url): URL {
   const own = new URL(`../data/${name}`, module)

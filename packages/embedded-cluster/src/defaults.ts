@@ -1,10 +1,10 @@
-/** What a cluster does unless told otherwise. */
+/** Defaults of a cluster. */
 
-/** Changes remembered for watches that resume, over all resources. */
+/** Events kept for watches that resume, over all resources. */
 export const DEFAULT_MAX_EVENTS = 10_000
-/** Changes older than this are forgotten when the next one happens. */
+/** Events older than this are discarded when the next one is committed. */
 export const DEFAULT_MAX_EVENT_AGE_MS = 5 * 60_000
-/** Undelivered events above which a watch is cut. */
+/** A watch with more undelivered events than this is closed. */
 export const DEFAULT_MAX_BUFFERED_EVENTS = 10_000
-/** Where the front listens. */
+/** The address that the front listens on. */
 export const DEFAULT_HOST = '127.0.0.1'

@@ -1,4 +1,4 @@
-/** Events are forgotten an hour after they last changed, so that a cluster that runs for days does not fill up with them. */
+/** Deletes Events an hour after their last change, so that a long-running cluster does not fill up with them. */
 import type { Clock, Timer } from './clock.ts'
 import type { ClusterController } from './rest/cluster-api.ts'
 import type { StoreEvent } from './store/event-log.ts'
@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts'
 
 const COLLECTION = 'events'
 const LIFETIME_MS = 60 * 60_000
-/** Events that expire together go together. */
+/** Events that expire at about the same time are deleted together. */
 const GATHER_MS = 60_000
 
 /** Deletes old events. A timer runs only while there are events. */

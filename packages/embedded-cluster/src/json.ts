@@ -1,24 +1,24 @@
-/** JSON values as the server handles them. */
+/** JSON values. */
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 /** An object; a field that is `undefined` counts as absent. */
 export interface JsonObject {
   [field: string]: JsonValue | undefined
 }
 
-/** Whether `value` is a JSON object, as opposed to a list, a scalar or nothing. */
+/** Whether `value` is a JSON object, as opposed to a list, a scalar or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A deep copy that may be changed, of a value that may be frozen. */
+/** A deep copy that may be modified, of a value that may be frozen. */
 export function cloneJson<T extends JsonValue | undefined>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  // Both branches rebuild the same shape, which the compiler cannot see through the generic.
+  // Both branches return the same shape, which the compiler cannot infer through the generic.
   if (Array.isArray(value)) return value.map(cloneJson) as T
   const copy: JsonObject = {}
-  // JSON objects inherit nothing that can be enumerated, and this is the loop that makes no list of the fields first.
+  // JSON objects inherit no enumerable properties, and this loop does not allocate a list of the fields.
   for (const field in value) {
     // Plain assignment of a field named __proto__ would change the prototype instead of adding the field.
     if (field === '__proto__')
@@ -33,7 +33,7 @@ export function cloneJson<T extends JsonValue | undefined>(value: T): T {
   return copy as T
 }
 
-/** Whether two values are the same JSON; the order of fields does not matter, absent and `undefined` are alike. */
+/** Whether two values are equal as JSON; the order of fields does not matter, absent and `undefined` are equal. */
 export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -57,7 +57,7 @@ export function objectAt(object: JsonObject | undefined, field: string): JsonObj
   return isJsonObject(value) ? value : {}
 }
 
-/** The string under `field`, or `undefined` when it is absent or something else. */
+/** The string under `field`, or `undefined` when it is absent or has another type. */
 export function stringAt(object: JsonObject | undefined, field: string): string | undefined {
   const value = object?.[field]
   return typeof value === 'string' ? value : undefined

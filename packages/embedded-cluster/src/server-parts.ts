@@ -1,4 +1,4 @@
-/** Puts the API server together: store, verbs, admission, access control, custom resources. */
+/** Assembles the API server: store, verbs, admission, access control, custom resources. */
 import { webcrypto as crypto } from 'node:crypto'
 import type { AdmissionPlugin } from './admission/admission.ts'
 import { createBuiltInAdmission } from './admission/plugins.ts'
@@ -49,7 +49,7 @@ import { prune } from './schema/prune.ts'
 import { Journal } from './store/journal.ts'
 import { Store } from './store/store.ts'
 
-/** The API server of one cluster and what it is made of. */
+/** The API server of one cluster and its parts. */
 export interface ServerParts {
   readonly clock: Clock
   readonly random: () => number
@@ -58,16 +58,16 @@ export interface ServerParts {
   readonly server: ApiServer
   readonly faults: FaultInjector
   readonly requests: RequestLog
-  /** What runs inside the API server itself, in the order to start it. */
+  /** Controllers that are part of the API server, in the order to start them. */
   readonly controllers: readonly ClusterController[]
   readonly journal: Journal | undefined
-  /** Stores an object as another cluster had it. */
+  /** Stores an object from another cluster unchanged. */
   readonly adopt: (object: JsonObject) => Promise<void>
   /** Closes connections to webhooks and the files of the data directory. */
   readonly close: () => Promise<void>
 }
 
-/** Builds the server; nothing runs yet. */
+/** Builds the server without starting anything. */
 export function createServerParts(options: EmbeddedClusterOptions): ServerParts {
   const { clock = systemClock, random = secureRandom() } = options
   const randomUuid = () => newUid(random)
@@ -95,7 +95,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
       },
     },
     readForms,
-    serviceAddresses: takenAddresses(store, random),
+    serviceAddresses: allocatedAddresses(store, random),
     strategyOf,
     hub,
     schemaOf,
@@ -185,7 +185,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   }
 }
 
-/** A store with what the data directory remembers. */
+/** A store with the content of the data directory. */
 function openStore(options: EmbeddedClusterOptions, clock: Clock, journal: Journal | undefined): Store {
   const store = new Store({
     clock,
@@ -204,7 +204,7 @@ function openStore(options: EmbeddedClusterOptions, clock: Clock, journal: Journ
   return store
 }
 
-/** Signs with the key of the data directory, so that tokens outlive a restart. */
+/** Signs with the key in the data directory, so that tokens stay valid after a restart. */
 function openTokens(journal: Journal | undefined, options: ServiceAccountTokensOptions): ServiceAccountTokens {
   const privateKey = journal?.readFile(SERVICE_ACCOUNT_KEY)
   const tokens = new ServiceAccountTokens({ ...options, ...(privateKey === undefined ? {} : { privateKey }) })
@@ -214,8 +214,8 @@ function openTokens(journal: Journal | undefined, options: ServiceAccountTokensO
 
 const SERVICE_ACCOUNT_KEY = 'service-account.key'
 
-/** What stored Services hold already. */
-function takenAddresses(store: Store, random: () => number): ServiceAddresses {
+/** The addresses and ports of stored Services. */
+function allocatedAddresses(store: Store, random: () => number): ServiceAddresses {
   const addresses = new ServiceAddresses(random)
   for (const { object } of store.range('services')) addresses.adopt(object)
   return addresses
@@ -231,11 +231,14 @@ function versionConverter(custom: Converter): VersionConverter {
 }
 
 function requireSet<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the cluster is used before it is put together')
+  if (value === undefined) throw new Error('the cluster is used before it is assembled')
   return value
 }
 
-/** Numbers in [0, 1) from the machine's secure source, drawn in blocks because a call for each would dominate uids. */
+/**
+ * Numbers in [0, 1) from the system's secure source, generated in blocks because one call per number would dominate the
+ * cost of uids.
+ */
 function secureRandom(): () => number {
   let block = new Uint32Array(0)
   let next = 0

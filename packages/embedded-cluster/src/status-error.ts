@@ -1,6 +1,6 @@
-/** Failures as the API answers them: a `Status` object with an HTTP code. */
+/** API errors: a `Status` object with an HTTP code. */
 
-/** One problem with one field, in the vocabulary of API validation. */
+/** One error of one field, in the format of API validation. */
 export interface FieldError {
   /** Dotted path such as `spec.template.spec.containers[0].name`. */
   readonly field: string
@@ -14,18 +14,18 @@ export interface FieldError {
     | 'FieldValueTooMany'
     | 'FieldValueTypeInvalid'
     | 'FieldValueNotFound'
-  /** Without the field's path in front, such as `Required value: name is needed`. */
+  /** The message without the field's path, such as `Required value: name is needed`. */
   readonly message: string
 }
 
-/** One of several reasons of a refusal. */
+/** One of several causes of an error. */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
   readonly field?: string
 }
 
-/** What a refusal is about. */
+/** The object that an error refers to. */
 export interface StatusDetails {
   readonly name?: string
   readonly group?: string

@@ -1,4 +1,4 @@
-/** Who may do what: impersonation, roles, reviews, tokens. Passes on both clusters. */
+/** Authorization: impersonation, roles, reviews, tokens. Passes on both clusters. */
 import { randomBytes } from 'node:crypto'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const get = (path: string, headers: Record<string, string> = {}) => cluster.raw.
 const post = (path: string, body: JsonObject, headers: Record<string, string> = {}) =>
   cluster.raw.send({ method: 'POST', path, body, headers })
 
-/** Gives a new user these rules, in the namespace or everywhere. */
+/** Grants these rules to a new user, in the namespace or cluster-wide. */
 async function userWith(rules: readonly JsonObject[], isEverywhere = false): Promise<string> {
   const user = unique('user')
   const [roles, bindings, kind] = isEverywhere
@@ -39,7 +39,7 @@ async function userWith(rules: readonly JsonObject[], isEverywhere = false): Pro
   const [verb] = rule.verbs as string[]
   const [resource] = (rule.resources ?? ['']) as string[]
   const [group] = (rule.apiGroups ?? ['']) as string[]
-  await eventually(`the rights of ${user}`, async () => {
+  await eventually(`the permissions of ${user}`, async () => {
     const resourceAttributes = { namespace, verb, group, resource, name: ((rule.resourceNames ?? ['']) as string[])[0] }
     const spec = { user, resourceAttributes }
     const { status } = (await post(`${ACCESS}/subjectaccessreviews`, { spec })).json<{ status: { allowed: boolean } }>()
@@ -48,7 +48,7 @@ async function userWith(rules: readonly JsonObject[], isEverywhere = false): Pro
   return user
 }
 
-describe('somebody without rights', () => {
+describe('a user without permissions', () => {
   it.each<[string, string, JsonObject]>([
     [
       '/api/v1/namespaces/NS/pods',
@@ -81,20 +81,20 @@ describe('somebody without rights', () => {
       { group: 'unknown.example.com', kind: 'things' },
     ],
     ['/metrics', 'forbidden: User "nobody" cannot get path "/metrics"', {}],
-  ])('hears what is forbidden at %s', async (path, message, details) => {
+  ])('gets the message of the real server at %s', async (path, message, details) => {
     const { status, json } = await get(path.replace('NS', namespace), as('nobody'))
     expect(status).toBe(403)
     expect(json()).toMatchObject({ reason: 'Forbidden', message: message.replace('NS', namespace), details })
   })
 
-  it('may discover and ask for its own rights', async () => {
+  it('may read discovery and review its own permissions', async () => {
     expect((await get('/apis', as('nobody'))).status).toBe(200)
     expect((await get('/version', as('nobody'))).status).toBe(200)
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } }
     expect((await post(`${ACCESS}/selfsubjectaccessreviews`, { spec }, as('nobody'))).status).toBe(201)
   })
 
-  it('may not act as somebody else', async () => {
+  it('may not impersonate others', async () => {
     const user = await userWith(
       [{ verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['bob'] }],
       true,
@@ -105,10 +105,10 @@ describe('somebody without rights', () => {
   })
 })
 
-describe('the anonymous', () => {
+describe('anonymous users', () => {
   const anonymous = as('system:anonymous', 'system:unauthenticated')
 
-  it('see health and version, and nothing else', async () => {
+  it('may read health and version, and nothing else', async () => {
     for (const path of ['/healthz', '/livez', '/readyz', '/version'])
       expect((await get(path, anonymous)).status).toBe(200)
     for (const path of ['/api', '/apis', '/openapi/v3', '/api/v1/namespaces']) {
@@ -118,7 +118,7 @@ describe('the anonymous', () => {
 })
 
 describe('roles', () => {
-  it('allow what they say, where they are bound', async () => {
+  it('allow what their rules contain, where they are bound', async () => {
     const user = await userWith([{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }])
     expect((await get(`/api/v1/namespaces/${namespace}/configmaps`, as(user))).status).toBe(200)
     expect((await get('/api/v1/namespaces/default/configmaps', as(user))).status).toBe(403)
@@ -126,7 +126,7 @@ describe('roles', () => {
     expect((await get(`/api/v1/namespaces/${namespace}/secrets`, as(user))).status).toBe(403)
   })
 
-  it('may be limited to names', async () => {
+  it('may be limited to resource names', async () => {
     const user = await userWith([
       { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['mine'] },
     ])
@@ -134,7 +134,7 @@ describe('roles', () => {
     expect((await get(`/api/v1/namespaces/${namespace}/configmaps/other`, as(user))).status).toBe(403)
   })
 
-  it('that are missing are named in the refusal', async () => {
+  it('that are missing are named in the error', async () => {
     const user = unique('user')
     const apiGroup = 'rbac.authorization.k8s.io'
     await post(`${RBAC}/namespaces/${namespace}/rolebindings`, {
@@ -142,14 +142,14 @@ describe('roles', () => {
       roleRef: { apiGroup, kind: 'Role', name: 'gone' },
       subjects: [{ apiGroup, kind: 'User', name: user }],
     })
-    const refusal = async () => String((await get(`/api/v1/namespaces/${namespace}/secrets`, as(user))).json().message)
-    await eventually('the binding counts', async () => (await refusal()).includes('RBAC'))
-    expect(await refusal()).toMatch(
+    const denial = async () => String((await get(`/api/v1/namespaces/${namespace}/secrets`, as(user))).json().message)
+    await eventually('the binding takes effect', async () => (await denial()).includes('RBAC'))
+    expect(await denial()).toMatch(
       /in the namespace "[^"]+": RBAC: role\.rbac\.authorization\.k8s\.io "gone" not found$/,
     )
   })
 
-  it('collect the rules of others by label', async () => {
+  it('aggregate the rules of others by label', async () => {
     const name = unique('aggregate')
     const label = { [`example.com/${name}`]: 'true' }
     await post(`${RBAC}/clusterroles`, {
@@ -161,11 +161,11 @@ describe('roles', () => {
     await post(`${RBAC}/clusterroles`, { metadata: { name: `${name}-part`, labels: label }, rules })
     const collected = async () =>
       (await get(`${RBAC}/clusterroles/${name}`)).json<{ rules: JsonObject[] | null }>().rules
-    await eventually('the rules are collected', async () => ((await collected()) ?? []).length > 0)
+    await eventually('the rules are aggregated', async () => ((await collected()) ?? []).length > 0)
     expect(await collected()).toEqual(rules)
   })
 
-  it('cannot be used to grant more than one has', async () => {
+  it('cannot be used to grant more than the user has', async () => {
     const writer = await userWith(
       [
         { verbs: ['create', 'update', 'get'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'] },
@@ -207,7 +207,7 @@ describe('roles', () => {
 })
 
 describe('access reviews', () => {
-  it('say what is allowed, and why', async () => {
+  it('return what is allowed, and why', async () => {
     const user = await userWith([{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }], true)
     const resourceAttributes = { namespace, verb: 'get', resource: 'configmaps' }
     const self = await post(`${ACCESS}/selfsubjectaccessreviews`, { spec: { resourceAttributes } }, as(user))
@@ -253,7 +253,7 @@ describe('access reviews', () => {
       { user: 'x', nonResourceAttributes: { path: '/x', verb: 'get' }, resourceAttributes: { namespace: 'NS' } },
       'spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: cannot be specified in combination with resourceAttributes',
     ],
-  ])('refuse incomplete questions to %s', async (resource, spec, message) => {
+  ])('reject incomplete requests to %s', async (resource, spec, message) => {
     const { status, json } = await post(`${ACCESS}/${resource.replace('NS', namespace)}`, { spec })
     expect(status).toBe(422)
     expect(json().message).toContain(`.authorization.k8s.io "" is invalid: `)
@@ -272,7 +272,7 @@ describe('access reviews', () => {
     )
   })
 
-  it('tell a user who it is', async () => {
+  it('return the identity of a user', async () => {
     const { json } = await post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, as('jane', 'devs'))
     expect(json().status).toEqual({ userInfo: { username: 'jane', groups: ['devs', 'system:authenticated'] } })
   })
@@ -280,7 +280,7 @@ describe('access reviews', () => {
 
 describe('tokens', () => {
   const tokenPath = (account: string) => `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
-  interface TokenAnswer {
+  interface IssuedToken {
     readonly metadata: JsonObject
     readonly spec: JsonObject
     readonly status: { readonly token: string; readonly expirationTimestamp: string }
@@ -292,11 +292,11 @@ describe('tokens', () => {
     return name
   }
 
-  it('are issued to service accounts, and stand for them', async () => {
+  it('are issued to service accounts and authenticate them', async () => {
     const name = await account()
-    const answer = await post(tokenPath(name), { spec: { expirationSeconds: 3600 } })
-    expect(answer.status).toBe(201)
-    const { metadata, spec, status } = answer.json<TokenAnswer>()
+    const response = await post(tokenPath(name), { spec: { expirationSeconds: 3600 } })
+    expect(response.status).toBe(201)
+    const { metadata, spec, status } = response.json<IssuedToken>()
     expect(metadata).toMatchObject({ name, namespace })
     expect(spec).toEqual({
       audiences: ['https://kubernetes.default.svc.cluster.local'],
@@ -317,7 +317,7 @@ describe('tokens', () => {
   })
 
   it('are valid for their audience only', async () => {
-    const { status } = (await post(tokenPath(await account()), { spec: { audiences: ['vault'] } })).json<TokenAnswer>()
+    const { status } = (await post(tokenPath(await account()), { spec: { audiences: ['vault'] } })).json<IssuedToken>()
     const review = async (spec: JsonObject) =>
       (await post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: status.token, ...spec } })).json()
         .status
@@ -325,11 +325,11 @@ describe('tokens', () => {
     expect(await review({ audiences: ['vault', 'x'] })).toMatchObject({ authenticated: true, audiences: ['vault'] })
   })
 
-  it('end with their account', async () => {
+  it('become invalid when their account is deleted', async () => {
     const name = await account()
-    const { status } = (await post(tokenPath(name), { spec: {} })).json<TokenAnswer>()
+    const { status } = (await post(tokenPath(name), { spec: {} })).json<IssuedToken>()
     await cluster.raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}` })
-    await eventually('the token is void', async () => {
+    await eventually('the token is invalid', async () => {
       const review = await post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: status.token } })
       return (review.json().status as JsonObject).authenticated !== true
     })
@@ -356,18 +356,18 @@ describe('tokens', () => {
       { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'x' } },
       'cannot bind token to object of type /v1, Kind=ConfigMap',
     ],
-  ])('that are %s are refused', async (_, spec, message) => {
+  ])('that are %s are rejected', async (_, spec, message) => {
     expect((await post(tokenPath(await account()), { spec })).json().message).toBe(message)
   })
 
-  it('for a missing account are refused', async () => {
+  it('for a missing account are rejected', async () => {
     expect((await post(tokenPath('nope'), { spec: {} })).json()).toMatchObject({
       code: 404,
       message: 'serviceaccounts "nope" not found',
     })
   })
 
-  it('that are none are refused without a word', async () => {
+  it('that are malformed are rejected without a reason', async () => {
     const review = await post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'abc' } })
     expect(review.json().status).toEqual({ user: {}, error: 'invalid bearer token' })
     expect((await post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: {} })).json().message).toBe(

@@ -1,4 +1,4 @@
-/** The plug-ins that look at every write before webhooks do. Passes on both clusters. */
+/** The built-in admission plug-ins, which run before webhooks. Passes on both clusters. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../src/index.ts'
@@ -16,7 +16,7 @@ const post = (path: string, body: JsonObject) => cluster.raw.send({ method: 'POS
 const configMaps = (of: string) => `/api/v1/namespaces/${of}/configmaps`
 
 describe('a namespace', () => {
-  it('must exist before something is created in it, and may be missing when it is listed', async () => {
+  it('must exist before objects are created in it, but may be missing when it is listed', async () => {
     const created = await post(configMaps('nowhere'), { metadata: { name: 'a' } })
     expect(created.json()).toMatchObject({
       code: 404,
@@ -27,17 +27,17 @@ describe('a namespace', () => {
     expect((await cluster.raw.send({ path: configMaps('nowhere') })).status).toBe(200)
   })
 
-  it('that is terminating takes changes, but nothing new', async () => {
+  it('that is terminating accepts updates, but no new objects', async () => {
     const going = await cluster.createNamespace()
     await post(configMaps(going), { metadata: { name: 'keep', finalizers: ['example.com/hold'] } })
     await cluster.raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${going}` })
     const headers = { 'content-type': 'application/merge-patch+json' }
     await eventually(
-      'new content is refused',
+      'new objects are rejected',
       async () => (await post(`${configMaps(going)}?dryRun=All`, { metadata: { name: 'a' } })).status === 403,
     )
-    const refused = await post(configMaps(going), { metadata: { generateName: 'new-' } })
-    expect(refused.json()).toMatchObject({
+    const rejected = await post(configMaps(going), { metadata: { generateName: 'new-' } })
+    expect(rejected.json()).toMatchObject({
       code: 403,
       reason: 'Forbidden',
       details: {
@@ -51,7 +51,7 @@ describe('a namespace', () => {
         ],
       },
     })
-    expect(refused.json().message).toContain(
+    expect(rejected.json().message).toContain(
       `is forbidden: unable to create new content in namespace ${going} because it is being terminated`,
     )
     const keep = `${configMaps(going)}/keep`
@@ -85,7 +85,7 @@ describe('a new pod', () => {
     })
   const spec = async (of: JsonObject) => (await create(of)).json<Pod>().spec
 
-  it('gets the default account with its token, and the defaults of the cluster', async () => {
+  it('gets the default service account with its token, and the defaults of the cluster', async () => {
     const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
     const initContainers = [{ name: 'i', image: 'i', volumeMounts: [{ name: 'own', mountPath }] }]
     const pod = await spec({ initContainers, volumes: [{ name: 'own', emptyDir: {} }] })
@@ -120,11 +120,11 @@ describe('a new pod', () => {
     })
   })
 
-  it('gets no token when it does not want one', async () => {
+  it('gets no token when it disables it', async () => {
     expect((await spec({ automountServiceAccountToken: false })).volumes).toBeUndefined()
   })
 
-  it('takes pull secrets and the wish for a token from its account', async () => {
+  it('gets the pull secrets and the token setting of its service account', async () => {
     await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
       metadata: { name: 'pull' },
       imagePullSecrets: [{ name: 'reg' }],
@@ -135,7 +135,7 @@ describe('a new pod', () => {
     expect(pod.volumes).toBeUndefined()
   })
 
-  it('keeps tolerations that say the same', async () => {
+  it('keeps equivalent tolerations of its own', async () => {
     expect((await spec({ tolerations: [{ operator: 'Exists' }] })).tolerations).toEqual([{ operator: 'Exists' }])
   })
 
@@ -169,7 +169,7 @@ describe('a new pod', () => {
       { annotations: { 'kubernetes.io/config.mirror': 'x' } },
       'a mirror pod may not reference service accounts',
     ],
-  ])('is refused %s', async (_, wanted, metadata, message) => {
+  ])('is rejected %s', async (_, wanted, metadata, message) => {
     const { status, json } = await create(wanted, metadata)
     expect(status).toBe(403)
     expect(json().message).toBe(`pods "p" is forbidden: ${message.replace('NS', namespace)}`)

@@ -1,9 +1,12 @@
-/** Admission webhooks over verified TLS: what they are asked, and what becomes of their answers. Passes on both clusters. */
+/**
+ * Admission webhooks over verified TLS: the reviews they get, and the effect of their responses. Passes on both
+ * clusters.
+ */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { respond, startWebhookServer } from '../src/admission/testing/webhook-server.ts'
 import type { JsonObject } from '../src/index.ts'
-import { allow, installWebhook, patching, type RawResponse, type TestWebhook } from './support/webhook.ts'
+import { allow, installWebhook, patching, type ReviewHandler, type TestWebhook } from './support/webhook.ts'
 
 let cluster: ClusterUnderTest
 beforeAll(async () => {
@@ -28,7 +31,7 @@ describe('a validating webhook', () => {
     hook.requests.length = 0
   })
 
-  it('is asked with the whole request', async () => {
+  it('gets the complete request', async () => {
     await create(namespace, 'asked', { data: { a: 'b' } }, '?fieldManager=me')
     expect(hook.requests).toHaveLength(1)
     expect(hook.requests[0]).toMatchObject({
@@ -49,7 +52,7 @@ describe('a validating webhook', () => {
     expect(hook.server.requests.at(-1)?.url).toBe('/review?timeout=5s')
   })
 
-  it('sees old and new state of a change, and the last state of a deletion', async () => {
+  it('gets old and new state of an update, and the last state of a deletion', async () => {
     await create(namespace, 'change', { data: { a: '1' } })
     const path = `${configMaps(namespace)}/change`
     const headers = { 'content-type': 'application/merge-patch+json' }
@@ -66,7 +69,7 @@ describe('a validating webhook', () => {
     ])
   })
 
-  it('sees dry runs as such', async () => {
+  it('gets dry runs marked as such', async () => {
     await create(namespace, 'dry', {}, '?dryRun=All')
     expect(hook.requests).toMatchObject([{ dryRun: true, options: { dryRun: ['All'] } }])
   })
@@ -104,13 +107,13 @@ describe('a validating webhook', () => {
     expect(answer.status).toBe(expected.code)
   })
 
-  it('warns through headers', async () => {
+  it('adds warnings to the response', async () => {
     hook.answer = (review) => respond(review, { allowed: true, warnings: ['w1', 'with "quotes"', 'bad\nline'] })
     const { headers } = await create(namespace, 'warned')
     expect([headers.warning].flat().join(', ')).toBe('299 - "w1", 299 - "with \\"quotes\\""')
   })
 
-  it.each<[string, RawResponse, string]>([
+  it.each<[string, ReviewHandler, string]>([
     [
       'another uid',
       () => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: 'z', allowed: true } }),
@@ -152,7 +155,7 @@ describe('a validating webhook', () => {
       },
       ': EOF',
     ],
-  ])('that answers with %s fails the request', async (_, answer, message) => {
+  ])('that responds with %s fails the request', async (_, answer, message) => {
     hook.answer = answer
     const { status, json } = await create(namespace, 'failed')
     expect(status).toBe(500)
@@ -167,7 +170,7 @@ describe('a validating webhook', () => {
 describe('a webhook that cannot be reached', () => {
   it.each<[string, (other: string) => JsonObject, string]>([
     [
-      'because nobody listens',
+      'because the connection is refused',
       () => ({ clientConfig: { url: 'https://127.0.0.1:1/x' } }),
       'Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused',
     ],
@@ -197,7 +200,7 @@ describe('a webhook that cannot be reached', () => {
     expect(json().message).toContain(message)
   })
 
-  it('within its time fails the request', async () => {
+  it('that does not respond in time fails the request', async () => {
     const namespace = await cluster.createNamespace()
     await using hook = await installWebhook(cluster, 'validating', namespace, { timeoutSeconds: 1 })
     hook.answer = () => undefined
@@ -206,7 +209,7 @@ describe('a webhook that cannot be reached', () => {
     expect(json().message).toContain('/review?timeout=1s": context deadline exceeded')
   })
 
-  it('is ignored where its policy says so', async () => {
+  it('is ignored if its failure policy is Ignore', async () => {
     const namespace = await cluster.createNamespace()
     await using hook = await installWebhook(cluster, 'validating', namespace, { failurePolicy: 'Ignore' })
     hook.answer = () => 'not JSON'
@@ -264,18 +267,18 @@ describe('a mutating webhook', () => {
       { patchType: 'JSONPatch' },
       'webhook returned response.patchType but not response.patch',
     ],
-  ])('that answers with %s fails the request', async (_, parts, message) => {
+  ])('that responds with %s fails the request', async (_, parts, message) => {
     hook.answer = (review) => respond(review, { allowed: true, ...parts })
     expect((await create(namespace, 'x')).json().message).toContain(message)
   })
 })
 
-describe('a webhook is asked', () => {
+describe('a webhook is called', () => {
   const rule = (overrides: JsonObject = {}) => ({
     rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], ...overrides }],
   })
 
-  it('only about objects it selects, before or after the change', async () => {
+  it('only for objects it selects, before or after the change', async () => {
     const namespace = await cluster.createNamespace()
     const objectSelector = { matchLabels: { app: 'x' } }
     await using hook = await installWebhook(cluster, 'validating', namespace, { objectSelector })
@@ -289,7 +292,7 @@ describe('a webhook is asked', () => {
     expect(hook.requests.map(({ operation }) => operation)).toEqual(['CREATE', 'UPDATE'])
   })
 
-  it('only about operations and resources of its rules', async () => {
+  it('only for operations and resources of its rules', async () => {
     const namespace = await cluster.createNamespace()
     await using hook = await installWebhook(cluster, 'validating', namespace, rule({ operations: ['CREATE'] }))
     await create(namespace, 'a')
@@ -302,7 +305,7 @@ describe('a webhook is asked', () => {
     expect(hook.requests).toMatchObject([{ operation: 'CREATE', resource: { resource: 'configmaps' } }])
   })
 
-  it('about namespaces as if they were in themselves', async () => {
+  it('for namespaces with their own name as namespace', async () => {
     const namespace = await cluster.createNamespace()
     const namespaces = rule({ resources: ['namespaces', 'configmaps'] })
     await using hook = await installWebhook(cluster, 'validating', namespace, namespaces)
@@ -312,7 +315,7 @@ describe('a webhook is asked', () => {
     expect(hook.requests).toMatchObject([{ kind: { kind: 'Namespace' }, name: namespace, namespace }])
   })
 
-  it('about each object of a collection that is deleted', async () => {
+  it('for each object of a deleted collection', async () => {
     const namespace = await cluster.createNamespace()
     await using hook = await installWebhook(
       cluster,
@@ -335,14 +338,14 @@ describe('a webhook is asked', () => {
     ])
   })
 
-  it('again when another one changed the object after it, if it wants that', async () => {
+  it('again when another one changed the object after it, if it allows reinvocation', async () => {
     const namespace = await cluster.createNamespace()
     await using server = await startWebhookServer(
       ['127.0.0.1'],
       patching({ op: 'add', path: '/data', value: { late: 'yes' } }),
     )
     await using hook = await installWebhook(cluster, 'mutating', namespace, { reinvocationPolicy: 'IfNeeded' })
-    // Configurations are asked by name: this one comes after `mutating-…`.
+    // Webhooks are called in the order of configuration names: this one comes after `mutating-…`.
     const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
     const name = `zz-${namespace}`
     const entry = {
@@ -365,12 +368,13 @@ describe('a webhook is asked', () => {
     expect(seen).toMatchObject([{ object: {} }, { object: { data: { late: 'yes' } } }])
   })
 
-  it('never about webhook configurations', async () => {
+  it('never for webhook configurations', async () => {
     const namespace = await cluster.createNamespace()
     const everything = {
       rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], scope: '*' }],
     }
-    // The selector of the helper confines it to one namespace; configurations are of no namespace and would match.
+    // The namespace selector of the helper limits it to one namespace; configurations are cluster-scoped and would
+    // match.
     await using hook = await installWebhook(cluster, 'validating', namespace, everything)
     const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
     const { status } = await cluster.raw.send({

@@ -1,4 +1,4 @@
-/** Objects that are taken over from another cluster. */
+/** Objects that are adopted from another cluster. */
 import { createClient, Services, type TransportRequest } from '@reeve/kube'
 import { afterEach, expect, it } from 'vitest'
 import { type EmbeddedCluster, type JsonObject, startEmbeddedCluster } from '../src/index.ts'
@@ -51,7 +51,7 @@ const service: JsonObject = {
   status: { loadBalancer: {} },
 }
 
-it('keeps everything of an adopted object but its resourceVersion', async () => {
+it('keeps all fields of an adopted object except its resourceVersion', async () => {
   const cluster = await start()
   await cluster.adopt([service])
   const found = cluster.api.get('services', 'default', 'web') as JsonObject
@@ -61,7 +61,7 @@ it('keeps everything of an adopted object but its resourceVersion', async () => 
   expect(resourceVersion).not.toBe('987654321')
 })
 
-it('lets an adopted object be changed, although its address is none of this cluster', async () => {
+it('accepts updates of an adopted object, although its address is outside the range of this cluster', async () => {
   const cluster = await start()
   await cluster.adopt([service])
   const client = clientOf(cluster)
@@ -71,14 +71,14 @@ it('lets an adopted object be changed, although its address is none of this clus
   expect(changed.metadata.uid).toBe('6f0e7a5c-0000-4000-8000-000000000001')
 })
 
-it('puts an adopted object in the place of what is there', async () => {
+it('replaces an existing object by an adopted one', async () => {
   const cluster = await start()
   const uid = 'b1f7a1de-0000-4000-8000-000000000002'
   await cluster.adopt([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } }])
   expect(cluster.api.get('namespaces', undefined, 'kube-system')).toMatchObject({ metadata: { uid } })
 })
 
-it('refuses kinds that it does not serve', async () => {
+it('rejects kinds that it does not serve', async () => {
   const cluster = await start()
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } }
   await expect(cluster.adopt([widget])).rejects.toMatchObject({ code: 404 })

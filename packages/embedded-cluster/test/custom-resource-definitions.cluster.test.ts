@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: what is refused, what is served, how they change and go. Passes on both clusters. */
+/** CustomResourceDefinitions: validation, serving, updates and deletion. Passes on both clusters. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../src/index.ts'
@@ -53,7 +53,7 @@ const webhook = (clientConfig: JsonObject, conversionReviewVersions = ['v1']): D
   spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions } } },
 })
 
-describe('a definition is refused', () => {
+describe('a definition is rejected', () => {
   it.each<[string, DefinitionParts, string]>([
     ['without a scope', { spec: { scope: '' } }, 'spec.scope: Required value'],
     [
@@ -93,7 +93,7 @@ describe('a definition is refused', () => {
       'spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root',
     ],
     [
-      'with a schema that is no object',
+      'with a schema that is not an object',
       { version: { schema: { openAPIV3Schema: { type: 'string' } } } },
       'spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root',
     ],
@@ -123,7 +123,7 @@ describe('a definition is refused', () => {
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
     ],
     [
-      'with a warning of a version that is not deprecated',
+      'with a deprecation warning for a version that is not deprecated',
       { version: { deprecationWarning: 'x' } },
       'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions',
     ],
@@ -133,12 +133,12 @@ describe('a definition is refused', () => {
       '[spec.additionalPrinterColumns[0].name: Required value, spec.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].JSONPath: Required value]',
     ],
     [
-      'with wrong columns',
+      'with invalid columns',
       { version: { additionalPrinterColumns: [{ name: 'A', type: 'foo', jsonPath: 'spec.a', format: 'bad' }] } },
       '[spec.additionalPrinterColumns[0].type: Invalid value: "foo": must be one of boolean,date,integer,number,string, spec.additionalPrinterColumns[0].format: Invalid value: "bad": must be one of byte,date,date-time,double,float,int32,int64,password, spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec.a": must be a simple json path starting with .]',
     ],
     [
-      'with scale paths in the wrong places',
+      'with scale paths outside the allowed fields',
       {
         version: {
           subresources: {
@@ -149,7 +149,7 @@ describe('a definition is refused', () => {
       '[spec.subresources.scale.specReplicasPath: Invalid value: "spec.r": must be a simple json path starting with ., spec.subresources.scale.statusReplicasPath: Invalid value: ".spec.r": should be a json path under .status, spec.subresources.scale.labelSelectorPath: Invalid value: ".foo.bar": should be a json path under either .spec or .status]',
     ],
     [
-      'with selectable fields that are not there',
+      'with selectable fields that do not exist',
       { version: { selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.zz' }] } },
       'spec.selectableFields[1].jsonPath: Invalid value: ".spec.zz": is an invalid path: does not refer to a valid field',
     ],
@@ -164,7 +164,7 @@ describe('a definition is refused', () => {
       'spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook',
     ],
     [
-      'with a conversion webhook that is nowhere',
+      'with a conversion webhook without settings',
       { spec: { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } } } },
       'spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook',
     ],
@@ -174,12 +174,12 @@ describe('a definition is refused', () => {
       'spec.conversion.webhookClientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
     ],
     [
-      'with a conversion webhook in two places',
+      'with a conversion webhook with two addresses',
       webhook({ url: 'https://a/b', service: { namespace: 'a', name: 'b' } }),
       'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
     ],
     [
-      'with review versions nobody speaks',
+      'with unsupported review versions',
       webhook({ url: 'https://a/b' }, ['v9']),
       'spec.conversion.conversionReviewVersions: Invalid value: ["v9"]: must include at least one of v1, v1beta1',
     ],
@@ -206,7 +206,7 @@ describe('a definition is refused', () => {
     expect(json().message).toContain('metadata.annotations[api-approved.kubernetes.io]: Required value')
   })
 
-  it('with problems named by version where versions differ', async () => {
+  it('with errors reported by version where versions differ', async () => {
     const versions = [version('v1', { storage: true }), version('v2', { schema: schema({ b: { type: 'foo' } }) })]
     const { json } = await post(DEFINITIONS, definition(uniqueGroup(), { spec: { versions } }))
     expect(json().message).toContain(
@@ -216,7 +216,7 @@ describe('a definition is refused', () => {
 })
 
 describe('a stored definition', () => {
-  it('is filled in, accepted and established', async () => {
+  it('gets defaults, is accepted and established', async () => {
     const group = uniqueGroup()
     const created = (await post(DEFINITIONS, definition(group, { names: { shortNames: ['wg'] } }))).json<Definition>()
     expect(created.spec).toMatchObject({
@@ -253,7 +253,7 @@ describe('a stored definition', () => {
     ])
   })
 
-  it('shows up in discovery with its subresources', async () => {
+  it('appears in discovery with its subresources', async () => {
     const group = uniqueGroup()
     const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
     await establish(cluster, group, {
@@ -285,7 +285,7 @@ describe('a stored definition', () => {
     ])
   })
 
-  it('may not change what identifies it', async () => {
+  it('may not change its identity', async () => {
     const path = await establish(cluster, uniqueGroup())
     const crd = await read(path)
     const changed = async (spec: JsonObject) =>
@@ -298,7 +298,7 @@ describe('a stored definition', () => {
     )
   })
 
-  it('remembers every version objects were stored in, and keeps those', async () => {
+  it('records every storage version, and keeps it', async () => {
     const group = uniqueGroup()
     const path = await establish(cluster, group, {
       spec: { versions: [version('v1', { storage: true }), version('v2')] },
@@ -311,7 +311,7 @@ describe('a stored definition', () => {
     )
   })
 
-  it('serves only the versions it says, and warns about deprecated ones', async () => {
+  it('serves only its served versions, and warns about deprecated ones', async () => {
     const group = uniqueGroup()
     const versions = [
       version('v1', { storage: true, deprecated: true }),
@@ -330,7 +330,7 @@ describe('a stored definition', () => {
     expect((await warning('v4alpha1'))[0]).toBe(404)
   })
 
-  it('waits for its names while another one has them', async () => {
+  it('waits for its names while another definition has them', async () => {
     const group = uniqueGroup()
     const first = await establish(cluster, group)
     await post(DEFINITIONS, definition(group, { plural: 'gadgets' }))
@@ -343,10 +343,13 @@ describe('a stored definition', () => {
     expect(await conditions()).toEqual({ NamesAccepted: 'False ListKindConflict', Established: 'False NotAccepted' })
     expect((await cluster.raw.send({ path: `/apis/${group}/v1/gadgets` })).status).toBe(404)
     await remove(first)
-    await eventually('the names are free', async () => (await conditions()).Established === 'True InitialNamesAccepted')
+    await eventually(
+      'the names are available',
+      async () => (await conditions()).Established === 'True InitialNamesAccepted',
+    )
   })
 
-  it('goes with its instances, after those with finalizers', async () => {
+  it('is deleted after its instances, including those with finalizers', async () => {
     const group = uniqueGroup()
     const path = await establish(cluster, group)
     await post(widgets(group), widget(group, 'a'))
@@ -356,16 +359,19 @@ describe('a stored definition', () => {
     expect(deleted.status.conditions).toContainEqual(
       expect.objectContaining({ type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' }),
     )
-    await eventually('a is gone', async () => (await cluster.raw.send({ path: `${widgets(group)}/a` })).status === 404)
-    const refused = await post(widgets(group), widget(group, 'c'))
-    expect(refused.status).toBe(403)
-    expect(refused.json().message).toBe(
+    await eventually(
+      'a is deleted',
+      async () => (await cluster.raw.send({ path: `${widgets(group)}/a` })).status === 404,
+    )
+    const rejected = await post(widgets(group), widget(group, 'c'))
+    expect(rejected.status).toBe(403)
+    expect(rejected.json().message).toBe(
       `widgets.${group} "c" is forbidden: create not allowed while custom resource definition is terminating`,
     )
     await merge(`${widgets(group)}/b`, { metadata: { finalizers: null } })
-    await eventually('the definition is gone', async () => (await cluster.raw.send({ path })).status === 404)
+    await eventually('the definition is deleted', async () => (await cluster.raw.send({ path })).status === 404)
     await eventually(
-      'nothing is served',
+      'the resource is not served',
       async () => (await cluster.raw.send({ path: `/apis/${group}/v1/widgets` })).status === 404,
     )
   })

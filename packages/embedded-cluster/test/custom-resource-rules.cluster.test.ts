@@ -39,8 +39,8 @@ describe('a definition', () => {
       { rule: 'nothing > 1' },
       "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing' (in container '')\n | nothing > 1\n | ^",
     ],
-    ['a rule that is no condition', { rule: 'self.min + 1' }, 'cel expression must evaluate to a bool'],
-  ])('is refused for %s', async (_, rule, message) => {
+    ['a rule that is not boolean', { rule: 'self.min + 1' }, 'cel expression must evaluate to a bool'],
+  ])('is rejected for %s', async (_, rule, message) => {
     const body = definition(uniqueGroup(), { version: { schema: schemaWith([rule]) } })
     const { status, json } = await cluster.raw.send({ method: 'POST', path: DEFINITIONS, body })
     expect(status).toBe(422)
@@ -76,17 +76,17 @@ describe('rules', () => {
       body: { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name }, spec },
     })
 
-  it('let valid objects pass', async () => {
+  it('accept valid objects', async () => {
     expect((await create('good', { min: 1, max: 2, name: 'w-1' })).status).toBe(201)
   })
 
-  it('refuse others in their own words', async () => {
+  it('reject others with their own message', async () => {
     const { status, json } = await create('bad', { min: 3, max: 2 })
     expect(status).toBe(422)
     expect(json().message).toMatch(/^Widget\.\S+ "bad" is invalid: spec: Invalid value: .*min must not exceed max$/)
   })
 
-  it('may name field, reason and message themselves', async () => {
+  it('may specify field, reason and message', async () => {
     const { json } = await create('named', { min: 1, max: 2, name: 'x' })
     expect(json()).toMatchObject({
       message: `Widget.${group} "named" is invalid: spec.name: Forbidden: a name starts with w-, not x`,
@@ -94,7 +94,7 @@ describe('rules', () => {
     })
   })
 
-  it('may compare with what was before', async () => {
+  it('may compare with the old object', async () => {
     await create('shrink', { min: 1, max: 5 })
     const headers = { 'content-type': 'application/merge-patch+json' }
     const patch = (spec: JsonObject) =>
@@ -105,7 +105,7 @@ describe('rules', () => {
     expect(json().message).toContain('max never shrinks')
   })
 
-  it('wait until the schema is satisfied', async () => {
+  it('are not evaluated until the object matches the schema', async () => {
     const { json } = await create('types', { min: 'x', max: 2 })
     expect(json().message).toContain(
       'spec.min: Invalid value: "string": spec.min in body must be of type integer: "string"',
@@ -117,9 +117,9 @@ describe('rules', () => {
 })
 
 describe('match conditions', () => {
-  it('decide whether a webhook is asked', async () => {
+  it('determine whether a webhook is called', async () => {
     const own = await cluster.createNamespace()
-    // The probe that waits for the webhook carries the label probe.
+    // The probe that waits for the webhook has the label probe.
     const matchConditions = [
       {
         name: 'marked',
@@ -140,7 +140,7 @@ describe('match conditions', () => {
     expect(hook.requests.map(({ name }) => name)).toEqual(['asked'])
   })
 
-  it('that fail refuse the request', async () => {
+  it('that fail reject the request', async () => {
     const own = await cluster.createNamespace()
     const matchConditions = [{ name: 'probe', expression: 'has(object.metadata.labels) || object.data.foo == "a"' }]
     await using _hook = await installWebhook(cluster, 'validating', own, { matchConditions })

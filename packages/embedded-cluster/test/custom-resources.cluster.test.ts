@@ -3,7 +3,14 @@ import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWebhookServer } from '../src/admission/testing/webhook-server.ts'
 import type { JsonObject } from '../src/index.ts'
-import { type DefinitionParts, establish, removedAtTheEnd, schema, uniqueGroup, version } from './support/definition.ts'
+import {
+  type DefinitionParts,
+  deletedOnDispose,
+  establish,
+  schema,
+  uniqueGroup,
+  version,
+} from './support/definition.ts'
 import { eventually } from './support/eventually.ts'
 
 let cluster: ClusterUnderTest
@@ -63,7 +70,7 @@ async function widgets(parts: DefinitionParts): Promise<Widgets> {
   return new Widgets(group)
 }
 
-// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+// Every definition takes a real server two seconds, so cases wait for theirs concurrently.
 describe.concurrent('fields', () => {
   let all: Widgets
   beforeAll(async () => {
@@ -89,23 +96,23 @@ describe.concurrent('fields', () => {
     })
   })
 
-  it('that are unknown are dropped with a warning, or refused, or dropped in silence', async () => {
+  it('that are unknown are dropped with a warning, rejected, or dropped silently', async () => {
     const extra = { spec: { a: 'x', zz: 1, free: { kept: { deep: 1 } } }, extra: true }
     const warned = await all.create('warned', extra)
     expect(warned.json<Widget>().spec).toEqual({ a: 'x', count: 3, free: { kept: { deep: 1 } } })
     expect([warned.headers.warning].flat().join(', ')).toBe(
       '299 - "unknown field \\"extra\\"", 299 - "unknown field \\"spec.zz\\""',
     )
-    const refused = await all.create('strict', extra, '?fieldValidation=Strict')
-    expect(refused.status).toBe(400)
-    expect(refused.json().message).toBe(
+    const rejected = await all.create('strict', extra, '?fieldValidation=Strict')
+    expect(rejected.status).toBe(400)
+    expect(rejected.json().message).toBe(
       'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "extra", unknown field "spec.zz"',
     )
     const ignored = await all.create('ignored', extra, '?fieldValidation=Ignore')
     expect(ignored.headers.warning).toBeUndefined()
   })
 
-  it('get their defaults, in objects that are there', async () => {
+  it('get their defaults, in objects that exist', async () => {
     expect((await all.create('defaults', { spec: {} })).json<Widget>().spec).toEqual({ count: 3 })
     expect((await all.create('nested', { spec: { nested: {} } })).json<Widget>().spec).toEqual({
       count: 3,
@@ -134,20 +141,20 @@ describe.concurrent('fields', () => {
     ['required', { map: [{ v: 'x' }] }, 'spec.map[0].k: Required value'],
     ['set', { set: ['a', 'a'] }, 'spec.set[1]: Duplicate value: "a"'],
     ['list of keys', { map: [{ k: 'a' }, { k: 'a' }] }, 'spec.map[1]: Duplicate value: {"k":"a"}'],
-  ])('are checked: %s', async (_, spec, message) => {
+  ])('are validated: %s', async (_, spec, message) => {
     const { status, json } = await all.create('invalid', { spec })
     expect(json()).toMatchObject({ reason: 'Invalid', message: `Widget.${all.group} "invalid" is invalid: ${message}` })
     expect(status).toBe(422)
   })
 
-  it('may be numbers or text where both are allowed', async () => {
+  it('may be numbers or strings where both are allowed', async () => {
     expect((await all.create('number', { spec: { port: 80 } })).status).toBe(201)
     expect((await all.create('text', { spec: { port: 'http' } })).status).toBe(201)
   })
 })
 
 describe.concurrent('an object without a status subresource', () => {
-  it('keeps its status and counts every change', async () => {
+  it('keeps its status and counts every change as a generation', async () => {
     const all = await widgets({})
     await all.create('a', { spec: { a: '1' }, status: { x: 1 } })
     expect(await all.get('a')).toMatchObject({ status: { x: 1 }, metadata: { generation: 1 } })
@@ -171,7 +178,7 @@ describe.concurrent('an object without a status subresource', () => {
     expect((await all.put('a', { ...live, spec: { a: '3' } })).status).toBe(409)
   })
 
-  it('takes no strategic merge patch', async () => {
+  it('does not support strategic merge patch', async () => {
     const all = await widgets({})
     await all.create('a')
     const { status, json } = await all.patch('a', { spec: { a: 'x' } }, 'strategic-merge')
@@ -200,7 +207,7 @@ describe.concurrent('an object with status and scale subresources', () => {
     })
   })
 
-  it('starts without a status, and changes it only there', async () => {
+  it('is created without a status, which only changes through the subresource', async () => {
     expect((await all.create('status', { spec: { a: '1' }, status: { x: 1 } })).json<Widget>().status).toBeUndefined()
     await all.patch('status/status', { status: { x: 2 }, spec: { a: '2' }, metadata: { labels: { no: 'way' } } })
     const live = await all.get('status')
@@ -229,7 +236,7 @@ describe.concurrent('an object with status and scale subresources', () => {
     expect((await all.get('scale')).spec).toEqual({ replicas: 6 })
   })
 
-  it('cannot be scaled below zero, nor without replicas', async () => {
+  it('cannot be scaled below zero or without replicas', async () => {
     await all.create('below', { spec: { replicas: 2 } })
     const { status, json } = await all.patch('below/scale', { spec: { replicas: -1 } })
     expect(status).toBe(422)
@@ -246,7 +253,7 @@ describe.concurrent('an object with status and scale subresources', () => {
 })
 
 describe.concurrent('selectable fields', () => {
-  it('select objects in lists, and others are refused', async () => {
+  it('select objects in lists, and others are rejected', async () => {
     const all = await widgets({
       version: { selectableFields: [{ jsonPath: '.spec.a' }], schema: schema({ b: { type: 'string' } }) },
     })
@@ -254,9 +261,9 @@ describe.concurrent('selectable fields', () => {
     await all.create('two', { spec: { a: 'y' } })
     await all.create('three')
     const names = async (selector: string) => {
-      const answer = await cluster.raw.send({ path: all.path(`?fieldSelector=${encodeURIComponent(selector)}`) })
-      const { items } = answer.json<{ items?: Widget[] }>()
-      return items === undefined ? answer.json().message : items.map(({ metadata }) => metadata.name).sort()
+      const response = await cluster.raw.send({ path: all.path(`?fieldSelector=${encodeURIComponent(selector)}`) })
+      const { items } = response.json<{ items?: Widget[] }>()
+      return items === undefined ? response.json().message : items.map(({ metadata }) => metadata.name).sort()
     }
     expect(await names('spec.a=x')).toEqual(['one'])
     expect(await names('spec.a!=x')).toEqual(['three', 'two'])
@@ -268,11 +275,11 @@ describe.concurrent('selectable fields', () => {
 describe.concurrent('columns', () => {
   const table = async (all: Widgets) => {
     const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
-    const answer = await cluster.raw.send({ path: all.path(), headers })
-    return answer.json<{ columnDefinitions: JsonObject[]; rows: { cells: unknown[] }[] }>()
+    const response = await cluster.raw.send({ path: all.path(), headers })
+    return response.json<{ columnDefinitions: JsonObject[]; rows: { cells: unknown[] }[] }>()
   }
 
-  it('are name and age unless declared', async () => {
+  it('are name and age by default', async () => {
     const all = await widgets({})
     await all.create('a')
     const { columnDefinitions, rows } = await table(all)
@@ -283,7 +290,7 @@ describe.concurrent('columns', () => {
     expect(rows[0]?.cells[0]).toBe('a')
   })
 
-  it('show what the definition says', async () => {
+  it('are those of the definition', async () => {
     const all = await widgets({
       version: {
         schema: schema({
@@ -334,7 +341,7 @@ describe.concurrent('versions', () => {
     )
   })
 
-  it('with a webhook are converted by it, in lists and watches too', async () => {
+  it('with a webhook are converted by it, also in lists and watches', async () => {
     await using server = await startWebhookServer(['127.0.0.1'], convert)
     const clientConfig = { url: `https://127.0.0.1:${server.port}/convert`, caBundle: server.caBundle }
     const versions = [version('v1', { storage: true }), version('v2', { schema: schema({ b: { type: 'string' } }) })]
@@ -344,7 +351,7 @@ describe.concurrent('versions', () => {
         conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } },
       },
     })
-    await using _removed = removedAtTheEnd(cluster, v1.group)
+    await using _removed = deletedOnDispose(cluster, v1.group)
     const v2 = new Widgets(v1.group, 'v2')
     const created = await v2.create('a', { spec: { b: 'x' } })
     expect(created.status).toBe(201)
@@ -374,8 +381,8 @@ describe.concurrent('versions', () => {
         conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } },
       },
     })
-    await using _removed = removedAtTheEnd(cluster, v1.group)
-    // Creating lists versions in managedFields, which a real server converts, too; the stored version needs no webhook.
+    await using _removed = deletedOnDispose(cluster, v1.group)
+    // managedFields contain versions, which a real server converts too; the storage version needs no webhook.
     await v1.create('a', { spec: { a: 'x' } })
     const { status, json } = await cluster.raw.send({ path: new Widgets(v1.group, 'v2').path('/a') })
     expect(status).toBe(500)
@@ -405,7 +412,7 @@ describe.concurrent('versions', () => {
 })
 
 describe.concurrent('a schema that changed', () => {
-  it('lets old objects pass where they did not change', async () => {
+  it('accepts old objects where they did not change', async () => {
     const all = await widgets({})
     await all.create('a', { spec: { a: 'long' } })
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.${all.group}`
@@ -417,7 +424,7 @@ describe.concurrent('a schema that changed', () => {
       headers: { 'content-type': 'application/merge-patch+json' },
     })
     await eventually(
-      'the new schema counts',
+      'the new schema takes effect',
       async () => (await all.create('b', { spec: { a: 'long' } }, '?dryRun=All')).status === 422,
     )
     expect((await all.patch('a', { metadata: { labels: { x: 'y' } } })).status).toBe(200)
@@ -428,19 +435,19 @@ describe.concurrent('a schema that changed', () => {
 describe.concurrent('a null where none is allowed', () => {
   const properties = { size: { type: 'integer' }, kept: { type: 'integer', default: 3 } }
 
-  it('counts as absent in a created object', async () => {
+  it('means absent in a created object', async () => {
     const all = await widgets({ version: { schema: schema(properties) } })
     const created = await all.create('a', { spec: { size: null, kept: null } })
     expect([created.status, created.json<Widget>().spec]).toEqual([201, { kept: 3 }])
   })
 
-  it('is refused in an applied one, unless a default takes its place', async () => {
+  it('is rejected in an applied object, unless a default replaces it', async () => {
     const all = await widgets({ version: { schema: schema(properties) } })
     const apply = (spec: JsonObject) => all.patch('a?fieldManager=me', all.object('a', { spec }), 'apply')
     expect((await apply({ kept: null })).json<Widget>().spec).toEqual({ kept: 3 })
-    const refused = await apply({ size: null })
-    expect(refused.status).toBe(422)
-    expect(refused.json().message).toContain(
+    const rejected = await apply({ size: null })
+    expect(rejected.status).toBe(422)
+    expect(rejected.json().message).toContain(
       'spec.size: Invalid value: "null": spec.size in body must be of type integer: "null"',
     )
   })

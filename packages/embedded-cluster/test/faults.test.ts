@@ -29,23 +29,23 @@ async function watch(query = ''): Promise<WatchStream> {
 }
 
 describe('a rule', () => {
-  test('refuses the request it names, once, and the request has no effect', async () => {
+  test('rejects the matching request, once, and the request has no effect', async () => {
     faults.inject({ verb: 'create', resource: 'configmaps' }, { kind: 'status', code: 503, retryAfterSeconds: 7 })
-    const refused = await create('a')
-    expect(refused).toMatchObject({ status: 503, body: { reason: 'ServiceUnavailable' } })
-    expect(refused.headers['retry-after']).toBe('7')
+    const rejected = await create('a')
+    expect(rejected).toMatchObject({ status: 503, body: { reason: 'ServiceUnavailable' } })
+    expect(rejected.headers['retry-after']).toBe('7')
     expect(await exists('a')).toBe(false)
     expect((await create('a')).status).toBe(201)
   })
 
-  test('waits for its turn and lasts as long as it is told', async () => {
+  test('starts and ends after the configured number of requests', async () => {
     faults.inject({ verb: 'create' }, { kind: 'status', code: 409 }, { after: 1, times: 2 })
     const statuses = []
     for (const name of ['a', 'b', 'c', 'd']) statuses.push((await create(name)).status)
     expect(statuses).toEqual([201, 409, 409, 201])
   })
 
-  test('picks requests by name, namespace, subresource or any fact', async () => {
+  test('matches requests by name, namespace, subresource or any property', async () => {
     faults.inject({ verb: 'get', name: 'b' }, { kind: 'status', code: 500 }, { times: Number.POSITIVE_INFINITY })
     faults.inject({ where: ({ userAgent }) => userAgent === 'odd' }, { kind: 'status', code: 429 })
     await create('a')
@@ -56,9 +56,9 @@ describe('a rule', () => {
     expect(odd.status).toBe(429)
   })
 
-  test('can be taken back', async () => {
-    const takeBack = faults.inject({ verb: 'create' }, { kind: 'status', code: 500 })
-    takeBack()
+  test('can be removed', async () => {
+    const removeRule = faults.inject({ verb: 'create' }, { kind: 'status', code: 500 })
+    removeRule()
     expect((await create('a')).status).toBe(201)
   })
 
@@ -88,7 +88,7 @@ describe('a rule', () => {
 })
 
 describe('a watch', () => {
-  test('ends after so many events: cleanly, broken, or with a 410', async () => {
+  test('ends after the configured number of events: cleanly, broken, or with a 410', async () => {
     await create('a')
     await create('b')
     faults.inject({ verb: 'watch' }, { kind: 'watch-end', afterEvents: 1, how: 'close' })
@@ -103,12 +103,12 @@ describe('a watch', () => {
     expect(await expired.next()).toMatchObject({ type: 'ERROR', object: { code: 410 } })
   })
 
-  test('answers 410 before it starts, when a rule for its request says so', async () => {
+  test('gets a 410 before it starts when a rule matches its request', async () => {
     faults.inject({ verb: 'watch' }, { kind: 'status', code: 410 })
     expect((await watch()).status).toBe(410)
   })
 
-  test('loses events without a word', async () => {
+  test('loses events silently', async () => {
     faults.inject({ verb: 'watch' }, { kind: 'watch-gap', afterEvents: 1, count: 2 })
     const stream = await watch()
     for (const name of ['a', 'b', 'c', 'd']) await create(name)
@@ -129,18 +129,18 @@ describe('a watch', () => {
     faults.silenceWatches()
     await create('a')
     clock.advance(120_000)
-    let isHeard = false
+    let isReceived = false
     const next = silent.next().then((event) => {
-      isHeard = event !== undefined
+      isReceived = event !== undefined
     })
     await Promise.resolve()
-    expect(isHeard).toBe(false)
+    expect(isReceived).toBe(false)
     silent.close()
     await next
-    expect(isHeard).toBe(false)
+    expect(isReceived).toBe(false)
   })
 
-  test('skips the next events of a resource for everybody', async () => {
+  test('skips the next events of a resource in all watches', async () => {
     const stream = await watch()
     faults.skipEvents('configmaps', 2)
     for (const name of ['a', 'b', 'c']) await create(name)
@@ -149,7 +149,7 @@ describe('a watch', () => {
 })
 
 describe('a frozen resource', () => {
-  test('shows an old state to watches and cached lists, and the present to consistent reads', async () => {
+  test('returns an old state to watches and cached lists, and the current one to consistent reads', async () => {
     await create('a')
     const open = await watch('resourceVersion=1')
     expect(await open.take(1)).toEqual(['ADDED a'])
@@ -167,7 +167,7 @@ describe('a frozen resource', () => {
   })
 })
 
-test('a frozen resource whose history is forgotten ends its watches when it thaws', async () => {
+test('a frozen resource whose history is discarded ends its watches when it thaws', async () => {
   const stream = await watch()
   faults.freeze('configmaps')
   await create('a')
@@ -177,7 +177,7 @@ test('a frozen resource whose history is forgotten ends its watches when it thaw
 })
 
 describe('the request log', () => {
-  test('counts by verb and resource, reads and writes apart', async () => {
+  test('counts by verb and resource, with reads and writes separate', async () => {
     const { requests } = cluster.cluster
     await create('a')
     await exists('a')
@@ -192,7 +192,7 @@ describe('the request log', () => {
     expect(requests.count()).toBe(0)
   })
 
-  test('tells every request with its outcome', async () => {
+  test('reports every request with its status', async () => {
     const seen: string[] = []
     const unsubscribe = cluster.cluster.requests.onRequest(({ method, name, status }) => {
       seen.push(`${method} ${name ?? ''} ${status}`)

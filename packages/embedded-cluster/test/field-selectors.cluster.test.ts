@@ -1,4 +1,4 @@
-/** Which fields each kind offers to selectors. Passes on both clusters. */
+/** The selectable fields of each kind. Passes on both clusters. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -49,7 +49,7 @@ const all = [...new Set(Object.values(offered).flat()), 'metadata.name', 'metada
 const clusterScoped = /\/(nodes|namespaces|certificatesigningrequests|resourceslices)$/
 
 describe('field selectors', () => {
-  it.each(Object.entries(offered))('of %s know exactly their fields', async (path, own) => {
+  it.each(Object.entries(offered))('of %s support exactly their fields', async (path, own) => {
     const expected = [...own, 'metadata.name', ...(clusterScoped.test(path) ? [] : ['metadata.namespace'])]
     const known: string[] = []
     for (const field of all) {
@@ -71,9 +71,9 @@ describe('field selectors', () => {
       '/apis/resource.k8s.io/v1/resourceslices',
       'field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.color',
     ],
-  ])('of %s say what they do not know', async (path, message) => {
-    const answer = await cluster.raw.send({ path: `${path}?fieldSelector=spec.color%3Dred` })
-    expect(answer.status).toBe(400)
-    expect(answer.json()).toMatchObject({ reason: 'BadRequest', message })
+  ])('of %s report unsupported fields', async (path, message) => {
+    const response = await cluster.raw.send({ path: `${path}?fieldSelector=spec.color%3Dred` })
+    expect(response.status).toBe(400)
+    expect(response.json()).toMatchObject({ reason: 'BadRequest', message })
   })
 })

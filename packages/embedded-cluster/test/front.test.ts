@@ -80,8 +80,8 @@ test('idle connections are kept for longer than clients reuse them', async () =>
   expect(headers['keep-alive']).toBe('timeout=90')
 })
 
-describe('who one is', () => {
-  test('comes from the client certificate', async () => {
+describe('the identity', () => {
+  test('is that of the client certificate', async () => {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
     const answer = await http1(path, { method: 'POST', body: JSON.stringify(review) })
@@ -91,14 +91,14 @@ describe('who one is', () => {
     })
   })
 
-  test('is nobody without a certificate, and a bad token is refused', async () => {
+  test('is anonymous without a certificate, and an invalid token is rejected', async () => {
     const anonymous = { ca: cluster.caPem }
     expect((await http1('/version', { identity: anonymous })).status).toBe(200)
     const headers = { authorization: 'Bearer nonsense' }
     expect((await http1('/version', { identity: anonymous, headers })).status).toBe(401)
   })
 
-  test('is not believed from a certificate of somebody else', async () => {
+  test('is not accepted from a certificate of another authority', async () => {
     const stranger = await startEmbeddedCluster({ controllers: false })
     try {
       const { users } = parse(stranger.adminKubeconfig())
@@ -139,7 +139,7 @@ describe('HTTP/2', () => {
     expect(new Set(await Promise.all(events))).toEqual(new Set(['a']))
   })
 
-  test('a large answer is compressed for those who take it', async () => {
+  test('a large response is compressed for clients that accept it', async () => {
     const data = { text: 'x'.repeat(200_000) }
     await cluster.api.create('configmaps', configMap('a', data, { namespace: 'default' }))
     const plain = await http1(`${CONFIG_MAPS}/a`)
@@ -151,7 +151,7 @@ describe('HTTP/2', () => {
 })
 
 describe('hostile traffic', () => {
-  test('watchers that do not read are cut, and memory stays bounded', async () => {
+  test('watchers that do not read are closed, and memory stays bounded', async () => {
     const session = http2()
     const ended: Promise<unknown>[] = []
     for (let index = 0; index < 50; index += 1) {
@@ -167,7 +167,7 @@ describe('hostile traffic', () => {
       await cluster.api.create('configmaps', configMap(`n${index}`, data, { namespace: 'default' }))
       await new Promise((resolve) => setImmediate(resolve))
     }
-    // The objects themselves and some of the events; kept for each watcher, they were fifty times as much.
+    // The objects themselves and some of the events; buffering for each watcher would be fifty times as much.
     expect(memoryBytes() - before).toBeLessThan(10 * EVENTS * EVENT_BYTES)
     expect((await http1('/readyz')).status).toBe(200)
     session.destroy()
@@ -176,7 +176,7 @@ describe('hostile traffic', () => {
   })
 })
 
-test('a server that goes away and comes back keeps its address and its state', async () => {
+test('a server that restarts keeps its address and its state', async () => {
   const { url } = cluster
   await cluster.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
   await cluster.stopListening()
@@ -186,7 +186,7 @@ test('a server that goes away and comes back keeps its address and its state', a
   expect((await http1(`${CONFIG_MAPS}/a`)).status).toBe(200)
 })
 
-test('a stop ends open watches cleanly, after what they have to say', async () => {
+test('stopping ends open watches cleanly, after their pending events', async () => {
   const ended = http1(`${CONFIG_MAPS}?watch=1&resourceVersion=0`)
   await expect.poll(() => cluster.requests.count({ verb: 'watch' })).toBe(1)
   await cluster.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
@@ -195,17 +195,17 @@ test('a stop ends open watches cleanly, after what they have to say', async () =
   expect(JSON.parse(body.toString())).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
 })
 
-test('a broken connection by a fault rule is seen as one', async () => {
+test('a connection broken by a fault rule is seen as broken', async () => {
   cluster.faults.inject({ verb: 'get', resource: 'configmaps' }, { kind: 'reset', when: 'before' })
   await expect(http1(`${CONFIG_MAPS}/a`)).rejects.toMatchObject({ code: 'ECONNRESET' })
 })
 
-test('a port that is taken is reported and leaves nothing running', async () => {
+test('a port that is in use is reported, and nothing keeps running', async () => {
   const port = Number(new URL(cluster.url).port)
   await expect(startEmbeddedCluster({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
 })
 
-test('the command starts a cluster, refuses nonsense and shows help', async () => {
+test('the command starts a cluster, rejects invalid options and prints help', async () => {
   const cli = new URL('../src/cli.ts', import.meta.url).pathname
   const run = (...args: string[]) =>
     new Promise<{ code: unknown; output: string }>((resolve) => {

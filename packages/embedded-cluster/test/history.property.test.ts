@@ -1,8 +1,8 @@
-/** Random histories of writes, held against a model and against what watches show of them. */
+/** Random histories of writes, compared with a model and with the events of watches. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ConfigMapModel, type ModelObject, type Write } from './support/config-map-model.ts'
-import { InProcess, type InProcessAnswer, type StreamEvent } from './support/in-process.ts'
+import { InProcess, type InProcessResponse, type StreamEvent } from './support/in-process.ts'
 
 let cluster: InProcess
 
@@ -32,12 +32,12 @@ const write: fc.Arbitrary<Write> = fc.oneof(
 )
 const history = fc.array(write, { minLength: 1, maxLength: 25 })
 
-/** One history in a namespace of its own. */
+/** One history in its own namespace. */
 class Replay {
   static #count = 0
   readonly path: string
   readonly model = new ConfigMapModel()
-  /** The versions that the server gave to changes, in their order. */
+  /** The versions that the server assigned to changes, in order. */
   readonly versions: number[] = []
 
   private constructor(namespace: string) {
@@ -52,12 +52,12 @@ class Replay {
     return new Replay(namespace)
   }
 
-  /** Sends a write and checks its answer. */
+  /** Sends a write and checks its response. */
   async step(next: Write): Promise<void> {
     const before = await cluster.send('GET', `${this.path}/${next.name}`)
     const expected = this.model.write(next)
-    const answer = await this.#send(next, before)
-    expect({ next, status: answer.status }).toEqual({ next, status: expected.status })
+    const response = await this.#send(next, before)
+    expect({ next, status: response.status }).toEqual({ next, status: expected.status })
     const after = await cluster.send('GET', `${this.path}/${next.name}`)
     const isChanged = versionOf(before) !== versionOf(after)
     expect({ next, isChanged }).toEqual({ next, isChanged: expected.isChanged })
@@ -65,7 +65,7 @@ class Replay {
     if (isChanged && after.status === 200) this.versions.push(Number(versionOf(after)))
   }
 
-  #send(next: Write, before: InProcessAnswer): Promise<InProcessAnswer> {
+  #send(next: Write, before: InProcessResponse): Promise<InProcessResponse> {
     const object = `${this.path}/${next.name}`
     const named = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: next.name } }
     switch (next.verb) {
@@ -94,7 +94,7 @@ class Replay {
     }
   }
 
-  /** All events since `resourceVersion`, up to an object that is made now for this. */
+  /** All events since `resourceVersion`, up to an object that is created as the end marker. */
   async events(resourceVersion: string, query = ''): Promise<StreamEvent[]> {
     const watch = await cluster.watch(`${this.path}?watch=1&resourceVersion=${resourceVersion}${query}`)
     const end = `end-${this.versions.length}-${resourceVersion}`
@@ -104,7 +104,7 @@ class Replay {
     const seen: StreamEvent[] = []
     for (;;) {
       const event = await watch.next()
-      if (event === undefined) throw new Error('the watch ended by itself')
+      if (event === undefined) throw new Error('the watch ended unexpectedly')
       if (event.object.metadata.name === `${end}-${query === '' ? 'blue' : 'red'}${query.length}`) break
       seen.push(event)
     }
@@ -112,7 +112,7 @@ class Replay {
     return seen.filter(({ object }) => !object.metadata.name.startsWith('end-'))
   }
 
-  /** The objects of a list as a watch shows them: alone, so that each has to say what it is. */
+  /** The objects of a list in the form of watch events, with apiVersion and kind. */
   async list(query = ''): Promise<unknown[]> {
     const { body } = await cluster.send('GET', `${this.path}?${query}`)
     const items: readonly StreamEvent['object'][] = body.items
@@ -127,13 +127,13 @@ function labelled(name: string, colour: string, content: Readonly<Record<string,
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: content }
 }
 
-function resourceVersion(kind: 'none' | 'current' | 'stale', before: InProcessAnswer): string | undefined {
+function resourceVersion(kind: 'none' | 'current' | 'stale', before: InProcessResponse): string | undefined {
   if (kind === 'none') return undefined
   return kind === 'current' ? versionOf(before) : '1'
 }
 
-function versionOf(answer: InProcessAnswer): string | undefined {
-  return answer.status === 200 ? answer.body.metadata.resourceVersion : undefined
+function versionOf(response: InProcessResponse): string | undefined {
+  return response.status === 200 ? response.body.metadata.resourceVersion : undefined
 }
 
 interface Entry {
@@ -142,8 +142,8 @@ interface Entry {
   readonly fieldsV1?: { readonly 'f:data'?: Readonly<Record<string, unknown>> }
 }
 
-/** What the model knows of an object. */
-function shape(object: InProcessAnswer['body']) {
+/** The state of an object in the model. */
+function shape(object: InProcessResponse['body']) {
   const entries: readonly Entry[] = object.metadata.managedFields ?? []
   const owners = entries.map(({ manager, operation, fieldsV1 }) => {
     const keys = Object.keys(fieldsV1?.['f:data'] ?? {}).filter((field) => field !== '.')
@@ -162,7 +162,7 @@ function modelShape(object: ModelObject | undefined) {
   return { data: object.data, label: object.label, owners: Object.fromEntries(owners) }
 }
 
-/** The objects that are left when events are carried out one by one. */
+/** The objects that remain after applying events one by one. */
 function carriedOut(events: readonly StreamEvent[]): unknown[] {
   const objects = new Map<string, unknown>()
   for (const { type, object } of events) {
@@ -179,7 +179,7 @@ async function played(writes: readonly Write[]): Promise<{ readonly replay: Repl
   return { replay, start }
 }
 
-test('every write is answered, stored and owned as in the model', async () => {
+test('the response, state and ownership of every write match the model', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (writes) => {
       await played(writes)
@@ -188,7 +188,7 @@ test('every write is answered, stored and owned as in the model', async () => {
   )
 })
 
-test('a watch replays to what a list shows, and its versions only rise', async () => {
+test('replaying a watch produces the state of a list, and its versions only increase', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (writes) => {
       const { replay, start } = await played(writes)
@@ -203,7 +203,7 @@ test('a watch replays to what a list shows, and its versions only rise', async (
   )
 })
 
-test('a watch with a selector replays to what a list with it shows', async () => {
+test('replaying a watch with a selector produces the state of a list with it', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (writes) => {
       const { replay, start } = await played(writes)
@@ -220,7 +220,7 @@ test('a watch with a selector replays to what a list with it shows', async () =>
   )
 })
 
-test('an apply is idempotent, and a forced one leaves what it changed to nobody else', async () => {
+test('an apply is idempotent, and a forced one owns its changes exclusively', async () => {
   await fc.assert(
     fc.asyncProperty(history, name, stated, async (writes, target, content) => {
       const { replay } = await played(writes)

@@ -65,13 +65,13 @@ test('creates, reads, replaces, patches, lists and deletes an object', async () 
   expect(await send('GET', `${configMaps}/a`)).toMatchObject({ status: 404, body: { reason: 'NotFound' } })
 })
 
-test('a write that changes nothing makes no revision', async () => {
+test('a write without changes does not create a revision', async () => {
   const created = await send('POST', configMaps, configMap('a', { k: '1' }))
   const same = await send('PUT', `${configMaps}/a`, created.body)
   expect(same.body).toEqual(created.body)
 })
 
-test('a watch from the listed revision shows what happened since, in order', async () => {
+test('a watch from the listed revision delivers later events, in order', async () => {
   await send('POST', configMaps, configMap('a'))
   const list = await send('GET', configMaps)
   const revision = (list.body.metadata as JsonObject).resourceVersion
@@ -96,7 +96,7 @@ test('a watch from the listed revision shows what happened since, in order', asy
   expect(types).toEqual(['MODIFIED', 'DELETED'])
 })
 
-test('a request may name several groups to act as', async () => {
+test('a request may impersonate several groups', async () => {
   const response = await cluster.handle({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',

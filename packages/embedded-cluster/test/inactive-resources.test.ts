@@ -1,4 +1,4 @@
-/** What the embedded cluster does not do is not accepted in silence. */
+/** Features that the embedded cluster does not implement are not accepted silently. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InProcess } from './support/in-process.ts'
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-describe('what nothing acts on', () => {
+describe('a resource without effect', () => {
   test.each([
     ['a quota', '/api/v1/namespaces/default/resourcequotas', 'quotas are not enforced'],
     ['a limit range', '/api/v1/namespaces/default/limitranges', 'limits are neither enforced nor filled in'],
@@ -19,14 +19,14 @@ describe('what nothing acts on', () => {
     expect((await cluster.send('GET', `${path}/idle`)).headers.warning).toBeUndefined()
   })
 
-  test('is not served when people would rely on it: admission policies', async () => {
+  test('is not served when users would rely on it: admission policies', async () => {
     const group = '/apis/admissionregistration.k8s.io/v1'
     const { body } = await cluster.send('GET', group)
     expect(body.resources.map(({ name }: { name: string }) => name)).toEqual([
       'mutatingwebhookconfigurations',
       'validatingwebhookconfigurations',
     ])
-    const refused = await cluster.send('POST', `${group}/validatingadmissionpolicies`, { metadata: { name: 'never' } })
-    expect(refused.status).toBe(404)
+    const rejected = await cluster.send('POST', `${group}/validatingadmissionpolicies`, { metadata: { name: 'never' } })
+    expect(rejected.status).toBe(404)
   })
 })

@@ -12,17 +12,17 @@ function run(...args: string[]): Promise<{ code: number; stdout: string; stderr:
   })
 }
 
-test('an older Node is told which one is needed', async () => {
+test('an older Node prints the required version', async () => {
   const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } })'
   const outcome = await run('--import', `data:text/javascript,${encodeURIComponent(older)}`, launcher)
   expect(outcome).toEqual({ code: 78, stdout: '', stderr: 'reeve-cluster needs Node 24 or newer; this is 20.1.0\n' })
 })
 
-test('help is shown without starting anything', async () => {
+test('help is printed without starting anything', async () => {
   expect(await run(launcher, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('--data-dir') })
 })
 
-test('a mistake in the command line is answered with what would be right', async () => {
+test('an invalid command line prints the correct usage', async () => {
   const outcome = await run(launcher, '--port', 'http')
   expect(outcome).toMatchObject({ code: 2, stderr: expect.stringMatching(/--port is a whole number.*not "http"/) })
 })

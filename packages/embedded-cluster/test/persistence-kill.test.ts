@@ -1,4 +1,4 @@
-/** `reeve-cluster --data-dir`, killed in the middle of writes over TLS: what was acknowledged is there afterwards. */
+/** `reeve-cluster --data-dir`, killed during writes over TLS: acknowledged writes are there afterwards. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,10 +25,10 @@ async function connect(): Promise<RawClient> {
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 
-/** What a server said it had stored: the name of an object and its version, `undefined` after a deletion. */
+/** Writes that the server acknowledged: the name of an object and its version, `undefined` after a deletion. */
 type Acknowledged = Map<string, number | undefined>
 
-/** Creates, changes and deletes until the connection breaks. A write without an answer may be there or not. */
+/** Creates, changes and deletes until the connection breaks. A write without a response may or may not be stored. */
 async function writeUntilCut(client: RawClient, writer: string, acknowledged: Acknowledged): Promise<void> {
   for (let index = 0; ; index += 1) {
     const name = `${writer}-${index}`
@@ -42,18 +42,18 @@ async function writeUntilCut(client: RawClient, writer: string, acknowledged: Ac
       await client.send({ method: 'DELETE', path })
       acknowledged.set(name, undefined)
     } catch {
-      // The server is gone, which is what ends this loop; the write under way has no fate to check.
+      // The server was killed, which ends this loop; the write in progress is not checked.
       acknowledged.delete(name)
       return
     }
   }
 }
 
-function version(answer: { json<T>(): T }): number {
-  return Number(answer.json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion)
+function version(response: { json<T>(): T }): number {
+  return Number(response.json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion)
 }
 
-test('every acknowledged write is there after a kill, time after time, and versions go on', async () => {
+test('every acknowledged write is stored after repeated kills, and versions continue to increase', async () => {
   const acknowledged: Acknowledged = new Map()
   let newest = 0
   for (let life = 0; life < 3; life += 1) {
@@ -78,7 +78,7 @@ test('every acknowledged write is there after a kill, time after time, and versi
   }
 })
 
-test('the kubeconfig and the tokens from before a kill work afterwards', async () => {
+test('the kubeconfig and the tokens from before a kill stay valid', async () => {
   let port: string
   let token: string
   const path = '/api/v1/namespaces/default/serviceaccounts'
@@ -89,8 +89,8 @@ test('the kubeconfig and the tokens from before a kill work afterwards', async (
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } }
     await client.send({ method: 'POST', path, body: account })
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
-    const answer = await client.send({ method: 'POST', path: `${path}/robot/token`, body })
-    token = answer.json<{ status: { token: string } }>().status.token
+    const response = await client.send({ method: 'POST', path: `${path}/robot/token`, body })
+    token = response.json<{ status: { token: string } }>().status.token
     await client.close()
   }
   const before = connectionOf(await readFile(join(folder, 'kubeconfig'), 'utf8'))
@@ -112,9 +112,9 @@ test('the kubeconfig and the tokens from before a kill work afterwards', async (
   }
 })
 
-test('a second cluster on the same data is refused by name, and goes when the first has stopped', async () => {
+test('a second cluster with the same data directory is rejected, and starts when the first has stopped', async () => {
   await using first = await start()
-  await expect(start()).rejects.toThrow(/reeve-cluster ended with 1: the data directory .* is used by process \d+/)
+  await expect(start()).rejects.toThrow(/reeve-cluster exited with 1: the data directory .* is used by process \d+/)
   expect(await first.terminate()).toBe(0)
   await using _second = await start()
 })

@@ -25,7 +25,7 @@ async function open(options: EmbeddedClusterOptions = {}): Promise<EmbeddedClust
   return cluster
 }
 
-test('objects, definitions, addresses and tokens outlive a restart', async () => {
+test('objects, definitions, addresses and tokens survive a restart', async () => {
   const first = await open({ listen: true })
   const service = (name: string) => ({
     apiVersion: 'v1',
@@ -78,7 +78,7 @@ test('objects, definitions, addresses and tokens outlive a restart', async () =>
   expect((await second.handle({ method: 'GET', path: '/version', headers })).status).toBe(200)
 })
 
-test('a watch from before a restart answers 410, so that clients list again', async () => {
+test('a watch from before a restart gets 410, so that clients list again', async () => {
   const first = await open()
   await first.api.create('configmaps', configMap('a', {}, { namespace: 'default' }))
   await first.stop()
@@ -99,7 +99,7 @@ test('no acknowledged write is lost when the process is killed', async () => {
     if (output.split('\n').length > 200) child.kill('SIGKILL')
   })
   await once(child, 'exit')
-  // The last line may be cut off; every line before it was written after its write was acknowledged.
+  // The last line may be truncated; every line before it was written after its write was acknowledged.
   const acknowledged = output.split('\n').slice(0, -1)
   expect(acknowledged.length).toBeGreaterThanOrEqual(200)
   const cluster = await open()

@@ -1,4 +1,4 @@
-/** Bodies in protobuf, which Go's typed clients send: kubectl create, Helm's records. Passes on both clusters. */
+/** Protobuf bodies, which typed Go clients send: kubectl create, Helm's records. Passes on both clusters. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { body, bytesField, messageField, stringField, varintField } from '../src/protobuf/testing/wire-writer.ts'
@@ -19,27 +19,31 @@ const send = (method: 'POST' | 'PUT' | 'DELETE', to: string, bytes: Uint8Array) 
 const named = (name: string) => messageField(1, stringField(1, name))
 
 describe('a body in protobuf', () => {
-  it('creates an object, with defaults like any other', async () => {
+  it('creates an object, with the usual defaults', async () => {
     const secret = body(
       'v1',
       'Secret',
       named('record'),
       messageField(2, stringField(1, 'a'), bytesField(2, Buffer.from('b'))),
     )
-    const answer = await send('POST', path('secrets'), secret)
-    expect(answer.status).toBe(201)
-    expect(answer.json()).toMatchObject({ kind: 'Secret', data: { a: 'Yg==' }, type: 'Opaque' })
+    const response = await send('POST', path('secrets'), secret)
+    expect(response.status).toBe(201)
+    expect(response.json()).toMatchObject({ kind: 'Secret', data: { a: 'Yg==' }, type: 'Opaque' })
   })
 
   it('replaces an object', async () => {
     await send('POST', path('configmaps'), body('v1', 'ConfigMap', named('replaced')))
     const data = messageField(2, stringField(1, 'k'), stringField(2, 'v'))
-    const answer = await send('PUT', path('configmaps', '/replaced'), body('v1', 'ConfigMap', named('replaced'), data))
-    expect(answer.status).toBe(200)
-    expect(answer.json()).toMatchObject({ data: { k: 'v' } })
+    const response = await send(
+      'PUT',
+      path('configmaps', '/replaced'),
+      body('v1', 'ConfigMap', named('replaced'), data),
+    )
+    expect(response.status).toBe(200)
+    expect(response.json()).toMatchObject({ data: { k: 'v' } })
   })
 
-  it('says how to delete', async () => {
+  it('contains options of a deletion', async () => {
     await send('POST', path('configmaps'), body('v1', 'ConfigMap', named('deleted')))
     const wrong = body('v1', 'DeleteOptions', messageField(2, stringField(1, 'no-such-uid')))
     expect((await send('DELETE', path('configmaps', '/deleted'), wrong)).status).toBe(409)
@@ -47,12 +51,12 @@ describe('a body in protobuf', () => {
     expect((await send('DELETE', path('configmaps', '/deleted'), options)).status).toBe(200)
   })
 
-  it('asks for a token', async () => {
+  it('requests a token', async () => {
     await send('POST', path('serviceaccounts'), body('v1', 'ServiceAccount', named('robot')))
     const request = body('authentication.k8s.io/v1', 'TokenRequest', messageField(2, varintField(4, 600)))
-    const answer = await send('POST', path('serviceaccounts', '/robot/token'), request)
-    expect(answer.status).toBe(201)
-    expect(answer.json()).toMatchObject({ status: { token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) } })
+    const response = await send('POST', path('serviceaccounts', '/robot/token'), request)
+    expect(response.status).toBe(201)
+    expect(response.json()).toMatchObject({ status: { token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) } })
   })
 
   it('scales', async () => {
@@ -64,19 +68,19 @@ describe('a body in protobuf', () => {
     const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
     expect((await send('POST', deployments, body('apps/v1', 'Deployment', named('scaled'), spec))).status).toBe(201)
     const scale = body('autoscaling/v1', 'Scale', named('scaled'), messageField(2, varintField(1, 1)))
-    const answer = await send('PUT', `${deployments}/scaled/scale`, scale)
-    expect(answer.status).toBe(200)
-    expect(answer.json()).toMatchObject({ kind: 'Scale', spec: { replicas: 1 } })
+    const response = await send('PUT', `${deployments}/scaled/scale`, scale)
+    expect(response.status).toBe(200)
+    expect(response.json()).toMatchObject({ kind: 'Scale', spec: { replicas: 1 } })
   })
 
   it.each([
-    ['is none', Buffer.from('{}'), 'expected prefix [107 56 115 0]'],
-    ['is cut off', body('v1', 'ConfigMap', Uint8Array.of(0x0a, 0x7f)), 'unexpected EOF'],
-    ['has a number without end', body('v1', 'ConfigMap', new Uint8Array(11).fill(0xff)), 'proto: integer overflow'],
-    ['has a kind that nobody knows', body('v1', 'Foo'), 'no kind "Foo" is registered for version "v1"'],
-  ])('is refused with 400 when it %s', async (_, bytes, message) => {
-    const answer = await send('POST', path('configmaps'), bytes)
-    expect(answer.status).toBe(400)
-    expect(answer.json()).toMatchObject({ reason: 'BadRequest', message: expect.stringContaining(message) })
+    ['is not protobuf', Buffer.from('{}'), 'expected prefix [107 56 115 0]'],
+    ['is truncated', body('v1', 'ConfigMap', Uint8Array.of(0x0a, 0x7f)), 'unexpected EOF'],
+    ['has an endless number', body('v1', 'ConfigMap', new Uint8Array(11).fill(0xff)), 'proto: integer overflow'],
+    ['has an unknown kind', body('v1', 'Foo'), 'no kind "Foo" is registered for version "v1"'],
+  ])('is rejected with 400 when it %s', async (_, bytes, message) => {
+    const response = await send('POST', path('configmaps'), bytes)
+    expect(response.status).toBe(400)
+    expect(response.json()).toMatchObject({ reason: 'BadRequest', message: expect.stringContaining(message) })
   })
 })

@@ -16,7 +16,7 @@ async function create(...names: string[]): Promise<void> {
 const names = (list: { items: { metadata: { name: string } }[] }) => list.items.map(({ metadata }) => metadata.name)
 
 describe('pages', () => {
-  test('of one list show one state, whatever is written in between', async () => {
+  test('of one list have one state, whatever is written in between', async () => {
     await create('a', 'b', 'c', 'd')
     const first = await cluster.send('GET', `${CONFIG_MAPS}?limit=2`)
     expect(names(first.body)).toEqual(['a', 'b'])
@@ -29,7 +29,7 @@ describe('pages', () => {
     expect(second.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion)
   })
 
-  test('whose state is forgotten answer 410 with a token that goes on from now', async () => {
+  test('whose state is discarded get 410 with a token that continues from the latest state', async () => {
     await create('a', 'b', 'c')
     const first = await cluster.send('GET', `${CONFIG_MAPS}?limit=1`)
     await create('bb')
@@ -40,7 +40,7 @@ describe('pages', () => {
     expect(names(rest.body)).toEqual(['b', 'bb', 'c'])
   })
 
-  test('with a selector do not count what is left', async () => {
+  test('with a selector have no remaining count', async () => {
     for (const name of ['a', 'b', 'c']) {
       await cluster.send('POST', CONFIG_MAPS, configMap(name, {}, { labels: { app: 'x' } }))
     }
@@ -51,7 +51,7 @@ describe('pages', () => {
 })
 
 describe('a resourceVersion', () => {
-  test('with match Exact shows the state of that moment', async () => {
+  test('with match Exact returns the state of that version', async () => {
     await create('a')
     const { body: then } = await cluster.send('GET', CONFIG_MAPS)
     await create('b')
@@ -59,7 +59,7 @@ describe('a resourceVersion', () => {
     expect((await cluster.send('GET', path)).body).toEqual(then)
   })
 
-  test('from the past is satisfied by the present', async () => {
+  test('from the past is satisfied by the current state', async () => {
     await create('a')
     const { body } = await cluster.send('GET', `${CONFIG_MAPS}?resourceVersion=1`)
     expect(names(body)).toEqual(['a'])
@@ -74,15 +74,15 @@ describe('a resourceVersion', () => {
   })
 })
 
-describe('the answer', () => {
-  test('to a list leaves out kind and apiVersion of items, as typed lists do', async () => {
+describe('the response', () => {
+  test('to a list omits kind and apiVersion of items, like typed lists', async () => {
     await create('a')
     const { body } = await cluster.send('GET', CONFIG_MAPS)
     expect(body).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' })
     expect(Object.keys(body.items[0])).toEqual(['metadata'])
   })
 
-  test('is metadata alone when only that is wanted', async () => {
+  test('contains only metadata when requested', async () => {
     await cluster.send('POST', CONFIG_MAPS, configMap('a', { k: 'v' }))
     const headers = { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' }
     const { body } = await cluster.send('GET', CONFIG_MAPS, undefined, { headers })
@@ -90,7 +90,7 @@ describe('the answer', () => {
     expect(body.items[0].data).toBeUndefined()
   })
 
-  test('is YAML when asked for', async () => {
+  test('is YAML when requested', async () => {
     await create('a')
     const { text, headers } = await cluster.send('GET', `${CONFIG_MAPS}/a`, undefined, {
       headers: { accept: 'application/yaml' },
@@ -99,7 +99,7 @@ describe('the answer', () => {
     expect(text).toMatch(/^apiVersion: v1\nkind: ConfigMap\nmetadata:\n/)
   })
 
-  test('to people at a terminal is indented', async () => {
+  test('to curl and browsers is indented', async () => {
     await create('a')
     const { text } = await cluster.send('GET', `${CONFIG_MAPS}/a`, undefined, { headers: { 'user-agent': 'curl/8.0' } })
     expect(text).toContain('\n  "kind": "ConfigMap"')
@@ -107,7 +107,7 @@ describe('the answer', () => {
 })
 
 describe('discovery', () => {
-  test('is told again only when something changed', async () => {
+  test('is only sent again when it changed', async () => {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
     const first = await cluster.send('GET', '/apis', undefined, { headers: { accept } })
     expect(first.headers['content-type']).toBe(accept)
@@ -133,7 +133,7 @@ describe('discovery', () => {
     expect(openapi.body.paths['apis/example.com/v1'].serverRelativeURL).toMatch(/\?hash=[0-9A-F]{128}$/)
   })
 
-  test('documents of OpenAPI refer to nothing that is not in them', async () => {
+  test('OpenAPI documents contain no dangling references', async () => {
     const { body: index } = await cluster.send('GET', '/openapi/v3')
     for (const path of ['api/v1', 'apis/apps/v1', 'apis/autoscaling/v2']) {
       const { body, text } = await cluster.send('GET', index.paths[path].serverRelativeURL)

@@ -55,7 +55,7 @@ describe('generated names', () => {
     for (const name of names) expect(name).toMatch(/^web-.{5}$/)
   })
 
-  test('are tried again on a collision, and the last refusal is told when luck never turns', async () => {
+  test('are retried on a collision, and the last error is returned after too many', async () => {
     const stubborn = await InProcess.start({ random: () => 0.5 })
     try {
       const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'web-' } }
@@ -83,7 +83,7 @@ describe('generation', () => {
 })
 
 describe('status', () => {
-  test('is written through its subresource and nowhere else', async () => {
+  test('is only written through its subresource', async () => {
     const created = await cluster.send('POST', DEPLOYMENTS, { ...deployment('d'), status: { replicas: 9 } })
     expect(created.body.status).toEqual({})
     const path = `${DEPLOYMENTS}/d`
@@ -96,7 +96,7 @@ describe('status', () => {
 })
 
 describe('a dry run', () => {
-  test('answers as if it had happened, and nothing has', async () => {
+  test('has the usual response, but no effect', async () => {
     await cluster.send('POST', CONFIG_MAPS, configMap('a', { k: '1' }))
     const before = await version(CONFIG_MAPS)
     const created = await cluster.send('POST', `${CONFIG_MAPS}?dryRun=All`, configMap('b'))
@@ -109,7 +109,7 @@ describe('a dry run', () => {
     expect(await version(CONFIG_MAPS)).toBe(before)
   })
 
-  test('of a Service takes no address', async () => {
+  test('of a Service allocates no address', async () => {
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }
     const path = '/api/v1/namespaces/default/services'
     const dry = await cluster.send('POST', `${path}?dryRun=All`, service)
@@ -119,7 +119,7 @@ describe('a dry run', () => {
 })
 
 describe('finalizers', () => {
-  test('hold an object back until the last one is gone', async () => {
+  test('keep an object until the last one is removed', async () => {
     const path = `${CONFIG_MAPS}/a`
     await cluster.send('POST', CONFIG_MAPS, configMap('a', {}, { finalizers: ['example.com/x', 'example.com/y'] }))
     const deleted = await cluster.send('DELETE', path)
@@ -131,7 +131,7 @@ describe('finalizers', () => {
     expect((await cluster.send('GET', path)).status).toBe(404)
   })
 
-  test('stand for the propagation policy', async () => {
+  test('represent the propagation policy', async () => {
     await cluster.send('POST', CONFIG_MAPS, configMap('a'))
     const foreground = await cluster.send('DELETE', `${CONFIG_MAPS}/a`, { propagationPolicy: 'Foreground' })
     expect(foreground.body.metadata.finalizers).toEqual(['foregroundDeletion'])
@@ -161,7 +161,7 @@ describe('pods', () => {
     expect((await cluster.send('GET', path)).status).toBe(404)
   })
 
-  test('without a node go at once', async () => {
+  test('without a node are deleted immediately', async () => {
     await cluster.send('POST', PODS, pod('p'))
     await cluster.send('DELETE', `${PODS}/p`)
     expect((await cluster.send('GET', `${PODS}/p`)).status).toBe(404)
@@ -178,7 +178,7 @@ describe('pods', () => {
     })
   })
 
-  test('are not evicted against a disruption budget', async () => {
+  test('are not evicted in violation of a disruption budget', async () => {
     await cluster.send('POST', PODS, { ...pod('p'), metadata: { name: 'p', labels: { app: 'x' } } })
     await cluster.patch(`${PODS}/p/status`, { status: { phase: 'Running' } })
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
@@ -200,7 +200,7 @@ describe('pods', () => {
 })
 
 describe('two writers', () => {
-  test('patches never lose each other, a replacement of an old state is refused', async () => {
+  test('never lose patches of each other, and replacing a stale state is rejected', async () => {
     await cluster.send('POST', CONFIG_MAPS, configMap('a'))
     const old = (await cluster.send('GET', `${CONFIG_MAPS}/a`)).body
     const patches = Array.from({ length: 10 }, (_, index) =>
@@ -211,7 +211,7 @@ describe('two writers', () => {
     expect(await cluster.send('PUT', `${CONFIG_MAPS}/a`, { ...old, data: {} })).toMatchObject({ status: 409 })
   })
 
-  test('of one apply each at the same moment make one object', async () => {
+  test('that apply at the same time create one object', async () => {
     const apply = (manager: string) =>
       cluster.patch(`${CONFIG_MAPS}/a?fieldManager=${manager}`, configMap('a', { [manager]: 'x' }), 'apply')
     const answers = await Promise.all([apply('one'), apply('two')])
@@ -220,7 +220,7 @@ describe('two writers', () => {
   })
 })
 
-test('unknown fields are warned about, or refused when asked to', async () => {
+test('unknown fields cause warnings, or errors on request', async () => {
   const body = { ...configMap('a'), extra: 1 }
   const warned = await cluster.send('POST', CONFIG_MAPS, body)
   expect(warned.status).toBe(201)
@@ -238,7 +238,7 @@ test('a collection is deleted by selector, object by object', async () => {
   expect((await cluster.send('GET', CONFIG_MAPS)).body.items).toHaveLength(1)
 })
 
-test('an event made in one group is read in the other', async () => {
+test('an event created in one group can be read in the other', async () => {
   const event = {
     apiVersion: 'v1',
     kind: 'Event',
@@ -253,7 +253,7 @@ test('an event made in one group is read in the other', async () => {
   expect(body).toMatchObject({ apiVersion: 'events.k8s.io/v1', note: 'it runs', regarding: { name: 'p' } })
 })
 
-test('events are forgotten an hour after they last changed', async () => {
+test('events are deleted an hour after their last change', async () => {
   const event = (name: string) => ({
     apiVersion: 'v1',
     kind: 'Event',
@@ -272,7 +272,7 @@ test('events are forgotten an hour after they last changed', async () => {
   expect(body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(['young'])
 })
 
-test('a request that is abandoned while it waits has no effect', async () => {
+test('a request that is aborted while it waits has no effect', async () => {
   cluster.cluster.faults.inject({ verb: 'create' }, { kind: 'latency', delayMs: 1000 })
   const abort = new AbortController()
   const pending = cluster.send('POST', CONFIG_MAPS, configMap('a'), { signal: abort.signal })

@@ -27,14 +27,14 @@ const label = (name: string, labels: object) => cluster.patch(`${CONFIG_MAPS}/${
 const remove = (name: string) => cluster.send('DELETE', `${CONFIG_MAPS}/${name}`)
 const revision = async () => (await cluster.send('GET', CONFIG_MAPS)).body.metadata.resourceVersion
 
-test('without a version starts with the state, then follows', async () => {
+test('without a version starts with the current state, then delivers events', async () => {
   await create('a')
   const stream = await open('')
   await create('b')
   expect(await stream.take(2)).toEqual(['ADDED a', 'ADDED b'])
 })
 
-test('from a version shows exactly what came after it', async () => {
+test('from a version delivers exactly the later events', async () => {
   await create('a')
   const from = await revision()
   await create('b')
@@ -44,7 +44,7 @@ test('from a version shows exactly what came after it', async () => {
   expect(await stream.take(3)).toEqual(['ADDED b', 'DELETED a', 'ADDED c'])
 })
 
-test('a deletion carries the last state at its own revision', async () => {
+test('delivers a deletion with the last state at the revision of the deletion', async () => {
   const created = await create('a')
   const stream = await open(`resourceVersion=${await revision()}`)
   await remove('a')
@@ -53,7 +53,7 @@ test('a deletion carries the last state at its own revision', async () => {
   expect(Number(event?.object.metadata.resourceVersion)).toBeGreaterThan(Number(created.body.metadata.resourceVersion))
 })
 
-test('with a selector, coming into view is ADDED and going out of it is DELETED', async () => {
+test('with a selector, an object that starts to match is ADDED and one that stops to match is DELETED', async () => {
   await create('a')
   const stream = await open(`resourceVersion=${await revision()}&labelSelector=show%3Dyes`)
   await label('a', { show: 'yes' })
@@ -63,20 +63,20 @@ test('with a selector, coming into view is ADDED and going out of it is DELETED'
   await create('b', { show: 'yes' })
   expect(await stream.take(2)).toEqual(['ADDED a', 'MODIFIED a'])
   const gone = await stream.next()
-  // The last state that was in view, at the revision at which it went out of it.
+  // The last matching state, at the revision of the change.
   expect(gone).toMatchObject({ type: 'DELETED', object: { metadata: { labels: { show: 'yes' } } } })
   expect(gone?.object.metadata.resourceVersion).toBe(hidden.body.metadata.resourceVersion)
   expect(await stream.take(1)).toEqual(['ADDED b'])
 })
 
-test('of one object by name sees no other', async () => {
+test('of one object by name delivers no other', async () => {
   const stream = await open(`resourceVersion=${await revision()}&fieldSelector=metadata.name%3Db`)
   await create('a')
   await create('b')
   expect(await stream.take(1)).toEqual(['ADDED b'])
 })
 
-test('initial events end with a marked bookmark', async () => {
+test('ends initial events with an annotated bookmark', async () => {
   await create('b')
   await create('a')
   const stream = await open('sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true')
@@ -91,7 +91,7 @@ test('initial events end with a marked bookmark', async () => {
   })
 })
 
-test('bookmarks come every minute and shortly before the end, and never ahead of an event', async () => {
+test('sends bookmarks every minute and shortly before the end, and never before an event', async () => {
   const stream = await open(`resourceVersion=${await revision()}&allowWatchBookmarks=true&timeoutSeconds=90`)
   await create('a')
   clock.advance(60_000)
@@ -104,13 +104,13 @@ test('bookmarks come every minute and shortly before the end, and never ahead of
   expect(await stream.next()).toBeUndefined()
 })
 
-test('without allowWatchBookmarks there are none', async () => {
+test('without allowWatchBookmarks sends none', async () => {
   const stream = await open(`resourceVersion=${await revision()}&timeoutSeconds=90`)
   clock.advance(90_000)
   expect(await stream.next()).toBeUndefined()
 })
 
-test('from a forgotten version gets one ERROR with 410 and ends', async () => {
+test('from a discarded version gets one ERROR with 410 and ends', async () => {
   const from = await revision()
   await create('a')
   cluster.cluster.compact()
@@ -120,7 +120,7 @@ test('from a forgotten version gets one ERROR with 410 and ends', async () => {
   expect(await stream.next()).toBeUndefined()
 })
 
-test('a reader that takes nothing is cut instead of buffered for ever', async () => {
+test('closes for a reader that reads nothing instead of buffering forever', async () => {
   const stream = await open(`resourceVersion=${await revision()}`)
   for (let count = 0; count < 60; count += 1) await create(`n${count}`)
   expect(await stream.next()).toBeUndefined()
@@ -132,8 +132,8 @@ test('ends when the cluster stops', async () => {
   expect(await stream.next()).toBeUndefined()
 })
 
-describe('in other forms', () => {
-  test('a table has its columns in the first event only', async () => {
+describe('in other representations', () => {
+  test('has the columns of a table in the first event only', async () => {
     await create('a')
     const stream = await open('', { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
     await create('b')
@@ -144,7 +144,7 @@ describe('in other forms', () => {
     expect(second?.object.columnDefinitions ?? []).toEqual([])
   })
 
-  test('metadata alone', async () => {
+  test('contains only metadata', async () => {
     const stream = await open('', { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })
     await cluster.send('POST', CONFIG_MAPS, configMap('a', { k: 'v' }))
     const event = await stream.next()

@@ -1,4 +1,4 @@
-/** The generated data fit together: whatever the server lists can be validated and decoded. */
+/** The generated data is consistent: everything the server lists can be validated and decoded. */
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { DiscoveryTable } from '../discovery-table.ts'
@@ -38,27 +38,27 @@ describe('the schema data', () => {
     expect(kinds.filter((kind) => messageOf(kind) === undefined)).toEqual([])
   })
 
-  it('refers only to definitions that are there', () => {
+  it('refers only to definitions that exist', () => {
     const missing = schemas
       .map(({ $ref }) => $ref?.replace('#/definitions/', ''))
       .filter((name) => name !== undefined && definitions[name] === undefined)
     expect(missing).toEqual([])
   })
 
-  it('has no prose', () => {
+  it('has no descriptions', () => {
     expect(schemas.filter((schema) => 'description' in schema)).toEqual([])
   })
 
-  it('knows the default that completes a key of a list', () => {
+  it('has the default that completes a key of a list', () => {
     expect(definitions['io.k8s.api.core.v1.ContainerPort']?.properties?.protocol?.default).toBe('TCP')
   })
 
-  it('tells a named slice from an object whose only field is a list', () => {
+  it('distinguishes a named slice from an object whose only field is a list', () => {
     expect(protobuf.messages['k8s.io.api.authentication.v1.ExtraValue']).toEqual({ 1: ['', 'string', 'repeated'] })
     expect(protobuf.messages['k8s.io.api.core.v1.DownwardAPIProjection']?.['1']?.[0]).toBe('items')
   })
 
-  it('marks embedded structs and names what protobuf cannot name', () => {
+  it('marks embedded structs and fields that protobuf cannot name', () => {
     const volume = Object.values(protobuf.messages['k8s.io.api.core.v1.Volume'] ?? {})
     expect(volume).toContainEqual(['', 'k8s.io.api.core.v1.VolumeSource'])
     const schema = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'
@@ -66,13 +66,13 @@ describe('the schema data', () => {
     expect(names).toEqual(expect.arrayContaining(['$ref', 'x-kubernetes-preserve-unknown-fields']))
   })
 
-  it('knows pointers, fields that are always written and named types', () => {
+  it('has pointers, fields that are always encoded and named types', () => {
     expect(goTypes['k8s.io.api.apps.v1.DeploymentSpec']).toMatchObject({ replicas: '*', selector: '*!', template: '!' })
     expect(goTypes['k8s.io.api.core.v1.ContainerPort']?.protocol).toBe('v1.Protocol')
     expect(goTypes['k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta']?.creationTimestamp).toBe('0')
   })
 
-  it('describes only fields that the messages have', () => {
+  it('describes only fields of the messages', () => {
     const unknown = Object.entries(goTypes).flatMap(([message, fields]) => {
       const names = new Set(Object.values(protobuf.messages[message] ?? {}).map(([name]) => name))
       return Object.keys(fields).filter((name) => !names.has(name))

@@ -1,4 +1,4 @@
-/** What the simulator does unless told otherwise. */
+/** Defaults of the simulator. */
 import { imageSoundsMissing, type KubeletSettings } from './kubelet/pod-behaviour.ts'
 
 /** Enough to show spreading, and few enough to read. */

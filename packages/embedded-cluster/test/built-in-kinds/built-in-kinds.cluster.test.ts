@@ -1,4 +1,4 @@
-/** Built-in kinds are defaulted, normalised and refused as a real API server does it. */
+/** Built-in kinds are defaulted, normalized and validated as by a real API server. */
 import { readFile } from 'node:fs/promises'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

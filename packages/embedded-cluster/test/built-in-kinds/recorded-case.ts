@@ -1,33 +1,33 @@
-/** Requests whose answers were recorded from a real API server, and how answers are compared with the record. */
+/** Requests with responses recorded from a real API server, and their comparison. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RawClient, RawRequest } from '@reeve/cluster-under-test'
 
-/** A JSON object of a request or an answer. */
+/** A JSON object of a request or response. */
 export interface JsonObject {
   readonly [field: string]: unknown
 }
 
-/** A few requests in order; the answer to the last one counts, the others prepare it. */
+/** A sequence of requests; the response to the last one is compared, the others prepare it. */
 export interface RecordedCase {
   /** A sentence, unique among all cases. */
   readonly name: string
   readonly requests: readonly RawRequest[]
 }
 
-/** Status and body, without what differs from run to run. */
-export interface RecordedAnswer {
+/** Status and body, without values that differ between runs. */
+export interface RecordedResponse {
   readonly status: number
   readonly body: unknown
   readonly warnings?: readonly string[]
 }
 
-/** Stands for the namespace of the run in paths, bodies and answers. */
+/** Placeholder for the namespace of the run in paths, bodies and responses. */
 export const NAMESPACE = 'recorded-namespace'
 
 /** Records by the name of the case. */
-export type Records = Readonly<Record<string, RecordedAnswer>>
+export type Records = Readonly<Record<string, RecordedResponse>>
 
-/** Where objects of a kind are. */
+/** The path of objects of a kind. */
 export interface ResourcePath {
   readonly apiVersion: string
   readonly kind: string
@@ -35,7 +35,7 @@ export interface ResourcePath {
   readonly isClusterScoped?: boolean
 }
 
-/** The collection of a resource. */
+/** The path of a resource's collection. */
 export function collectionPath({ apiVersion, plural, isClusterScoped = false }: ResourcePath): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
   return isClusterScoped ? `${root}/${plural}` : `${root}/namespaces/${NAMESPACE}/${plural}`
@@ -55,7 +55,7 @@ export function created(name: string, resource: ResourcePath, fields: JsonObject
   return { name, requests: [{ method: 'POST', path, body: objectOf(resource, fields) }] }
 }
 
-/** A case that stores an object, then tries to replace it. */
+/** A case that stores an object, then replaces it. */
 export function replaced(
   name: string,
   resource: ResourcePath,
@@ -75,7 +75,7 @@ export function replaced(
   }
 }
 
-/** A case that stores an object, then tries to change a part of it. */
+/** A case that stores an object, then patches it. */
 export function patched(name: string, resource: ResourcePath, before: JsonObject, patch: JsonObject): RecordedCase {
   const collection = collectionPath(resource)
   const objectName = nameFor(name)
@@ -112,10 +112,10 @@ export async function awaitServiceAccount(raw: RawClient, namespace: string): Pr
   }
 }
 
-/** Sends the requests of a case and returns the last answer, masked. */
-export async function perform(raw: RawClient, namespace: string, recorded: RecordedCase): Promise<RecordedAnswer> {
+/** Sends the requests of a case and returns the last response, masked. */
+export async function perform(raw: RawClient, namespace: string, recorded: RecordedCase): Promise<RecordedResponse> {
   const withNamespace = (text: string) => text.replaceAll(NAMESPACE, namespace)
-  let answer: RecordedAnswer = { status: 0, body: undefined }
+  let answer: RecordedResponse = { status: 0, body: undefined }
   const stored: string[] = []
   try {
     for (const [index, { body, path, ...request }] of recorded.requests.entries()) {
@@ -141,20 +141,20 @@ export async function perform(raw: RawClient, namespace: string, recorded: Recor
       answer = { status, body: mask(answered, namespace), ...(warnings && { warnings }) }
     }
   } finally {
-    // Objects outside of namespaces would meet the next run.
+    // Cluster-scoped objects would conflict with the next run.
     for (const path of stored) await raw.send({ method: 'DELETE', path })
   }
   return answer
 }
 
-/** Replaces what the server makes up. */
+/** Replaces values that the server generates. */
 function mask(text: string, namespace: string): unknown {
   const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
   const masked = text
     .replaceAll(namespace, NAMESPACE)
     .replaceAll(uuid, 'UID')
     .replaceAll(/The range of valid IPs is [0-9./]+/g, 'The range of valid IPs is RANGE')
-    // The values of whole templates and specs are printed in a form that only Go's own structs have.
+    // Values of whole templates and specs are printed in a format that only Go structs have.
     .replaceAll(
       /(spec\.template: |"message":")Invalid value: \{\\?"(?:Spec|labels|metadata|spec)\\?".*?\}: field is immutable/g,
       '$1Invalid value: STRUCT: field is immutable',
@@ -166,9 +166,9 @@ function mask(text: string, namespace: string): unknown {
       if (field === 'resourceVersion' && typeof value === 'string' && value !== '') return 'VERSION'
       if (field === 'clusterIP' && /^10\./.test(value)) return 'ADDRESS'
       if (field === 'clusterIPs' && Array.isArray(value)) return value.map((ip) => (/^10\./.test(ip) ? 'ADDRESS' : ip))
-      // Cases ask for one port, of the lower band, from which the server does not choose.
+      // Cases request one port of the lower band, from which the server does not allocate.
       if (/^(nodePort|healthCheckNodePort)$/.test(field) && Number(value) > 0 && value !== 30_042) return 'PORT'
-      // What follows is a difference between Go structs.
+      // The rest is a difference between Go structs.
       if (field === 'message' && typeof value === 'string')
         return value.replace(/\n(?:@@.*)?$/s, '').replace(/(compilation failed: ).*/s, '$1REASON')
       if (field === 'name' && /^kube-api-access-/.test(value)) return 'kube-api-access-SUFFIX'
@@ -182,7 +182,7 @@ interface Cause {
   readonly message: string
 }
 
-/** The order of causes is that of Go's maps, hence random where several keys of a map are wrong. */
+/** The order of causes follows Go's maps and is random if several keys of a map are invalid. */
 function sortCauses(body: { message?: string; details?: { causes?: Cause[] } }): unknown {
   const causes = body.details?.causes
   if (causes === undefined || body.message === undefined) return body

@@ -1,5 +1,5 @@
 /**
- * client-go on the embedded cluster, in the run on the real one: on a fresh machine that run is the first to have the
+ * client-go on the embedded cluster, as part of the run on the real one: on a fresh machine only that run builds the
  * program.
  */
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { clientGoProbe, EXPECTED } from './support/client-go-probe.ts'
 import { ClientSession } from './support/client-session.ts'
 
-test('client-go finds the embedded cluster no different', { timeout: 600_000 }, async ({ skip }) => {
+test('client-go prints the same on the embedded cluster', { timeout: 600_000 }, async ({ skip }) => {
   const probe = await clientGoProbe()
   if ('missing' in probe) return skip(probe.missing)
   await using session = await ClientSession.open()

@@ -33,7 +33,7 @@ describe('@kubernetes/client-node', () => {
     data: { value },
   })
 
-  test('an informer sees what was there, what comes, changes and goes', async () => {
+  test('an informer delivers existing, added, changed and deleted objects', async () => {
     const labels = { set: 'informer' }
     const labelSelector = 'set=informer'
     await core.createNamespacedConfigMap({ namespace, body: configMap('first', '1', labels) })
@@ -69,7 +69,7 @@ describe('@kubernetes/client-node', () => {
     }
   })
 
-  test('errors carry the status of the server', async () => {
+  test('errors contain the status of the server', async () => {
     const failure = await core.readNamespacedConfigMap({ namespace, name: 'nobody' }).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 404 })
     expect(JSON.parse((failure as { body: string }).body)).toMatchObject({ kind: 'Status', reason: 'NotFound' })

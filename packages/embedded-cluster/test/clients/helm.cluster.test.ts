@@ -1,4 +1,4 @@
-/** Helm, unmodified, with a chart of the usual shape: a Deployment, a Service, a Secret, a hook and a kind of its own. */
+/** Helm, unmodified, with a typical chart: a Deployment, a Service, a Secret, a hook and a custom resource. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findClientBinary } from '@reeve/client-binaries'
@@ -74,7 +74,7 @@ describe.skipIf(helm === undefined)('helm', () => {
   })
 
   afterAll(async () => {
-    // Helm leaves the kinds of a chart behind, on purpose.
+    // Helm keeps the CRDs of a chart by design.
     const definition = `gadgets.${session.namespace}.example.com`
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition}`
     await session.cluster.raw.send({ method: 'DELETE', path })
@@ -84,7 +84,7 @@ describe.skipIf(helm === undefined)('helm', () => {
   const h = (command: string) => session.run(helm ?? '', command.split(' '))
   const attempt = (command: string) => session.attempt(helm ?? '', command.split(' '))
 
-  /** An object of the session's namespace, by the path after it. */
+  /** An object in the session's namespace, by the rest of its path. */
   async function read(path: string, group = 'api/v1') {
     const answer = await session.cluster.raw.send({ path: `/${group}/namespaces/${session.namespace}/${path}` })
     return { status: answer.status, body: JSON.parse(answer.text) }
@@ -119,13 +119,13 @@ describe.skipIf(helm === undefined)('helm', () => {
     expect((await read('secrets')).body.items).toEqual([])
   })
 
-  test('upgrades with --install what is not there yet, and keeps the history when asked', async () => {
+  test('installs a missing release with upgrade --install, and keeps the history on request', async () => {
     expect(await h('upgrade --install kept demo')).toContain('Release "kept" does not exist. Installing it now.')
     await h('uninstall kept --keep-history')
     expect(JSON.parse(await h('history kept -o json'))).toMatchObject([{ status: 'uninstalled' }])
   })
 
-  test('says why a release could not be installed, and lists it as failed', async () => {
+  test('reports why a release could not be installed, and lists it as failed', async () => {
     const { code, stderr } = await attempt('install broken demo --set=replicas=-1')
     expect(code).toBe(1)
     expect(stderr).toContain('spec.replicas: Invalid value: -1: must be greater than or equal to 0')
@@ -133,12 +133,12 @@ describe.skipIf(helm === undefined)('helm', () => {
     await h('uninstall broken')
   })
 
-  test('shows with a server dry run what it would install, without installing it', async () => {
+  test('prints with a server dry run what it would install, without installing it', async () => {
     expect(await h('install tried demo --dry-run=server')).toContain('kind: Deployment')
     expect((await attempt('status tried')).stderr).toContain('release: not found')
   })
 
-  test('refuses to take over what belongs to nobody', async () => {
+  test('refuses to take over objects that are not part of a release', async () => {
     const path = `/api/v1/namespaces/${session.namespace}/secrets`
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'taken' } }
     await session.cluster.raw.send({ method: 'POST', path, body })

@@ -1,4 +1,4 @@
-/** kubectl, unmodified: what it prints on either cluster is what is checked. */
+/** kubectl, unmodified: its output is checked on both clusters. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findClientBinary } from '@reeve/client-binaries'
@@ -17,7 +17,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
   })
   afterAll(() => session?.close())
 
-  /** Arguments are separated by spaces; `input` is what `-f -` reads. */
+  /** Arguments are separated by spaces; `input` is the input of `-f -`. */
   const k = (command: string, input?: string) => session.run(kubectl ?? '', command.split(' '), input)
   const attempt = (command: string, input?: string) => session.attempt(kubectl ?? '', command.split(' '), input)
 
@@ -69,7 +69,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       )
     })
 
-    test('says that something is not there', async () => {
+    test('reports objects and kinds that do not exist', async () => {
       expect(await attempt('get pod nobody')).toEqual({
         code: 1,
         stdout: '',
@@ -94,7 +94,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
         kubectl ?? '',
         'get secrets -w --output-watch-events -l watched=yes'.split(' '),
       )
-      // An empty list prints nothing, so writes go on until the watch is seen to be open.
+      // An empty list prints nothing, so writes are repeated until the watch is open.
       await expect
         .poll(
           async () => {
@@ -136,14 +136,14 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       expect(changed).toBe('deployment.apps/applied configured\nservice/applied unchanged\n')
     })
 
-    test('applies away what a manifest no longer says', async () => {
+    test('removes what a manifest no longer contains', async () => {
       const manifest = configMapManifest('shrinking', 'x')
       await k('apply -f -', `${manifest}  other: z\n`)
       await k('apply -f -', manifest)
       expect(await k('get configmap shrinking -o jsonpath={.data}')).toBe('{"key":"x"}')
     })
 
-    test('refuses a field that does not exist', async () => {
+    test('rejects a field that does not exist', async () => {
       const wrong = `${configMapManifest('wrong', 'x')}colour: red\n`
       expect(await attempt('apply -f -', wrong)).toMatchObject({
         code: 1,
@@ -151,7 +151,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       })
     })
 
-    test('applies on the server, and is told of conflicts', async () => {
+    test('applies on the server and reports conflicts', async () => {
       expect(await k('apply --server-side -f -', configMapManifest('shared', 'a'))).toBe(
         'configmap/shared serverside-applied\n',
       )
@@ -162,7 +162,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       expect(await k('get configmap shared -o jsonpath={.data.key}')).toBe('b')
     })
 
-    test('shows what an apply would change', async () => {
+    test('prints the changes of an apply', async () => {
       await k('apply -f -', configMapManifest('compared', 'before'))
       expect(await attempt('diff -f -', configMapManifest('compared', 'before'))).toMatchObject({ code: 0, stdout: '' })
       const client = await attempt('diff -f -', configMapManifest('compared', 'after'))
@@ -172,7 +172,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       expect(await k('get configmap compared -o jsonpath={.data.key}')).toBe('before')
     })
 
-    test('creates each kind that has a command of its own', async () => {
+    test('creates each kind that has its own command', async () => {
       const commands = [
         ['configmap made --from-literal=a=1', 'configmap/made created'],
         ['secret generic made --from-literal=a=1', 'secret/made created'],
@@ -198,12 +198,12 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       await k('delete quota made')
     })
 
-    test('tries a creation out without making it', async () => {
+    test('validates a creation with a dry run', async () => {
       expect(await k('create configmap tried --dry-run=server')).toBe('configmap/tried created (server dry run)\n')
       expect((await attempt('get configmap tried')).code).toBe(1)
     })
 
-    test('labels and annotates, and takes both away', async () => {
+    test('adds and removes labels and annotations', async () => {
       await k('create configmap marked')
       expect(await k('label configmap marked tier=front')).toBe('configmap/marked labeled\n')
       expect(await k('annotate configmap marked note=x')).toBe('configmap/marked annotated\n')
@@ -215,7 +215,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       expect(await k('get configmap marked -o jsonpath={.metadata.labels}{.metadata.annotations}')).toBe('')
     })
 
-    test('patches in all three ways', async () => {
+    test('supports all three patch types', async () => {
       await k('apply -f -', webManifest('patched', 1))
       const strategic = '{"spec":{"template":{"spec":{"containers":[{"name":"main","tty":true}]}}}}'
       expect(await k(`patch deployment patched -p ${strategic}`)).toBe('deployment.apps/patched patched\n')
@@ -231,7 +231,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       )
     })
 
-    test('writes a status through --subresource, and nothing else with it', async () => {
+    test('writes only the status through --subresource', async () => {
       await k('create ingress balanced --rule=example.com/=web:80')
       const patch = '{"metadata":{"labels":{"not":"this"}},"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}'
       await k(`patch ingress balanced --subresource=status -p ${patch}`)
@@ -254,7 +254,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       )
     })
 
-    test('rolls a new version out and back', async () => {
+    test('rolls out a new version and rolls it back', async () => {
       await k('apply -f -', webManifest('rolled', 1))
       await k('rollout status deployment/rolled --timeout=60s')
       expect(await k('set image deployment/rolled main=nginx:1.28')).toBe('deployment.apps/rolled image updated\n')
@@ -281,7 +281,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       })
     })
 
-    test('deletes in the foreground, in the background, or leaves orphans', async () => {
+    test('deletes in the foreground, in the background, or orphans dependents', async () => {
       for (const name of ['fore', 'back', 'orphan']) await k('apply -f -', webManifest(name, 1))
       for (const name of ['fore', 'back', 'orphan']) await k(`rollout status deployment/${name} --timeout=60s`)
       expect(await k('delete deployment fore --cascade=foreground --timeout=60s')).toMatch(
@@ -297,7 +297,7 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       expect(await k('get replicasets -l app=orphan -o jsonpath={..ownerReferences}')).toBe('')
     })
 
-    test('reads what containers write', async () => {
+    test('reads container logs', async () => {
       const pod = `
 apiVersion: v1
 kind: Pod
@@ -317,7 +317,7 @@ spec:
       })
     })
 
-    test('deletes a namespace with everything in it', async () => {
+    test('deletes a namespace with all its content', async () => {
       const name = `${session.namespace}-doomed`
       await k(`create namespace ${name}`)
       await k(`create configmap a -n ${name}`)
@@ -326,7 +326,7 @@ spec:
     })
   })
 
-  describe('knowledge of the cluster', () => {
+  describe('discovery', () => {
     test('lists the resources of a group', async () => {
       const text = await k('api-resources --api-group=apps --no-headers')
       expect(
@@ -353,7 +353,7 @@ spec:
       expect((await attempt('explain pod.nonsense')).stderr).toBe('error: field "nonsense" does not exist\n')
     })
 
-    test('says what one may do', async () => {
+    test('reports permissions', async () => {
       expect(await k('auth can-i create pods')).toBe('yes\n')
       expect(await attempt('auth can-i create pods --as=bob')).toMatchObject({ code: 1, stdout: 'no\n' })
       await k('create role reader --verb=get,list --resource=configmaps')
@@ -366,7 +366,7 @@ spec:
       expect(await k('auth whoami -o jsonpath={.status.userInfo.groups}')).toContain('system:masters')
     })
 
-    test('acts with a token of a service account', async () => {
+    test('uses a token of a service account', async () => {
       await k('create serviceaccount robot')
       const token = (await k('create token robot')).trim()
       const { server, ca } = session.cluster.connection
@@ -387,8 +387,8 @@ spec:
   })
 
   describe('custom resources', () => {
-    test('are shown with their own columns, explained, followed and scaled', async () => {
-      // A name that no other suite on the same cluster gives to a kind of its own.
+    test('are listed with their own columns, explained, watched and scaled', async () => {
+      // A name that no other suite on the same cluster uses for a kind.
       const group = `${session.namespace}.example.com`
       const definition = {
         apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,4 +1,4 @@
-/** `reeve-cluster` as people start it: a process of its own that can be killed. */
+/** `reeve-cluster` as a separate process that can be killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +8,13 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/reeve-cluster.js', import.meta
 /** A running `reeve-cluster`. */
 export interface ClusterProcess extends AsyncDisposable {
   readonly url: string
-  /** Ends it as a power cut would: nothing is flushed, nothing is closed. */
+  /** Kills it like a power failure: nothing is flushed, nothing is closed. */
   kill(): Promise<void>
-  /** Ends it as Ctrl-C does, and says with which code. */
+  /** Stops it like Ctrl-C, and returns the exit code. */
   terminate(): Promise<number | null>
 }
 
-/** Starts it and waits until it says that it is ready; fails with what it said when it ends before. */
+/** Starts it and waits until it reports that it is ready; rejects with its output if it exits before. */
 export async function startClusterProcess(...args: string[]): Promise<ClusterProcess> {
   const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = (signal: NodeJS.Signals) => async () => {
@@ -32,14 +32,14 @@ export async function startClusterProcess(...args: string[]): Promise<ClusterPro
 
 function readyUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     const listen = (chunk: Buffer) => {
-      said += chunk.toString()
-      const url = /ready at (https:\S+)/.exec(said)?.[1]
+      output += chunk.toString()
+      const url = /ready at (https:\S+)/.exec(output)?.[1]
       if (url !== undefined) resolve(url)
     }
     child.stdout?.on('data', listen)
     child.stderr?.on('data', listen)
-    child.once('exit', (code) => reject(new Error(`reeve-cluster ended with ${code}: ${said}`)))
+    child.once('exit', (code) => reject(new Error(`reeve-cluster exited with ${code}: ${output}`)))
   })
 }

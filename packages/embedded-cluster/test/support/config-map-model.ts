@@ -1,6 +1,6 @@
-/** What a namespace of ConfigMaps should hold after a history of writes: the smallest server that could be right. */
+/** The expected content of a namespace of ConfigMaps after a history of writes: a minimal model of the server. */
 
-/** A write. Indices of names, keys and managers are small, so that histories meet the same object often. */
+/** A write. There are few names, keys and managers, so that histories often hit the same object. */
 export type Write =
   | { readonly verb: 'create'; readonly name: string; readonly data: Data; readonly label: string }
   | {
@@ -23,10 +23,10 @@ export type Write =
 /** The content of a ConfigMap. */
 export type Data = Readonly<Record<string, string>>
 
-/** Which resourceVersion a write carries. */
+/** The resourceVersion of a write. */
 export type Version = 'none' | 'current' | 'stale'
 
-/** What a write comes to: the status of its answer, and whether the object has another version afterwards. */
+/** The expected result of a write: the status of its response, and whether the object gets a new version. */
 export interface Expectation {
   readonly status: number
   readonly isChanged: boolean
@@ -36,15 +36,15 @@ export interface Expectation {
 export interface ModelObject {
   readonly data: Data
   readonly label: string | undefined
-  /** The keys of `data` that each manager owns; a manager is its name and how it writes. */
+  /** The keys of `data` that each manager owns; a manager is identified by its name and operation. */
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>
   readonly isLabelOwned: boolean
 }
 
-/** Writes that are no applies are made under this name. */
+/** The manager of writes other than applies. */
 export const UPDATER = 'test Update'
 
-/** Gets what nobody owns when the first apply comes. */
+/** Owns fields without an owner at the first apply. */
 const BEFORE_FIRST_APPLY = 'before-first-apply Update'
 
 const REFUSED = { isChanged: false }
@@ -53,7 +53,7 @@ const REFUSED = { isChanged: false }
 export class ConfigMapModel {
   readonly objects = new Map<string, ModelObject>()
 
-  /** Carries out a write and says what a server should answer. */
+  /** Performs a write and returns the expected response. */
   write(write: Write): Expectation {
     const live = this.objects.get(write.name)
     switch (write.verb) {
@@ -89,10 +89,10 @@ export class ConfigMapModel {
   }
 }
 
-/** Once nothing of an object is owned any more, ownership is not recorded until somebody applies. */
+/** Once no field of an object is owned any more, ownership is not recorded until the next apply. */
 const isTracked = ({ owners, isLabelOwned }: ModelObject): boolean => owners.size > 0 || isLabelOwned
 
-/** Whoever changes a value owns it alone from then on; what is gone belongs to nobody. */
+/** A manager that changes a value owns it exclusively; removed values have no owner. */
 function updated(live: ModelObject | undefined, data: Data, label: string | undefined): ModelObject {
   if (live !== undefined && !isTracked(live)) return { data, label, owners: new Map(), isLabelOwned: false }
   const changed = new Set(Object.keys(data).filter((key) => live?.data[key] !== data[key]))
@@ -105,14 +105,14 @@ function updated(live: ModelObject | undefined, data: Data, label: string | unde
   return { data, label, owners: withoutIdle(owners), isLabelOwned }
 }
 
-/** The object as the first apply finds it. */
+/** The object before its first apply. */
 function beforeApply(live: ModelObject): ModelObject {
   if (isTracked(live)) return live
   const owners = new Map([[BEFORE_FIRST_APPLY, new Set(Object.keys(live.data))]])
   return { ...live, owners: withoutIdle(owners), isLabelOwned: live.label !== undefined }
 }
 
-/** `undefined` on a conflict: somebody else owns a key with another value. */
+/** `undefined` on a conflict: another manager owns a key with another value. */
 function applied(found: ModelObject | undefined, stated: Data, self: string, force: boolean): ModelObject | undefined {
   const live = found && beforeApply(found)
   const others = [...(live?.owners ?? [])].filter(([manager]) => manager !== self)

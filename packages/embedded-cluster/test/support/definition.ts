@@ -1,13 +1,13 @@
-/** CustomResourceDefinitions for suites that run on both clusters: each in a group of its own. */
+/** CustomResourceDefinitions for suites that run on both clusters, each in its own group. */
 import { randomBytes } from 'node:crypto'
 import type { ClusterUnderTest } from '@reeve/cluster-under-test'
 import type { JsonObject } from '../../src/index.ts'
 import { eventually } from './eventually.ts'
 
-/** Where definitions are. */
+/** The path of definitions. */
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** What differs from a valid definition. */
+/** Overrides of a valid definition. */
 export interface DefinitionParts {
   readonly plural?: string
   readonly names?: JsonObject
@@ -43,7 +43,7 @@ export function version(name: string, parts: JsonObject = {}): JsonObject {
   return { name, served: true, storage: false, schema: schema({}), ...parts }
 }
 
-/** A schema whose `spec` has these properties besides `a`; `status` takes anything. */
+/** A schema whose `spec` has these properties besides `a`; `status` accepts anything. */
 export function schema(properties: JsonObject): JsonObject {
   return {
     openAPIV3Schema: {
@@ -57,15 +57,15 @@ export function schema(properties: JsonObject): JsonObject {
 }
 
 /**
- * Removes the definition of a group, with all its objects, when it goes out of scope. A webhook that converts them must
- * outlive that: objects that nobody can read hold up every namespace of the cluster that is to go.
+ * Deletes the definition of a group, with all its objects, when it goes out of scope. A conversion webhook must outlive
+ * that: objects that cannot be read block the deletion of every namespace.
  */
-export function removedAtTheEnd(cluster: ClusterUnderTest, group: string): AsyncDisposable {
+export function deletedOnDispose(cluster: ClusterUnderTest, group: string): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       const path = `${DEFINITIONS}/widgets.${group}`
       await cluster.raw.send({ method: 'DELETE', path })
-      await eventually(`${path} is gone`, async () => (await cluster.raw.send({ path })).status === 404)
+      await eventually(`${path} is deleted`, async () => (await cluster.raw.send({ path })).status === 404)
     },
   }
 }
@@ -78,14 +78,14 @@ export async function establish(
 ): Promise<string> {
   const body = definition(group, parts)
   const created = await cluster.raw.send({ method: 'POST', path: DEFINITIONS, body })
-  if (created.status !== 201) throw new Error(`definition refused: ${created.text}`)
+  if (created.status !== 201) throw new Error(`definition rejected: ${created.text}`)
   const path = `${DEFINITIONS}/${parts.plural ?? 'widgets'}.${group}`
   cluster.removeAtClose(path)
   await eventually(`${path} is established`, async () => {
     const { status } = (await cluster.raw.send({ path })).json<{ status?: { conditions?: JsonObject[] | null } }>()
     return (status?.conditions ?? []).some(({ type, status: is }) => type === 'Established' && is === 'True')
   })
-  // A real server needs a moment more until every path of the resource answers.
+  // A real server needs a moment until every path of the resource is served.
   await eventually(`the resources of ${group} are served`, async () => {
     const { status } = await cluster.raw.send({ path: `/apis/${group}/v1/widgets?limit=1` })
     return status === 200

@@ -1,4 +1,6 @@
-/** Writes objects into a persistent cluster and prints the name of each one once it is acknowledged, until it is killed. */
+/**
+ * Writes objects to a persistent cluster and prints the name of each one once it is acknowledged, until it is killed.
+ */
 import { startEmbeddedCluster } from '../../src/index.ts'
 
 const [, , dataDir = ''] = process.argv
@@ -7,6 +9,6 @@ for (let index = 0; ; index += 1) {
   const metadata = { name: `n${index}`, namespace: 'default' }
   await cluster.api.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
   process.stdout.write(`n${index}\n`)
-  // Room for the pipe and for the signal.
+  // Yields to the pipe and to signals.
   if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
 }

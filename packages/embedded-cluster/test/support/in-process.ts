@@ -6,17 +6,17 @@ import {
   startEmbeddedCluster,
 } from '../../src/index.ts'
 
-/** A complete answer. */
-export interface InProcessAnswer {
+/** A complete response. */
+export interface InProcessResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly text: string
-  // Tests look into objects of all kinds and say themselves what they expect.
+  // Tests read objects of all kinds and assert their shape.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any
 }
 
-/** What a test may say about a request besides method, path and body. */
+/** Options of a request besides method, path and body. */
 export interface InProcessOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -24,7 +24,7 @@ export interface InProcessOptions {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A cluster in process, on its own, without controllers unless asked for. */
+/** An in-process cluster, without controllers by default. */
 export class InProcess {
   readonly cluster: EmbeddedCluster
 
@@ -36,7 +36,7 @@ export class InProcess {
     return new InProcess(await startEmbeddedCluster({ listen: false, controllers: false, ...options }))
   }
 
-  async send(method: Method, path: string, body?: unknown, options: InProcessOptions = {}): Promise<InProcessAnswer> {
+  async send(method: Method, path: string, body?: unknown, options: InProcessOptions = {}): Promise<InProcessResponse> {
     const response = await this.cluster.handle({
       method,
       path,
@@ -50,7 +50,7 @@ export class InProcess {
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   }
 
-  /** Sends a patch; `type` is the part of the media type in front of `-patch`. */
+  /** Sends a patch; `type` is the part of the media type before `-patch`. */
   patch(path: string, body: unknown, type: 'json' | 'merge' | 'strategic-merge' | 'apply' = 'merge') {
     const format = type === 'apply' ? 'yaml' : 'json'
     return this.send('PATCH', path, body, { headers: { 'content-type': `application/${type}-patch+${format}` } })
@@ -76,7 +76,7 @@ export class InProcess {
 /** One event of a watch. */
 export interface StreamEvent {
   readonly type: string
-  // biome-ignore lint/suspicious/noExplicitAny: as in answers
+  // biome-ignore lint/suspicious/noExplicitAny: as in responses
   readonly object: any
 }
 
@@ -127,5 +127,5 @@ export function configMap(name: string, data: JsonObject = {}, metadata: JsonObj
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data }
 }
 
-/** The collection most tests work on. */
+/** The collection that most tests use. */
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'

@@ -1,4 +1,4 @@
-/** A clock that moves only when a test says so, synchronously. */
+/** A clock that only advances when a test calls it, synchronously. */
 import type { Clock, Timer } from '../../src/index.ts'
 
 interface Pending {
@@ -6,7 +6,7 @@ interface Pending {
   readonly action: () => void
 }
 
-/** Timers fire in the order of their time, during {@link ManualClock.advance}. */
+/** Timers fire in order of their time, during {@link ManualClock.advance}. */
 export class ManualClock implements Clock {
   readonly #timers = new Set<Pending>()
   #nowMs = Date.UTC(2030, 0, 1)

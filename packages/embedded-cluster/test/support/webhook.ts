@@ -1,35 +1,35 @@
-/** Admission webhooks on loopback that both clusters call, switched on for one namespace at a time. */
+/** Admission webhooks on loopback that both clusters call, enabled for one namespace at a time. */
 import type { ServerResponse } from 'node:http'
 import type { ClusterUnderTest } from '@reeve/cluster-under-test'
 import { respond, startWebhookServer, type WebhookServer } from '../../src/admission/testing/webhook-server.ts'
 import { isJsonObject, type JsonObject } from '../../src/json.ts'
 import { eventually } from './eventually.ts'
 
-/** Answers each review; may write to the response itself and return `undefined`. */
-export type RawResponse = (review: JsonObject, response: ServerResponse) => unknown
+/** Returns the response to a review; may write to the response itself and return `undefined`. */
+export type ReviewHandler = (review: JsonObject, response: ServerResponse) => unknown
 
-/** A webhook that the cluster asks. */
+/** A webhook that the cluster calls. */
 export interface TestWebhook extends AsyncDisposable {
-  /** Replaces how the webhook answers from now on. */
-  answer: RawResponse
-  /** The requests of all reviews so far, but for those that only tested whether the webhook is on. */
+  /** Replaces the handler of the webhook from now on. */
+  answer: ReviewHandler
+  /** The requests of all reviews so far, except for probes. */
   readonly requests: JsonObject[]
   readonly server: WebhookServer
 }
 
 const PROBE = 'webhook-probe'
-/** Allows. */
-export const allow: RawResponse = (review) => respond(review, { allowed: true })
+/** Allows the request. */
+export const allow: ReviewHandler = (review) => respond(review, { allowed: true })
 
-/** An answer with a JSON patch. */
-export function patching(...operations: JsonObject[]): RawResponse {
+/** Allows the request with a JSON patch. */
+export function patching(...operations: JsonObject[]): ReviewHandler {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64')
   return (review) => respond(review, { allowed: true, patchType: 'JSONPatch', patch })
 }
 
 /**
- * Registers a webhook for ConfigMaps of `namespace` and waits until the server asks it. Parts of the configuration's
- * entry may be replaced by `overrides`.
+ * Registers a webhook for ConfigMaps of `namespace` and waits until the server calls it. Fields of the configuration's
+ * entry can be replaced by `overrides`.
  */
 export async function installWebhook(
   cluster: ClusterUnderTest,
@@ -39,7 +39,7 @@ export async function installWebhook(
 ): Promise<TestWebhook> {
   const requests: JsonObject[] = []
   const seen = { probe: false }
-  const state: { answer: RawResponse } = { answer: allow }
+  const state: { answer: ReviewHandler } = { answer: allow }
   const server = await startWebhookServer(['127.0.0.1'], (review, response) => {
     const request = isJsonObject(review.request) ? review.request : {}
     if (request.name === PROBE) {
@@ -64,20 +64,20 @@ export async function installWebhook(
     ...overrides,
   }
   const created = await cluster.raw.send({ method: 'POST', path, body: { metadata: { name }, webhooks: [entry] } })
-  if (created.status !== 201) throw new Error(`webhook configuration refused: ${created.text}`)
+  if (created.status !== 201) throw new Error(`webhook configuration rejected: ${created.text}`)
   if (overrides.clientConfig === undefined) {
-    await eventually(`${name} is asked`, async () => {
+    await eventually(`${name} is called`, async () => {
       await probe(cluster, namespace)
       return seen.probe
     })
   } else {
-    await eventually(`${name} is on`, async () => (await probe(cluster, namespace)) >= 400)
+    await eventually(`${name} is enabled`, async () => (await probe(cluster, namespace)) >= 400)
   }
   return {
     get answer() {
       return state.answer
     },
-    set answer(answer: RawResponse) {
+    set answer(answer: ReviewHandler) {
       state.answer = answer
     },
     requests,
@@ -89,7 +89,7 @@ export async function installWebhook(
   }
 }
 
-/** A write that changes nothing and that every webhook of the namespace is asked about. */
+/** A write without changes for which every webhook of the namespace is called. */
 async function probe(cluster: ClusterUnderTest, namespace: string): Promise<number> {
   const { status } = await cluster.raw.send({
     method: 'POST',

@@ -1,4 +1,4 @@
-/** What the server fills into services, configuration, storage, namespaces and nodes. */
+/** Defaults of services, configuration, storage, namespaces and nodes. */
 import { created, type RecordedCase } from '../recorded-case.ts'
 import { port } from './parts.ts'
 import {
@@ -54,7 +54,7 @@ export const coreDefaults: readonly RecordedCase[] = [
   created('a config map with null', ConfigMaps, { data: { a: null } }),
   created('an immutable config map', ConfigMaps, { data: { a: 'b' }, immutable: true }),
   created('a secret', Secrets, { data: { a: 'Yg==' } }),
-  created('a secret given as text', Secrets, { data: { a: 'Yg==', b: 'Yg==' }, stringData: { b: 'c', d: 'é' } }),
+  created('a secret with stringData', Secrets, { data: { a: 'Yg==', b: 'Yg==' }, stringData: { b: 'c', d: 'é' } }),
   created('an empty secret', Secrets),
   created('a TLS secret', Secrets, { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }),
   created('a service account', ServiceAccounts),

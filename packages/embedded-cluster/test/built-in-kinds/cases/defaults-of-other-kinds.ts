@@ -1,4 +1,4 @@
-/** What the server fills into RBAC, webhooks, policies, leases, slices, ingresses and classes. */
+/** Defaults of RBAC, webhooks, policies, leases, slices, ingresses and classes. */
 import { created, type RecordedCase } from '../recorded-case.ts'
 import { clientConfig, selector } from './parts.ts'
 import {
@@ -54,7 +54,7 @@ export const otherDefaults: readonly RecordedCase[] = [
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
   }),
   created('a mutating webhook', MutatingWebhooks, { webhooks: [{ ...hook, rules }] }),
-  created('a mutating webhook with everything', MutatingWebhooks, {
+  created('a mutating webhook with all fields', MutatingWebhooks, {
     webhooks: [
       {
         ...hook,
@@ -73,7 +73,7 @@ export const otherDefaults: readonly RecordedCase[] = [
   created('a validating webhook without rules', ValidatingWebhooks, { webhooks: [hook] }),
   created('an empty validating webhook configuration', ValidatingWebhooks),
   created('a disruption budget', Budgets, { spec: { selector, minAvailable: 1 } }),
-  created('a disruption budget in per cent', Budgets, {
+  created('a disruption budget with a percentage', Budgets, {
     spec: { selector: {}, maxUnavailable: '50%', unhealthyPodEvictionPolicy: 'AlwaysAllow' },
   }),
   created('an autoscaler', Autoscalers, { spec: { scaleTargetRef, maxReplicas: 3 } }),
@@ -113,7 +113,7 @@ export const otherDefaults: readonly RecordedCase[] = [
       egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
     },
   }),
-  created('a network policy for what leaves', NetworkPolicies, {
+  created('a network policy for egress', NetworkPolicies, {
     spec: { podSelector: {}, egress: [], policyTypes: ['Egress'] },
   }),
   created('a lease', Leases, {
@@ -127,7 +127,7 @@ export const otherDefaults: readonly RecordedCase[] = [
   }),
   created('an empty slice', EndpointSlices, { addressType: 'IPv4', endpoints: [] }),
   created('a storage class', StorageClasses, { provisioner: 'example.com/a' }),
-  created('a storage class with everything', StorageClasses, {
+  created('a storage class with all fields', StorageClasses, {
     provisioner: 'example.com/a',
     parameters: { a: 'b' },
     reclaimPolicy: 'Retain',
@@ -136,7 +136,7 @@ export const otherDefaults: readonly RecordedCase[] = [
     mountOptions: ['ro'],
   }),
   created('a CSI driver', CsiDrivers, { spec: {} }),
-  created('a CSI driver with everything', CsiDrivers, {
+  created('a CSI driver with all fields', CsiDrivers, {
     spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ['Ephemeral'], fsGroupPolicy: 'File' },
   }),
   created('a CSI node', CsiNodes, { spec: { drivers: [{ name: 'csi.example.com', nodeID: 'a' }] } }),

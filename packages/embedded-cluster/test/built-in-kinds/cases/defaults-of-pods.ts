@@ -1,4 +1,4 @@
-/** What the server fills into pods and their templates. */
+/** Defaults of pods and pod templates. */
 import { created, type RecordedCase } from '../recorded-case.ts'
 import { container, podSpec, template } from './parts.ts'
 import { Pods, PodTemplates } from './resources.ts'
@@ -14,7 +14,7 @@ export const podDefaults: readonly RecordedCase[] = [
   created('a pod with ports', Pods, {
     spec: podSpec({ ports: [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP', name: 'dns' }] }),
   }),
-  created('a pod in the network of its host', Pods, {
+  created('a pod on the host network', Pods, {
     spec: { ...podSpec({ ports: [{ containerPort: 80 }] }), hostNetwork: true },
   }),
   created('a pod with probes', Pods, {
@@ -144,20 +144,20 @@ export const podDefaults: readonly RecordedCase[] = [
       tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }, { key: 'a' }],
     },
   }),
-  created('a pod with a service account under its old name', Pods, {
+  created('a pod with a service account in the deprecated field', Pods, {
     spec: { ...podSpec(), serviceAccount: 'default' },
   }),
   created('a pod without a service account token', Pods, {
     spec: { ...podSpec(), automountServiceAccountToken: false, enableServiceLinks: false, hostIPC: false },
   }),
-  created('a pod that ends', Pods, {
+  created('a pod that is not restarted', Pods, {
     spec: { ...podSpec(), restartPolicy: 'Never', terminationGracePeriodSeconds: 0, activeDeadlineSeconds: 5 },
   }),
   created('a pod with a priority class', Pods, { spec: { ...podSpec(), priorityClassName: 'system-node-critical' } }),
   created('a pod with scheduling gates', Pods, {
     spec: { ...podSpec(), schedulingGates: [{ name: 'example.com/wait' }] },
   }),
-  created('a pod with names for its host', Pods, {
+  created('a pod with host names', Pods, {
     spec: {
       ...podSpec(),
       hostname: 'a',
@@ -177,7 +177,7 @@ export const podDefaults: readonly RecordedCase[] = [
     },
   }),
   created('a pod with a status', Pods, { spec: podSpec(), status: { phase: 'Running', podIP: '10.0.0.1' } }),
-  created('a pod on a node', Pods, { spec: { ...podSpec(), nodeName: 'node-1' } }),
+  created('a pod with a node name', Pods, { spec: { ...podSpec(), nodeName: 'node-1' } }),
   created('a pod template', PodTemplates, { template: template() }),
   created('a pod template without a pod', PodTemplates, {}),
 ]

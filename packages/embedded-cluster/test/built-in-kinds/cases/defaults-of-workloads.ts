@@ -1,4 +1,4 @@
-/** What the server fills into workloads. */
+/** Defaults of workloads. */
 import { created, type RecordedCase } from '../recorded-case.ts'
 import { jobTemplate, podSpec, selector, template } from './parts.ts'
 import {
@@ -19,13 +19,13 @@ const claim = {
 
 export const workloadDefaults: readonly RecordedCase[] = [
   created('a minimal deployment', Deployments, { spec: { selector, template: template() } }),
-  created('a deployment that is recreated', Deployments, {
+  created('a deployment with the strategy Recreate', Deployments, {
     spec: { selector, template: template(), strategy: { type: 'Recreate' }, replicas: 0, paused: false },
   }),
-  created('a deployment with half a strategy', Deployments, {
+  created('a deployment with an incomplete strategy', Deployments, {
     spec: { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 1 } }, minReadySeconds: 0 },
   }),
-  created('a deployment in the network of its host', Deployments, {
+  created('a deployment on the host network', Deployments, {
     spec: { selector, template: template({ ...podSpec({ ports: [{ containerPort: 80 }] }), hostNetwork: true }) },
   }),
   created('a deployment with limits and no requests', Deployments, {
@@ -45,7 +45,7 @@ export const workloadDefaults: readonly RecordedCase[] = [
   created('a stateful set with claims', StatefulSets, {
     spec: { selector, serviceName: 'web', template: template(), volumeClaimTemplates: [claim] },
   }),
-  created('a stateful set that updates on deletion', StatefulSets, {
+  created('a stateful set with the strategy OnDelete', StatefulSets, {
     spec: {
       selector,
       template: template(),
@@ -62,7 +62,7 @@ export const workloadDefaults: readonly RecordedCase[] = [
     },
   }),
   created('a minimal daemon set', DaemonSets, { spec: { selector, template: template() } }),
-  created('a daemon set that updates on deletion', DaemonSets, {
+  created('a daemon set with the strategy OnDelete', DaemonSets, {
     spec: { selector, template: template(), updateStrategy: { type: 'OnDelete' } },
   }),
   created('a daemon set with surge', DaemonSets, {
@@ -73,7 +73,7 @@ export const workloadDefaults: readonly RecordedCase[] = [
     },
   }),
   created('a minimal job', Jobs, { spec: { template: jobTemplate } }),
-  created('a job of a work queue', Jobs, { spec: { template: jobTemplate, parallelism: 3 } }),
+  created('a work queue job', Jobs, { spec: { template: jobTemplate, parallelism: 3 } }),
   created('a job with completions', Jobs, { spec: { template: jobTemplate, completions: 3 } }),
   created('an indexed job', Jobs, {
     spec: { template: jobTemplate, completions: 2, completionMode: 'Indexed', backoffLimitPerIndex: 1, suspend: true },
@@ -99,7 +99,7 @@ export const workloadDefaults: readonly RecordedCase[] = [
   created('a job whose template has labels', Jobs, {
     spec: { template: { ...jobTemplate, metadata: { labels: { app: 'web' } } } },
   }),
-  created('a job with labels of its own', Jobs, {
+  created('a job with its own labels', Jobs, {
     metadata: { labels: { mine: 'a' } },
     spec: { template: jobTemplate },
   }),
@@ -107,7 +107,7 @@ export const workloadDefaults: readonly RecordedCase[] = [
   created('a minimal cron job', CronJobs, {
     spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: jobTemplate } } },
   }),
-  created('a cron job with everything', CronJobs, {
+  created('a cron job with all fields', CronJobs, {
     spec: {
       schedule: '@daily',
       timeZone: 'Europe/Vienna',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../recorded-case.ts'
 
 export const container: JsonObject = { name: 'main', image: 'registry.example/app:1' }
 
-/** A pod's spec with one container, which `fields` change. */
+/** A pod's spec with one container, modified by `fields`. */
 export function podSpec(fields: JsonObject = {}): JsonObject {
   return { containers: [{ ...container, ...fields }] }
 }
@@ -15,7 +15,7 @@ export function template(spec: JsonObject = podSpec()): JsonObject {
 
 export const selector: JsonObject = { matchLabels: { app: 'web' } }
 
-/** A template for jobs, whose pods end. */
+/** A template for jobs, whose pods terminate. */
 export const jobTemplate: JsonObject = { spec: { ...podSpec(), restartPolicy: 'Never' } }
 
 export const port = { port: 80 }

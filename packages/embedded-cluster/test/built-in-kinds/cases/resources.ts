@@ -1,4 +1,4 @@
-/** The resources that cases are about. */
+/** The resources of the cases. */
 import type { ResourcePath } from '../recorded-case.ts'
 
 const core = (kind: string, plural = `${kind.toLowerCase()}s`): ResourcePath => ({ apiVersion: 'v1', kind, plural })

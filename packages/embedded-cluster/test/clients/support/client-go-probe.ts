@@ -1,7 +1,7 @@
-/** The Go program with client-go that the real-cluster tooling builds, and what it says when all is well. */
+/** The Go program with client-go that the real-cluster tooling builds, and its expected output. */
 import { ensureClientProbe, findBinaries, findClientProbe, hasGo } from '@reeve/real-cluster'
 
-/** What the program prints when everything is as Go operators expect it. */
+/** The expected output of the program. */
 export const EXPECTED = [
   'server 1.35',
   'add first size=1',
@@ -20,15 +20,15 @@ export const EXPECTED = [
   '',
 ].join('\n')
 
-/** The program, or why it cannot be had. */
+/** The program, or why it is not available. */
 export type Probe = { readonly path: string } | { readonly missing: string }
 
-/** A run on the embedded cluster alone does not compile Kubernetes for minutes: it uses what has been built. */
+/** A run on the embedded cluster does not compile Kubernetes for minutes: it uses an existing build. */
 export async function clientGoProbe(): Promise<Probe> {
   const path = await findClientProbe()
   if (path !== undefined) return { path }
   if (!(await hasGo())) return { missing: 'Go is not on the PATH, and the program is written in Go' }
   const mayBuild = process.env.REEVE_TEST_CLUSTER === 'real' || (await findBinaries()) !== undefined
   if (mayBuild) return { path: await ensureClientProbe() }
-  return { missing: 'the program is built by `npm run test:real`, which has not run on this machine' }
+  return { missing: 'the program is built by `npm run test:real`, which has not been run on this machine' }
 }

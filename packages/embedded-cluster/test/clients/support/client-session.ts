@@ -1,4 +1,4 @@
-/** Runs people's own command-line tools on the cluster under test, in a namespace and home folder of their own. */
+/** Runs command-line tools on the cluster under test, in their own namespace and home folder. */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { parse, stringify } from 'yaml'
 
-/** What a command said and how it ended. */
+/** The output and exit code of a command. */
 export interface Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A command that runs on, such as `kubectl get -w`. */
+/** A command that keeps running, such as `kubectl get -w`. */
 export interface Following extends AsyncDisposable {
-  /** Everything it has printed so far. */
+  /** Its output so far. */
   readonly output: string
 }
 
@@ -26,7 +26,7 @@ interface Kubeconfig {
 /** Commands see neither the machine's kubeconfig nor the caches of other tests. */
 export class ClientSession implements AsyncDisposable {
   readonly cluster: ClusterUnderTest
-  /** Where commands act unless they name another namespace. */
+  /** The default namespace of commands. */
   readonly namespace: string
   /** The working directory of commands. */
   readonly folder: string
@@ -51,26 +51,26 @@ export class ClientSession implements AsyncDisposable {
     return join(this.folder, 'kubeconfig')
   }
 
-  /** The outcome, whatever it is. */
+  /** The result, whether it succeeded or not. */
   attempt(binary: string, args: readonly string[], input = ''): Promise<Outcome> {
     return new Promise((resolve) => {
-      const child = execFile(binary, [...args], this.#surroundings(), (error, stdout, stderr) => {
+      const child = execFile(binary, [...args], this.#processOptions(), (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
       })
       child.stdin?.end(input)
     })
   }
 
-  /** What the command printed; fails with what it said when it fails. */
+  /** The output of the command; throws with its error output when it fails. */
   async run(binary: string, args: readonly string[], input = ''): Promise<string> {
     const { code, stdout, stderr } = await this.attempt(binary, args, input)
-    if (code !== 0) throw new Error(`${binary} ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
+    if (code !== 0) throw new Error(`${binary} ${args.join(' ')} exited with ${code}: ${stderr}${stdout}`)
     return stdout
   }
 
-  /** Starts a command that runs until it is disposed of. */
+  /** Starts a command that runs until it is disposed. */
   follow(binary: string, args: readonly string[]): Following {
-    const child = spawn(binary, [...args], { ...this.#surroundings(), stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(binary, [...args], { ...this.#processOptions(), stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = new Promise((resolve) => child.once('close', resolve))
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -96,7 +96,7 @@ export class ClientSession implements AsyncDisposable {
     return this.close()
   }
 
-  #surroundings() {
+  #processOptions() {
     return {
       env: {
         KUBECONFIG: this.kubeconfigPath,

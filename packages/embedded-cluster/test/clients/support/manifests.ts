@@ -1,4 +1,4 @@
-/** What clients send: small manifests as people write them. */
+/** Small manifests for command-line tools. */
 
 /** A Deployment with its Service. */
 export function webManifest(name: string, replicas = 2): string {

@@ -1,4 +1,4 @@
-/** Mistakes in RBAC, webhooks, policies, leases, slices, ingresses and classes that the server refuses. */
+/** Invalid RBAC, webhooks, policies, leases, slices, ingresses and classes. */
 import { created, type JsonObject, type RecordedCase, replaced } from '../recorded-case.ts'
 import { clientConfig, selector } from './parts.ts'
 import {
@@ -50,20 +50,20 @@ const policy = (name: string, fields: JsonObject) =>
 const slice = (name: string, fields: JsonObject) =>
   created(`a slice with ${name}`, EndpointSlices, { addressType: 'IPv4', endpoints: [], ...fields })
 
-export const otherMistakes: readonly RecordedCase[] = [
+export const invalidOtherKinds: readonly RecordedCase[] = [
   role('a rule without verbs', { apiGroups: [''], resources: ['pods'], verbs: [] }),
   role('a rule without groups', { resources: ['pods'], verbs: ['get'] }),
   role('a rule without resources', { apiGroups: [''], verbs: ['get'] }),
-  role('a rule for paths', { nonResourceURLs: ['/metrics'], verbs: ['get'] }),
+  role('a rule with paths in a namespaced role', { nonResourceURLs: ['/metrics'], verbs: ['get'] }),
   created('a cluster role that mixes paths and resources', ClusterRoles, {
     rules: [{ nonResourceURLs: ['/metrics'], resources: ['pods'], apiGroups: [''], verbs: ['get'] }],
   }),
   created('a cluster role that aggregates nothing', ClusterRoles, { aggregationRule: {} }),
   created('a role with a slash in its name', Roles, { metadata: { name: 'a%b' } }),
-  binding('nothing to bind', { roleRef: {} }),
+  binding('no role reference', { roleRef: {} }),
   binding('an unknown kind of role', { roleRef: { ...roleRef, kind: 'Rule' } }),
   binding('a role of another group', { roleRef: { ...roleRef, apiGroup: 'example.com' } }),
-  binding('wrong subjects', {
+  binding('invalid subjects', {
     subjects: [
       { kind: 'User', name: '' },
       { kind: 'ServiceAccount', name: 'A', namespace: '' },
@@ -73,20 +73,20 @@ export const otherMistakes: readonly RecordedCase[] = [
     ],
   }),
   created('a cluster binding of a role', ClusterRoleBindings, { roleRef }),
-  replaced('another role for a binding', RoleBindings, { roleRef }, { roleRef: { ...roleRef, name: 'b' } }),
+  replaced('a changed role of a binding', RoleBindings, { roleRef }, { roleRef: { ...roleRef, name: 'b' } }),
   webhook('a name without dots', { name: 'hook' }),
   webhook('no name', { name: '' }),
   webhook('no side effects declared', { sideEffects: null }),
-  webhook('side effects of old', { sideEffects: 'Unknown' }),
+  webhook('deprecated side effects', { sideEffects: 'Unknown' }),
   webhook('no versions', { admissionReviewVersions: [] }),
   webhook('unknown versions', { admissionReviewVersions: ['v7', 'V_8', 'v7'] }),
   webhook('unknown policies', { failurePolicy: 'Maybe', matchPolicy: 'Maybe', timeoutSeconds: 31 }),
-  webhook('no way to reach it', { clientConfig: {} }),
-  webhook('two ways to reach it', { clientConfig: { ...clientConfig, url: 'https://example.com' } }),
-  webhook('a plain address', { clientConfig: { url: 'http://user@example.com/a?b#c' } }),
+  webhook('no client configuration', { clientConfig: {} }),
+  webhook('two client configurations', { clientConfig: { ...clientConfig, url: 'https://example.com' } }),
+  webhook('an http URL', { clientConfig: { url: 'http://user@example.com/a?b#c' } }),
   webhook('a service without a name', { clientConfig: { service: { namespace: '', name: '', path: 'a', port: 0 } } }),
-  webhook('a wrong selector', { namespaceSelector: { matchLabels: { 'a b': 'c' } } }),
-  webhook('conditions of one name', {
+  webhook('an invalid selector', { namespaceSelector: { matchLabels: { 'a b': 'c' } } }),
+  webhook('conditions with the same name', {
     matchConditions: [
       { name: 'a', expression: 'true' },
       { name: 'a', expression: '' },
@@ -95,23 +95,23 @@ export const otherMistakes: readonly RecordedCase[] = [
   webhook('a condition that does not compile', { matchConditions: [{ name: 'a', expression: 'x +' }] }),
   rule('a rule without operations', { operations: [] }),
   rule('an unknown operation', { operations: ['READ', '*', 'CREATE'] }),
-  rule('a rule without anything', { apiGroups: [], apiVersions: [], resources: [] }),
-  rule('stars among others', {
+  rule('an empty rule', { apiGroups: [], apiVersions: [], resources: [] }),
+  rule('wildcards combined with other values', {
     apiGroups: ['*', 'apps'],
     apiVersions: ['*', 'v1'],
     resources: ['*', 'pods', 'pods/*', 'pods/status'],
   }),
   rule('an unknown scope', { scope: 'Galaxy' }),
-  created('two webhooks of one name', MutatingWebhooks, { webhooks: [hook, hook] }),
+  created('two webhooks with the same name', MutatingWebhooks, { webhooks: [hook, hook] }),
   created('a mutating webhook with an unknown policy', MutatingWebhooks, {
     webhooks: [{ ...hook, reinvocationPolicy: 'Maybe' }],
   }),
   created('a disruption budget with two numbers', Budgets, { spec: { selector, minAvailable: 1, maxUnavailable: 1 } }),
-  created('a disruption budget with wrong numbers', Budgets, {
+  created('a disruption budget with invalid numbers', Budgets, {
     spec: { selector, minAvailable: '101%', unhealthyPodEvictionPolicy: 'Maybe' },
   }),
-  created('a disruption budget below zero', Budgets, { spec: { selector, maxUnavailable: -1 } }),
-  created('a disruption budget with a wrong selector', Budgets, {
+  created('a disruption budget with negative numbers', Budgets, { spec: { selector, maxUnavailable: -1 } }),
+  created('a disruption budget with an invalid selector', Budgets, {
     spec: { selector: { matchLabels: { 'a b': 'c' } }, maxUnavailable: 1 },
   }),
   created('an autoscaler without a spec', Autoscalers),
@@ -126,7 +126,7 @@ export const otherMistakes: readonly RecordedCase[] = [
     type: 'Resource',
     resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 0, averageValue: '1' } },
   }),
-  autoscaler('wrong behaviour', {
+  autoscaler('invalid behaviour', {
     behavior: {
       scaleUp: {
         selectPolicy: 'Maybe',
@@ -136,7 +136,7 @@ export const otherMistakes: readonly RecordedCase[] = [
     },
   }),
   ingress('nothing', {}),
-  ingress('a rule with a wrong host', { rules: [{ host: 'A_B' }, { host: '10.0.0.1' }, { host: '*.*.a' }] }),
+  ingress('a rule with an invalid host', { rules: [{ host: 'A_B' }, { host: '10.0.0.1' }, { host: '*.*.a' }] }),
   ingress('a rule without paths', { rules: [{ http: { paths: [] } }] }),
   path('no path type', { pathType: null }),
   path('an unknown path type', { pathType: 'Regex' }),
@@ -146,16 +146,16 @@ export const otherMistakes: readonly RecordedCase[] = [
   path('a backend without a port', { backend: { service: { name: 'web' } } }),
   path('a backend with two ports', { backend: { service: { name: 'A_B', port: { name: 'a', number: 80 } } } }),
   path('two backends', { backend: { ...backend, resource: { kind: 'a', name: 'b' } } }),
-  ingress('a wrong class and host', { defaultBackend: backend, ingressClassName: 'A_B', tls: [{ hosts: ['A_B'] }] }),
+  ingress('an invalid class and host', { defaultBackend: backend, ingressClassName: 'A_B', tls: [{ hosts: ['A_B'] }] }),
   created('an ingress class without a controller', IngressClasses, { spec: { controller: 'plain' } }),
-  created('an ingress class with wrong parameters', IngressClasses, {
+  created('an ingress class with invalid parameters', IngressClasses, {
     spec: { controller: 'a.b/c', parameters: { kind: '', name: '', scope: 'Galaxy' } },
   }),
   policy('an unknown type', { policyTypes: ['Sideways'] }),
-  policy('wrong ports', {
+  policy('invalid ports', {
     ingress: [{ ports: [{ port: 0 }, { port: 'Not_A_Port' }, { port: 80, endPort: 79 }, { protocol: 'x' }] }],
   }),
-  policy('wrong peers', {
+  policy('invalid peers', {
     ingress: [
       {
         from: [
@@ -166,13 +166,13 @@ export const otherMistakes: readonly RecordedCase[] = [
       },
     ],
   }),
-  created('a lease with wrong numbers', Leases, {
+  created('a lease with invalid numbers', Leases, {
     spec: { leaseDurationSeconds: 0, leaseTransitions: -1, holderIdentity: '' },
   }),
   slice('an unknown family', { addressType: 'IPX' }),
   slice('no family', { addressType: '' }),
-  slice('wrong addresses', { endpoints: [{ addresses: [] }, { addresses: ['x', '127.0.0.1'] }] }),
-  slice('wrong ports', { ports: [{ port: 80, name: 'A_B' }, { name: 'a' }, { name: 'a', protocol: 'x' }] }),
+  slice('invalid addresses', { endpoints: [{ addresses: [] }, { addresses: ['x', '127.0.0.1'] }] }),
+  slice('invalid ports', { ports: [{ port: 80, name: 'A_B' }, { name: 'a' }, { name: 'a', protocol: 'x' }] }),
   created('a storage class without a provisioner', StorageClasses, {}),
   created('a storage class with unknown policies', StorageClasses, {
     provisioner: 'a b',
@@ -184,15 +184,15 @@ export const otherMistakes: readonly RecordedCase[] = [
     spec: { volumeLifecycleModes: ['Maybe'], fsGroupPolicy: 'Maybe' },
   }),
   replaced(
-    'another provisioner for a storage class',
+    'a changed provisioner of a storage class',
     StorageClasses,
     { provisioner: 'example.com/a' },
     { provisioner: 'example.com/b' },
   ),
-  created('a priority class that is too important', PriorityClasses, { value: 2_000_000_000 }),
-  created('a priority class of the system', PriorityClasses, { metadata: { name: 'system-mine' }, value: 1 }),
+  created('a priority class with a value that is too high', PriorityClasses, { value: 2_000_000_000 }),
+  created('a priority class with a system name', PriorityClasses, { metadata: { name: 'system-mine' }, value: 1 }),
   created('a priority class with an unknown policy', PriorityClasses, { value: 1, preemptionPolicy: 'Maybe' }),
-  replaced('another value for a priority class', PriorityClasses, { value: 1 }, { value: 2 }),
-  created('a runtime class with a wrong handler', RuntimeClasses, { handler: 'A_B' }),
+  replaced('a changed value of a priority class', PriorityClasses, { value: 1 }, { value: 2 }),
+  created('a runtime class with an invalid handler', RuntimeClasses, { handler: 'A_B' }),
   created('a runtime class without a handler', RuntimeClasses, {}),
 ]

@@ -1,4 +1,4 @@
-/** Mistakes in workloads that the server refuses, and what it says. */
+/** Invalid workloads, with the errors of the server. */
 import { created, type JsonObject, patched, type RecordedCase, replaced } from '../recorded-case.ts'
 import { container, jobTemplate, podSpec, selector, template } from './parts.ts'
 import {
@@ -32,11 +32,11 @@ const claim = (fields: JsonObject = {}) => ({
   ...fields,
 })
 
-export const workloadMistakes: readonly RecordedCase[] = [
+export const invalidWorkloads: readonly RecordedCase[] = [
   created('a deployment without a spec', Deployments),
   deployment('labels that do not match', { selector: other }),
   deployment('an empty selector', { selector: {} }),
-  deployment('a wrong selector', {
+  deployment('an invalid selector', {
     selector: {
       matchLabels: { 'a b': 'c' },
       matchExpressions: [
@@ -46,25 +46,27 @@ export const workloadMistakes: readonly RecordedCase[] = [
       ],
     },
   }),
-  deployment('replicas below zero', { replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1 }),
+  deployment('negative replicas', { replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1 }),
   deployment('a deadline that is too short', { minReadySeconds: 10, progressDeadlineSeconds: 10 }),
   deployment('an unknown strategy', { strategy: { type: 'Sudden' } }),
-  deployment('numbers for a strategy without any', { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }),
-  deployment('a strategy that never moves', { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
-  deployment('wrong per cents', { strategy: { rollingUpdate: { maxSurge: 'many', maxUnavailable: '101%' } } }),
-  deployment('numbers below zero', { strategy: { rollingUpdate: { maxSurge: -1, maxUnavailable: '-5%' } } }),
-  deployment('a template that does not restart', {
+  deployment('rolling update settings with another strategy', {
+    strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } },
+  }),
+  deployment('a strategy without any budget', { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
+  deployment('invalid percentages', { strategy: { rollingUpdate: { maxSurge: 'many', maxUnavailable: '101%' } } }),
+  deployment('negative numbers', { strategy: { rollingUpdate: { maxSurge: -1, maxUnavailable: '-5%' } } }),
+  deployment('a template with another restart policy', {
     template: { ...template(), spec: { ...podSpec(), restartPolicy: 'Never' } },
   }),
   deployment('a deadline for its pods', { template: template({ ...podSpec(), activeDeadlineSeconds: 5 }) }),
-  deployment('mistakes in its pods', {
+  deployment('invalid pods', {
     template: template({ containers: [{ ...container, name: 'A' }], volumes: [{}] }),
   }),
-  deployment('a wrong label in its template', {
+  deployment('an invalid label in its template', {
     template: { metadata: { labels: { app: 'web', x: 'a b' } }, spec: podSpec() },
   }),
   replaced(
-    'another selector for a deployment',
+    'a changed selector of a deployment',
     Deployments,
     { spec: good },
     { spec: { selector: other, template: otherTemplate } },
@@ -72,9 +74,9 @@ export const workloadMistakes: readonly RecordedCase[] = [
   created('a replica set with labels that do not match', ReplicaSets, {
     spec: { selector: other, template: template() },
   }),
-  created('a replica set with replicas below zero', ReplicaSets, { spec: { ...good, replicas: -1 } }),
+  created('a replica set with negative replicas', ReplicaSets, { spec: { ...good, replicas: -1 } }),
   replaced(
-    'another selector for a replica set',
+    'a changed selector of a replica set',
     ReplicaSets,
     { spec: good },
     { spec: { selector: other, template: otherTemplate } },
@@ -88,34 +90,34 @@ export const workloadMistakes: readonly RecordedCase[] = [
   created('a stateful set without a spec', StatefulSets),
   statefulSet('labels that do not match', { selector: other }),
   statefulSet('an unknown policy', { podManagementPolicy: 'Any', updateStrategy: { type: 'Any' } }),
-  statefulSet('numbers for updates on deletion', {
+  statefulSet('rolling update settings with OnDelete', {
     updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } },
   }),
-  statefulSet('numbers below zero', {
+  statefulSet('negative numbers', {
     replicas: -1,
     minReadySeconds: -1,
     ordinals: { start: -1 },
     updateStrategy: { rollingUpdate: { partition: -1 } },
   }),
-  statefulSet('an unknown retention', { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Burn' } }),
-  statefulSet('a wrong service name', { serviceName: 'A_B' }),
-  statefulSet('a template that does not restart', {
+  statefulSet('an unknown retention policy', { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Burn' } }),
+  statefulSet('an invalid service name', { serviceName: 'A_B' }),
+  statefulSet('a template with another restart policy', {
     template: { ...template(), spec: { ...podSpec(), restartPolicy: 'OnFailure' } },
   }),
   replaced(
-    'another service for a stateful set',
+    'a changed service of a stateful set',
     StatefulSets,
     { spec: { ...good, serviceName: 'a' } },
     { spec: { ...good, serviceName: 'b' } },
   ),
   replaced(
-    'other claims for a stateful set',
+    'changed claims of a stateful set',
     StatefulSets,
     { spec: { ...good, serviceName: 'a', volumeClaimTemplates: [claim()] } },
     { spec: { ...good, serviceName: 'a', volumeClaimTemplates: [claim({ metadata: { name: 'other' } })] } },
   ),
   replaced(
-    'another selector for a stateful set',
+    'a changed selector of a stateful set',
     StatefulSets,
     { spec: good },
     { spec: { selector: other, template: otherTemplate } },
@@ -123,59 +125,61 @@ export const workloadMistakes: readonly RecordedCase[] = [
   created('a daemon set without a spec', DaemonSets),
   daemonSet('labels that do not match', { selector: other }),
   daemonSet('an unknown strategy', { updateStrategy: { type: 'Sudden' } }),
-  daemonSet('a strategy that never moves', { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
-  daemonSet('surge and absence', { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }),
-  daemonSet('a template that does not restart', {
+  daemonSet('a strategy without any budget', { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
+  daemonSet('both maxSurge and maxUnavailable', {
+    updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } },
+  }),
+  daemonSet('a template with another restart policy', {
     template: { ...template(), spec: { ...podSpec(), restartPolicy: 'Never' } },
   }),
-  daemonSet('numbers below zero', { minReadySeconds: -1, revisionHistoryLimit: -1 }),
+  daemonSet('negative numbers', { minReadySeconds: -1, revisionHistoryLimit: -1 }),
   replaced(
-    'another selector for a daemon set',
+    'a changed selector of a daemon set',
     DaemonSets,
     { spec: good },
     { spec: { selector: other, template: otherTemplate } },
   ),
   created('a job without a spec', Jobs),
-  job('a template that always restarts', { template: { spec: podSpec() } }),
-  job('numbers below zero', {
+  job('a template with the restart policy Always', { template: { spec: podSpec() } }),
+  job('negative numbers', {
     parallelism: -1,
     completions: -1,
     backoffLimit: -1,
     activeDeadlineSeconds: -1,
     ttlSecondsAfterFinished: -1,
   }),
-  job('a selector it must not choose', { selector }),
+  job('a selector without manualSelector', { selector }),
   job('its own selector that does not match', { manualSelector: true, selector: other }),
-  job('an index and no completions', { completionMode: 'Indexed' }),
+  job('indexed mode without completions', { completionMode: 'Indexed' }),
   job('an unknown completion mode', { completionMode: 'Sometimes', podReplacementPolicy: 'Never' }),
-  job('limits per index without an index', { backoffLimitPerIndex: 1, maxFailedIndexes: 1 }),
-  job('a wrong failure policy', {
+  job('limits per index without indexed mode', { backoffLimitPerIndex: 1, maxFailedIndexes: 1 }),
+  job('an invalid failure policy', {
     podFailurePolicy: {
       rules: [{ action: 'Explode' }, { action: 'FailJob', onExitCodes: { operator: 'In', values: [0, 1, 1] } }],
     },
   }),
   patched(
-    'another template for a job',
+    'a changed template of a job',
     Jobs,
     { spec: { template: jobTemplate } },
     { spec: { template: { spec: { containers: [{ name: 'main', image: 'b' }] } } } },
   ),
-  patched('other completions for a job', Jobs, { spec: { template: jobTemplate } }, { spec: { completions: 5 } }),
+  patched('changed completions of a job', Jobs, { spec: { template: jobTemplate } }, { spec: { completions: 5 } }),
   created('a cron job without a spec', CronJobs),
-  cronJob('a wrong schedule', { schedule: '61 * * * *' }),
-  cronJob('a schedule of words', { schedule: 'every day' }),
+  cronJob('an invalid schedule', { schedule: '61 * * * *' }),
+  cronJob('a schedule in words', { schedule: 'every day' }),
   cronJob('a schedule with too many fields', { schedule: '* * * * * *' }),
   cronJob('no schedule', { schedule: '' }),
   cronJob('a time zone in its schedule', { schedule: 'TZ=UTC * * * * *' }),
   cronJob('an unknown time zone', { timeZone: 'Mars/Olympus' }),
   cronJob('an empty time zone', { timeZone: '' }),
   cronJob('an unknown concurrency policy', { concurrencyPolicy: 'Maybe' }),
-  cronJob('numbers below zero', {
+  cronJob('negative numbers', {
     startingDeadlineSeconds: -1,
     successfulJobsHistoryLimit: -1,
     failedJobsHistoryLimit: -1,
   }),
-  cronJob('a template that always restarts', { jobTemplate: { spec: { template: { spec: podSpec() } } } }),
+  cronJob('a template with the restart policy Always', { jobTemplate: { spec: { template: { spec: podSpec() } } } }),
   created('a cron job with a name that is too long', CronJobs, {
     metadata: { name: 'a'.repeat(53) },
     spec: { schedule: '* * * * *', jobTemplate: { spec: { template: jobTemplate } } },
