@@ -232,12 +232,14 @@ export class DigestMismatchError extends HelmError {
   override readonly name = 'DigestMismatchError'
   override readonly code = 'HELM_DIGEST_MISMATCH'
   readonly expected: string
-  readonly actual: string
+  /** Absent when the bytes were given up before their end. */
+  readonly actual: string | undefined
 
-  constructor(what: string, digests: { readonly expected: string; readonly actual: string }) {
-    super(`${what} has digest ${digests.actual}, not ${digests.expected}: check the digest, or who changed the chart`)
-    this.expected = digests.expected
-    this.actual = digests.actual
+  constructor(what: string, { expected, actual }: { readonly expected: string; readonly actual?: string }) {
+    const found = actual === undefined ? 'other bytes than' : `digest ${actual}, not`
+    super(`${what} has ${found} ${expected}: check the digest, or who changed the chart`)
+    this.expected = expected
+    this.actual = actual
   }
 }
 

@@ -41,7 +41,7 @@ export function parseDockerConfig(text: string | undefined, source: string): Doc
   if (text === undefined) throw new RegistryCredentialsError(`${source}: has no key ${DOCKER_CONFIG_KEY}; add it`)
   const decoded = decodeJson(Config, Buffer.from(text))
   if ('problem' in decoded) {
-    throw new RegistryCredentialsError(`${source}: ${DOCKER_CONFIG_KEY} is no docker config: ${decoded.problem}`)
+    throw new RegistryCredentialsError(`${source}: ${DOCKER_CONFIG_KEY} is not a docker config: ${decoded.problem}`)
   }
   const entries = Object.entries(decoded.value.auths ?? {})
   return new Map(entries.map(([key, entry]) => [normalizeKey(key), asCredentials(entry)]))

@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { digestOf } from '@reeve/oci'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ChartInvalidError } from '../errors.ts'
 import { ChartCache } from './chart-cache.ts'
-import { digestOf } from './chart-digest.ts'
 
 let folder: string
 beforeEach(async () => {

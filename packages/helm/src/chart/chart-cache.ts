@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '@reeve/kube'
+import { digestOf } from '@reeve/oci'
 import { DEFAULT_CACHE_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
-import { digestOf } from './chart-digest.ts'
 
 /** Answers of so many sources are remembered. */
 const MAX_ANSWERS = 1_000

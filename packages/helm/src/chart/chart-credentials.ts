@@ -1,7 +1,7 @@
 /** Reads the credentials of a chart source from a Secret. */
-import { isRecord, type Secret } from '@reeve/kube'
+import type { Secret } from '@reeve/kube'
+import { credentialsFor, DOCKER_CONFIG_KEY, parseDockerConfig, RegistryCredentialsError } from '@reeve/oci'
 import { InvalidHelmRequestError } from '../errors.ts'
-import { objectAt, textAt } from '../json-shape.ts'
 import type { ChartCredentials } from './chart-source.ts'
 
 /** Keys of the Secret, and what they hold. */
@@ -38,25 +38,23 @@ export function chartCredentials(secret: Secret, url: string): ChartCredentials 
   if ((found.clientCertificate === undefined) !== (found.clientKey === undefined)) {
     throw new InvalidHelmRequestError(`${where} has only one of tls.crt and tls.key`)
   }
-  const docker = read('.dockerconfigjson')
+  const docker = read(DOCKER_CONFIG_KEY)
   return docker === undefined ? found : { ...found, ...dockerCredentials(docker, url, where) }
 }
 
 function dockerCredentials(text: string, url: string, where: string): ChartCredentials {
-  let config: unknown
+  const { host, pathname } = URL.parse(url.replace(/^oci:/, 'https:')) ?? { host: '', pathname: '' }
   try {
-    config = JSON.parse(text)
-  } catch {
-    // Said below; the parser's message would quote the Secret.
+    const config = parseDockerConfig(text, where)
+    const entry = credentialsFor(config, { registry: host, repository: pathname.replaceAll(/^\/|\/$/g, '') })
+    const { username, password, registryToken: token } = entry ?? {}
+    return {
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(token !== undefined && { token }),
+    }
+  } catch (error) {
+    if (!(error instanceof RegistryCredentialsError)) throw error
+    throw new InvalidHelmRequestError(error.message)
   }
-  if (!isRecord(config)) throw new InvalidHelmRequestError(`${where}: .dockerconfigjson is no JSON object`)
-  const host = URL.parse(url.replace(/^oci:/, 'https:'))?.host ?? ''
-  const auths = objectAt(config, 'auths')
-  const key = [host, `https://${host}`, `https://${host}/v1/`].find((candidate) => Object.hasOwn(auths, candidate))
-  if (key === undefined) return {}
-  const entry = objectAt(auths, key)
-  const decoded = Buffer.from(textAt(entry, 'auth') ?? '', 'base64').toString('utf8')
-  const [, user, secret] = /^([^:]*):([\s\S]*)$/.exec(decoded) ?? []
-  const [username, password] = [textAt(entry, 'username') ?? user, textAt(entry, 'password') ?? secret]
-  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) }
 }

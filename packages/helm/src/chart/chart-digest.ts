@@ -1,13 +1,7 @@
-/** Names bytes by their content. */
-import { createHash } from 'node:crypto'
+/** Reads digests as users and indexes write them. */
 import { InvalidHelmRequestError } from '../errors.ts'
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/
-
-/** The digest of `bytes`, as `sha256:` and 64 hexadecimal digits. */
-export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-}
 
 /** The digest as this package writes it; `where` names it when it is none. Indexes leave out `sha256:`. */
 export function parseDigest(text: string, where: string): string {

@@ -1,11 +1,13 @@
 /** Turns chart sources into charts on this machine. */
+
 import { access, readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Clock, systemClock, untilAborted, withDeadline } from '@reeve/kube'
+import { digestOf } from '@reeve/oci'
 import * as defaults from '../defaults.ts'
 import { ChartInvalidError, ChartNotFoundError, ChartUnreachableError, DigestMismatchError } from '../errors.ts'
 import { ChartCache } from './chart-cache.ts'
-import { digestOf, parseDigest } from './chart-digest.ts'
+import { parseDigest } from './chart-digest.ts'
 import type { ArchiveSource, ChartResolver, ChartSource, ResolveChartOptions, ResolvedChart } from './chart-source.ts'
 import { type FetchChartOptions, fetchChart, type RemoteChartSource } from './fetch-chart.ts'
 import { type ArchiveLimits, inspectArchive } from './inspect-chart.ts'

@@ -1,13 +1,14 @@
 /** Asks a source on the network for a chart. */
+import type { Sender } from '@reeve/http'
+import { digestOf } from '@reeve/oci'
 import semver from 'semver'
-import { ChartInvalidError, ChartRefusedError, DigestMismatchError } from '../errors.ts'
+import { ChartInvalidError, DigestMismatchError } from '../errors.ts'
 import type { ChartMetadata } from '../release/release.ts'
-import { digestOf, parseDigest } from './chart-digest.ts'
+import { parseDigest } from './chart-digest.ts'
+import { download, openSource } from './chart-http.ts'
 import type { OciSource, RepositorySource, UrlSource } from './chart-source.ts'
-import { type HttpAnswer, HttpSource } from './fetch-bytes.ts'
 import { type ArchiveLimits, inspectArchive } from './inspect-chart.ts'
-import { OciRepository } from './oci-registry.ts'
-import { basicAuthorization } from './registry-authorization.ts'
+import { findOciChart } from './oci-chart.ts'
 import { findInIndex } from './repository-index.ts'
 
 /** A source on the network. */
@@ -47,41 +48,50 @@ export async function fetchChart(
   what: string,
   options: FetchChartOptions,
 ): Promise<FetchedChart> {
-  // Every return waits: the connections are closed as soon as this function is left.
-  await using http = new HttpSource({ ...options, ...(source.credentials && { credentials: source.credentials }) })
-  if (source.type === 'oci') {
-    const repository = new OciRepository(http, source, what)
-    const { digest, version } = await repository.find()
-    const pull = () => repository.pull(digest, options.maxChartBytes)
-    return await complete(what, { name: repository.chartName, version, digest }, pull, options)
+  const sender = openSource(what, { ...options, ...(source.credentials && { credentials: source.credentials }) })
+  try {
+    return await fetchFrom(sender, source, what, options)
+  } finally {
+    await sender.close()
   }
-  if (source.type === 'repository') return await fromRepository(http, source, what, options)
-  const digest = parseDigest(source.digest, `${what}: digest`)
-  const url = parseUrl(source.url, what)
-  return await complete(
-    what,
-    { digest },
-    () => download(http, url, source, { what, maxBytes: options.maxChartBytes }),
-    options,
-  )
 }
 
-async function fromRepository(http: HttpSource, source: RepositorySource, what: string, options: FetchChartOptions) {
+async function fetchFrom(
+  sender: Sender,
+  source: RemoteChartSource,
+  what: string,
+  options: FetchChartOptions,
+): Promise<FetchedChart> {
+  const { signal, maxChartBytes: maxBytes } = options
+  if (source.type === 'oci') {
+    const { name, version, digest, pull } = await findOciChart(source, { sender, what, signal })
+    return complete(what, { name, version, digest }, () => pull(maxBytes), options)
+  }
+  if (source.type === 'repository') return fromRepository(sender, source, what, options)
+  const digest = parseDigest(source.digest, `${what}: digest`)
+  const request = { what, url: parseUrl(source.url, what), maxBytes, signal, ...authorizationOf(source) }
+  return complete(what, { digest }, () => download(sender, request), options)
+}
+
+async function fromRepository(
+  sender: Sender,
+  source: RepositorySource,
+  what: string,
+  options: FetchChartOptions,
+): Promise<FetchedChart> {
+  const { signal, maxIndexBytes, maxChartBytes } = options
   const base = parseUrl(source.url.replace(/\/*$/, '/'), what)
-  const index = await download(http, new URL('index.yaml', base), source, { what, maxBytes: options.maxIndexBytes })
+  const indexRequest = { what, url: new URL('index.yaml', base), maxBytes: maxIndexBytes, signal }
+  const index = await download(sender, { ...indexRequest, ...authorizationOf(source) })
   const entry = findInIndex(index.toString('utf8'), source.chart, source.version || undefined, what)
   const digest = source.digest === undefined ? entry.digest : parseDigest(source.digest, `${what}: digest`)
   const url = URL.parse(entry.url, base.href)
-  if (url === null) throw new ChartInvalidError(`${what}: index.yaml has an address that is none`)
+  if (url === null) throw new ChartInvalidError(`${what}: index.yaml has an address that is not a URL`)
   const expected = { name: source.chart, version: entry.version, ...(digest !== undefined && { digest }) }
   // The index may point anywhere; credentials are for the repository alone.
-  const credentials = url.origin === base.origin ? source : {}
-  return complete(
-    what,
-    expected,
-    () => download(http, url, credentials, { what, maxBytes: options.maxChartBytes }),
-    options,
-  )
+  const authorization = url.origin === base.origin ? authorizationOf(source) : {}
+  const request = { what, url, maxBytes: maxChartBytes, signal, ...authorization }
+  return complete(what, expected, () => download(sender, request), options)
 }
 
 /** Gets the bytes unless they are known, and makes sure that they are what they should be. */
@@ -108,26 +118,16 @@ async function complete(
   return { bytes, digest, metadata, wasKnown: known !== undefined }
 }
 
-async function download(
-  http: HttpSource,
-  url: URL,
-  { credentials }: Pick<UrlSource, 'credentials'>,
-  { what, maxBytes }: { readonly what: string; readonly maxBytes: number },
-): Promise<Buffer> {
-  const authorization =
-    credentials?.token === undefined ? basicAuthorization(credentials) : `Bearer ${credentials.token}`
-  const answer: HttpAnswer = await http.get(what, {
-    url,
-    maxBytes,
-    ...(authorization !== undefined && { authorization }),
-  })
-  if (answer.status === 200) return answer.bytes
-  throw new ChartRefusedError(`${what}: ${url.host} refuses the credentials; check the Secret`)
+function authorizationOf({ credentials }: Pick<UrlSource, 'credentials'>): { readonly authorization?: string } {
+  const { username, password = '', token } = credentials ?? {}
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (username === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
 function parseUrl(text: string, what: string): URL {
   const url = URL.parse(text)
-  if (url === null) throw new ChartInvalidError(`${what} is no address`)
+  if (url === null) throw new ChartInvalidError(`${what} is not a URL`)
   if (url.username !== '' || url.password !== '') {
     throw new ChartInvalidError(`${what}: credentials belong into a Secret, not into the address`)
   }
