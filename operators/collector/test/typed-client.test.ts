@@ -8,7 +8,7 @@ import { CollectorCrd, Collectors } from '../src/index.ts'
 import { collectorOf } from '../src/testing/collector.ts'
 
 test('come from the definition of the resource, with the types of its fields', async () => {
-  const cluster = await startEmbeddedCluster({ listen: false })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow' })
   const client = createClient({
     transport: { send: (request) => cluster.handle(request), close: async () => undefined },
   })

@@ -11,14 +11,15 @@ Starts a Kubernetes API server with simulated nodes and workloads.
   --kubeconfig <path>       where to write the kubeconfig (default: ./reeve-cluster.kubeconfig)
   --data-dir <path>         keep the cluster's state across restarts
   --nodes <number>          simulated nodes (default: 3)
-  --authorization <mode>    AlwaysAllow or RBAC (default: AlwaysAllow)
+  --authorization <mode>    RBAC or AlwaysAllow (default: RBAC)
+  --anonymous-auth          let requests without credentials in, as system:anonymous
   --no-controllers          only the API server: nothing runs, nothing is collected
   --help                    show this text
 
 Examples:
   reeve-cluster
   reeve-cluster --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
-  reeve-cluster --authorization RBAC --nodes 100
+  reeve-cluster --nodes 100 --authorization AlwaysAllow
 
 Exit code: 0 when it was told to stop, 1 when it could not start, 2 when the command line is wrong.
 `
@@ -40,7 +41,8 @@ function readArguments(
       kubeconfig: { type: 'string', default: 'reeve-cluster.kubeconfig' },
       'data-dir': { type: 'string' },
       nodes: { type: 'string' },
-      authorization: { type: 'string', default: 'AlwaysAllow' },
+      authorization: { type: 'string', default: 'RBAC' },
+      'anonymous-auth': { type: 'boolean', default: false },
       'no-controllers': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -48,12 +50,14 @@ function readArguments(
   if (values.help) return undefined
   const { authorization } = values
   if (authorization !== 'AlwaysAllow' && authorization !== 'RBAC') {
-    throw new UsageError(`--authorization is AlwaysAllow or RBAC, not ${JSON.stringify(authorization)}`)
+    throw new UsageError(`--authorization is RBAC or AlwaysAllow, not ${JSON.stringify(authorization)}`)
   }
   return {
     kubeconfig: values.kubeconfig,
     options: {
       authorization,
+      anonymousAuth: values['anonymous-auth'],
+      onWarning: (message) => process.stderr.write(`WARNING: ${message}\n`),
       controllers: !values['no-controllers'],
       ...(values.port === undefined ? {} : { port: number('--port', values.port, 65_535) }),
       ...(values.nodes === undefined ? {} : { nodes: number('--nodes', values.nodes, 5_000) }),
@@ -80,13 +84,14 @@ async function main(): Promise<void> {
   // Loaded only now: help and mistakes are answered at once.
   const { startEmbeddedCluster } = await import('./cluster.ts')
   const cluster = await startEmbeddedCluster(read.options)
-  await cluster.writeKubeconfig(read.kubeconfig)
-  process.stdout.write(`cluster is ready at ${cluster.url}\n\n  kubectl --kubeconfig ${read.kubeconfig} get nodes\n\n`)
   const stop = () => {
     void cluster.stop().then(() => process.exit(0))
   }
+  // Before anybody is told that it is ready, and may stop it.
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
+  await cluster.writeKubeconfig(read.kubeconfig)
+  process.stdout.write(`cluster is ready at ${cluster.url}\n\n  kubectl --kubeconfig ${read.kubeconfig} get nodes\n\n`)
 }
 
 try {

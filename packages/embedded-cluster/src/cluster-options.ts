@@ -23,8 +23,18 @@ export interface EmbeddedClusterOptions {
   readonly clock?: Clock
   /** Numbers from 0 (inclusive) to 1 (exclusive) for names, uids and jitter. @default the system's secure source */
   readonly random?: () => number
-  /** The authorization mode. @default 'AlwaysAllow' */
+  /**
+   * The authorization mode. `AlwaysAllow` allows every authenticated user everything; it starts faster, which suits tests
+   * without sockets.
+   * @default 'RBAC'
+   */
   readonly authorization?: 'AlwaysAllow' | 'RBAC'
+  /**
+   * Whether requests over the socket without credentials are accepted, as the user `system:anonymous`. With RBAC this user
+   * can only read health and version; with `AlwaysAllow` it can do everything.
+   * @default false
+   */
+  readonly anonymousAuth?: boolean
   /** Static bearer tokens and their users. @default none */
   readonly tokens?: ReadonlyMap<string, UserInfo>
   /**
@@ -47,6 +57,8 @@ export interface EmbeddedClusterOptions {
   readonly eventWindow?: { readonly maxEvents?: number; readonly maxAgeMs?: number }
   /** A slow watch with more undelivered events than this is closed. @default 10_000 */
   readonly maxBufferedEvents?: number
+  /** Called when others than its owner can reach or use the cluster. @default a warning of the process */
+  readonly onWarning?: (message: string) => void
   /** Called for failures inside the cluster that are retried. @default failures are not reported */
   readonly onError?: (error: unknown, where: string) => void
 }

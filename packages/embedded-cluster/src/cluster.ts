@@ -1,5 +1,5 @@
 /** Starts a cluster: an API server, its controllers and, optionally, a TLS front. */
-import { writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { CertificateAuthority } from './auth/certificates.ts'
 import { ensureDefaultRoles } from './auth/default-roles.ts'
 import { ensureSystemObjects } from './bootstrap.ts'
@@ -7,6 +7,7 @@ import type { EmbeddedClusterOptions } from './cluster-options.ts'
 import { createControllers } from './controllers/index.ts'
 import type { SimulatorController } from './controllers/simulator-controller.ts'
 import { DEFAULT_HOST } from './defaults.ts'
+import { exposureWarnings, urlHost } from './exposure.ts'
 import type { FaultInjector } from './faults/fault-injector.ts'
 import type { RequestLog } from './faults/request-log.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
@@ -60,7 +61,7 @@ export interface EmbeddedCluster extends AsyncDisposable {
  * await cluster.writeKubeconfig('/tmp/kubeconfig') // then: kubectl --kubeconfig /tmp/kubeconfig get nodes
  *
  * @example
- * const cluster = await startEmbeddedCluster({ listen: false, clock, controllers: false })
+ * const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, controllers: false })
  * const response = await cluster.handle({ method: 'GET', path: '/api/v1/pods', headers: {} })
  */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
@@ -69,7 +70,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
     const { api } = parts
     for (const controller of parts.controllers) controller.start()
     await ensureSystemObjects(api)
-    if (options.authorization === 'RBAC') await ensureDefaultRoles(api)
+    if (options.authorization !== 'AlwaysAllow') await ensureDefaultRoles(api)
     const listener = options.listen === false ? undefined : await Listener.start(options, parts)
     const controllers = startControllers(options, parts, listener)
     return new RunningCluster(parts, controllers, listener)
@@ -133,7 +134,7 @@ class Listener {
   static async start(options: EmbeddedClusterOptions, parts: ServerParts): Promise<Listener> {
     const host = options.host ?? DEFAULT_HOST
     const authority = await openAuthority(parts.journal)
-    const hosts = [...new Set([host, 'localhost', '127.0.0.1', ...(options.hostnames ?? [])])]
+    const hosts = [...new Set([host, 'localhost', '127.0.0.1', '::1', ...(options.hostnames ?? [])])]
     const server = await authority.issueServer({
       hosts: [...hosts, 'kubernetes', 'kubernetes.default.svc', '10.96.0.1'],
     })
@@ -147,11 +148,13 @@ class Listener {
       host,
     })
     await front.listen(options.port ?? 0)
+    const warn = options.onWarning ?? ((message) => process.emitWarning(message, 'EmbeddedClusterWarning'))
+    for (const warning of exposureWarnings(front.address, options)) warn(warning)
     return new Listener(authority.certificate, front, host, admin)
   }
 
   get url(): string {
-    return `https://${this.#host}:${this.front.port}`
+    return `https://${urlHost(this.#host)}:${this.front.port}`
   }
 
   kubeconfig(): string {
@@ -199,7 +202,14 @@ class RunningCluster implements EmbeddedCluster {
   }
 
   async writeKubeconfig(path: string): Promise<void> {
-    await writeFile(path, this.adminKubeconfig(), { mode: 0o600 })
+    const file = await open(path, 'w', 0o600)
+    try {
+      // A file that was there before keeps its mode otherwise.
+      await file.chmod(0o600)
+      await file.writeFile(this.adminKubeconfig())
+    } finally {
+      await file.close()
+    }
   }
 
   handle(request: ServerRequest): Promise<ServerResponse> {

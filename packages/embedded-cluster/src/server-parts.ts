@@ -124,13 +124,14 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
       definitionOfKind: (group, kind) => customResources.definitionOfKind(group, kind),
     }),
   )
-  const rbac = options.authorization === 'RBAC' ? new RbacAuthorizer(api) : undefined
+  const rbac = options.authorization === 'AlwaysAllow' ? undefined : new RbacAuthorizer(api)
   const authorizer: Authorizer = rbac ?? alwaysAllow
   const tokens = openTokens(journal, { api, clock, randomUuid })
   late.issueToken = createTokenIssuer({ api, clock, tokens })
   const authenticator = new Authenticator({
     ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
     verifiers: [(token) => tokens.verify(token)?.user],
+    allowAnonymous: options.anonymousAuth ?? false,
   })
   const reviews = authenticationReviews({ authenticator, serviceAccountTokens: tokens, clock })
   for (const [resource, review] of [...accessReviews(authorizer), ...reviews]) virtualCreates.set(resource, review)

@@ -9,7 +9,7 @@ afterEach(async () => {
 })
 
 async function start(): Promise<EmbeddedCluster> {
-  const cluster = await startEmbeddedCluster({ listen: false, controllers: false })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
   clusters.push(cluster)
   return cluster
 }

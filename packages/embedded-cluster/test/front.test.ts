@@ -91,9 +91,9 @@ describe('the identity', () => {
     })
   })
 
-  test('is anonymous without a certificate, and an invalid token is rejected', async () => {
+  test('is required: a certificate or a valid token', async () => {
     const anonymous = { ca: cluster.caPem }
-    expect((await http1('/version', { identity: anonymous })).status).toBe(200)
+    expect((await http1('/version', { identity: anonymous })).status).toBe(401)
     const headers = { authorization: 'Bearer nonsense' }
     expect((await http1('/version', { identity: anonymous, headers })).status).toBe(401)
   })

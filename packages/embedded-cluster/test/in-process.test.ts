@@ -4,7 +4,7 @@ import { type EmbeddedCluster, type JsonObject, startEmbeddedCluster } from '../
 let cluster: EmbeddedCluster
 
 beforeEach(async () => {
-  cluster = await startEmbeddedCluster({ listen: false, controllers: false })
+  cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
 })
 
 afterEach(() => cluster.stop())

@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 const start = (...args: string[]) =>
   startClusterProcess(
     ...['--data-dir', join(folder, 'data'), '--kubeconfig', join(folder, 'kubeconfig')],
-    ...['--no-controllers', '--authorization', 'RBAC', ...args],
+    ...['--no-controllers', ...args],
   )
 
 async function connect(): Promise<RawClient> {

@@ -20,7 +20,13 @@ afterEach(async () => {
 })
 
 async function open(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-  const cluster = await startEmbeddedCluster({ listen: false, controllers: false, dataDir: directory, ...options })
+  const cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    controllers: false,
+    dataDir: directory,
+    ...options,
+  })
   clusters.push(cluster)
   return cluster
 }

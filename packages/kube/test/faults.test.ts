@@ -18,7 +18,7 @@ const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { a: 
 
 async function setUp() {
   const clock = new ManualClock()
-  const cluster = await startEmbeddedCluster({ listen: false, controllers: false })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: () => cluster.stop() }
   const client = createClient({ transport, clock, random: () => 0 })
   return { clock, cluster, client, [Symbol.asyncDispose]: () => client.close() }

@@ -12,7 +12,13 @@ let clock: SimulatedClock
 let cluster: EmbeddedCluster
 beforeEach(async () => {
   clock = new SimulatedClock()
-  cluster = await startEmbeddedCluster({ listen: false, controllers: false, clock, random: seededRandom(1) })
+  cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    controllers: false,
+    clock,
+    random: seededRandom(1),
+  })
 })
 afterEach(() => cluster.stop())
 

@@ -59,7 +59,8 @@ async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<Clust
   // Imported lazily: a suite on a real cluster does not need it.
   const { startEmbeddedCluster } = await import('@reeve/embedded-cluster')
   const folder = await mkdtemp(join(tmpdir(), 'reeve-cluster-'))
-  const cluster = await startEmbeddedCluster({ authorization: 'RBAC', nodes: 3, ...options })
+  // As on the real one, requests without credentials are those of system:anonymous.
+  const cluster = await startEmbeddedCluster({ anonymousAuth: true, nodes: 3, ...options })
   const kubeconfigPath = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfigPath)
   return assemble('embedded', kubeconfigPath, {

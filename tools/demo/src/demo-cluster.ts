@@ -42,7 +42,7 @@ export async function openDemoCluster(choice: ClusterChoice, options: { readonly
 }
 
 async function openEmbedded(port: number): Promise<DemoCluster> {
-  const cluster = await startEmbeddedCluster({ port, authorization: 'RBAC', nodes: 3 }).catch((error: unknown) => {
+  const cluster = await startEmbeddedCluster({ port, nodes: 3 }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     throw new Error(`port ${port} is taken: choose another by --port, or leave it out to get a free one`)
   })

@@ -53,7 +53,13 @@ export class SimulatedStage {
 
   static async start(): Promise<SimulatedStage> {
     const clock = new SimulatedClock()
-    const cluster = await startEmbeddedCluster({ listen: false, clock, random: seededRandom(1), nodes: 3 })
+    const cluster = await startEmbeddedCluster({
+      listen: false,
+      authorization: 'AlwaysAllow',
+      clock,
+      random: seededRandom(1),
+      nodes: 3,
+    })
     const stage = new SimulatedStage(clock, cluster)
     // The manifest is what the server accepts; the built-in type spells its schema out.
     const manifest = crdManifest(CollectorCrd)

@@ -58,7 +58,13 @@ export class ScratchCluster implements AsyncDisposable {
 
   /** Starts one with the namespaces that every cluster has, and with Istio's kinds if there are such. */
   static async start(clock: Clock, { hasIstio }: { readonly hasIstio: boolean }): Promise<ScratchCluster> {
-    const cluster = await startEmbeddedCluster({ listen: false, controllers: false, clock, random: repeatable() })
+    const cluster = await startEmbeddedCluster({
+      listen: false,
+      authorization: 'AlwaysAllow',
+      controllers: false,
+      clock,
+      random: repeatable(),
+    })
     const scratch = new ScratchCluster(cluster, clock)
     for (const manifest of [...crdManifests(), ...(hasIstio ? ISTIO_KINDS.map(openDefinition) : [])]) {
       // The manifest keeps its spec open; the cluster checks it.

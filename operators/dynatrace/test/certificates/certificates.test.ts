@@ -44,7 +44,13 @@ let running: Promise<void> | undefined
 
 beforeEach(async () => {
   clock = new SimulatedClock()
-  cluster = await startEmbeddedCluster({ listen: false, clock, random: seededRandom(1), controllers: false })
+  cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    clock,
+    random: seededRandom(1),
+    controllers: false,
+  })
   client = createClient({
     clock,
     transport: { send: (request) => cluster.handle(request), close: async () => undefined },

@@ -36,6 +36,7 @@ beforeEach(async () => {
   refuse = () => undefined
   cluster = await startEmbeddedCluster({
     listen: false,
+    authorization: 'AlwaysAllow',
     controllers: false,
     callWebhook: ({ url, review, signal }) =>
       new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,

@@ -44,7 +44,7 @@ const PATIENCE_MS = 30 * 60_000
 export async function setStage(): Promise<Stage> {
   const clock = new SimulatedClock()
   const random = seededRandom(1)
-  const cluster = await startEmbeddedCluster({ listen: false, clock, random, nodes: 3 })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, random, nodes: 3 })
   const connect = (userAgent: string, isCut: () => boolean = () => false) =>
     createClient({
       clock,

@@ -20,16 +20,17 @@ function refusal(action: () => unknown): StatusError {
 describe('authentication', () => {
   const authenticator = new Authenticator({ tokens: new Map([['s3cret', jane]]) })
 
-  it('takes a request without credentials as anonymous', () => {
-    expect(authenticator.authenticate({ headers: {} })).toEqual({
+  it('refuses a request without credentials', () => {
+    const error = refusal(() => authenticator.authenticate({ headers: {} }))
+    expect(error).toMatchObject({ code: 401, reason: 'Unauthorized' })
+  })
+
+  it('takes a request without credentials as anonymous where that is allowed', () => {
+    const open = new Authenticator({ allowAnonymous: true })
+    expect(open.authenticate({ headers: {} })).toEqual({
       username: 'system:anonymous',
       groups: ['system:unauthenticated'],
     })
-  })
-
-  it('refuses a request without credentials where anonymous requests are off', () => {
-    const strict = new Authenticator({ allowAnonymous: false })
-    expect(refusal(() => strict.authenticate({ headers: {} }))).toMatchObject({ code: 401, reason: 'Unauthorized' })
   })
 
   it('knows fixed tokens, whatever the case of the scheme', () => {

@@ -22,7 +22,7 @@ export interface AuthenticatorOptions {
   readonly tokens?: ReadonlyMap<string, UserInfo>
   /** Asked in order after the fixed tokens, such as `ServiceAccountTokens.verify`. @default none */
   readonly verifiers?: readonly TokenVerifier[]
-  /** Whether requests without credentials go on as `system:anonymous`. @default true */
+  /** Whether requests without credentials go on as `system:anonymous`. @default false */
   readonly allowAnonymous?: boolean
 }
 
@@ -52,7 +52,7 @@ export class Authenticator {
   constructor(options: AuthenticatorOptions = {}) {
     for (const [token, user] of options.tokens ?? []) this.#tokens.set(digest(token), user)
     this.#verifiers = options.verifiers ?? []
-    this.#allowAnonymous = options.allowAnonymous ?? true
+    this.#allowAnonymous = options.allowAnonymous ?? false
   }
 
   /** Who makes the request. Throws a 401 for a bad token, and for no credentials where those are needed. */

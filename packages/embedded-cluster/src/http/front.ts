@@ -51,6 +51,12 @@ const http1Limits = {
 /** How much of a body that is too large is read and forgotten, for a client that listens only when it has sent all. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
+/** An address that the server listens on. */
+export interface ListenAddress {
+  readonly address: string
+  readonly port: number
+}
+
 /** Listens, and can stop listening and listen again on the same port, as a server that restarts does. */
 export class Front {
   readonly #options: FrontOptions
@@ -58,7 +64,7 @@ export class Front {
   readonly #secureSockets = new Set<TLSSocket>()
   #activeResponses = 0
   #server: Http2SecureServer | undefined
-  #port = 0
+  #address: ListenAddress = { address: '', port: 0 }
 
   constructor(options: FrontOptions) {
     this.#options = options
@@ -66,7 +72,12 @@ export class Front {
 
   /** The port of the last {@link listen}. */
   get port(): number {
-    return this.#port
+    return this.#address.port
+  }
+
+  /** Where the last {@link listen} took place, a name resolved to its address. */
+  get address(): ListenAddress {
+    return this.#address
   }
 
   /** Starts to accept connections. Port 0 takes a free one. */
@@ -112,8 +123,8 @@ export class Front {
     })
     server.on('error', () => undefined)
     this.#server = server
-    const address = server.address() as AddressInfo
-    this.#port = address.port
+    const { address, port: boundPort } = server.address() as AddressInfo
+    this.#address = { address, port: boundPort }
   }
 
   /**

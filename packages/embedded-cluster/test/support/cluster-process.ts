@@ -12,6 +12,8 @@ export interface ClusterProcess extends AsyncDisposable {
   kill(): Promise<void>
   /** Stops it like Ctrl-C, and returns the exit code. */
   terminate(): Promise<number | null>
+  /** Everything that it wrote to the standard error, once it has ended. */
+  readonly errors: Promise<string>
 }
 
 /** Starts it and waits until it reports that it is ready; rejects with its output if it exits before. */
@@ -27,7 +29,17 @@ export async function startClusterProcess(...args: string[]): Promise<ClusterPro
   const kill = async () => {
     await end('SIGKILL')()
   }
-  return { url: await readyUrl(child), kill, terminate: end('SIGTERM'), [Symbol.asyncDispose]: kill }
+  const errors = errorsOf(child)
+  return { url: await readyUrl(child), kill, terminate: end('SIGTERM'), errors, [Symbol.asyncDispose]: kill }
+}
+
+async function errorsOf(child: ChildProcess): Promise<string> {
+  let errors = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
+  await once(child, 'close')
+  return errors
 }
 
 function readyUrl(child: ChildProcess): Promise<string> {

@@ -4,7 +4,7 @@
 import { startEmbeddedCluster } from '../../src/index.ts'
 
 const [, , dataDir = ''] = process.argv
-const cluster = await startEmbeddedCluster({ listen: false, controllers: false, dataDir })
+const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false, dataDir })
 for (let index = 0; ; index += 1) {
   const metadata = { name: `n${index}`, namespace: 'default' }
   await cluster.api.create('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })

@@ -33,7 +33,9 @@ export class InProcess {
   }
 
   static async start(options: EmbeddedClusterOptions = {}): Promise<InProcess> {
-    return new InProcess(await startEmbeddedCluster({ listen: false, controllers: false, ...options }))
+    return new InProcess(
+      await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false, ...options }),
+    )
   }
 
   async send(method: Method, path: string, body?: unknown, options: InProcessOptions = {}): Promise<InProcessResponse> {

@@ -26,7 +26,14 @@ export async function simulatedWorld(
 ): Promise<SimulatedWorld> {
   const clock = new SimulatedClock()
   const random = seededRandom(options.seed ?? 1)
-  const cluster = await startEmbeddedCluster({ listen: false, controllers: false, clock, random, ...options.cluster })
+  const cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    controllers: false,
+    clock,
+    random,
+    ...options.cluster,
+  })
   const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
   const client = createClient({ transport, clock, random })
   const cache = new Cache(client, { clock, random, ...options.cache })

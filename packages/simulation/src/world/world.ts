@@ -68,7 +68,14 @@ export async function createWorld({ seed, disturbance = {}, operator, limits }: 
   // An hour of history, so that an old view can be shown long after; when it expires is up to the patterns.
   const eventWindow = { maxAgeMs: 3_600_000 }
   const random = seededRandom(seed)
-  const cluster = await startEmbeddedCluster({ listen: false, clock, random, nodes: 3, eventWindow })
+  const cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    clock,
+    random,
+    nodes: 3,
+    eventWindow,
+  })
   const bounds = new RunBounds(limits)
   return new World({ seed, clock, cluster, disturbance, bounds, makeWorld: operator?.world?.bind(operator) })
 }

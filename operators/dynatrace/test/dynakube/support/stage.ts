@@ -70,6 +70,7 @@ export async function setStage(
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
   const cluster = await startEmbeddedCluster({
     listen: false,
+    authorization: 'AlwaysAllow',
     clock,
     nodes: 3,
     callWebhook: ({ url, review, signal }) =>

@@ -64,7 +64,7 @@ export async function setNodesStage(): Promise<NodesStage> {
   const environment = await startEnvironmentSimulator({ tenants: [{ id: TENANT }] })
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
-  const cluster = await startEmbeddedCluster({ listen: false, clock, controllers: false })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, controllers: false })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
   const client = createClient({ transport, clock })
   await prepare(client, environment)

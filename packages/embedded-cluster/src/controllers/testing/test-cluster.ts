@@ -40,7 +40,13 @@ export class TestCluster {
   static async start(options: ControllersOptions): Promise<TestCluster> {
     let rest = async (): Promise<void> => undefined
     const clock = new TestClock(() => rest())
-    const embedded = await startEmbeddedCluster({ listen: false, controllers: false, clock, random: sequence() })
+    const embedded = await startEmbeddedCluster({
+      listen: false,
+      authorization: 'AlwaysAllow',
+      controllers: false,
+      clock,
+      random: sequence(),
+    })
     const cluster = new TestCluster(embedded, clock, options)
     rest = () => cluster.#rest()
     await cluster.settle()
