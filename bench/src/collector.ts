@@ -121,6 +121,7 @@ async function startOperator(binary: HelmBinary, kubeconfig: string, resyncMs?: 
     client,
     helm,
     charts: new ChartStore(folder),
+    adminNamespaces: ['default'],
     settings: { clusters: { development: { type: 'directory', location: CHARTS } } },
     onReconcile: () => counts.looks++,
     ...(resyncMs !== undefined && { resyncMs }),

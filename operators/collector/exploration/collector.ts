@@ -85,6 +85,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
           client,
           helm: wrap(new SimulatedHelm(world, { call, outlivesOperator })),
           charts: chartsBehind(call, place.clock),
+          adminNamespaces: [logs.namespace ?? ''],
           settings: { clusters: { [CLUSTER]: { type: 'directory', location: '/charts' } } },
           clock: place.clock,
           random: place.random,

@@ -1,9 +1,18 @@
 /** The Collector operator as one value: controller, events and election in a manager. */
 import type { ChartResolver } from '@reeve/helm'
 import { HELM_FIELD_MANAGER, releaseSelector } from '@reeve/helm'
-import { type KubeObject, Namespaces, type Resource, Secrets } from '@reeve/kube'
+import {
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Namespace,
+  Namespaces,
+  type Resource,
+  Secrets,
+} from '@reeve/kube'
 import {
   addWebhooks,
+  annotationsChanged,
   type BackoffOptions,
   type Cache,
   type CertificateManager,
@@ -13,6 +22,7 @@ import {
   type Manager,
   type OperatorFrameOptions,
   operatorFrame,
+  type Predicate,
   type ReconcileRecord,
   type WebhookOptions,
   type WebhookServer,
@@ -23,6 +33,7 @@ import { collectorMetrics } from './metrics.ts'
 import { FIELD_MANAGER } from './reconcile/act.ts'
 import {
   COLLECTOR_INDEXERS,
+  collectorsOfNamespace,
   collectorsOfObject,
   collectorsOfRecord,
   RECORD_INDEXERS,
@@ -32,6 +43,7 @@ import type { ReleaseCommands } from './reconcile/collector-context.ts'
 import { MADE_BY_HELM, ReleaseInspector, WATCHED } from './reconcile/inspect-release.ts'
 import { collectorReconcile } from './reconcile/reconcile.ts'
 import type { CollectorSettings } from './settings.ts'
+import type { TenancyRules } from './tenancy/target-namespace.ts'
 import { collectorWebhook } from './webhook.ts'
 
 /** Options of {@link createCollectorOperator}. */
@@ -39,6 +51,13 @@ export interface CollectorOperatorOptions extends OperatorFrameOptions {
   readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
+  /** Where the operator itself runs: no Collector may target it. @default not known */
+  readonly operatorNamespace?: string
+  /**
+   * Collectors in these namespaces may target any namespace of a tenant, and have it created; all others their own, and
+   * those that accept them. @default the operator's own
+   */
+  readonly adminNamespaces?: readonly string[]
   /** Look after the Collectors of this namespace only: several operators may share a cluster. @default all */
   readonly namespace?: string
   /** How many Collectors are worked on at the same time. @default 10 */
@@ -90,15 +109,20 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
   const frame = operatorFrame(FIELD_MANAGER, options)
   const { manager, cache, environment } = frame
-  const route = collectorWebhook({
+  const tenancy = tenancyOf(options)
+  const rules = {
     clusters: Object.keys(options.settings.clusters),
     areChartOverridesAllowed: options.settings.chartOverrides ?? false,
-  })
+    tenancy,
+  }
+  // Asked of the server: a replica that does not lead, whose cache is empty, answers as well.
+  const route = collectorWebhook(rules, (name, signal) => findNamespace(options.client, name, signal))
   const webhook = options.webhook && addWebhooks(frame, options.client, [route], options.webhook)
   const reconcile = collectorReconcile({
     helm: options.helm,
     charts: options.charts,
     settings: options.settings,
+    tenancy,
     metrics: collectorMetrics(options.metrics, () => cache.list(Collectors)),
     inspector: new ReleaseInspector({ fieldManager: HELM_FIELD_MANAGER, resyncMs }),
     resyncMs,
@@ -118,6 +142,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
       for: collectors,
       watches: [
         { ...collectors, map: rivals },
+        { resource: Namespaces, predicate: optInChanged, map: collectorsOfNamespace },
         { resource: Secrets, labelSelector: releaseSelector(), indexers: RECORD_INDEXERS, map: collectorsOfRecord },
         ...WATCHED.map((resource) => ({
           // The mapper looks at metadata only, which every object has.
@@ -127,7 +152,6 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
           map: collectorsOfObject,
         })),
       ],
-      reads: [Namespaces],
       reconcile,
       concurrency: options.concurrency ?? 10,
       // An uninstall and what follows it, or an install after a recovery.
@@ -140,4 +164,27 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   manager.add(collectorController)
   const { server, certificates } = webhook ?? {}
   return { manager, cache, controller: collectorController, webhook: server, certificates }
+}
+
+/** Whether an update of a Namespace may change who is accepted, or begins its end. */
+const optInChanged: Predicate<Namespace> = (change) =>
+  annotationsChanged(change) ||
+  (change.type === 'updated' && change.previous.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp)
+
+function tenancyOf({ operatorNamespace, adminNamespaces, settings }: CollectorOperatorOptions): TenancyRules {
+  const own = operatorNamespace === undefined ? [] : [operatorNamespace]
+  return {
+    operatorNamespace,
+    adminNamespaces: adminNamespaces ?? own,
+    protectedNamespaces: settings.protectedNamespaces ?? [],
+  }
+}
+
+async function findNamespace(client: KubeClient, name: string, signal: AbortSignal): Promise<Namespace | undefined> {
+  try {
+    return await client.get(Namespaces, { name }, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }

@@ -26,6 +26,11 @@ const settings = Type.Object({
   chartOverrides: Type.Optional(
     Type.Boolean({ description: 'Let Collectors bring their own chart source. @default false' }),
   ),
+  protectedNamespaces: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[a-z0-9][-a-z0-9]*\\*?$' }), {
+      description: 'Namespaces that no Collector may target, besides kube-*; a name that ends in * is a prefix.',
+    }),
+  ),
 })
 
 const SCHEMA = toStructural(settings)

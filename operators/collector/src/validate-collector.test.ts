@@ -38,7 +38,6 @@ describe('a Collector', () => {
 
   it.each([
     ['a tenant that cannot name a namespace', { reference: 'acme corp' }, 'reference', /cannot name a namespace/],
-    ['a namespace of Kubernetes', { reference: 'Kube-System' }, 'reference', /belongs to Kubernetes/],
     ['a name of a release that is too long', { instance: 'x'.repeat(50) }, 'instance', /Helm allows 53; shorten/],
   ])('with %s is refused', (_, tenant, field, message) => {
     const problems = validateCollector(collectorOf({ tenant }))

@@ -89,10 +89,6 @@ function checkNamespace({ tenant: { reference } }: CollectorSpec): readonly Prob
   if (!NAMESPACE.test(namespace)) {
     return [{ field, message: `"${reference}" cannot name a namespace: use letters, digits and dashes in between` }]
   }
-  // What runs there keeps the cluster alive, and no tenant has business in it.
-  if (namespace.startsWith('kube-')) {
-    return [{ field, message: `the namespace "${namespace}" belongs to Kubernetes: use one of the tenant's own` }]
-  }
   return []
 }
 

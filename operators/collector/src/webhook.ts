@@ -1,23 +1,45 @@
 /** The webhook that refuses bad Collectors at the door. */
+import type { Problem } from '@reeve/crd'
+import type { Namespace } from '@reeve/kube'
 import { allow, deny, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
 import type { Collector } from './api/collector.ts'
+import { releaseKeyOf } from './release-key.ts'
+import { type TenancyRules, targetProblem } from './tenancy/target-namespace.ts'
 import { completeCollector, type ValidationRules, validateCollector } from './validate-collector.ts'
 
 /** Where the API server finds the webhook. */
 export const WEBHOOK_PATH = '/validate'
 
+/** What Collectors are held to at the door. */
+export interface AdmissionRules extends ValidationRules {
+  readonly tenancy: TenancyRules
+}
+
+/** The Namespace of that name, if there is one. */
+export type FindNamespace = (name: string, signal: AbortSignal) => Promise<Namespace | undefined>
+
 /**
- * The route of the webhook server. What is being deleted passes: nothing may stand in the way of its finalizer.
+ * The route of the webhook server. What is being deleted passes: nothing may stand in the way of its finalizer. So does a
+ * change that leaves the target as it is: one that has stopped to accept the Collector does not keep it from being
+ * suspended.
  *
  * @example
- * new WebhookRouter([collectorWebhook({ clusters: ['production'] })])
+ * new WebhookRouter([collectorWebhook({ clusters: ['production'], tenancy }, findNamespace)])
  */
-export function collectorWebhook(rules: ValidationRules): WebhookRoute {
-  return validatingWebhook<Collector>(WEBHOOK_PATH, ({ object }) => {
+export function collectorWebhook(rules: AdmissionRules, findNamespace: FindNamespace): WebhookRoute {
+  return validatingWebhook<Collector>(WEBHOOK_PATH, async ({ object, oldObject }, signal) => {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return allow()
-    const problems = validateCollector(completeCollector(object), rules)
-    if (problems.length === 0) return allow()
-    const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
-    return deny(`Collector ${object.metadata.name ?? ''} is not valid: ${message}`, { code: 422, reason: 'Invalid' })
+    const collector = completeCollector(object)
+    const problems = validateCollector(collector, rules)
+    if (problems.length > 0) return refuse(collector, problems)
+    const { namespace } = releaseKeyOf(collector.spec)
+    if (oldObject !== undefined && releaseKeyOf(oldObject.spec).namespace === namespace) return allow()
+    const problem = targetProblem(collector, await findNamespace(namespace, signal), rules.tenancy)
+    return problem === undefined ? allow() : refuse(collector, [problem])
   })
+}
+
+function refuse({ metadata }: Collector, problems: readonly Problem[]) {
+  const message = problems.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
+  return deny(`Collector ${metadata.name ?? ''} is not valid: ${message}`, { code: 422, reason: 'Invalid' })
 }

@@ -21,8 +21,11 @@ describe.skipIf(helmPath === undefined)('the command line (skipped where there i
 
   test('brings the sample up and stops when it is told to', async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'reeve-scratch-'))
-    const args = ['run', '--settings', here('samples/settings.yaml'), '--health-port', '0']
-    const { child, ended } = startCommand(stage, args, { TMPDIR: scratch, NODE_DISABLE_COMPILE_CACHE: '1' })
+    const args = ['run', `--settings=${here('samples/settings.yaml')}`, `--admin-namespaces=${stage.namespace}`]
+    const { child, ended } = startCommand(stage, [...args, '--health-port=0'], {
+      TMPDIR: scratch,
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    })
     const sample = parse(await readFile(here('samples/acme.yaml'), 'utf8')) as Collector
     const { namespace } = stage
     await stage.client.create(Collectors, { ...sample, metadata: { ...sample.metadata, namespace } })

@@ -53,7 +53,8 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
 
   function start(): void {
     const limits = ['--health-port=0', `--helm-timeout=${HELM_TIMEOUT_SECONDS}`]
-    operator = startCommand(stage, ['run', `--settings=${settings}`, `--namespace=${stage.namespace}`, ...limits])
+    const namespaces = [`--namespace=${stage.namespace}`, `--admin-namespaces=${stage.namespace}`]
+    operator = startCommand(stage, ['run', `--settings=${settings}`, ...namespaces, ...limits])
   }
 
   async function untilNewest(name: string, status: string): Promise<void> {

@@ -17,6 +17,8 @@ const LAME_DUCK_MS = 3_000
 
 /** What is open while an operator runs; disposing closes the client. */
 export interface OperatorProcess extends AsyncDisposable {
+  /** Where it runs: the namespace of its Lease. */
+  readonly namespace: string
   /** The cluster it talks to. */
   readonly config: ClusterConfig
   readonly logger: Logger
@@ -58,6 +60,7 @@ export async function openOperatorProcess(
   })
   const address = { port: healthPort }
   return {
+    namespace,
     config,
     logger,
     frame: {

@@ -71,6 +71,7 @@ async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promi
     logger,
     helm,
     charts: new ChartStore(folder),
+    adminNamespaces: [NAMESPACE],
     settings: { clusters: { development: { type: 'directory', location: CHARTS } } },
   })
   // The sample is checked by the operator's own tests.

@@ -7,6 +7,7 @@ import { addRunOptions, type CommandContext, positiveInteger, type RunOptions, t
 interface CollectorRunOptions extends RunOptions {
   readonly settings: string
   readonly namespace?: string
+  readonly adminNamespaces?: readonly string[]
   readonly chartCache?: string
   readonly helmConcurrency: number
   readonly helmTimeout: number
@@ -31,6 +32,11 @@ export const command: Subcommand<CollectorRunOptions> = {
       cli
         .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
         .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
+        .option(
+          '--admin-namespaces <names>',
+          'Collectors in these may target the namespace of any tenant, and have it created (default: POD_NAMESPACE)',
+          commaSeparated,
+        )
         .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
         .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
         .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120),
@@ -61,9 +67,16 @@ async function run(options: CollectorRunOptions, context: CommandContext): Promi
     concurrency,
     helmTimeoutMs: helmTimeout * 1_000,
     namespace: options.namespace,
+    operatorNamespace: own.namespace,
+    adminNamespaces: options.adminNamespaces,
     webhook: own.webhook('validating'),
   })
   return await context.untilSignal((signal) => manager.run(signal))
+}
+
+function commaSeparated(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  return names.filter((name) => name !== '')
 }
 
 /** The folder that was asked for, or a temporary one that goes when the process ends in order. */

@@ -1,18 +1,29 @@
 /** What the operator caches, and which Collectors a change concerns. */
 import { type ReleaseKey, readReleaseLabels } from '@reeve/helm'
-import { formatKey, type KubeObject, type ObjectKey, objectKey, type Secret, type Stored } from '@reeve/kube'
+import {
+  formatKey,
+  type KubeObject,
+  Namespaces,
+  type ObjectKey,
+  objectKey,
+  type Secret,
+  type Stored,
+} from '@reeve/kube'
 import type { CacheReader, Indexer } from '@reeve/runtime'
 import { type Collector, Collectors } from '../api/collector.ts'
 import { OWNER_LABEL, ownerMark } from '../decision/revision-marks.ts'
 import { formatRelease, releaseKeyOf } from '../release-key.ts'
+import { type TenancyRules, targetProblem } from '../tenancy/target-namespace.ts'
 
 const RELEASE_INDEX = 'release'
 const MARK_INDEX = 'mark'
+const TARGET_INDEX = 'target'
 
 /** Indexes of the informer of Collectors. */
 export const COLLECTOR_INDEXERS: Readonly<Record<string, Indexer<Collector>>> = {
   [RELEASE_INDEX]: ({ spec }) => [formatRelease(releaseKeyOf(spec))],
   [MARK_INDEX]: (collector) => [ownerMark(objectKey(collector))],
+  [TARGET_INDEX]: ({ spec }) => [releaseKeyOf(spec).namespace],
 }
 
 /** Name of the index of release records by the mark of their Collector. */
@@ -35,12 +46,30 @@ export function recordedRelease({ metadata }: Secret): ReleaseKey | undefined {
     : { namespace: metadata.namespace, name: labels.name }
 }
 
-/** The Collectors that ask for a release, the one it belongs to first: the oldest, and of equals the first by name. */
-export function claimants(cache: CacheReader, release: ReleaseKey): readonly Stored<Collector>[] {
-  return cache.byIndex(Collectors, RELEASE_INDEX, formatRelease(release)).toSorted((one, other) => {
+/**
+ * The Collectors that may ask for a release and do, the one it belongs to first: the oldest, and of equals the first by
+ * name. One that may not target the namespace stands in nobody's way.
+ */
+export function claimants(
+  cache: CacheReader,
+  release: ReleaseKey,
+  tenancy: TenancyRules,
+): readonly Stored<Collector>[] {
+  const target = cache.get(Namespaces, { name: release.namespace })
+  const entitled = askers(cache, release).filter((asker) => targetProblem(asker, target, tenancy) === undefined)
+  return entitled.toSorted((one, other) => {
     const age = (one.metadata.creationTimestamp ?? '').localeCompare(other.metadata.creationTimestamp ?? '')
     return age === 0 ? formatKey(objectKey(one)).localeCompare(formatKey(objectKey(other))) : age
   })
+}
+
+function askers(cache: CacheReader, release: ReleaseKey): readonly Stored<Collector>[] {
+  return cache.byIndex(Collectors, RELEASE_INDEX, formatRelease(release))
+}
+
+/** The Collectors that target a namespace: whether they may can change with it. */
+export function collectorsOfNamespace({ metadata }: KubeObject, cache: CacheReader): readonly ObjectKey[] {
+  return cache.byIndex(Collectors, TARGET_INDEX, metadata.name ?? '').map((collector) => objectKey(collector))
 }
 
 /** The Collectors that a release record concerns: who asks for the release, and who made it. */
@@ -48,7 +77,7 @@ export function collectorsOfRecord(secret: Stored<Secret>, cache: CacheReader): 
   const release = recordedRelease(secret)
   if (release === undefined) return []
   const makers = cache.byIndex(Collectors, MARK_INDEX, secret.metadata.labels?.[OWNER_LABEL] ?? '')
-  return [...claimants(cache, release), ...makers].map((collector) => objectKey(collector))
+  return [...askers(cache, release), ...makers].map((collector) => objectKey(collector))
 }
 
 /** The Collectors that an object of a release concerns; Helm notes the release on everything it makes. */
@@ -56,12 +85,12 @@ export function collectorsOfObject({ metadata }: KubeObject, cache: CacheReader)
   const name = metadata.annotations?.['meta.helm.sh/release-name']
   const namespace = metadata.annotations?.['meta.helm.sh/release-namespace']
   if (name === undefined || namespace === undefined) return []
-  return claimants(cache, { namespace, name }).map((collector) => objectKey(collector))
+  return askers(cache, { namespace, name }).map((collector) => objectKey(collector))
 }
 
 /** The others that ask for the same release as a Collector: when it goes or moves away, it may be theirs. */
 export function rivals(collector: Stored<Collector>, cache: CacheReader): readonly ObjectKey[] {
-  return claimants(cache, releaseKeyOf(collector.spec))
+  return askers(cache, releaseKeyOf(collector.spec))
     .filter(({ metadata }) => metadata.uid !== collector.metadata.uid)
     .map((rival) => objectKey(rival))
 }

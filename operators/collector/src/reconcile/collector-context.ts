@@ -4,6 +4,7 @@ import type { ReconcileRequest } from '@reeve/runtime'
 import type { Collector } from '../api/collector.ts'
 import type { CollectorMetrics } from '../metrics.ts'
 import type { CollectorSettings } from '../settings.ts'
+import type { TenancyRules } from '../tenancy/target-namespace.ts'
 import type { ReleaseInspector } from './inspect-release.ts'
 
 /** What the operator uses of Helm: the commands that change releases. It reads their records itself. */
@@ -14,6 +15,7 @@ export interface CollectorParts {
   readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
+  readonly tenancy: TenancyRules
   readonly metrics: CollectorMetrics
   readonly inspector: ReleaseInspector
   /** Deadline of one helm command. */

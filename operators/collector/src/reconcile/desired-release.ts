@@ -1,11 +1,13 @@
 /** Works out what the release of a Collector should be made from. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
-import { isNotFound, ownValue, Secrets } from '@reeve/kube'
+import { isNotFound, Namespaces, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
 import { decodeConfiguration, decodeValues, mergeValues, type Values } from '../decode-configuration.ts'
+import { releaseKeyOf } from '../release-key.ts'
+import { targetProblem } from '../tenancy/target-namespace.ts'
 import { validateCollector } from '../validate-collector.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -35,6 +37,12 @@ export async function resolveRelease(collector: Collector, context: CollectorCon
   if (problems.length > 0) {
     const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     return { failure: { reason: 'InvalidSpec', message } }
+  }
+  // Nothing is read, fetched or done for a Collector that may not have what it asks for.
+  const target = request.cache.get(Namespaces, { name: releaseKeyOf(collector.spec).namespace })
+  const refusal = targetProblem(collector, target, context.tenancy)
+  if (refusal !== undefined) {
+    return { failure: { reason: 'TargetNotAllowed', message: `${refusal.field}: ${refusal.message}` } }
   }
   const { values = {} } = decodeConfiguration(collector.spec.collector.configuration)
   const secret = await secretValues(collector, context)

@@ -116,7 +116,7 @@ async function look(
   const { request, staleAfterMs } = context
   const { cache, clock } = request
   const workloads = await inspect(history, context)
-  const [holder] = claimants(cache, release)
+  const [holder] = claimants(cache, release, context.tenancy)
   const isHeldByOther = holder !== undefined && holder.metadata.uid !== collector.metadata.uid
   const { suspend, rollback, drift } = collector.spec
   const decision = decide({
@@ -155,10 +155,14 @@ interface Leftovers {
 }
 
 /** Releases of before a move. One that another Collector asks for by now is that one's to take over. */
-function leftoversOf(collector: Stored<Collector>, release: ReleaseKey, { request }: CollectorContext): Leftovers {
+function leftoversOf(
+  collector: Stored<Collector>,
+  release: ReleaseKey,
+  { request, tenancy }: CollectorContext,
+): Leftovers {
   const { cache } = request
   const isWanted = (left: ReleaseKey) =>
-    claimants(cache, left).some(({ metadata }) => metadata.uid !== collector.metadata.uid)
+    claimants(cache, left, tenancy).some(({ metadata }) => metadata.uid !== collector.metadata.uid)
   const owned = cachedReleasesOf(objectKey(collector), cache)
   return { releases: owned.filter((left) => formatRelease(left) !== formatRelease(release) && !isWanted(left)) }
 }

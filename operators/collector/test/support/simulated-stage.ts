@@ -73,16 +73,22 @@ export class SimulatedStage {
   }
 
   /** Starts the operator. */
-  run(helm: CollectorOperatorOptions['helm'], source: ChartResolver = charts): void {
+  run(
+    helm: CollectorOperatorOptions['helm'],
+    source: ChartResolver = charts,
+    options: Partial<CollectorOperatorOptions> = {},
+  ): void {
     const ending = new AbortController()
     const { manager } = createCollectorOperator({
       client: this.#connect((request) => this.writes.push(request)),
       helm,
       charts: source,
+      adminNamespaces: [NAMESPACE],
       settings: { clusters: { development: { type: 'directory', location: '/charts' } } },
       clock: this.clock,
       random: seededRandom(3),
       onReconcile: () => this.reconciles++,
+      ...options,
     })
     const running = manager.run(ending.signal)
     running.catch(() => undefined)

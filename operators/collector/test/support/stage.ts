@@ -127,6 +127,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
         settings: { clusters: { development: { type: 'directory', location: charts } } },
         // The Collectors of other suites are theirs.
         namespace,
+        adminNamespaces: [namespace],
         ...options,
       })
       const running = manager.run(ending.signal)
