@@ -14,6 +14,11 @@ describe('compilePattern', () => {
     expect(['shop', 'a-shop', 'sho'].map(compiled('sh?op').isIn)).toEqual([true, true, false])
   })
 
+  it('finds all matches, one after the other', () => {
+    expect([...compiled('[a-z]+').matchesIn('one 2 three')]).toEqual(['one', 'three'])
+    expect([...compiled('x*').matchesIn('axb')]).toEqual(['', 'x', '', ''])
+  })
+
   it.each([
     ['a'.repeat(65), 'too-long', 'has 65 characters; at most 64 are allowed'],
     ['(a{100}){100}', 'too-large', expect.stringMatching(/^is of size \d+ with its repeats written out; at most 1000/)],

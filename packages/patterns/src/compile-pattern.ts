@@ -19,6 +19,8 @@ export interface CompiledPattern {
   readonly size: number
   /** Tells whether the text contains a match. Takes time in proportion to the size and the length of the text. */
   readonly isIn: (text: string) => boolean
+  /** The matches from left to right, each searched for when it is asked for: each may take as long as `isIn`. */
+  readonly matchesIn: (text: string) => Iterable<string>
 }
 
 /** Why a text cannot be used as a regular expression. */
@@ -56,5 +58,12 @@ export function compilePattern(pattern: string, limits: PatternLimits): Compiled
     return { problem: 'invalid', message: error instanceof Error ? error.message : String(error) }
   }
   // Not `test`, which builds states of its own: many more than there are instructions, and much slower at worst.
-  return { size, isIn: (text) => compiled.matcher(text).find() }
+  return {
+    size,
+    isIn: (text) => compiled.matcher(text).find(),
+    *matchesIn(text) {
+      const matcher = compiled.matcher(text)
+      while (matcher.find()) yield matcher.group() ?? ''
+    },
+  }
 }

@@ -4,6 +4,7 @@ import { Budget, maxStepsPerRule } from '../cel/budget.ts'
 import { checkExpression } from '../cel/check-expression.ts'
 import { evaluateExpression } from '../cel/evaluate.ts'
 import { celFromJson } from '../cel/from-json.ts'
+import { Patterns } from '../cel/patterns.ts'
 import { dyn } from '../cel/static-type.ts'
 import type { JsonValue } from '../json.ts'
 import type { CompileCondition, ConditionVariables } from './match-conditions.ts'
@@ -18,9 +19,10 @@ export const compileCelCondition: CompileCondition = (expression) => {
   const environment = new Environment({ enableOptionalTypes: true, unlistedVariablesAreDyn: true })
   const { ast } = environment.parse(expression)
   checkExpression(ast, new Map(names.map((name) => [name, dyn])))
+  const patterns = new Patterns()
   return (variables) => {
     const scope = { get: (name: string) => variable(variables, name) }
-    const result = evaluateExpression(ast, scope, new Budget(maxStepsPerRule))
+    const result = evaluateExpression(ast, scope, new Budget(maxStepsPerRule), patterns)
     if (typeof result !== 'boolean') throw new Error('a match condition must evaluate to a bool')
     return result
   }

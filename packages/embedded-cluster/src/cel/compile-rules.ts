@@ -1,10 +1,11 @@
 /** Compiles the `x-kubernetes-validations` of a schema when its definition is created. */
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import { invalid, notSupported, required } from '../schema/field-error.ts'
-import { compilePattern } from '../schema/patterns.ts'
+import { PatternChecker } from '../schema/patterns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { FieldError } from '../status-error.ts'
 import { checkExpression, ExpressionError, type StaticScope } from './check-expression.ts'
+import { Patterns } from './patterns.ts'
 import { dyn, type StaticType, typeOfSchema } from './static-type.ts'
 
 type RuleSource = NonNullable<Schema['x-kubernetes-validations']>[number]
@@ -25,6 +26,8 @@ export interface CompiledRules {
   readonly fields: ReadonlyMap<string, CompiledRules>
   readonly items: CompiledRules | undefined
   readonly entries: CompiledRules | undefined
+  /** Shared by all rules of a definition, and kept as long as it is. */
+  readonly patterns: Patterns
 }
 
 /** The result of compiling: the rules to evaluate, if any, and the errors of the definition, if any. */
@@ -51,6 +54,8 @@ export function compileRules(schema: Schema, path = 'spec.validation.openAPIV3Sc
 
 class Compiler {
   readonly errors: FieldError[] = []
+  readonly #patterns = new Patterns()
+  readonly #patternChecker = new PatternChecker()
   readonly #environment = new Environment({ enableOptionalTypes: true, unlistedVariablesAreDyn: true })
 
   compile(schema: Schema, path: string, isRoot: boolean): CompiledRules | undefined {
@@ -70,7 +75,14 @@ class Compiler {
         ? this.compile(additionalProperties, `${path}.additionalProperties`, false)
         : undefined
     if (rules.length === 0 && fields.size === 0 && itemRules === undefined && entryRules === undefined) return undefined
-    return { schema: isRoot ? withTypeMeta(schema) : schema, rules, fields, items: itemRules, entries: entryRules }
+    return {
+      schema: isRoot ? withTypeMeta(schema) : schema,
+      rules,
+      fields,
+      items: itemRules,
+      entries: entryRules,
+      patterns: this.#patterns,
+    }
   }
 
   #rule(schema: Schema, source: RuleSource, path: string, isRoot: boolean): CompiledRule | undefined {
@@ -144,7 +156,7 @@ class Compiler {
       if (type.kind !== expected && type !== dyn && type.kind !== 'dyn') {
         return addError(`${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${expected}`)
       }
-      const badPattern = findBadPattern(node)
+      const badPattern = findBadPattern(node, this.#patternChecker)
       if (badPattern !== undefined)
         return addError(`compilation failed: ${located(text, badPattern.position, badPattern.message)}`)
       return node
@@ -211,17 +223,20 @@ function childrenOf(node: ASTNode): readonly ASTNode[] {
 }
 
 /** A literal pattern that RE2 does not accept is an error of the rule, not of every object it is applied to. */
-function findBadPattern(node: ASTNode): { readonly position: number; readonly message: string } | undefined {
+function findBadPattern(
+  node: ASTNode,
+  checker: PatternChecker,
+): { readonly position: number; readonly message: string } | undefined {
   if (node.op === 'rcall' && ['matches', 'find', 'findAll'].includes(node.args[0])) {
     const [pattern] = node.args[2]
     const problem =
-      pattern?.op === 'value' && typeof pattern.args === 'string' ? compilePattern(pattern.args) : undefined
-    if (pattern !== undefined && typeof problem === 'string') {
+      pattern?.op === 'value' && typeof pattern.args === 'string' ? checker.problemOf(pattern.args) : undefined
+    if (pattern !== undefined && problem !== undefined) {
       return { position: pattern.start, message: `invalid matches argument: ${problem}` }
     }
   }
   for (const child of childrenOf(node)) {
-    const found = findBadPattern(child)
+    const found = findBadPattern(child, checker)
     if (found !== undefined) return found
   }
   return undefined

@@ -1,7 +1,7 @@
 /** Evaluates the compiled rules of a custom resource. */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
 import { invalid } from '../schema/field-error.ts'
-import { ownField } from '../schema/json-value.ts'
+import { canonicalJson, ownField } from '../schema/json-value.ts'
 import type { FieldError } from '../status-error.ts'
 import { Budget, maxStepsPerObject, maxStepsPerRule } from './budget.ts'
 import { CelBudgetError, CelError } from './cel-error.ts'
@@ -100,7 +100,7 @@ class Run {
     const budget = new Budget(Math.min(maxStepsPerRule, this.#stepsLeft))
     const granted = budget.left
     try {
-      const result = evaluateExpression(rule.expression, scope, budget)
+      const result = evaluateExpression(rule.expression, scope, budget, compiled.patterns)
       if (result === true) return undefined
       return this.#failure(compiled, rule, value, scope, path, budget)
     } catch (error) {
@@ -119,7 +119,7 @@ class Run {
     budget: Budget,
   ): FieldError {
     const { fieldPath, reason = 'FieldValueInvalid', message, rule: text } = rule.source
-    const detail = messageOf(rule, scope, budget) ?? (message || `failed rule: ${text.trim()}`)
+    const detail = messageOf(compiled, rule, scope, budget) ?? (message || `failed rule: ${text.trim()}`)
     const below = fieldPath === undefined ? '' : (parseFieldPath(compiled.schema, fieldPath) ?? '')
     const field = path === '' ? below.replace(/^\./, '') : `${path}${below}`
     const isScalar = typeof value !== 'object'
@@ -145,13 +145,15 @@ function oldItem(compiled: CompiledRules, old: JsonValue | undefined): (item: Js
   if (compiled.schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) {
     return () => undefined
   }
-  return (item) =>
-    old.find(
-      (candidate) =>
-        isJsonObject(candidate) &&
-        isJsonObject(item) &&
-        keys.every((key) => jsonEqual(ownField(candidate, key), ownField(item, key))),
-    )
+  const identityOf = (item: JsonObject) => canonicalJson(keys.map((key) => ownField(item, key) ?? null))
+  // Of several with the same key, the first counts.
+  const byKey = new Map(
+    old
+      .filter(isJsonObject)
+      .reverse()
+      .map((item) => [identityOf(item), item]),
+  )
+  return (item) => (isJsonObject(item) ? byKey.get(identityOf(item)) : undefined)
 }
 
 function ruleScope(self: CelValue, oldSelf: CelValue | undefined): Scope {
@@ -159,10 +161,10 @@ function ruleScope(self: CelValue, oldSelf: CelValue | undefined): Scope {
 }
 
 /** The result of `messageExpression`, unless it fails or is empty. */
-function messageOf(rule: CompiledRule, scope: Scope, budget: Budget): string | undefined {
+function messageOf({ patterns }: CompiledRules, rule: CompiledRule, scope: Scope, budget: Budget): string | undefined {
   if (rule.messageExpression === undefined) return undefined
   try {
-    const text = evaluateExpression(rule.messageExpression, scope, budget)
+    const text = evaluateExpression(rule.messageExpression, scope, budget, patterns)
     return typeof text === 'string' && text.trim() !== '' && !text.includes('\n') ? text : undefined
   } catch (error) {
     // If the message cannot be computed, the fixed message is used; the violation is reported either way.

@@ -2,9 +2,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { Budget } from './budget.ts'
 import { CelError, noSuchOverload } from './cel-error.ts'
+import { cost, equalityCost, searchCost } from './cost.ts'
 import { functionNamed } from './functions/function-table.ts'
 import { evaluateMacro } from './macros.ts'
 import { arithmetic, isIn, lookup, negated, relation } from './operators.ts'
+import { Patterns } from './patterns.ts'
 import type { Evaluator, Scope } from './scope.ts'
 import { CelOptional, CelType, CelUint, type CelValue, celEqual, typeName } from './values.ts'
 
@@ -16,8 +18,13 @@ const typeNames = new Set(['bool', 'int', 'uint', 'double', 'string', 'bytes', '
  *
  * *Errors*: CelError when evaluation fails for these inputs, CelBudgetError when it takes too many steps.
  */
-export function evaluateExpression(expression: ASTNode, scope: Scope, budget: Budget): CelValue {
-  const evaluator: Evaluator = { budget, run: (node, inner) => evaluate(node, inner, evaluator) }
+export function evaluateExpression(
+  expression: ASTNode,
+  scope: Scope,
+  budget: Budget,
+  patterns = new Patterns(),
+): CelValue {
+  const evaluator: Evaluator = { budget, patterns, run: (node, inner) => evaluate(node, inner, evaluator) }
   return evaluate(expression, scope, evaluator)
 }
 
@@ -124,29 +131,27 @@ function binary(
 ): CelValue {
   const left = evaluate(node.args[0], scope, evaluator)
   const right = evaluate(node.args[1], scope, evaluator)
-  evaluator.budget.spend(cost(left) + cost(right))
+  const { budget } = evaluator
   switch (node.op) {
     case '==':
+      budget.spend(equalityCost(left, right))
       return celEqual(left, right)
     case '!=':
+      budget.spend(equalityCost(left, right))
       return !celEqual(left, right)
     case 'in':
+      if (Array.isArray(right)) budget.spend(searchCost(left, right))
       return isIn(left, right)
     case '<':
     case '<=':
     case '>':
     case '>=':
+      budget.spend(cost(left) + cost(right))
       return relation(node.op, left, right)
     default:
+      budget.spend(cost(left) + cost(right))
       return arithmetic(node.op, left, right)
   }
-}
-
-/** The cost of visiting a whole value. */
-export function cost(value: CelValue): number {
-  if (typeof value === 'string') return value.length / 10
-  if (Array.isArray(value)) return value.length
-  return value instanceof Map ? value.size : 0
 }
 
 function call(
@@ -166,8 +171,19 @@ function call(
     receiver === undefined || inNamespace !== undefined ? values : [evaluate(receiver, scope, evaluator), ...values]
   const found = inNamespace ?? functionNamed(receiver === undefined ? 'global' : 'method', name)
   if (found === undefined) throw new CelError(`no such function: ${name}`)
-  evaluator.budget.spend(all.reduce<number>((sum, value) => sum + cost(value), 0))
-  const result = found.call(all)
+  const { budget } = evaluator
+  if (!found.isCheap) budget.spend(all.reduce<number>((sum, value) => sum + cost(value), 0))
+  const result = computed(name, () => found.call(all, evaluator))
   if (result === undefined) throw new CelError(`no such overload: ${name}(${all.map(typeName).join(', ')})`)
+  if (!found.isCheap) budget.spend(cost(result))
   return result
+}
+
+/** Numbers and texts beyond what JavaScript can hold are the rule's mistake, not the server's. */
+function computed<T>(name: string, compute: () => T): T {
+  try {
+    return compute()
+  } catch (error) {
+    throw error instanceof RangeError ? new CelError(`${name}: ${error.message}`) : error
+  }
 }

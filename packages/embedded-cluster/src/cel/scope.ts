@@ -1,6 +1,6 @@
 /** The names that are visible to an expression during evaluation. */
 import type { ASTNode } from '@marcbachmann/cel-js'
-import type { Budget } from './budget.ts'
+import type { Work } from './functions/cel-function.ts'
 import type { CelValue } from './values.ts'
 
 /** The names that an expression can use, innermost first. */
@@ -9,8 +9,7 @@ export interface Scope {
 }
 
 /** Evaluates parts of an expression with one shared budget. */
-export interface Evaluator {
-  readonly budget: Budget
+export interface Evaluator extends Work {
   run(node: ASTNode, scope: Scope): CelValue
 }
 

@@ -1,6 +1,9 @@
 /** Parsing and formatting of timestamps and durations in CEL's format. */
 import { CelDuration, CelTimestamp } from './values.ts'
 
+/** Numbers of many digits take time to read, and are longer than any duration can be. */
+const MAX_LENGTH = 1_000
+
 const nanosPerUnit: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -14,6 +17,7 @@ const nanosPerUnit: Readonly<Record<string, bigint>> = {
 
 /** `1h30m`, `-1.5s`; `undefined` when the text is not a duration. */
 export function parseDuration(text: string): CelDuration | undefined {
+  if (text.length > MAX_LENGTH) return undefined
   const match = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text)
   if (match === null) return undefined
   let nanoseconds = 0n

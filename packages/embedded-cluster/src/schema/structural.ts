@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
 import { forbidden, invalid, notSupported, required } from './field-error.ts'
-import { compilePattern } from './patterns.ts'
+import { PatternChecker } from './patterns.ts'
 import { prune, unknownFields } from './prune.ts'
 import type { Schema } from './schema.ts'
 import { checkListType, checkMapType } from './structural-lists.ts'
@@ -35,20 +35,17 @@ export function checkStructural(schema: Schema, path = 'spec.validation.openAPIV
   const errors: FieldError[] = []
   // A schema read from a definition may contain keywords that the type does not have; they are checked here.
   if (namesDialect(schema as JsonObject)) errors.push(invalid(path, '', "OpenAPIV3Schema 'schema' is not supported"))
-  checkSchema(schema as JsonObject, path, 'root', errors, new Map())
+  checkSchema(schema as JsonObject, path, 'root', errors, new PatternChecker())
   checkRootMetadata(schema as JsonObject, path, errors)
   return errors
 }
-
-/** The error of a pattern, if any. The same few patterns occur many times in a definition, and compiling is slow. */
-type PatternProblems = Map<string, string | undefined>
 
 function checkSchema(
   schema: JsonObject,
   path: string,
   role: Role,
   errors: FieldError[],
-  patterns: PatternProblems,
+  patterns: PatternChecker,
 ): void {
   checkKeywords(schema, path, errors)
   checkPattern(schema, path, errors, patterns)
@@ -95,14 +92,10 @@ function checkKeywords(schema: JsonObject, path: string, errors: FieldError[]): 
   }
 }
 
-function checkPattern(schema: JsonObject, path: string, errors: FieldError[], known: PatternProblems): void {
+function checkPattern(schema: JsonObject, path: string, errors: FieldError[], checker: PatternChecker): void {
   const { pattern } = schema
   if (typeof pattern !== 'string') return
-  if (!known.has(pattern)) {
-    const compiled = compilePattern(pattern)
-    known.set(pattern, typeof compiled === 'string' ? compiled : undefined)
-  }
-  const problem = known.get(pattern)
+  const problem = checker.problemOf(pattern)
   if (problem === undefined) return
   errors.push(invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${problem}`))
 }

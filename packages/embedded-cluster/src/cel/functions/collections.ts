@@ -1,40 +1,60 @@
 /** Functions of lists, maps and optional values. */
 import { CelError } from '../cel-error.ts'
+import { deepCost, searchCost, textSearchCost } from '../cost.ts'
 import { arithmetic } from '../operators.ts'
 import { dyn, scalar } from '../static-type.ts'
 import { type CelList, CelOptional, type CelValue, celCompare, celEqual } from '../values.ts'
-import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
+import { type CelFunction, celFunction, cheap, type FunctionTable, type Work } from './cel-function.ts'
 
 /** The number of characters, bytes, items or entries of a value. */
-export const size: CelFunction = celFunction('int', ([value]) => {
-  if (typeof value === 'string') return BigInt([...value].length)
-  if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length)
-  return value instanceof Map ? BigInt(value.size) : undefined
-})
+export const size: CelFunction = cheap(
+  celFunction('int', ([value], { budget }) => {
+    if (typeof value === 'string') {
+      budget.spend(value.length / 10)
+      return BigInt([...value].length)
+    }
+    if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length)
+    return value instanceof Map ? BigInt(value.size) : undefined
+  }),
+)
 
 function listFunction(
   result: CelFunction['result'],
   call: (list: CelList, ...rest: CelValue[]) => CelValue | undefined,
-) {
+  /** Steps beyond visiting each item once. */
+  extraCost: (list: CelList) => number = () => 0,
+): CelFunction {
   return {
     result,
-    call: ([list, ...rest]: readonly CelValue[]) => (Array.isArray(list) ? call(list, ...rest) : undefined),
+    call: ([list, ...rest], { budget }) => {
+      if (!Array.isArray(list)) return undefined
+      budget.spend(extraCost(list))
+      return call(list, ...rest)
+    },
   }
 }
+
+/** Every item may have to be compared with every other one. */
+const pairCost = (list: CelList): number => (list.length * deepCost(list, Number.POSITIVE_INFINITY)) / 2
+
+const sortCost = (list: CelList): number =>
+  deepCost(list, Number.POSITIVE_INFINITY) * Math.ceil(Math.log2(list.length + 1))
 
 const anyList = { kind: 'list', items: dyn } as const
 
 /** Methods of lists. `indexOf` and `lastIndexOf` also support strings. */
 export const listMethods: FunctionTable = {
-  distinct: listFunction(anyList, (list) => {
-    return list.filter((item, index) => list.findIndex((other) => celEqual(other, item)) === index)
-  }),
+  distinct: listFunction(
+    anyList,
+    (list) => list.filter((item, index) => list.findIndex((other) => celEqual(other, item)) === index),
+    pairCost,
+  ),
   flatten: listFunction(anyList, (list, depth = 1n) => (typeof depth === 'bigint' ? flatten(list, depth) : undefined)),
-  indexOf: celFunction('int', (args) => position(args, false)),
+  indexOf: celFunction('int', (args, work) => position(args, false, work)),
   isSorted: listFunction(scalar('bool'), (list) => {
     return list.every((item, index) => index === 0 || ordered(list[index - 1] ?? null, item) <= 0)
   }),
-  lastIndexOf: celFunction('int', (args) => position(args, true)),
+  lastIndexOf: celFunction('int', (args, work) => position(args, true, work)),
   max: listFunction(dyn, (list) => extreme(list, 'max', (order) => order > 0)),
   min: listFunction(dyn, (list) => extreme(list, 'min', (order) => order < 0)),
   reverse: listFunction(anyList, (list) => [...list].reverse()),
@@ -43,7 +63,7 @@ export const listMethods: FunctionTable = {
     if (start < 0n || end > BigInt(list.length) || start > end) throw new CelError('slice indices out of range')
     return list.slice(Number(start), Number(end))
   }),
-  sort: listFunction(anyList, (list) => [...list].sort(ordered)),
+  sort: listFunction(anyList, (list) => [...list].sort(ordered), sortCost),
   sum: listFunction(dyn, (list) =>
     list.reduce<CelValue>((sum, item) => arithmetic('+', sum, item), list.length === 0 ? 0n : zeroLike(list)),
   ),
@@ -74,14 +94,20 @@ function flatten(list: CelList, depth: bigint): CelList {
   return depth === 0n ? list : list.flatMap((item) => (Array.isArray(item) ? flatten(item, depth - 1n) : [item]))
 }
 
-function position([container, item, from]: readonly CelValue[], isLast: boolean): CelValue | undefined {
+function position(
+  [container, item, from]: readonly CelValue[],
+  isLast: boolean,
+  { budget }: Work,
+): CelValue | undefined {
   if (item === undefined) return undefined
   if (Array.isArray(container)) {
+    budget.spend(searchCost(item, container))
     const test = (candidate: CelValue): boolean => celEqual(candidate, item)
     return BigInt(isLast ? container.findLastIndex(test) : container.findIndex(test))
   }
   if (typeof container !== 'string' || typeof item !== 'string') return undefined
   if (from !== undefined && typeof from !== 'bigint') return undefined
+  budget.spend(textSearchCost(container, item))
   const start = from === undefined ? undefined : Number(from)
   return BigInt(isLast ? container.lastIndexOf(item, start) : container.indexOf(item, start))
 }
@@ -94,7 +120,12 @@ export const setFunctions: FunctionTable = {
 }
 
 function setFunction(test: (a: CelList, b: CelList) => boolean): CelFunction {
-  return celFunction('bool', ([a, b]) => (Array.isArray(a) && Array.isArray(b) ? test(a, b) : undefined))
+  return celFunction('bool', ([a, b], { budget }) => {
+    if (!Array.isArray(a) || !Array.isArray(b)) return undefined
+    // Every item of one may have to be compared with every item of the other.
+    budget.spend(a.length * deepCost(b, budget.left))
+    return test(a, b)
+  })
 }
 
 function has(list: CelList, item: CelValue): boolean {
@@ -116,16 +147,16 @@ function optionalMethod(
   result: 'bool' | 'dyn',
   call: (optional: CelOptional, other: CelValue | undefined) => CelValue | undefined,
 ): CelFunction {
-  return celFunction(result, ([optional, other]) =>
-    optional instanceof CelOptional ? call(optional, other) : undefined,
+  return cheap(
+    celFunction(result, ([optional, other]) => (optional instanceof CelOptional ? call(optional, other) : undefined)),
   )
 }
 
 /** Functions of the namespace `optional`. */
 export const optionalFunctions: FunctionTable = {
   'optional.none': celFunction('dyn', () => new CelOptional(undefined)),
-  'optional.of': celFunction('dyn', ([value]) => new CelOptional(value)),
-  'optional.ofNonZeroValue': celFunction('dyn', ([value]) => new CelOptional(isZero(value) ? undefined : value)),
+  'optional.of': cheap(celFunction('dyn', ([value]) => new CelOptional(value))),
+  'optional.ofNonZeroValue': cheap(celFunction('dyn', ([value]) => new CelOptional(isZero(value) ? undefined : value))),
 }
 
 function isZero(value: CelValue | undefined): boolean {

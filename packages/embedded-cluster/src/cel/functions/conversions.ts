@@ -3,7 +3,7 @@ import { conversionError } from '../cel-error.ts'
 import { checkedInt } from '../operators.ts'
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../time.ts'
 import { CelDuration, CelTimestamp, CelType, CelUint, type CelValue, typeName } from '../values.ts'
-import { celFunction, type FunctionTable } from './cel-function.ts'
+import { celFunction, cheap, type FunctionTable } from './cel-function.ts'
 
 /** Conversion functions by the name of the target type. */
 export const conversions: FunctionTable = {
@@ -17,7 +17,7 @@ export const conversions: FunctionTable = {
     if (typeof value === 'string') return parseDuration(value) ?? fail(value, 'google.protobuf.Duration')
     return value instanceof CelDuration ? value : undefined
   }),
-  dyn: celFunction('dyn', ([value]) => value),
+  dyn: cheap(celFunction('dyn', ([value]) => value)),
   int: celFunction('int', ([value]) => toInt(value)),
   string: celFunction('string', ([value]) => toText(value)),
   timestamp: celFunction('timestamp', ([value]) => {
@@ -25,7 +25,7 @@ export const conversions: FunctionTable = {
     if (typeof value === 'bigint') return new CelTimestamp(Number(value) * 1000)
     return value instanceof CelTimestamp ? value : undefined
   }),
-  type: celFunction('type', ([value]) => (value === undefined ? undefined : new CelType(typeName(value)))),
+  type: cheap(celFunction('type', ([value]) => (value === undefined ? undefined : new CelType(typeName(value))))),
   uint: celFunction('uint', ([value]) => {
     if (value instanceof CelUint) return value
     const number = toInt(value)

@@ -101,7 +101,11 @@ export class CelSemver extends CelObject {
 
 const semverPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/
 
+/** Numbers of many digits take time to read. */
+const MAX_VERSION_LENGTH = 1_000
+
 function parseSemver(text: string): CelSemver | undefined {
+  if (text.length > MAX_VERSION_LENGTH) return undefined
   const match = semverPattern.exec(text)
   if (match === null) return undefined
   return new CelSemver([BigInt(match[1] ?? 0), BigInt(match[2] ?? 0), BigInt(match[3] ?? 0)], match[4] ?? '')

@@ -195,8 +195,11 @@ export const networkMethods: FunctionTable = {
     result: { kind: 'map', keys: dyn, values: dyn },
     call: ([value]) => {
       if (!(value instanceof CelUrl)) return undefined
-      const names = new Set(value.url.searchParams.keys())
-      return new Map<CelValue, CelValue>([...names].map((name) => [name, value.url.searchParams.getAll(name)]))
+      return new Map<CelValue, CelValue>(
+        Map.groupBy(value.url.searchParams, ([name]) => name)
+          .entries()
+          .map(([name, pairs]) => [name, pairs.map(([, text]) => text)]),
+      )
     },
   },
   getScheme: urlMethod(({ url, isAbsolute }) => (isAbsolute ? url.protocol.slice(0, -1) : '')),

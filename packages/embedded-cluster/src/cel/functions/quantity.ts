@@ -8,6 +8,8 @@ const binaryExponent = 'KMGTPE'
 const decimalExponent: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 /** Quantities are exact to a billionth; they are stored as integer billionths. */
 const scale = 1_000_000_000n
+/** Numbers of many digits take time to read, and are no amount of anything. */
+const MAX_LENGTH = 1_000
 
 /** An amount, such as of memory. */
 export class CelQuantity extends CelObject {
@@ -32,6 +34,7 @@ export class CelQuantity extends CelObject {
 
 /** Parses a quantity; `undefined` when the text is not a quantity. */
 export function parseQuantity(text: string): CelQuantity | undefined {
+  if (text.length > MAX_LENGTH) return undefined
   const match = pattern.exec(text)
   if (match === null) return undefined
   const [, sign, whole = '', fraction = '', e, exponent = '0', suffix = ''] = match

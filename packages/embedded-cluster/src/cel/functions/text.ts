@@ -1,9 +1,9 @@
 /** Functions of strings, and regular expressions in RE2 syntax. */
-import { RE2JS } from 're2js'
 import { CelError } from '../cel-error.ts'
+import { deepCost, textSearchCost } from '../cost.ts'
 import { scalar } from '../static-type.ts'
 import { CelUint, type CelValue } from '../values.ts'
-import { type CelFunction, celFunction, type FunctionTable, textFunction } from './cel-function.ts'
+import { type CelFunction, celFunction, type FunctionTable, textFunction, type Work } from './cel-function.ts'
 import { toText } from './conversions.ts'
 
 const texts = { kind: 'list', items: scalar('string') } as const
@@ -16,37 +16,54 @@ export const textMethods: FunctionTable = {
     if (index < 0n || index > BigInt(characters.length)) throw new CelError(`index out of range: ${index}`)
     return characters[Number(index)] ?? ''
   }),
-  contains: textFunction('bool', (text, part) => text.includes(part ?? '')),
+  contains: celFunction('bool', ([text, part, ...rest], { budget }) => {
+    if (typeof text !== 'string' || typeof part !== 'string' || rest.length > 0) return undefined
+    budget.spend(textSearchCost(text, part))
+    return text.includes(part)
+  }),
   endsWith: textFunction('bool', (text, part) => text.endsWith(part ?? '')),
-  find: textFunction('string', (text, pattern) => matches(text, pattern ?? '', 1)[0] ?? ''),
+  find: celFunction('string', ([text, pattern, ...rest], { budget, patterns }) => {
+    if (typeof text !== 'string' || typeof pattern !== 'string' || rest.length > 0) return undefined
+    return patterns.find(text, pattern, 1, budget)[0] ?? ''
+  }),
   findAll: {
     result: texts,
-    call: ([text, pattern, limit]) => {
+    call: ([text, pattern, limit], { budget, patterns }) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return undefined
       if (limit !== undefined && typeof limit !== 'bigint') return undefined
-      return matches(text, pattern, limit === undefined || limit < 0n ? Number.POSITIVE_INFINITY : Number(limit))
+      return patterns.find(text, pattern, countOf(limit), budget)
     },
   },
-  format: celFunction('string', ([text, values]) => {
-    return typeof text === 'string' && Array.isArray(values) ? format(text, values) : undefined
+  format: celFunction('string', ([text, values], { budget }) => {
+    if (typeof text !== 'string' || !Array.isArray(values)) return undefined
+    budget.spend(deepCost(values, budget.left))
+    return format(text, values)
   }),
-  join: celFunction('string', ([list, separator = '']) => {
+  join: celFunction('string', ([list, separator = ''], { budget }) => {
     if (!Array.isArray(list) || typeof separator !== 'string') return undefined
-    return list.every((item) => typeof item === 'string') ? list.join(separator) : undefined
+    if (!list.every((item) => typeof item === 'string')) return undefined
+    const length = list.reduce((sum, item) => sum + item.length, list.length * separator.length)
+    budget.spend(length / 10)
+    return list.join(separator)
   }),
   lowerAscii: textFunction('string', (text) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())),
   matches: matchesFunction(),
-  replace: celFunction('string', ([text, from, to, limit]) => {
+  replace: celFunction('string', ([text, from, to, limit], { budget }) => {
     if (typeof text !== 'string' || typeof from !== 'string' || typeof to !== 'string') return undefined
     if (limit !== undefined && typeof limit !== 'bigint') return undefined
-    return replace(text, from, to, limit === undefined || limit < 0n ? Number.POSITIVE_INFINITY : Number(limit))
+    budget.spend(textSearchCost(text, from))
+    const parts = from === '' ? [...text] : text.split(from)
+    const count = Math.min(parts.length - 1, countOf(limit))
+    budget.spend((text.length + count * to.length) / 10)
+    return replaced(parts, from, to, count)
   }),
   split: {
     result: texts,
-    call: ([text, separator, limit]) => {
+    call: ([text, separator, limit], { budget }) => {
       if (typeof text !== 'string' || typeof separator !== 'string') return undefined
       if (limit !== undefined && typeof limit !== 'bigint') return undefined
-      return split(text, separator, limit === undefined || limit < 0n ? Number.POSITIVE_INFINITY : Number(limit))
+      budget.spend(textSearchCost(text, separator))
+      return split(text, separator, countOf(limit))
     },
   },
   startsWith: textFunction('bool', (text, part) => text.startsWith(part ?? '')),
@@ -66,33 +83,20 @@ export const textMethods: FunctionTable = {
 
 /** The same test, as a method and as a function of two arguments. */
 export function matchesFunction(): CelFunction {
-  return textFunction('bool', (text, pattern) =>
-    expression(pattern ?? '')
-      .matcher(text)
-      .find(),
-  )
+  return celFunction('bool', ([text, pattern, ...rest], { budget, patterns }: Work) => {
+    if (typeof text !== 'string' || typeof pattern !== 'string' || rest.length > 0) return undefined
+    return patterns.matches(text, pattern, budget)
+  })
 }
 
-function expression(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(pattern)
-  } catch (error) {
-    throw new CelError(error instanceof Error ? error.message : String(error))
-  }
+/** How many are wanted: all without a limit, or with a negative one. */
+function countOf(limit: bigint | undefined): number {
+  return limit === undefined || limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
-function matches(text: string, pattern: string, limit: number): string[] {
-  const matcher = expression(pattern).matcher(text)
-  const found: string[] = []
-  while (found.length < limit && matcher.find()) found.push(matcher.group() ?? '')
-  return found
-}
-
-function replace(text: string, from: string, to: string, limit: number): string {
-  const parts = from === '' ? [...text] : text.split(from)
-  let result = parts[0] ?? ''
-  for (const [index, part] of parts.slice(1).entries()) result += (index < limit ? to : from) + part
-  return result
+function replaced(parts: readonly string[], from: string, to: string, count: number): string {
+  const [first = '', ...rest] = parts
+  return first + rest.map((part, index) => (index < count ? to : from) + part).join('')
 }
 
 function split(text: string, separator: string, limit: number): string[] {

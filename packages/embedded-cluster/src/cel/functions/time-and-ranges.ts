@@ -5,9 +5,10 @@ import { type CelFunction, celFunction, type FunctionTable } from './cel-functio
 
 /** Functions of the namespace `lists`. */
 export const listFunctions: FunctionTable = {
-  'lists.range': celFunction('dyn', ([count]) => {
+  'lists.range': celFunction('dyn', ([count], { budget }) => {
     if (typeof count !== 'bigint') return undefined
     if (count > 100_000n) throw new CelError('lists.range: too many items')
+    budget.spend(Math.max(0, Number(count)))
     return Array.from({ length: Number(count) }, (_, index) => BigInt(index))
   }),
 }
@@ -26,11 +27,15 @@ export const timeMethods: FunctionTable = {
   getSeconds: datePart((date) => date.getUTCSeconds(), 1_000_000_000n),
 }
 
+/** What it takes to find the time of a zone, as measured. */
+const ZONE_STEPS = 2_000
+
 function datePart(part: (date: Date) => number, unitNanoseconds?: bigint): CelFunction {
-  return celFunction('int', ([value, zone]) => {
+  return celFunction('int', ([value, zone], { budget }) => {
     if (value instanceof CelDuration && unitNanoseconds !== undefined) return value.nanoseconds / unitNanoseconds
     if (!(value instanceof CelTimestamp)) return undefined
     if (zone !== undefined && typeof zone !== 'string') return undefined
+    if (zone !== undefined) budget.spend(ZONE_STEPS)
     return BigInt(Math.floor(part(inZone(value.epochMs, zone))))
   })
 }
