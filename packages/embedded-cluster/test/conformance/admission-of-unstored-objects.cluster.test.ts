@@ -1,4 +1,4 @@
-/** Admission of what is sent to be answered and not stored, and of views of other objects. */
+/** Admission of objects that are not stored, and of subresources with their own kind. */
 import { describe, expect, it } from 'vitest'
 import { type AdmissionWebhook, admissionWebhook, patching } from './support/admission-webhook.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -6,7 +6,7 @@ import { deployment, deployments, pod, pods } from './support/objects.ts'
 
 const api = ConformanceApi.forThisFile()
 
-/** A webhook for one resource, with a write for trial that it is asked about. */
+/** A webhook for one resource, with a dry-run write that probes it. */
 function webhookFor(
   kind: 'mutating' | 'validating',
   namespace: string,
@@ -31,7 +31,7 @@ describe('a write of a Scale', () => {
     return { path, probe: () => api.patch(`${path}?dryRun=All`, { spec: { replicas: 1 } }), name: metadata.name }
   }
 
-  it('shows the Scale to those who judge it', async () => {
+  it('is sent as a Scale to validating webhooks', async () => {
     const namespace = await api.newNamespace()
     const { path, probe, name } = await scaled(namespace)
     await using webhook = await webhookFor('validating', namespace, rule, probe)
@@ -49,7 +49,7 @@ describe('a write of a Scale', () => {
     expect(request.oldObject).toMatchObject({ kind: 'Scale', spec: {} })
   })
 
-  it('tells those who may change it who owns the replicas', async () => {
+  it('is sent with the owners of the replicas to mutating webhooks', async () => {
     const namespace = await api.newNamespace()
     const { path, probe } = await scaled(namespace)
     await using webhook = await webhookFor('mutating', namespace, rule, probe)
@@ -78,7 +78,7 @@ describe('a request for a token', () => {
     return { path, name, probe: () => api.post(path, tokenRequest) }
   }
 
-  it('is shown as it was sent to those who may change it', async () => {
+  it('is sent to mutating webhooks as the client sent it', async () => {
     const namespace = await api.newNamespace()
     const { path, probe, name } = await account(namespace)
     await using webhook = await webhookFor('mutating', namespace, rule, probe)
@@ -91,7 +91,7 @@ describe('a request for a token', () => {
     expect(object.status).toEqual({ token: '', expirationTimestamp: null })
   })
 
-  it('is judged complete but for the token, and can be refused', async () => {
+  it('is validated complete except for the token, and can be denied', async () => {
     const namespace = await api.newNamespace()
     const { path, probe, name } = await account(namespace)
     await using webhook = await webhookFor('validating', namespace, rule, probe)
@@ -123,7 +123,7 @@ describe('a review', () => {
       { spec: { namespace: 'default' } },
       { spec: { namespace: 'default' }, status: { resourceRules: null, nonResourceRules: null, incomplete: false } },
     ],
-  ])('of %s, a %s, is shown and can be refused', async (group, kind, plural, sent, shown) => {
+  ])('of %s, a %s, is sent to webhooks and can be denied', async (group, kind, plural, sent, shown) => {
     const apiVersion = `${group}/v1`
     const path = `/apis/${apiVersion}/${plural}`
     const rule = { apiGroups: [group], apiVersions: ['v1'], resources: [plural] }
@@ -145,7 +145,7 @@ describe('a binding', () => {
     return metadata.name
   }
 
-  it('that is posted to the collection is shown as a resource of its own', async () => {
+  it('that is posted to the collection is sent as its own resource', async () => {
     const namespace = await api.newNamespace()
     const path = `/api/v1/namespaces/${namespace}/bindings`
     const probe = () => api.post(path, { metadata: { name: 'missing' }, target: { name: 'none' } })
@@ -159,7 +159,7 @@ describe('a binding', () => {
     expect(request.object).toMatchObject({ metadata: { name, namespace }, target: { kind: 'Node', name: 'none' } })
   })
 
-  it('brings its labels and annotations to the pod, whose generation stays', async () => {
+  it('copies its labels and annotations to the pod, whose generation stays', async () => {
     const name = await unscheduled(api.namespace)
     const binding = {
       apiVersion: 'v1',
@@ -174,7 +174,7 @@ describe('a binding', () => {
 })
 
 describe('a connection into a pod', () => {
-  it('can be refused', async () => {
+  it('can be denied', async () => {
     const namespace = await api.newNamespace()
     const { metadata } = await api.create(pods(namespace), pod(unique('pod'), { spec: { schedulerName: 'nobody' } }))
     const path = `${pods(namespace)}/${metadata.name}/exec?command=ls&command=-l&stdout=true&container=main`

@@ -1,4 +1,4 @@
-/** Who makes a request: certificates, tokens of service accounts, impersonation, or nobody. */
+/** Authentication: certificates, tokens of service accounts, impersonation, and anonymous requests. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { resourceOf, type Sender } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -21,7 +21,7 @@ async function identityOf(sender: Sender): Promise<Json> {
 }
 
 describe('a client certificate', () => {
-  it('names the user and its groups', async () => {
+  it('contains the user and its groups', async () => {
     expect(await identityOf(api)).toMatchObject({
       username: expect.any(String),
       groups: ['system:masters', 'system:authenticated'],
@@ -63,16 +63,16 @@ describe('nobody', () => {
 
 describe('a bearer token', () => {
   it.each([
-    ['that nobody issued', 'abc'],
-    ['that looks like one', 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0.AAAA'],
-  ])('%s is refused, even where nobody needs one', async (_, token) => {
+    ['that was never issued', 'abc'],
+    ['that looks valid', 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2V4YW1wbGUuY29tIn0.AAAA'],
+  ])('%s is rejected, even where none is required', async (_, token) => {
     await using stranger = bearing(api, token)
     for (const path of ['/version', '/api/v1/namespaces']) {
       expect((await stranger.send('GET', path)).body).toEqual(unauthorized)
     }
   })
 
-  it('of another kind counts as none', async () => {
+  it('of another scheme is ignored', async () => {
     await using stranger = bearing(api)
     const headers = { authorization: 'Basic YTpi' }
     expect((await stranger.send('GET', '/version', undefined, headers)).status).toBe(200)
@@ -91,7 +91,7 @@ describe('a token of a service account', () => {
     return accounts.given(unique('account'))
   }
 
-  it('stands for its account', async () => {
+  it('authenticates its account', async () => {
     const { metadata } = await newAccount()
     const { status, body } = await tokenOf(metadata.name)
     expect(status).toBe(201)
@@ -104,7 +104,7 @@ describe('a token of a service account', () => {
     })
   })
 
-  it('carries the rights of its account', async () => {
+  it('has the permissions of its account', async () => {
     const { metadata } = await newAccount()
     await grant(api, {
       rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }],
@@ -123,7 +123,7 @@ describe('a token of a service account', () => {
     })
   })
 
-  it('is a JSON web token that says for whom, by whom and until when', async () => {
+  it('is a JSON web token with subject, issuer and expiry', async () => {
     const { metadata } = await newAccount()
     const { body } = await tokenOf(metadata.name, { expirationSeconds: 3600 })
     const [header, payload] = body.status.token
@@ -147,7 +147,7 @@ describe('a token of a service account', () => {
     expect(Date.parse(body.status.expirationTimestamp) / 1000).toBeCloseTo(payload.exp, -1)
   })
 
-  it('for another audience is refused here', async () => {
+  it('for another audience is rejected', async () => {
     const { metadata } = await newAccount()
     const { body } = await tokenOf(metadata.name, { audiences: ['vault'] })
     expect(body.spec.audiences).toEqual(['vault'])
@@ -155,17 +155,17 @@ describe('a token of a service account', () => {
     expect((await robot.send('GET', '/version')).body).toEqual(unauthorized)
   })
 
-  // A real server remembers for ten seconds whom a token stood for, so these wait side by side.
-  it.concurrent('ends with its account, even if another one of that name comes', async () => {
+  // A real server caches token lookups for ten seconds, so these cases wait concurrently.
+  it.concurrent('becomes invalid when its account is deleted, even if another one with that name is created', async () => {
     const { metadata } = await newAccount()
     await using robot = bearing(api, (await tokenOf(metadata.name)).body.status.token)
     await identityOf(robot)
     await accounts.delete(metadata.name)
     await accounts.given(metadata.name)
-    await until('the token is refused', async () => (await robot.send('POST', WHOAMI, {})).status === 401)
+    await until('the token is rejected', async () => (await robot.send('POST', WHOAMI, {})).status === 401)
   })
 
-  it.concurrent('ends with the secret it is bound to', async () => {
+  it.concurrent('becomes invalid when the secret it is bound to is deleted', async () => {
     const { metadata } = await newAccount()
     const secret = await secrets.given(unique('bound'))
     const { name, uid } = secret.metadata
@@ -174,10 +174,10 @@ describe('a token of a service account', () => {
     await using robot = bearing(api, body.status.token)
     await identityOf(robot)
     await secrets.delete(name)
-    await until('the token is refused', async () => (await robot.send('POST', WHOAMI, {})).status === 401)
+    await until('the token is rejected', async () => (await robot.send('POST', WHOAMI, {})).status === 401)
   })
 
-  it('with a changed signature is refused', async () => {
+  it('with a modified signature is rejected', async () => {
     const { metadata } = await newAccount()
     const { token } = (await tokenOf(metadata.name)).body.status
     const flipped = token.slice(0, -4) + (token.at(-4) === 'A' ? 'B' : 'A') + token.slice(-3)
@@ -210,20 +210,20 @@ describe('a token of a service account', () => {
     expect((await tokenOf(metadata.name, spec)).body).toEqual(expected)
   })
 
-  it('of no account is not issued', async () => {
+  it('of a missing account is not issued', async () => {
     expect((await tokenOf('nobody')).body).toEqual(notFound('serviceaccounts', 'nobody'))
   })
 })
 
 describe('impersonation', () => {
-  it('makes a request somebody else’s', async () => {
+  it('changes the user of a request', async () => {
     expect(await identityOf(impersonating(api, { user: 'alice' }))).toEqual({
       username: 'alice',
       groups: ['system:authenticated'],
     })
   })
 
-  it('brings groups, uid and more along', async () => {
+  it('sets groups, uid and extra fields', async () => {
     await using alice = impersonatingMany(api, {
       user: 'alice',
       groups: ['dev', 'ops'],
@@ -239,14 +239,14 @@ describe('impersonation', () => {
     })
   })
 
-  it('takes a comma for a part of the name of a group', async () => {
+  it('treats a comma as part of the name of a group', async () => {
     expect((await identityOf(impersonating(api, { user: 'alice', groups: ['dev,ops'] }))).groups).toEqual([
       'dev,ops',
       'system:authenticated',
     ])
   })
 
-  it('gives a service account the groups it has', async () => {
+  it('sets the groups of a service account', async () => {
     const user = `system:serviceaccount:${api.namespace}:robot`
     expect((await identityOf(impersonating(api, { user }))).groups).toEqual([
       'system:serviceaccounts',
@@ -255,21 +255,21 @@ describe('impersonation', () => {
     ])
   })
 
-  it('of nobody is nobody', async () => {
+  it('of the anonymous user is anonymous', async () => {
     const nobody = impersonating(api, { user: 'system:anonymous' })
     const { status, body } = await nobody.send('POST', WHOAMI, {})
     expect(status).toBe(403)
     expect(body.message).toContain('User "system:anonymous" cannot create resource "selfsubjectreviews"')
   })
 
-  it('without a user is refused', async () => {
+  it('without a user is rejected', async () => {
     const { status, body } = await api.get('/version', { 'impersonate-group': 'dev' })
     expect(status).toBe(400)
     expect(body.message).toBe('requested [{Group  dev    }] without impersonating a user')
   })
 })
 
-describe('whoever impersonates', () => {
+describe('impersonation with limited permissions', () => {
   let robot: string
   let token: string
   beforeAll(async () => {
@@ -288,8 +288,8 @@ describe('whoever impersonates', () => {
   })
 
   it.each<[string, Record<string, string>, number, string?]>([
-    ['a user they may be', { 'impersonate-user': 'alice' }, 201],
-    ['a user in a group they may be in', { 'impersonate-user': 'alice', 'impersonate-group': 'dev' }, 201],
+    ['a permitted user', { 'impersonate-user': 'alice' }, 201],
+    ['a user in a permitted group', { 'impersonate-user': 'alice', 'impersonate-group': 'dev' }, 201],
     [
       'another user',
       { 'impersonate-user': 'bob' },
@@ -309,7 +309,7 @@ describe('whoever impersonates', () => {
       'uids.authentication.k8s.io "1" is forbidden: User "ROBOT" cannot impersonate resource "uids" in API group "authentication.k8s.io" at the cluster scope',
     ],
     [
-      'a user with more',
+      'a user with extra fields',
       { 'impersonate-user': 'alice', 'impersonate-extra-scopes': 'view' },
       403,
       'userextras.authentication.k8s.io "view" is forbidden: User "ROBOT" cannot impersonate resource "userextras/scopes" in API group "authentication.k8s.io" at the cluster scope',

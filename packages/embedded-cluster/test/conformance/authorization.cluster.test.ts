@@ -1,4 +1,4 @@
-/** Role-based access control: what roles allow, where, to whom, and who may hand them out. */
+/** Role-based access control: what roles allow, where and to whom, and who may grant them. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { clusterResourceOf, resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -18,7 +18,7 @@ const clusterRoleBindings = clusterResourceOf(api, `${GROUP}/v1`, 'ClusterRoleBi
 const as = (user: string, ...groups: string[]) => impersonating(api, { user, groups })
 const userSubject = (name: string) => ({ apiGroup: GROUP, kind: 'User', name })
 
-/** What is asked, and nothing else, is forbidden. */
+/** The error for a forbidden request. */
 const forbidden = (resource: string, name: string, what: string) => {
   const [kind, ...group] = resource.split('.')
   return failure({
@@ -29,7 +29,7 @@ const forbidden = (resource: string, name: string, what: string) => {
   })
 }
 
-describe('somebody without rights', () => {
+describe('a user without permissions', () => {
   const nobody = () => as('nobody')
 
   it.each<[string, () => [Parameters<ReturnType<typeof as>['send']>[0], string, Json?], () => Json]>([
@@ -84,7 +84,7 @@ describe('somebody without rights', () => {
         ),
     ],
     [
-      'list what is of the whole cluster',
+      'list cluster-scoped objects',
       () => ['GET', clusterRoles.path()],
       () =>
         forbidden(
@@ -119,7 +119,7 @@ describe('somebody without rights', () => {
     expect((await nobody().send(method, path, body)).body).toEqual(expected())
   })
 
-  it('may discover what there is', async () => {
+  it('may read discovery', async () => {
     for (const path of ['/api', '/apis', '/api/v1', '/apis/apps/v1', '/openapi/v3', '/version', '/healthz']) {
       expect([path, (await nobody().send('GET', path)).status]).toEqual([path, 200])
     }
@@ -127,7 +127,7 @@ describe('somebody without rights', () => {
 })
 
 describe('a role', () => {
-  it('allows its verbs, in its namespace only', async () => {
+  it('allows its verbs, only in its namespace', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create'] }]
     const user = await grant(api, { rules, namespace: api.namespace })
     const own = configMaps.as(as(user))
@@ -139,7 +139,7 @@ describe('a role', () => {
     expect((await secrets.as(as(user)).get('by-role')).status).toBe(403)
   })
 
-  it('may be for names, which lists and creates do not have', async () => {
+  it('may be limited to names, which lists and creates do not have', async () => {
     const resourceNames = ['mine']
     const rules = [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create', 'delete'], resourceNames },
@@ -155,7 +155,7 @@ describe('a role', () => {
     expect((await own.delete('mine')).status).toBe(200)
   })
 
-  it('names subresources apart from their resource', async () => {
+  it('lists subresources separately from their resource', async () => {
     const rules = [{ apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get'] }]
     const user = unique('scaler')
     const subject = { namespace: api.namespace, verb: 'get', group: 'apps', resource: 'deployments' }
@@ -170,14 +170,14 @@ describe('a role', () => {
     expect((await as(user).send('GET', path)).status).toBe(403)
   })
 
-  it('may allow everything of one group', async () => {
+  it('may allow everything in one group', async () => {
     const user = await grant(api, { rules: [{ apiGroups: ['apps'], resources: ['*'], verbs: ['*'] }] })
     expect((await as(user).send('GET', '/apis/apps/v1/deployments')).status).toBe(200)
     expect((await as(user).send('GET', `/apis/apps/v1/namespaces/default/deployments/x/status`)).status).toBe(404)
     expect((await as(user).send('GET', '/api/v1/pods')).status).toBe(403)
   })
 
-  it('may allow a subresource of everything', async () => {
+  it('may allow one subresource of everything', async () => {
     const user = unique('scaler')
     await grant(api, {
       rules: [{ apiGroups: ['*'], resources: ['*/scale'], verbs: ['get'] }],
@@ -199,13 +199,13 @@ describe('a role', () => {
     expect((await as(user).send('GET', `${path}/status`)).status).toBe(403)
   })
 
-  it('of the cluster counts everywhere when it is bound there', async () => {
+  it('that is a ClusterRole applies everywhere with a ClusterRoleBinding', async () => {
     const user = await grant(api, { rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }] })
     expect((await as(user).send('GET', '/api/v1/configmaps')).status).toBe(200)
     expect((await configMaps.as(as(user)).list()).status).toBe(200)
   })
 
-  it('of the cluster counts in one namespace when it is bound there', async () => {
+  it('that is a ClusterRole applies in one namespace with a RoleBinding', async () => {
     const name = unique('bound')
     await clusterRoles.given(name, { rules: [{ apiGroups: [''], resources: ['*'], verbs: ['list'] }] })
     await roleBindings.given(name, {
@@ -240,7 +240,7 @@ describe('a role', () => {
     expect(await allowed('/metrics', 'post')).toBe(false)
   })
 
-  it('is given to groups and to service accounts', async () => {
+  it('can be bound to groups and to service accounts', async () => {
     const group = unique('group')
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }]
     const resourceAttributes = { namespace: api.namespace, verb: 'list', resource: 'configmaps' }
@@ -259,7 +259,7 @@ describe('a role', () => {
     expect((await configMaps.as(as('system:serviceaccount:default:robot')).list()).status).toBe(403)
   })
 
-  it('of the cluster may collect the rules of others', async () => {
+  it('that is a ClusterRole may aggregate the rules of others', async () => {
     const name = unique('aggregate')
     const labels = { [`example.com/to-${name}`]: 'true' }
     await clusterRoles.given(name, {
@@ -269,22 +269,22 @@ describe('a role', () => {
     const part = (resource: string) => [{ apiGroups: ['example.com'], resources: [resource], verbs: ['get'] }]
     await clusterRoles.given(`${name}-a`, { metadata: { labels }, rules: part('apples') })
     await clusterRoles.given(`${name}-b`, { metadata: { labels }, rules: part('bananas') })
-    const rules = await until('the rules are collected', async () => {
+    const rules = await until('the rules are aggregated', async () => {
       const { body } = await clusterRoles.get(name)
       return body.rules?.length === 2 && body.rules
     })
     expect(rules).toEqual([...part('apples'), ...part('bananas')])
     await clusterRoles.delete(`${name}-a`)
-    await until('the rules are withdrawn', async () => (await clusterRoles.get(name)).body.rules?.length === 1)
+    await until('the rules are removed', async () => (await clusterRoles.get(name)).body.rules?.length === 1)
   })
 
-  it('that does not exist is named in the refusal', async () => {
+  it('that does not exist is named in the error', async () => {
     const name = unique('gone')
     await clusterRoleBindings.given(name, {
       roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name },
       subjects: [userSubject(name)],
     })
-    const message = await until('the binding counts', async () => {
+    const message = await until('the binding takes effect', async () => {
       const { body } = await as(name).send('GET', '/api/v1/nodes')
       return body.message.includes('RBAC') && body.message
     })
@@ -294,8 +294,8 @@ describe('a role', () => {
   })
 })
 
-describe('rights that are built in', () => {
-  it('let the masters do everything', async () => {
+describe('built-in permissions', () => {
+  it('allow system:masters everything', async () => {
     expect((await as('anyone', 'system:masters').send('GET', '/api/v1/secrets')).status).toBe(200)
   })
 
@@ -324,7 +324,7 @@ describe('rights that are built in', () => {
   })
 })
 
-describe('whoever writes roles', () => {
+describe('a user who writes roles', () => {
   let writer: string
   beforeAll(async () => {
     const rules = [
@@ -336,49 +336,49 @@ describe('whoever writes roles', () => {
 
   const readConfigMaps = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }]
   const readSecrets = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]
-  const refusal = (resource: string, name: string) =>
+  const denial = (resource: string, name: string) =>
     forbidden(
       `${resource}.${GROUP}`,
       name,
       `user "${writer}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}`,
     )
 
-  it('may give what they have', async () => {
+  it('may grant what they have', async () => {
     expect((await roles.as(as(writer)).create('less', { rules: readConfigMaps })).status).toBe(201)
   })
 
-  it('may not give what they do not have', async () => {
+  it('may not grant what they do not have', async () => {
     const { body } = await roles.as(as(writer)).create('more', { rules: readSecrets })
-    expect(body).toEqual(refusal('roles', 'more'))
+    expect(body).toEqual(denial('roles', 'more'))
   })
 
   it('may not even label a role with more than they have', async () => {
     await roles.given('there', { rules: readSecrets })
     const { body } = await roles.as(as(writer)).patch('merge', 'there', { metadata: { labels: { a: 'b' } } })
-    expect(body).toEqual(refusal('roles', 'there'))
+    expect(body).toEqual(denial('roles', 'there'))
   })
 
-  it('may take themselves off a role that waits to be deleted', async () => {
+  it('may remove a finalizer of a role that is being deleted', async () => {
     await roles.given('held', { metadata: { finalizers: ['example.com/hold'] }, rules: readSecrets })
     const { status } = await roles.as(as(writer)).patch('merge', 'held', { metadata: { finalizers: null } })
     expect(status).toBe(200)
   })
 
-  it('may not widen what is there', async () => {
+  it('may not extend an existing role', async () => {
     await roles.given('narrow', { rules: readConfigMaps })
     const { body } = await roles.as(as(writer)).patch('merge', 'narrow', { rules: readSecrets })
-    expect(body).toEqual(refusal('roles', 'narrow'))
+    expect(body).toEqual(denial('roles', 'narrow'))
   })
 
   it('may not bind a role with more than they have', async () => {
     await roles.given('tempting', { rules: readSecrets })
     const binding = { roleRef: { apiGroup: GROUP, kind: 'Role', name: 'tempting' }, subjects: [userSubject(writer)] }
     expect((await roleBindings.as(as(writer)).create('tempted', binding)).body).toEqual(
-      refusal('rolebindings', 'tempted'),
+      denial('rolebindings', 'tempted'),
     )
   })
 
-  it('may bind any role they were given the right to bind', async () => {
+  it('may bind any role with the verb bind', async () => {
     const rules = [
       { apiGroups: [GROUP], resources: ['rolebindings'], verbs: ['create'] },
       { apiGroups: [GROUP], resources: ['roles'], verbs: ['bind'], resourceNames: ['bindable'] },
@@ -390,7 +390,7 @@ describe('whoever writes roles', () => {
     expect((await roleBindings.as(as(binder)).create('allowed', { roleRef, subjects })).status).toBe(201)
   })
 
-  it('may give anything when they may escalate', async () => {
+  it('may grant anything with the verb escalate', async () => {
     const rules = [{ apiGroups: [GROUP], resources: ['roles'], verbs: ['create', 'escalate'] }]
     const escalator = await grant(api, { rules, namespace: api.namespace })
     expect((await roles.as(as(escalator)).create('escalated', { rules: readSecrets })).status).toBe(201)
@@ -398,7 +398,7 @@ describe('whoever writes roles', () => {
 })
 
 describe('a binding', () => {
-  it('cannot be turned to another role', async () => {
+  it('cannot be changed to another role', async () => {
     const roleRef = (name: string) => ({ apiGroup: GROUP, kind: 'ClusterRole', name })
     const created = await roleBindings.given('fixed', { roleRef: roleRef('view') })
     const { body } = await roleBindings.replace('fixed', { ...created, roleRef: roleRef('edit') })
@@ -411,7 +411,7 @@ describe('a binding', () => {
     )
   })
 
-  it('fills in the group of its subjects', async () => {
+  it('defaults the group of its subjects', async () => {
     const { body } = await roleBindings.create('subjects', {
       roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name: 'view' },
       subjects: [

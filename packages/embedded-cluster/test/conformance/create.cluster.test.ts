@@ -1,4 +1,4 @@
-/** Creating objects: what the server fills in, what it ignores and what it refuses. */
+/** Creating objects: what the server sets, ignores and rejects. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, normalised, pod, pods } from './support/objects.ts'
@@ -33,19 +33,19 @@ describe('a created object', () => {
     })
   })
 
-  it('is read back exactly as it was answered', async () => {
+  it('is read back exactly as in the response', async () => {
     const name = unique('same')
     const { body } = await create(configMap(name, { metadata: { labels: { a: 'b' } } }))
     expect((await api.get(`${configMaps(api.namespace)}/${name}`)).body).toEqual(body)
   })
 
-  it('takes kind and apiVersion from the path when the body names neither', async () => {
+  it('gets kind and apiVersion from the path if the body has neither', async () => {
     const { status, body } = await create({ metadata: { name: unique('typeless') } })
     expect(status).toBe(201)
     expect(body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' })
   })
 
-  it('has generation 1 if its kind counts generations, and none otherwise', async () => {
+  it('has generation 1 if its kind has generations, and none otherwise', async () => {
     const name = unique('generation')
     const counted = await api.create(deployments(api.namespace), deployment(name))
     expect(counted.metadata.generation).toBe(1)
@@ -53,7 +53,7 @@ describe('a created object', () => {
     expect(body.metadata).not.toHaveProperty('generation')
   })
 
-  it('keeps neither uid nor times nor deletion that the client sent', async () => {
+  it('keeps neither uid nor times nor deletion from the client', async () => {
     const { status, body } = await create(
       configMap(unique('stripped'), {
         metadata: {
@@ -73,7 +73,7 @@ describe('a created object', () => {
     }
   })
 
-  it('records who wrote which fields', async () => {
+  it('records the manager of its fields', async () => {
     const { body } = await create(configMap(unique('managed'), { data: { key: 'value' } }), '?fieldManager=tester')
     expect(body.metadata.managedFields).toEqual([
       {
@@ -87,12 +87,12 @@ describe('a created object', () => {
     ])
   })
 
-  it('starts without the status that the client sent', async () => {
+  it('has none of the status from the client', async () => {
     const object = { ...deployment(unique('statusless')), status: { replicas: 5, readyReplicas: 5 } }
     expect((await api.create(deployments(api.namespace), object)).status).toEqual({})
   })
 
-  it('has a version that is higher than that of any object before', async () => {
+  it('has a higher version than any object before', async () => {
     const first = await create(configMap(unique('first')))
     const second = await api.create(deployments(api.namespace), deployment(unique('second')))
     expect(BigInt(second.metadata.resourceVersion)).toBeGreaterThan(BigInt(first.body.metadata.resourceVersion))
@@ -100,30 +100,30 @@ describe('a created object', () => {
 })
 
 describe('generateName', () => {
-  it('is completed with five characters', async () => {
+  it('is extended with five characters', async () => {
     const { status, body } = await create({ metadata: { generateName: 'gen-' } })
     expect(status).toBe(201)
     expect(body.metadata.name).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
     expect(body.metadata.generateName).toBe('gen-')
   })
 
-  it('gives different names each time', async () => {
+  it('generates a different name each time', async () => {
     const created = await Promise.all(Array.from({ length: 10 }, () => create({ metadata: { generateName: 'many-' } })))
     expect(new Set(created.map(({ body }) => body.metadata.name)).size).toBe(10)
   })
 
-  it('gives way to a name', async () => {
+  it('is ignored if there is a name', async () => {
     const name = unique('both')
     const { body } = await create({ metadata: { generateName: 'gen-', name } })
     expect(body.metadata).toMatchObject({ name, generateName: 'gen-' })
   })
 
-  it('is cut where the name would become longer than 63 characters', async () => {
+  it('is truncated if the name would be longer than 63 characters', async () => {
     const { body } = await create({ metadata: { generateName: 'g'.repeat(80) } })
     expect(body.metadata.name).toMatch(/^g{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/)
   })
 
-  it('must itself be the start of a valid name', async () => {
+  it('must itself be a valid prefix of a name', async () => {
     const { status, body } = await create({ metadata: { generateName: 'Bad_' } })
     expect(status).toBe(422)
     expect(body.details.causes).toEqual([
@@ -141,8 +141,8 @@ describe('generateName', () => {
   })
 })
 
-describe('a create is refused', () => {
-  it('when the name is taken', async () => {
+describe('a create is rejected', () => {
+  it('when the name exists', async () => {
     const name = unique('taken')
     await create(configMap(name))
     const { status, body } = await create(configMap(name))
@@ -157,7 +157,7 @@ describe('a create is refused', () => {
     )
   })
 
-  it('when the name is taken in an API group, which is named', async () => {
+  it('when the name exists in an API group, which is in the message', async () => {
     const name = unique('taken')
     await api.create(deployments(api.namespace), deployment(name))
     const { body } = await api.post(deployments(api.namespace), deployment(name))
@@ -167,7 +167,7 @@ describe('a create is refused', () => {
     })
   })
 
-  it('when the taken name belongs to an object that is being deleted, which is said', async () => {
+  it('when the name belongs to an object that is being deleted, which is in the message', async () => {
     const name = unique('leaving')
     await create(configMap(name, { metadata: { finalizers: ['example.com/hold'] } }))
     await api.delete(`${configMaps(api.namespace)}/${name}`)
@@ -190,13 +190,13 @@ describe('a create is refused', () => {
     expect((await create({})).body).toEqual(expected)
   })
 
-  it('when it brings a resourceVersion', async () => {
+  it('when it has a resourceVersion', async () => {
     const { status, body } = await create(configMap(unique('versioned'), { metadata: { resourceVersion: '5' } }))
     expect(status).toBe(500)
     expect(body).toEqual(failure({ code: 500, message: 'resourceVersion should not be set on objects to be created' }))
   })
 
-  it('when its namespace is not the one of the path', async () => {
+  it('when its namespace differs from the path', async () => {
     const { status, body } = await create(configMap(unique('elsewhere'), { metadata: { namespace: 'other' } }))
     expect(status).toBe(400)
     expect(body).toEqual(
@@ -210,7 +210,7 @@ describe('a create is refused', () => {
     expect(body).toEqual(notFound('namespaces', 'does-not-exist'))
   })
 
-  it('when the path names no namespace', async () => {
+  it('when the path has no namespace', async () => {
     const { status, body } = await api.post('/api/v1/configmaps', configMap('x'))
     expect(status).toBe(405)
     expect(body).toEqual(methodNotAllowed)
@@ -243,11 +243,11 @@ describe('a create is refused', () => {
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string',
     ],
     [
-      'text for metadata',
+      'a string for metadata',
       { metadata: 'x' },
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal string into Go struct field ConfigMap.metadata of type v1.ObjectMeta',
     ],
-  ])('when the body holds %s', async (_, object, message) => {
+  ])('when the body contains %s', async (_, object, message) => {
     const { status, body } = await create(object)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(message))
@@ -304,7 +304,7 @@ describe('a create is refused', () => {
     expect(body).toEqual(invalid('ConfigMap', name, { field, reason, message }))
   })
 
-  it('when two owners claim to be its controller', async () => {
+  it('when two owners are its controller', async () => {
     const owner = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, controller: true })
     const ownerReferences = [owner('one'), owner('two')]
     const { body } = await create(configMap('wrong', { metadata: { ownerReferences } }))
@@ -348,7 +348,7 @@ describe('a create is refused', () => {
     ])
   })
 
-  it('when several fields are wrong, naming each', async () => {
+  it('when several fields are invalid, reporting each', async () => {
     const { status, body } = await api.post(deployments(api.namespace), { metadata: { name: 'empty' } })
     expect(status).toBe(422)
     expect(body).toEqual(
@@ -375,7 +375,7 @@ describe('a create is refused', () => {
     expect(body.details.causes).toMatchObject([{ field, reason: 'FieldValueInvalid' }])
   })
 
-  it('when a pod names two containers alike', async () => {
+  it('when a pod has two containers with the same name', async () => {
     const container = { name: 'twin', image: 'registry.example.com/app:1' }
     const { status, body } = await api.post(
       pods(api.namespace),
@@ -403,7 +403,7 @@ describe('a create is refused', () => {
     )
   })
 
-  it('when the field manager has a name that cannot be printed', async () => {
+  it('when the name of the field manager is not printable', async () => {
     const { status, body } = await create(configMap('x'), '?fieldManager=%00')
     expect(status).toBe(422)
     expect(body.details.causes).toEqual([

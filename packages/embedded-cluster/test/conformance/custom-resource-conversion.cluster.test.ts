@@ -16,7 +16,7 @@ import { startWebhook, type WebhookServer } from './support/webhook-server.ts'
 const api = ConformanceApi.forThisFile()
 const text = { type: 'string' }
 
-/** What a conversion makes of one object; `v1` has `spec.size` where `v2` has `spec.dimensions`. */
+/** The conversion of one object; `v1` has `spec.size` where `v2` has `spec.dimensions`. */
 function converted(object: Json, apiVersion: string): Json {
   const { size, dimensions, ...spec } = object.spec ?? {}
   if (apiVersion.endsWith('/v2')) {
@@ -41,11 +41,11 @@ let group: string
 let v1: ApiResource
 let v2: ApiResource
 let webhook: WebhookServer
-const state: { answer: (review: Json) => unknown } = { answer: success }
+const state: { handler: (review: Json) => unknown } = { handler: success }
 
 beforeAll(async () => {
   group = uniqueGroup()
-  webhook = await startWebhook((review) => state.answer(review))
+  webhook = await startWebhook((review) => state.handler(review))
   const versions = [
     versionOf('v1', { storage: true, schema: schemaOf({ size: text, note: { ...text, default: 'stored' } }) }),
     versionOf('v2', {
@@ -62,12 +62,12 @@ beforeAll(async () => {
   await untilServed(v2)
 })
 afterAll(async () => {
-  state.answer = success
+  state.handler = success
   await removeDefinition(api, group)
   await webhook[Symbol.asyncDispose]()
 })
 beforeEach(() => {
-  state.answer = success
+  state.handler = success
   webhook.calls.length = 0
 })
 
@@ -81,7 +81,7 @@ describe('an object', () => {
       metadata: { uid: created.metadata.uid, resourceVersion: created.metadata.resourceVersion },
       spec: { dimensions: { width: '3', height: '4' }, note: 'stored' },
     })
-    // A server may ask more often than that, for caches of its own.
+    // A server may call it more often, for its own caches.
     expect(webhook.calls).toContainEqual({
       path: expect.stringMatching(/^\/convert\?timeout=\d+s$/),
       review: expect.objectContaining({
@@ -96,7 +96,7 @@ describe('an object', () => {
     })
   })
 
-  it('is converted before it is stored, and back for the answer', async () => {
+  it('is converted before it is stored, and back for the response', async () => {
     const { status, body } = await v2.create('written', { spec: { dimensions: { width: '5', height: '6' } } })
     expect(status).toBe(201)
     expect(body).toMatchObject({ apiVersion: `${group}/v2`, spec: { dimensions: { width: '5', height: '6' } } })
@@ -110,9 +110,9 @@ describe('an object', () => {
     expect((await v1.get('patched')).body.spec.size).toBe('3x9')
   })
 
-  it('may get labels and annotations by conversion', async () => {
+  it('may get labels and annotations from the conversion', async () => {
     await v1.given('labelled', { spec: { size: '3x4' } })
-    state.answer = (review) =>
+    state.handler = (review) =>
       success(review, (object) => ({
         ...object,
         metadata: { ...object.metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
@@ -121,9 +121,9 @@ describe('an object', () => {
     expect(body.metadata).toMatchObject({ labels: { a: 'b' }, annotations: { c: 'd' } })
   })
 
-  it('keeps the rest of its metadata whatever the webhook says', async () => {
+  it('keeps the rest of its metadata whatever the webhook returns', async () => {
     const { metadata } = await v1.given('identity', { metadata: { finalizers: ['example.com/a'] } })
-    state.answer = (review) =>
+    state.handler = (review) =>
       success(review, (object) => ({
         ...object,
         metadata: { ...object.metadata, finalizers: [], generation: 99, resourceVersion: '1' },
@@ -137,9 +137,9 @@ describe('an object', () => {
     await v1.patch('merge', 'identity', { metadata: { finalizers: null } })
   })
 
-  it('loses what its new version does not know', async () => {
+  it('loses fields that its new version does not have', async () => {
     await v1.given('pruned', { spec: { size: '3x4' } })
-    state.answer = (review) => success(review, (object) => ({ ...object, spec: { ...object.spec, color: 'red' } }))
+    state.handler = (review) => success(review, (object) => ({ ...object, spec: { ...object.spec, color: 'red' } }))
     expect((await v2.get('pruned')).body.spec).toEqual({ dimensions: { width: '3', height: '4' }, note: 'stored' })
   })
 })
@@ -174,24 +174,24 @@ describe('a conversion fails', () => {
     await v1.given('failing', { spec: { size: '3x4' } })
   })
 
-  const say = (change: (answer: Json) => Json) => (review: Json) => change(success(review))
+  const respondWith = (change: (review: Json) => Json) => (review: Json) => change(success(review))
   it.each<[string, (review: Json) => unknown, string]>([
     [
-      'when the webhook says so',
-      say((answer) => ({
-        ...answer,
-        response: { uid: answer.response.uid, result: { status: 'Failed', message: 'cannot be done' } },
+      'when the webhook reports a failure',
+      respondWith((review) => ({
+        ...review,
+        response: { uid: review.response.uid, result: { status: 'Failed', message: 'cannot be done' } },
       })),
       'failed: cannot be done',
     ],
     [
-      'when the webhook answers another question',
-      say((answer) => ({ ...answer, response: { ...answer.response, uid: 'other' } })),
+      'when the webhook responds with another uid',
+      respondWith((review) => ({ ...review, response: { ...review.response, uid: 'other' } })),
       'failed: expected response.uid=',
     ],
     [
-      'when the webhook loses an object',
-      say((answer) => ({ ...answer, response: { ...answer.response, convertedObjects: [] } })),
+      'when the webhook omits an object',
+      respondWith((review) => ({ ...review, response: { ...review.response, convertedObjects: [] } })),
       'returned 0 objects, expected 1',
     ],
     [
@@ -210,20 +210,20 @@ describe('a conversion fails', () => {
       'returned invalid object: must have the same name: failing != other',
     ],
     [
-      'when the webhook does not answer a review',
+      'when the webhook does not respond with a review',
       () => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }),
       'failed: no response provided',
     ],
-  ])('%s', async (_, answer, message) => {
-    state.answer = answer
+  ])('%s', async (_, handler, message) => {
+    state.handler = handler
     const { status, body } = await v2.get('failing')
     expect(status).toBe(500)
     expect(body).toEqual(failure({ code: 500, message: expect.any(String) }))
     expect(body.message).toContain(`conversion webhook for ${group}/v1, Kind=Widget ${message}`)
   })
 
-  it('and nothing is written', async () => {
-    state.answer = () => 'no JSON'
+  it('without writing anything', async () => {
+    state.handler = () => 'no JSON'
     const { status } = await v2.create('unwritten')
     expect(status).toBe(500)
     expect((await v1.get('unwritten')).status).toBe(404)

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: what they bring into being, how they change, and how they go. */
+/** CustomResourceDefinitions: what they define, how they change, and how they are deleted. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type ApiResource, clusterResourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
@@ -22,7 +22,7 @@ const definitions = clusterResourceOf(
   'customresourcedefinitions',
 )
 
-// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+// Every definition takes a real server two seconds, so cases wait for theirs concurrently.
 const groupOf = (widgets: ApiResource) => widgets.path().split('/')[2] ?? ''
 const conditionsOf = ({ status }: Json): Json =>
   Object.fromEntries((status.conditions ?? []).map(({ type, status: is, reason }: Json) => [type, [is, reason]]))
@@ -35,7 +35,7 @@ async function redefine(widgets: ApiResource, patch: Json, isDone: () => Promise
 }
 
 describe.concurrent('a definition', () => {
-  it('is completed, accepted and established', async () => {
+  it('gets defaults, is accepted and established', async () => {
     const group = uniqueGroup()
     await definitions.given(`widgets.${group}`, definitionOf(group))
     const definition = await until('the definition is established', async () => {
@@ -54,7 +54,7 @@ describe.concurrent('a definition', () => {
     expect(definition.status.storedVersions).toEqual(['v1'])
   })
 
-  it('makes its resource known to discovery', async () => {
+  it('adds its resource to discovery', async () => {
     const widgets = await defineWidgets(api, {
       names: { shortNames: ['wd'], categories: ['all'] },
       version: {
@@ -85,7 +85,7 @@ describe.concurrent('a definition', () => {
     expect(groups).toMatchObject([{ preferredVersion: { groupVersion: `${group}/v1`, version: 'v1' } }])
   })
 
-  it('may be for the whole cluster', async () => {
+  it('may be cluster-scoped', async () => {
     const widgets = await defineWidgets(api, { spec: { scope: 'Cluster' } })
     const created = await widgets.create('everywhere', { spec: { a: 'x' } })
     expect(created.status).toBe(201)
@@ -94,13 +94,13 @@ describe.concurrent('a definition', () => {
     expect(status).toBe(404)
   })
 
-  it('waits for names that another one has', async () => {
+  it('waits for names that another definition has', async () => {
     const group = uniqueGroup()
     await defineWidgets(api, { group, names: { shortNames: ['wd'] } })
     const gadgets = { ...definitionOf(group), metadata: { name: `gadgets.${group}` } }
     gadgets.spec = { ...gadgets.spec, names: { plural: 'gadgets', kind: 'Widget', shortNames: ['wd'] } }
     await api.create(definitions.path(), gadgets)
-    const conditions = await until('the names were looked at', async () => {
+    const conditions = await until('the names were checked', async () => {
       const found = conditionsOf((await definitions.get(`gadgets.${group}`)).body)
       return found.NamesAccepted !== undefined && found.Established !== undefined && found
     })
@@ -110,13 +110,13 @@ describe.concurrent('a definition', () => {
     })
     expect((await api.get(`/apis/${group}/v1/gadgets`)).status).toBe(404)
     await definitions.delete(`widgets.${group}`)
-    await until('the names were passed on', async () => {
+    await until('the names were accepted', async () => {
       const found = conditionsOf((await definitions.get(`gadgets.${group}`)).body)
       return found.Established?.[0] === 'True'
     })
   })
 
-  it('cannot change its group, scope or names that count', async () => {
+  it('cannot change its group, scope or kind', async () => {
     const widgets = await defineWidgets(api)
     const name = `widgets.${groupOf(widgets)}`
     const { body } = await definitions.patch('merge', name, { spec: { scope: 'Cluster' } })
@@ -129,7 +129,7 @@ describe.concurrent('a definition', () => {
     )
   })
 
-  it('takes its instances along when it is deleted', async () => {
+  it('deletes its instances when it is deleted', async () => {
     const widgets = await defineWidgets(api)
     const name = `widgets.${groupOf(widgets)}`
     await widgets.given('free')
@@ -140,18 +140,18 @@ describe.concurrent('a definition', () => {
       return conditionsOf(body).Terminating !== undefined && body
     })
     expect(terminating.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io'])
-    await until('the free one is gone', async () => (await widgets.get('free')).status === 404)
-    const refused = await widgets.create('late')
-    expect(refused.status).toBe(403)
-    expect(refused.body.message).toContain('create not allowed while custom resource definition is terminating')
+    await until('the one without a finalizer is deleted', async () => (await widgets.get('free')).status === 404)
+    const rejected = await widgets.create('late')
+    expect(rejected.status).toBe(403)
+    expect(rejected.body.message).toContain('create not allowed while custom resource definition is terminating')
     await widgets.patch('merge', 'held', { metadata: { finalizers: null } })
-    await until('the definition is gone', async () => (await definitions.get(name)).status === 404)
-    await until('the resource is gone', async () => (await widgets.list()).status === 404)
+    await until('the definition is deleted', async () => (await definitions.get(name)).status === 404)
+    await until('the resource is not served', async () => (await widgets.list()).status === 404)
   })
 })
 
 describe.concurrent('defaults', () => {
-  it('are filled where their object is there', async () => {
+  it('are set where their object exists', async () => {
     const widgets = await defineWidgets(api, {
       properties: {
         color: { type: 'string', default: 'blue' },
@@ -185,7 +185,7 @@ describe.concurrent('defaults', () => {
     expect((await widgets.create('bare')).body.spec).toBeUndefined()
   })
 
-  it('of a status show as soon as the object is there', async () => {
+  it('of a status are visible as soon as the object exists', async () => {
     const { openAPIV3Schema } = schemaOf({ a: { type: 'string' } })
     openAPIV3Schema.properties.status = {
       type: 'object',
@@ -199,7 +199,7 @@ describe.concurrent('defaults', () => {
     expect((await widgets.list()).body.items).toMatchObject([{ status: { phase: 'Created' } }])
   })
 
-  it('that come later show in objects that are there already', async () => {
+  it('that are added later are visible in existing objects', async () => {
     const widgets = await defineWidgets(api)
     const { metadata } = await widgets.given('older', { spec: { a: 'x' } })
     const color = { type: 'string', default: 'blue' }
@@ -226,12 +226,12 @@ describe.concurrent('a schema that becomes stricter', () => {
     })
   })
 
-  it('lets an old object change where it does not concern it', async () => {
+  it('accepts changes of an old object that do not affect the invalid value', async () => {
     expect((await widgets.patch('merge', 'old', { spec: { size: 2 } })).status).toBe(200)
     expect((await widgets.patch('merge', 'old', { metadata: { labels: { a: 'b' } } })).status).toBe(200)
   })
 
-  it('does not let it change from one wrong value to another', async () => {
+  it('rejects a change from one invalid value to another', async () => {
     const { status, body } = await widgets.patch('merge', 'old', { spec: { color: 'yellow' } })
     expect(status).toBe(422)
     expect(body.details.causes).toEqual([
@@ -244,8 +244,8 @@ describe.concurrent('a schema that becomes stricter', () => {
   })
 })
 
-describe.concurrent('a field that the schema has no more', () => {
-  it('is not shown any more', async () => {
+describe.concurrent('a field that was removed from the schema', () => {
+  it('is no longer visible', async () => {
     const widgets = await defineWidgets(api, { properties: { a: { type: 'string' }, b: { type: 'string' } } })
     await widgets.given('older', { spec: { a: '1', b: '2' } })
     const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/b'
@@ -272,7 +272,7 @@ describe('versions', () => {
     for (const version of ['v1beta1', 'v1alpha1']) await untilServed(widgets.at({ apiVersion: `${group}/${version}` }))
   })
 
-  it('show one object, each with the fields it knows', async () => {
+  it('share one object, each with its own fields', async () => {
     await widgets.given('shared', { spec: { a: '1', b: '2' } })
     const { body } = await widgets.at({ apiVersion: `${group}/v1beta1` }).get('shared')
     expect(body.apiVersion).toBe(`${group}/v1beta1`)
@@ -280,7 +280,7 @@ describe('versions', () => {
     expect((await widgets.get('shared')).body.spec).toEqual({ a: '1', b: '2' })
   })
 
-  it('prune what they do not know when they write', async () => {
+  it('prune unknown fields when they write', async () => {
     await widgets.given('pruned', { spec: { a: '1', b: '2' } })
     const beta = widgets.at({ apiVersion: `${group}/v1beta1` })
     const { body } = await beta.patch('merge', 'pruned', { spec: { a: '3' } })
@@ -288,7 +288,7 @@ describe('versions', () => {
     expect((await widgets.get('pruned')).body.spec).toEqual({ a: '3' })
   })
 
-  it('that are deprecated say so', async () => {
+  it('that are deprecated cause a warning', async () => {
     const beta = await widgets.at({ apiVersion: `${group}/v1beta1` }).list()
     expect(warningsOf(beta)).toEqual([`${group}/v1beta1 Widget is deprecated; use ${group}/v1 Widget`])
     const alpha = await widgets.at({ apiVersion: `${group}/v1alpha1` }).list()
@@ -311,7 +311,7 @@ describe('versions', () => {
     expect(found.versions.map(({ version }: Json) => version)).toEqual(['v1', 'v1beta1', 'v1alpha1'])
   })
 
-  it('remember in which an object may be stored', async () => {
+  it('are recorded if an object may be stored in them', async () => {
     const name = `widgets.${group}`
     await definitions.patch('json', name, [
       { op: 'replace', path: '/spec/versions/0/storage', value: false },
@@ -330,7 +330,7 @@ describe('versions', () => {
   })
 })
 
-describe('a definition is refused', () => {
+describe('a definition is rejected', () => {
   const group = uniqueGroup()
   it.each<[string, Json, string]>([
     ['without a schema', { version: { schema: undefined } }, 'spec.versions[0].schema.openAPIV3Schema: Required value'],
@@ -350,7 +350,7 @@ describe('a definition is refused', () => {
       'spec.versions: Invalid value: [',
     ],
     [
-      'with a default that does not fit',
+      'with an invalid default',
       { properties: { a: { type: 'integer', default: 'x' } } },
       'spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: "string": ',
     ],

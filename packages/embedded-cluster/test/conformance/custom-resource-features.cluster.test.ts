@@ -1,4 +1,4 @@
-/** What a definition adds to its objects: status and scale, columns, fields to select by. */
+/** Features that a definition adds to its objects: status and scale, columns, selectable fields. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ApiResource } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
@@ -7,7 +7,7 @@ import { badRequest } from './support/status.ts'
 
 const api = ConformanceApi.forThisFile()
 
-// Every definition takes a real server two seconds, so cases wait for theirs side by side.
+// Every definition takes a real server two seconds, so cases wait for theirs concurrently.
 describe.concurrent('the status of a custom resource', () => {
   let widgets: ApiResource
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.concurrent('the status of a custom resource', () => {
     expect(body.status).toBeUndefined()
   })
 
-  it('is set by itself, without a new generation', async () => {
+  it('is set separately, without a new generation', async () => {
     const created = await widgets.given('status', { spec: { a: 'x' } })
     const { body } = await widgets.replace(
       'status',
@@ -31,7 +31,7 @@ describe.concurrent('the status of a custom resource', () => {
     expect(changed.body).toMatchObject({ spec: { a: 'y' }, status: { phase: 'Ready' }, metadata: { generation: 2 } })
   })
 
-  it('leaves the metadata alone', async () => {
+  it('does not change the metadata', async () => {
     await widgets.given('metadata', { metadata: { labels: { a: 'b' } } })
     const patch = { metadata: { labels: { a: 'c' }, finalizers: ['example.com/x'] }, status: { phase: 'Ready' } }
     const { body } = await widgets.patch('merge', 'metadata', patch, { subresource: 'status' })
@@ -40,7 +40,7 @@ describe.concurrent('the status of a custom resource', () => {
     expect(body.status).toEqual({ phase: 'Ready' })
   })
 
-  it('is a path only where the definition has it', async () => {
+  it('has a path only if the definition enables it', async () => {
     const plain = await defineWidgets(api)
     await plain.given('plain', { status: { phase: 'Ready' } })
     expect((await plain.get('plain')).body.status).toEqual({ phase: 'Ready' })
@@ -68,7 +68,7 @@ describe.concurrent('the scale of a custom resource', () => {
     })
   })
 
-  it('shows replicas and selector', async () => {
+  it('contains replicas and selector', async () => {
     await widgets.given('shown', { spec: { replicas: 3 } })
     const status = { replicas: 2, selector: 'app=x' }
     await widgets.patch('merge', 'shown', { status }, { subresource: 'status' })
@@ -89,7 +89,7 @@ describe.concurrent('the scale of a custom resource', () => {
     expect(scaled.body).toMatchObject({ spec: { replicas: 5 }, metadata: { generation: 2 } })
   })
 
-  it('of nothing cannot be read', async () => {
+  it('cannot be read without replicas', async () => {
     await widgets.given('none', { spec: {} })
     const { status, body } = await widgets.get('none', { subresource: 'scale' })
     expect(status).toBe(500)
@@ -100,7 +100,7 @@ describe.concurrent('the scale of a custom resource', () => {
 describe.concurrent('columns', () => {
   const table = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }
 
-  it('are name and age unless the definition says otherwise', async () => {
+  it('are name and age by default', async () => {
     const widgets = await defineWidgets(api)
     await widgets.given('x')
     const { body } = await widgets.list(table)
@@ -108,7 +108,7 @@ describe.concurrent('columns', () => {
     expect(body.rows[0].cells).toEqual(['x', expect.stringMatching(/^\d+s$/)])
   })
 
-  it('show what the definition names', async () => {
+  it('are those of the definition', async () => {
     const widgets = await defineWidgets(api, {
       properties: {
         color: { type: 'string' },

@@ -65,7 +65,7 @@ beforeAll(async () => {
 
 const trial = (spec: Json, query = '') => widgets.create('x', { spec }, { query: `dryRun=All${query}` })
 
-describe('a value is refused', () => {
+describe('a value is rejected', () => {
   const type = (field: string, is: string, actual: string): [string, string] => [
     'FieldValueTypeInvalid',
     `Invalid value: "${actual}": spec.${field} in body must be of type ${is}: "${actual}"`,
@@ -76,25 +76,25 @@ describe('a value is refused', () => {
   ]
 
   it.each<[string, string, unknown, [string, string], string?]>([
-    ['for text that is a number', 'text', 1, type('text', 'string', 'integer')],
-    ['for an integer that is text', 'integer', '1', type('integer', 'integer', 'string')],
+    ['for a string that is a number', 'text', 1, type('text', 'string', 'integer')],
+    ['for an integer that is a string', 'integer', '1', type('integer', 'integer', 'string')],
     ['for an integer with a fraction', 'integer', 1.5, type('integer', 'integer', 'number')],
-    ['for a number that is text', 'number', '1', type('number', 'number', 'string')],
-    ['for a flag that is text', 'flag', 'true', type('flag', 'boolean', 'string')],
+    ['for a number that is a string', 'number', '1', type('number', 'number', 'string')],
+    ['for a boolean that is a string', 'flag', 'true', type('flag', 'boolean', 'string')],
     ['for a list that is an object', 'list', {}, type('list', 'array', 'object')],
     ['for an object that is a list', 'both', [], type('both', 'object', 'array')],
-    ['for a port that is a flag', 'port', true, type('port', 'integer,string', 'boolean')],
+    ['for an int-or-string that is a boolean', 'port', true, type('port', 'integer,string', 'boolean')],
     ['for a value of a map', 'map', { a: 'x' }, type('map.a', 'integer', 'string'), 'map.a'],
     ['for an item of a list', 'list', [1], type('list[0]', 'string', 'integer'), 'list[0]'],
     [
-      'deep inside',
+      'in a nested object',
       'nested',
       [{}, { deep: { count: 'x' } }],
       type('nested[1].deep.count', 'integer', 'string'),
       'nested[1].deep.count',
     ],
     [
-      'when it is none of those allowed',
+      'when it is not one of the allowed values',
       'color',
       'green',
       ['FieldValueNotSupported', 'Unsupported value: "green": supported values: "red", "blue"'],
@@ -103,10 +103,10 @@ describe('a value is refused', () => {
     ['above the maximum', 'from1to5', 6, bad('6', 'from1to5', 'be less than or equal to 5')],
     ['at an exclusive minimum', 'between1and5', 1, bad('1', 'between1and5', 'be greater than 1')],
     ['at an exclusive maximum', 'between1and5', 5, bad('5', 'between1and5', 'be less than 5')],
-    ['when it is no multiple', 'fives', 7, bad('7', 'fives', 'be a multiple of 5')],
+    ['when it is not a multiple', 'fives', 7, bad('7', 'fives', 'be a multiple of 5')],
     ['when it is too short', 'short', 'a', bad('"a"', 'short', 'be at least 2 chars long')],
     ['when it is too long', 'short', 'abcd', ['FieldValueTooLong', 'Too long: may not be more than 3 bytes']],
-    ['when it does not match', 'as', 'b', bad('"b"', 'as', "match '^a+$'")],
+    ['when it does not match the pattern', 'as', 'b', bad('"b"', 'as', "match '^a+$'")],
     ['with too few items', 'list', [], bad('0', 'list', 'have at least 1 items')],
     ['with too many items', 'list', ['a', 'b', 'c'], ['FieldValueTooMany', 'Too many: 3: must have at most 2 items']],
     ['with too few entries', 'map', {}, bad('0', 'map', 'have at least 1 properties')],
@@ -116,24 +116,24 @@ describe('a value is refused', () => {
       { a: 1, b: 2, c: 3 },
       ['FieldValueTooMany', 'Too many: 3: must have at most 2 items'],
     ],
-    ['without a field it needs', 'both', { a: 'x' }, ['FieldValueRequired', 'Required value'], 'both.b'],
-    ['in a set twice', 'set', ['a', 'b', 'a'], ['FieldValueDuplicate', 'Duplicate value: "a"'], 'set[2]'],
+    ['without a required field', 'both', { a: 'x' }, ['FieldValueRequired', 'Required value'], 'both.b'],
+    ['when it is twice in a set', 'set', ['a', 'b', 'a'], ['FieldValueDuplicate', 'Duplicate value: "a"'], 'set[2]'],
     [
-      'under a key that is taken',
+      'with a duplicate key',
       'keyed',
       [{ key: 'a' }, { key: 'a', value: 'x' }],
       ['FieldValueDuplicate', 'Duplicate value: {"key":"a"}'],
       'keyed[1]',
     ],
     ['without its key', 'keyed', [{ value: 'x' }], ['FieldValueRequired', 'Required value'], 'keyed[0].key'],
-    ['that is no time', 'time', 'yesterday', type('time', 'date-time', 'yesterday')],
-    ['that is no duration', 'duration', 'long', type('duration', 'duration', 'long')],
-    ['that is no base64', 'bytes', '$', type('bytes', 'byte', '$')],
-    ['that is no UUID', 'uuid', 'x', type('uuid', 'uuid', 'x')],
-    ['that is no address', 'ipv4', '1.2.3', type('ipv4', 'ipv4', '1.2.3')],
-    ['that is no network', 'cidr', '10.0.0.0', type('cidr', 'cidr', '10.0.0.0')],
-    ['that is no URI', 'uri', 'a b', type('uri', 'uri', 'a b')],
-    ['that is no host name', 'host', 'a_b', type('host', 'hostname', 'a_b')],
+    ['that is not a time', 'time', 'yesterday', type('time', 'date-time', 'yesterday')],
+    ['that is not a duration', 'duration', 'long', type('duration', 'duration', 'long')],
+    ['that is not base64', 'bytes', '$', type('bytes', 'byte', '$')],
+    ['that is not a UUID', 'uuid', 'x', type('uuid', 'uuid', 'x')],
+    ['that is not an address', 'ipv4', '1.2.3', type('ipv4', 'ipv4', '1.2.3')],
+    ['that is not a network', 'cidr', '10.0.0.0', type('cidr', 'cidr', '10.0.0.0')],
+    ['that is not a URI', 'uri', 'a b', type('uri', 'uri', 'a b')],
+    ['that is not a host name', 'host', 'a_b', type('host', 'hostname', 'a_b')],
   ])('%s', async (_, field, value, [reason, message], at = field) => {
     const { status, body } = await trial({ [field]: value })
     expect(body).toEqual(invalid(`Widget.${group}`, 'x', { field: `spec.${at}`, reason, message }))
@@ -141,15 +141,15 @@ describe('a value is refused', () => {
   })
 
   it.each<[string, string, Json, string]>([
-    ['when no alternative fits', 'any', {}, '"spec.any" must validate at least one schema (anyOf)'],
+    ['when no alternative matches', 'any', {}, '"spec.any" must validate at least one schema (anyOf)'],
     [
-      'when two alternatives fit',
+      'when two alternatives match',
       'one',
       { a: '1', b: '2' },
       '"spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ],
-    ['when one of all does not fit', 'all', { a: '1' }, '"spec.all" must validate all the schemas (allOf)'],
-    ['when it fits what it must not', 'not', { a: '1' }, '"spec.not" must not validate the schema (not)'],
+    ['when one of all does not match', 'all', { a: '1' }, '"spec.all" must validate all the schemas (allOf)'],
+    ['when it matches what it must not', 'not', { a: '1' }, '"spec.not" must not validate the schema (not)'],
   ])('%s', async (_, field, value, message) => {
     const { status, body } = await trial({ [field]: value })
     expect(status).toBe(422)
@@ -194,14 +194,14 @@ describe('a value is accepted', () => {
   it.each<[string, Json]>([
     ['when an integer is written with a fraction of zero', { integer: 1.0 }],
     ['when a number is an integer', { number: 1 }],
-    ['when its characters, not its bytes, are few enough', { short: 'äöü' }],
-    ['as a number or as text where both are allowed', { port: 80 }],
-    ['as text where numbers are allowed too', { port: 'http' }],
+    ['when its characters, not its bytes, are within the limit', { short: 'äöü' }],
+    ['as a number or a string where both are allowed', { port: 80 }],
+    ['as a string where numbers are also allowed', { port: 'http' }],
     ['as null where that is allowed', { nullable: null }],
     ['of any kind where anything is allowed', { anything: [1, { a: null }] }],
-    ['as the one alternative that fits', { one: { b: '2' } }],
+    ['when exactly one alternative matches', { one: { b: '2' } }],
     ['beyond 32 bits, which its format does not forbid', { int32: 2 ** 31 }],
-    ['with a format nobody has heard of', { unheardOf: '???' }],
+    ['with an unknown format', { unheardOf: '???' }],
     ['as a time with an offset', { time: '2024-01-01T00:00:00.5+02:00' }],
     ['as an embedded object', { embedded: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' }, spec: { a: 1 } } }],
   ])('%s', async (_, spec) => {
@@ -217,7 +217,7 @@ describe('null', () => {
     expect(body.spec).toEqual({ nested: [{}] })
   })
 
-  it('is refused as the item of a list', async () => {
+  it('is rejected as the item of a list', async () => {
     const { body } = await trial({ list: [null] })
     expect(body.message).toBe(
       `Widget.${group} "x" is invalid: spec.list[0]: Invalid value: "null": spec.list[0] in body must be of type string: "null"`,
@@ -236,20 +236,20 @@ describe('an unknown field', () => {
     expect(warningsOf(reply)).toEqual(fields.map((field) => `unknown field "${field}"`))
   })
 
-  it('is dropped in silence when the client says so', async () => {
+  it('is dropped silently on request', async () => {
     const reply = await trial(spec, '&fieldValidation=Ignore')
     expect(reply.body.spec).toEqual(known)
     expect(warningsOf(reply)).toEqual([])
   })
 
-  it('is refused in strict mode', async () => {
+  it('is rejected in strict mode', async () => {
     const list = fields.map((field) => `unknown field "${field}"`).join(', ')
     expect((await trial(spec, '&fieldValidation=Strict')).body).toEqual(
       badRequest(`Widget in version "v1" cannot be handled as a Widget: strict decoding error: ${list}`),
     )
   })
 
-  it('stays where the schema is open, and what is known there is still checked', async () => {
+  it('is kept where the schema is open, and known fields there are still validated', async () => {
     expect((await trial({ open: { known: 1, other: { a: 1 } } })).body.spec).toEqual({
       open: { known: 1, other: { a: 1 } },
     })
@@ -275,18 +275,18 @@ describe('the metadata of a custom resource', () => {
       { labels: { a: 1 } },
       'cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
     ],
-  ])('with %s is refused', async (_, metadata, message) => {
+  ])('with %s is rejected', async (_, metadata, message) => {
     const { body } = await widgets.create('x', { metadata }, { query: 'dryRun=All' })
     expect(body).toEqual(badRequest(`Widget in version "v1" cannot be handled as a Widget: json: ${message}`))
   })
 
-  it('loses maps and lists that are empty', async () => {
+  it('loses empty maps and lists', async () => {
     const metadata = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [] }
     const { body } = await widgets.create('x', { metadata }, { query: 'dryRun=All' })
     expect(Object.keys(body.metadata).sort()).toEqual(['creationTimestamp', 'generation', 'name', 'namespace', 'uid'])
   })
 
-  it('does not make up for the kind of the object', async () => {
+  it('does not replace the kind of the object', async () => {
     const { body } = await api.post(widgets.path(), { metadata: { name: 'x' } })
     const sent = '{"metadata":{"name":"x"}}'
     expect(body).toEqual(
@@ -299,14 +299,14 @@ describe('the metadata of a custom resource', () => {
   it.each<[string, string]>([
     ['no version', ''],
     ['another version', 'example.com/v9'],
-  ])('does not make up for %s', async (_, apiVersion) => {
+  ])('does not replace %s', async (_, apiVersion) => {
     const { body } = await api.post(widgets.path(), { apiVersion, kind: 'Widget', metadata: { name: 'x' } })
     expect(body).toEqual(
       badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${group}/v1)`),
     )
   })
 
-  it('does not make up for another kind', async () => {
+  it('does not replace another kind', async () => {
     const { body } = await widgets.create('x', { kind: 'Gadget' })
     expect(body).toEqual(
       invalid(`Gadget.${group}`, 'x', {
@@ -319,7 +319,7 @@ describe('the metadata of a custom resource', () => {
 })
 
 describe('a custom resource', () => {
-  it('takes no strategic merge patch', async () => {
+  it('does not support strategic merge patch', async () => {
     await widgets.given('strategic', { spec: { text: 'a' } })
     expect((await widgets.patch('strategic', 'strategic', { spec: { text: 'b' } })).body).toEqual(
       failure({
@@ -344,7 +344,7 @@ describe('a custom resource', () => {
     expect((await widgets.replace('replaced', { ...created, spec: { text: 'b' } })).body.metadata.generation).toBe(2)
   })
 
-  it('counts the changes of everything but its metadata', async () => {
+  it('counts changes of everything but its metadata as generations', async () => {
     await widgets.given('counted', { spec: { text: 'a' } })
     const labelled = await widgets.patch('merge', 'counted', { metadata: { labels: { a: 'b' } } })
     expect(labelled.body.metadata.generation).toBe(1)
@@ -355,11 +355,11 @@ describe('a custom resource', () => {
   it.each<[string, string]>([
     ['cleanup', 'prefer a domain-qualified finalizer name'],
     ['example.com', 'prefer a domain-qualified finalizer name including a path (/)'],
-  ])('with the finalizer %s is accepted with a warning', async (finalizer, advice) => {
+  ])('with the finalizer %s is accepted with a warning', async (finalizer, recommendation) => {
     const reply = await widgets.create('x', { metadata: { finalizers: [finalizer] } }, { query: 'dryRun=All' })
     expect(reply.status).toBe(201)
     expect(warningsOf(reply)).toEqual([
-      `metadata.finalizers: "${finalizer}": ${advice} to avoid accidental conflicts with other finalizer writers`,
+      `metadata.finalizers: "${finalizer}": ${recommendation} to avoid accidental conflicts with other finalizer writers`,
     ])
   })
 })

@@ -1,4 +1,4 @@
-/** Deleting objects: what is answered, preconditions, finalizers, propagation, grace, collections. */
+/** Deleting objects: responses, preconditions, finalizers, propagation, grace period, collections. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, normalised, pod, pods } from './support/objects.ts'
@@ -17,7 +17,7 @@ async function isGone(of: string): Promise<boolean> {
 }
 
 describe('a deleted object', () => {
-  it('is gone, and the answer says what it was', async () => {
+  it('does not exist any more, and the response identifies it', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name))
     expect(status).toBe(200)
@@ -31,7 +31,7 @@ describe('a deleted object', () => {
     expect(await isGone(path(metadata.name))).toBe(true)
   })
 
-  it('is named with its group', async () => {
+  it('is identified with its group', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('gone')))
     const { body } = await api.delete(`${deployments(api.namespace)}/${metadata.name}`)
     expect(body.details).toEqual({ name: metadata.name, group: 'apps', kind: 'deployments', uid: metadata.uid })
@@ -42,7 +42,7 @@ describe('a deleted object', () => {
     ['ServiceAccount', 'serviceaccounts', {}],
     ['PodTemplate', 'podtemplates', { template: { spec: pod('').spec } }],
     ['ResourceQuota', 'resourcequotas', {}],
-  ])('is itself the answer if it is a %s', async (kind, resource, rest) => {
+  ])('is itself the response if it is a %s', async (kind, resource, rest) => {
     const collection = `/api/v1/namespaces/${api.namespace}/${resource}`
     const { metadata } = await api.create(collection, { metadata: { name: unique('whole') }, ...rest })
     const { status, body } = await api.delete(`${collection}/${metadata.name}`)
@@ -51,7 +51,7 @@ describe('a deleted object', () => {
     expect(body.metadata).not.toHaveProperty('deletionTimestamp')
   })
 
-  it('makes room for another one of the same name, with another uid', async () => {
+  it('can be created again with the same name and another uid', async () => {
     const { metadata } = await created()
     await api.delete(path(metadata.name))
     const again = await api.create(configMaps(api.namespace), configMap(metadata.name))
@@ -83,7 +83,7 @@ describe('finalizers', () => {
     expect((await api.get(path(metadata.name))).body).toEqual(body)
   })
 
-  it('keep it as it is when it is deleted again', async () => {
+  it('keep it unchanged when it is deleted again', async () => {
     const { metadata } = await created({ finalizers: ['example.com/hold'] })
     const first = await api.delete(path(metadata.name))
     const second = await api.delete(path(metadata.name))
@@ -91,7 +91,7 @@ describe('finalizers', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  it('let it go with the last of them', async () => {
+  it('delete it when the last of them is removed', async () => {
     const { metadata } = await created({ finalizers: ['example.com/one', 'example.com/two'] })
     await api.delete(path(metadata.name))
     await api.patch(path(metadata.name), { metadata: { finalizers: ['example.com/two'] } })
@@ -115,7 +115,7 @@ describe('finalizers', () => {
     expect(body.details.causes).toContainEqual({ field: 'metadata.finalizers', reason: 'FieldValueForbidden', message })
   })
 
-  it('do not stop other changes', async () => {
+  it('do not prevent other changes', async () => {
     const { metadata } = await created({ finalizers: ['example.com/hold'] })
     await api.delete(path(metadata.name))
     const { status, body } = await api.patch(path(metadata.name), { data: { k: 'v' } })
@@ -123,7 +123,7 @@ describe('finalizers', () => {
     expect(body.data).toEqual({ k: 'v' })
   })
 
-  it('leave no way back: the time of deletion cannot be removed', async () => {
+  it('make deletion final: the time of deletion cannot be removed', async () => {
     const { metadata } = await created({ finalizers: ['example.com/hold'] })
     const { body } = await api.delete(path(metadata.name))
     const after = await api.patch(path(metadata.name), { metadata: { deletionTimestamp: null } })
@@ -139,7 +139,7 @@ describe('preconditions', () => {
     expect(status).toBe(200)
   })
 
-  it('refuse another uid', async () => {
+  it('reject another uid', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), { preconditions: { uid: 'other' } })
     expect(status).toBe(409)
@@ -153,7 +153,7 @@ describe('preconditions', () => {
     )
   })
 
-  it('refuse another version', async () => {
+  it('reject another version', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), { preconditions: { resourceVersion: '1' } })
     expect(status).toBe(409)
@@ -171,9 +171,9 @@ describe('options', () => {
     ['in a typed JSON body', '', { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Foreground' }],
   ])('are read %s', async (_, query, body) => {
     const { metadata } = await created()
-    const answer = await api.delete(`${path(metadata.name)}${query}`, body)
-    expect(answer.status).toBe(200)
-    expect(answer.body.metadata.finalizers).toEqual(['foregroundDeletion'])
+    const response = await api.delete(`${path(metadata.name)}${query}`, body)
+    expect(response.status).toBe(200)
+    expect(response.body.metadata.finalizers).toEqual(['foregroundDeletion'])
   })
 
   it('are read in a YAML body', async () => {
@@ -206,7 +206,7 @@ describe('options', () => {
       'FieldValueNotSupported',
       'Unsupported value: ["Some"]: supported values: "All"',
     ],
-  ])('with %s are refused', async (_, options, field, reason, message) => {
+  ])('with %s are rejected', async (_, options, field, reason, message) => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), options)
     expect(status).toBe(422)
@@ -214,7 +214,7 @@ describe('options', () => {
     expect(await isGone(path(metadata.name))).toBe(false)
   })
 
-  it('of another kind are refused', async () => {
+  it('of another kind are rejected', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), { apiVersion: 'v1', kind: 'ConfigMap' })
     expect(status).toBe(400)
@@ -223,21 +223,21 @@ describe('options', () => {
     )
   })
 
-  it('that are no JSON are refused', async () => {
+  it('that are not JSON are rejected', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), '{')
     expect(status).toBe(400)
     expect(body).toEqual(badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input"))
   })
 
-  it('in another format are refused', async () => {
+  it('in another format are rejected', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name), 'x', { 'content-type': 'text/plain' })
     expect(status).toBe(415)
     expect(body.reason).toBe('UnsupportedMediaType')
   })
 
-  it('in the query with a wrong number are refused', async () => {
+  it('in the query with an invalid number are rejected', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(`${path(metadata.name)}?gracePeriodSeconds=soon`)
     expect(status).toBe(400)
@@ -248,7 +248,7 @@ describe('options', () => {
 describe('grace', () => {
   const unscheduled = (name: string) => pod(name, { spec: { schedulerName: 'nobody' } })
 
-  it('does not hold a pod that runs nowhere', async () => {
+  it('does not apply to a pod without a node', async () => {
     const { metadata } = await api.create(pods(api.namespace), unscheduled(unique('nowhere')))
     const { status, body } = await api.delete(`${pods(api.namespace)}/${metadata.name}`)
     expect(status).toBe(200)
@@ -256,7 +256,7 @@ describe('grace', () => {
     expect(await isGone(`${pods(api.namespace)}/${metadata.name}`)).toBe(true)
   })
 
-  it('gives a running pod its time, of which the answer tells', async () => {
+  it('applies to a running pod, and is in the response', async () => {
     const held = pod(unique('running'), { metadata: { finalizers: ['example.com/hold'] } })
     const { metadata } = await api.create(pods(api.namespace), held)
     const of = `${pods(api.namespace)}/${metadata.name}`
@@ -281,7 +281,7 @@ describe('grace', () => {
     await until('the pod ends', () => isGone(of))
   })
 
-  it('means nothing to other kinds', async () => {
+  it('does not apply to other kinds', async () => {
     const { metadata } = await created()
     const { body } = await api.delete(`${path(metadata.name)}?gracePeriodSeconds=60`)
     expect(body.status).toBe('Success')
@@ -292,7 +292,7 @@ describe('grace', () => {
 describe('a collection', () => {
   const named = (body: Json) => body.items.map((item: Json) => item.metadata.name)
 
-  it('loses what its selectors select, and the answer lists it', async () => {
+  it('deletes what its selectors match, and the response lists it', async () => {
     const label = unique('label')
     const names = ['a', 'b'].map((name) => `${label}-${name}`)
     for (const name of names)
@@ -306,14 +306,14 @@ describe('a collection', () => {
     expect(await isGone(path(metadata.name))).toBe(false)
   })
 
-  it('loses one by a field selector', async () => {
+  it('deletes one object with a field selector', async () => {
     const { metadata } = await created()
     const { body } = await api.delete(`${configMaps(api.namespace)}?fieldSelector=metadata.name%3D${metadata.name}`)
     expect(named(body)).toEqual([metadata.name])
     expect(await isGone(path(metadata.name))).toBe(true)
   })
 
-  it('keeps what has finalizers, marked', async () => {
+  it('keeps objects with finalizers, marked as deleted', async () => {
     const label = unique('label')
     const { metadata } = await created({ labels: { label }, finalizers: ['example.com/hold'] })
     await api.delete(`${configMaps(api.namespace)}?labelSelector=label%3D${label}`)
@@ -321,13 +321,13 @@ describe('a collection', () => {
     expect(normalised(body).metadata.deletionTimestamp).toBe('<deletionTimestamp>')
   })
 
-  it('loses nothing when nothing is selected', async () => {
+  it('deletes nothing when nothing matches', async () => {
     const { status, body } = await api.delete(`${configMaps(api.namespace)}?labelSelector=nothing-has-this`)
     expect(status).toBe(200)
     expect(body).toMatchObject({ kind: 'ConfigMapList', items: [] })
   })
 
-  it('is not touched when the selector or an option is wrong', async () => {
+  it('is unchanged when the selector or an option is invalid', async () => {
     const selector = await api.delete(`${configMaps(api.namespace)}?labelSelector=%3D`)
     expect(selector.status).toBe(400)
     const option = await api.delete(`${configMaps(api.namespace)}?labelSelector=nothing`, { propagationPolicy: 'x' })

@@ -1,4 +1,4 @@
-/** What a server tells about itself: version, health, groups, resources, schemas. */
+/** Discovery: version, health, groups, resources, schemas. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
 import { failure } from './support/status.ts'
@@ -46,7 +46,7 @@ describe('the version', () => {
 })
 
 describe('health', () => {
-  it.each(['/healthz', '/livez', '/readyz'])('of %s is one word', async (path) => {
+  it.each(['/healthz', '/livez', '/readyz'])('of %s is a single word', async (path) => {
     const { status, headers, text } = await api.get(path)
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('text/plain; charset=utf-8')
@@ -61,14 +61,14 @@ describe('health', () => {
     expect(lines.at(-1)).toBe(`${name} check passed`)
   })
 
-  it('can be asked for one check, or for all but one', async () => {
+  it('can be limited to one check, or exclude one', async () => {
     expect((await api.get('/livez/ping')).text).toBe('ok')
     expect((await api.get('/readyz?verbose&exclude=ping')).text).toContain('[+]ping excluded: ok\n')
   })
 })
 
 describe('legacy discovery', () => {
-  it('names the versions of the core group', async () => {
+  it('lists the versions of the core group', async () => {
     const { status, body } = await api.get('/api')
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -80,7 +80,7 @@ describe('legacy discovery', () => {
     })
   })
 
-  it('names the groups in order of preference', async () => {
+  it('lists the groups in order of preference', async () => {
     const { body } = await api.get('/apis')
     expect(body).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' })
     const groups = body.groups.map(({ name, versions }: Json) => [
@@ -90,7 +90,7 @@ describe('legacy discovery', () => {
     expect(groups.filter(([name]: string[]) => isBuiltIn(name ?? ''))).toEqual(GROUPS)
   })
 
-  it('tells the versions of a group and the preferred one', async () => {
+  it('lists the versions of a group and the preferred one', async () => {
     const versions = ['v2', 'v1'].map((version) => ({ groupVersion: `autoscaling/${version}`, version }))
     for (const path of ['/apis/autoscaling', '/apis/autoscaling/']) {
       expect((await api.get(path)).body).toEqual({
@@ -168,7 +168,7 @@ describe('legacy discovery', () => {
     expect(names).toEqual([...names].sort())
   })
 
-  it('is not for caches', async () => {
+  it('must not be cached', async () => {
     for (const path of ['/api', '/apis', '/apis/apps', '/apis/apps/v1']) {
       const { headers } = await api.get(path)
       expect(headers['cache-control']).toBe('no-cache, private')
@@ -183,7 +183,7 @@ describe('legacy discovery', () => {
     expect(text).toContain('name: apps\npreferredVersion:\n  groupVersion: apps/v1\n')
   })
 
-  it.each(['/api', '/apis', '/apis/apps', '/apis/apps/v1'])('of %s is no web page', async (path) => {
+  it.each(['/api', '/apis', '/apis/apps', '/apis/apps/v1'])('of %s does not support HTML', async (path) => {
     const { status, body } = await api.get(path, { accept: 'text/html' })
     expect(status).toBe(406)
     expect(body).toMatchObject({ kind: 'Status', reason: 'NotAcceptable', code: 406 })
@@ -193,7 +193,7 @@ describe('legacy discovery', () => {
 describe('aggregated discovery', () => {
   const ask = (path: string, accept = AGGREGATED, headers = {}) => api.get(path, { accept, ...headers })
 
-  it('tells everything at once', async () => {
+  it('lists everything at once', async () => {
     const { status, headers, body } = await ask('/apis')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe(AGGREGATED)
@@ -233,13 +233,13 @@ describe('aggregated discovery', () => {
     })
   })
 
-  it('of the core group is at its own path', async () => {
+  it('of the core group has its own path', async () => {
     const { body } = await ask('/api')
     expect(body.items).toHaveLength(1)
     expect(body.items[0].versions).toMatchObject([{ version: 'v1', freshness: 'Current' }])
   })
 
-  it.each(['/api', '/apis'])('of %s is not sent again to those who have it', async (path) => {
+  it.each(['/api', '/apis'])('of %s is not sent again to clients that have it', async (path) => {
     const { headers } = await ask(path)
     expect(headers.etag).toMatch(/^"[0-9A-F]{128}"$/)
     expect(headers).toMatchObject({ vary: 'Accept', 'cache-control': 'public' })
@@ -252,13 +252,13 @@ describe('aggregated discovery', () => {
 
   it.each([
     ['before plain JSON', `${AGGREGATED},application/json`, AGGREGATED],
-    ['behind plain JSON', `application/json,${AGGREGATED}`, AGGREGATED],
+    ['after plain JSON', `application/json,${AGGREGATED}`, AGGREGATED],
     ['in an unknown version', `${AGGREGATED.replace('v=v2', 'v=v9')},application/json`, 'application/json'],
-  ])('asked for %s', async (_, accept, expected) => {
+  ])('requested %s', async (_, accept, expected) => {
     expect((await ask('/apis', accept)).headers['content-type']).toBe(expected)
   })
 
-  it('in an unknown version alone is refused', async () => {
+  it('only in an unknown version is rejected', async () => {
     const { status, body } = await ask('/apis', AGGREGATED.replace('v=v2', 'v=v9'))
     expect(status).toBe(406)
     expect(body).toEqual(
@@ -271,7 +271,7 @@ describe('aggregated discovery', () => {
     )
   })
 
-  it('and legacy discovery tell the same resources', async () => {
+  it('and legacy discovery list the same resources', async () => {
     const { body } = await ask('/apis')
     for (const { metadata, versions } of body.items) {
       for (const { version, resources } of versions) {
@@ -295,7 +295,7 @@ describe('OpenAPI', () => {
     expect(paths['apis/apps/v1'].serverRelativeURL).toMatch(/^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/)
   })
 
-  it('describes a kind, its fields and how its lists merge', async () => {
+  it('describes a kind, its fields and how its lists are merged', async () => {
     const { status, headers, body } = await api.get(paths['apis/apps/v1'].serverRelativeURL)
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('application/json')
@@ -314,7 +314,7 @@ describe('OpenAPI', () => {
     })
   })
 
-  it('tells which parameters a patch takes', async () => {
+  it('lists the parameters of a patch', async () => {
     const { body } = await api.get('/openapi/v3/apis/apps/v1')
     const { patch } = body.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']
     expect(patch).toMatchObject({
@@ -329,20 +329,20 @@ describe('OpenAPI', () => {
     ])
   })
 
-  it('may be kept for ever under its hash', async () => {
+  it('may be cached forever under its hash', async () => {
     const pinned = await api.get(paths['api/v1'].serverRelativeURL)
     expect(pinned.headers['cache-control']).toBe('public, immutable')
     expect(pinned.headers.etag).toMatch(/^"[0-9A-F]{128}"$/)
     expect((await api.get('/openapi/v3/api/v1')).headers['cache-control']).toBe('no-cache, private')
   })
 
-  it('under another hash is elsewhere', async () => {
+  it('under another hash redirects', async () => {
     const { status, headers } = await api.get('/openapi/v3/api/v1?hash=00')
     expect(status).toBe(301)
     expect(headers.location).toBe(paths['api/v1'].serverRelativeURL)
   })
 
-  it('is not sent again to those who have it', async () => {
+  it('is not sent again to clients that have it', async () => {
     const { headers } = await api.get(paths['api/v1'].serverRelativeURL)
     const again = await api.get('/openapi/v3/api/v1', { 'if-none-match': String(headers.etag) })
     expect(again.status).toBe(304)

@@ -1,4 +1,4 @@
-/** Dry runs: everything happens but the write. */
+/** Dry runs: all steps of a write except storing. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, normalised, pod, pods } from './support/objects.ts'
@@ -8,7 +8,7 @@ const api = ConformanceApi.forThisFile()
 const path = (name: string) => `${configMaps(api.namespace)}/${name}`
 
 describe('a dry run', () => {
-  it('of a create answers with what would be stored, but stores nothing', async () => {
+  it('of a create returns what would be stored, but stores nothing', async () => {
     const name = unique('dry')
     const { status, body } = await api.post(
       `${configMaps(api.namespace)}?dryRun=All`,
@@ -24,7 +24,7 @@ describe('a dry run', () => {
     expect((await api.get(path(name))).status).toBe(404)
   })
 
-  it('fills defaults', async () => {
+  it('sets defaults', async () => {
     const { body } = await api.post(`${deployments(api.namespace)}?dryRun=All`, deployment(unique('dry')))
     expect(body.spec).toMatchObject({ revisionHistoryLimit: 10, strategy: { type: 'RollingUpdate' } })
   })
@@ -34,21 +34,21 @@ describe('a dry run', () => {
     expect(body.metadata.name).toMatch(/^dry-.{5}$/)
   })
 
-  it('asked for twice is one', async () => {
+  it('that is requested twice is one', async () => {
     const name = unique('dry')
     const { status } = await api.post(`${configMaps(api.namespace)}?dryRun=All&dryRun=All`, configMap(name))
     expect(status).toBe(201)
     expect((await api.get(path(name))).status).toBe(404)
   })
 
-  it('of a create finds the name taken', async () => {
+  it('of a create detects an existing name', async () => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('taken')))
     const { status, body } = await api.post(`${configMaps(api.namespace)}?dryRun=All`, configMap(metadata.name))
     expect(status).toBe(409)
     expect(body.reason).toBe('AlreadyExists')
   })
 
-  it('finds what is invalid', async () => {
+  it('detects invalid fields', async () => {
     const { status } = await api.post(`${deployments(api.namespace)}?dryRun=All`, {
       metadata: { name: 'empty' },
       spec: { selector: {} },
@@ -65,7 +65,7 @@ describe('a dry run', () => {
     expect((await api.get(path(name))).body).toEqual(before)
   })
 
-  it('of a replacement finds the conflict', async () => {
+  it('of a replacement detects a conflict', async () => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('kept')))
     const stale = configMap(metadata.name, { metadata: { resourceVersion: '1' }, data: { k: '2' } })
     const { status, body } = await api.put(`${path(metadata.name)}?dryRun=All`, stale)
@@ -73,7 +73,7 @@ describe('a dry run', () => {
     expect(body).toEqual(conflict('configmaps', metadata.name))
   })
 
-  it('of a patch counts the generation up, for nobody else to see', async () => {
+  it('of a patch increments the generation in the response only', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('kept')))
     const of = `${deployments(api.namespace)}/${metadata.name}`
     const { body } = await api.patch(`${of}?dryRun=All`, { spec: { paused: true } })
@@ -84,7 +84,7 @@ describe('a dry run', () => {
   it.each<[string, string, Json]>([
     ['in the query', '?dryRun=All', undefined],
     ['in the body', '', { dryRun: ['All'] }],
-  ])('of a deletion, %s, answers as if it were done', async (_, query, options) => {
+  ])('of a deletion, %s, responds as if it were done', async (_, query, options) => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('kept')))
     const { status, body } = await api.delete(`${path(metadata.name)}${query}`, options)
     expect(status).toBe(200)
@@ -92,7 +92,7 @@ describe('a dry run', () => {
     expect((await api.get(path(metadata.name))).body.metadata).not.toHaveProperty('deletionTimestamp')
   })
 
-  it('of a deletion marks nothing that has finalizers', async () => {
+  it('of a deletion does not mark objects with finalizers', async () => {
     const held = configMap(unique('kept'), { metadata: { finalizers: ['example.com/hold'] } })
     const before = await api.create(configMaps(api.namespace), held)
     const { status } = await api.delete(`${path(before.metadata.name)}?dryRun=All`)
@@ -100,7 +100,7 @@ describe('a dry run', () => {
     expect((await api.get(path(before.metadata.name))).body).toEqual(before)
   })
 
-  it('of a collection lists what would go', async () => {
+  it('of a collection lists what would be deleted', async () => {
     const label = unique('label')
     const { metadata } = await api.create(
       configMaps(api.namespace),
@@ -120,7 +120,7 @@ describe('a dry run', () => {
     expect((await api.get(of)).body.spec.replicas).toBe(0)
   })
 
-  it('of an eviction leaves the pod alone', async () => {
+  it('of an eviction keeps the pod', async () => {
     const unscheduled = pod(unique('kept'), { spec: { schedulerName: 'nobody' } })
     const { metadata } = await api.create(pods(api.namespace), unscheduled)
     const of = `${pods(api.namespace)}/${metadata.name}`
@@ -129,7 +129,7 @@ describe('a dry run', () => {
     expect((await api.get(of)).status).toBe(200)
   })
 
-  it('takes no Service address', async () => {
+  it('allocates no Service address', async () => {
     const services = `/api/v1/namespaces/${api.namespace}/services`
     const service = (name: string, clusterIP?: string) => ({
       metadata: { name },
@@ -142,7 +142,7 @@ describe('a dry run', () => {
     expect((await api.post(services, service(unique('address'), spec.clusterIP))).status).toBe(201)
   })
 
-  it.each(['yes', 'all', ''])('with the value "%s" is refused', async (value) => {
+  it.each(['yes', 'all', ''])('with the value "%s" is rejected', async (value) => {
     const { status, body } = await api.post(`${configMaps(api.namespace)}?dryRun=${value}`, configMap('x'))
     expect(status).toBe(422)
     expect(body).toEqual(
@@ -154,7 +154,7 @@ describe('a dry run', () => {
     )
   })
 
-  it('of something missing finds it missing', async () => {
+  it('of a missing object responds 404', async () => {
     const { status, body } = await api.patch(`${path('nobody')}?dryRun=All`, { data: { k: 'v' } })
     expect(status).toBe(404)
     expect(body).toEqual(

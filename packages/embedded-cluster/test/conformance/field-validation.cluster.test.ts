@@ -1,4 +1,4 @@
-/** Fields that the API does not know, or gets twice: ignored, warned about or refused. */
+/** Unknown and duplicate fields: ignored, warned about or rejected. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Headers, type Json, STRATEGIC, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments } from './support/objects.ts'
@@ -37,7 +37,7 @@ const twice = '{"metadata":{"name":"twice"},"data":{"a":"1","a":"2","b":"3"},"ki
 describe('unknown fields', () => {
   const send = (validation: string) => api.post(`${deployments(api.namespace)}?dryRun=All${validation}`, misspelt)
 
-  it.each(['', '&fieldValidation=Warn', '&fieldValidation='])('are warned about ("%s")', async (validation) => {
+  it.each(['', '&fieldValidation=Warn', '&fieldValidation='])('cause warnings ("%s")', async (validation) => {
     const { status, headers, body } = await send(validation)
     expect(status).toBe(201)
     expect(warnings(headers)).toEqual(misspeltFields)
@@ -45,26 +45,26 @@ describe('unknown fields', () => {
     expect(body).not.toHaveProperty('foo')
   })
 
-  it('are dropped in silence on request', async () => {
+  it('are dropped silently on request', async () => {
     const { status, headers, body } = await send('&fieldValidation=Ignore')
     expect(status).toBe(201)
     expect(warnings(headers)).toEqual([])
     expect(body).not.toHaveProperty('foo')
   })
 
-  it('are refused on request', async () => {
+  it('are rejected on request', async () => {
     const { status, body } = await send('&fieldValidation=Strict')
     expect(status).toBe(400)
     expect(body).toEqual(strict('Deployment', misspeltFields.join(', ')))
   })
 
-  it('differ from known ones by case', async () => {
+  it('are case-sensitive', async () => {
     const object = deployment('cased', { Replicas: 3 })
     const { body } = await api.post(`${deployments(api.namespace)}?dryRun=All&fieldValidation=Strict`, object)
     expect(body).toEqual(strict('Deployment', 'unknown field "spec.Replicas"'))
   })
 
-  it('of a YAML body are refused alike', async () => {
+  it('of a YAML body are rejected too', async () => {
     const { status, body } = await api.post(
       `${configMaps(api.namespace)}?dryRun=All&fieldValidation=Strict`,
       'metadata:\n  name: yaml\nfoo: bar\n',
@@ -74,7 +74,7 @@ describe('unknown fields', () => {
     expect(body).toEqual(strict('ConfigMap', 'unknown field "foo"'))
   })
 
-  it('of a replacement are refused alike', async () => {
+  it('of a replacement are rejected too', async () => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
     const of = `${configMaps(api.namespace)}/${metadata.name}`
     const { status, body } = await api.put(`${of}?fieldValidation=Strict`, { ...configMap(metadata.name), foo: 1 })
@@ -86,16 +86,16 @@ describe('unknown fields', () => {
     ['merge', {}, { foo: 'bar', metadata: { bar: 'x' } }],
     ['strategic merge', { 'content-type': STRATEGIC }, { foo: 'bar' }],
     ['JSON', { 'content-type': 'application/json-patch+json' }, [{ op: 'add', path: '/foo', value: 'bar' }]],
-  ])('of a %s patch are warned about or refused', async (_, headers, patch) => {
+  ])('of a %s patch cause warnings or are rejected', async (_, headers, patch) => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
     const of = `${configMaps(api.namespace)}/${metadata.name}?dryRun=All`
     const warned = await api.patch(of, patch, headers)
     expect(warned.status).toBe(200)
     expect(warnings(warned.headers)).toContain('unknown field "foo"')
-    const refused = await api.patch(`${of}&fieldValidation=Strict`, patch, headers)
-    expect(refused.status).toBe(422)
-    expect(refused.body).toMatchObject({ reason: 'Invalid', details: { causes: [{ field: 'patch' }] } })
-    expect(refused.body.message).toContain('strict decoding error: unknown field')
+    const rejected = await api.patch(`${of}&fieldValidation=Strict`, patch, headers)
+    expect(rejected.status).toBe(422)
+    expect(rejected.body).toMatchObject({ reason: 'Invalid', details: { causes: [{ field: 'patch' }] } })
+    expect(rejected.body.message).toContain('strict decoding error: unknown field')
   })
 
   it('of delete options are ignored', async () => {
@@ -106,17 +106,17 @@ describe('unknown fields', () => {
   })
 })
 
-describe('fields given twice', () => {
+describe('duplicate fields', () => {
   const send = (validation: string) => api.post(`${configMaps(api.namespace)}?dryRun=All${validation}`, twice)
 
-  it('are warned about, and the last one counts', async () => {
+  it('cause a warning, and the last one is used', async () => {
     const { status, headers, body } = await send('')
     expect(status).toBe(201)
     expect(warnings(headers)).toEqual(['duplicate field "data.a"'])
     expect(body.data).toEqual({ a: '2', b: '3' })
   })
 
-  it('are refused on request', async () => {
+  it('are rejected on request', async () => {
     const { status, body } = await send('&fieldValidation=Strict')
     expect(status).toBe(400)
     expect(body).toEqual(strict('ConfigMap', 'duplicate field "data.a"'))
@@ -128,7 +128,7 @@ describe('fields given twice', () => {
     expect(warnings(headers)).toEqual([])
   })
 
-  it('three times are warned about once', async () => {
+  it('cause one warning even if they occur three times', async () => {
     const { headers } = await api.post(
       `${configMaps(api.namespace)}?dryRun=All`,
       '{"metadata":{"name":"thrice"},"data":{"a":"1","a":"2","a":"3"}}',

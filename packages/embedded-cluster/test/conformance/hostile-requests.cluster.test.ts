@@ -1,4 +1,7 @@
-/** Requests that are wrong, odd, too large or never finished: each gets its answer or is cut, and the server goes on. */
+/**
+ * Malformed, unusual, oversized or incomplete requests: each gets a response or is closed, and the server keeps
+ * working.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { request, type Step, sendBytes } from './support/bare-connection.ts'
 import { ConformanceApi } from './support/conformance-api.ts'
@@ -11,7 +14,7 @@ const json = 'Content-Type: application/json'
 const mebibyte = 1024 * 1024
 const limitBytes = 3 * mebibyte
 
-/** A POST of a ConfigMap for trial; what it says about its body is up to the case. */
+/** A dry-run POST of a ConfigMap; the headers for its body are up to the case. */
 const post = (headers: readonly string[], body = '') =>
   request(`POST ${configMaps(api.namespace)}?dryRun=All`, [json, ...headers], body)
 const one = '{"metadata":{"name":"one"}}'
@@ -20,9 +23,9 @@ afterEach(async () => {
   expect((await api.get('/readyz')).text).toBe('ok')
 })
 
-describe('a request that cannot be read is refused:', () => {
+describe('a malformed request is rejected:', () => {
   it.each<[string, number, () => Step]>([
-    ['no HTTP at all', 400, () => 'nonsense\r\n\r\n'],
+    ['not HTTP', 400, () => 'nonsense\r\n\r\n'],
     ['another protocol', 400, () => Buffer.from([0, 1, 2, 3, 13, 10, 13, 10])],
     ['without a host', 400, () => 'GET /version HTTP/1.1\r\n\r\n'],
     ['with two hosts', 400, () => request('GET /version', ['Host: other'])],
@@ -31,13 +34,13 @@ describe('a request that cannot be read is refused:', () => {
     ['a header with a space in its name', 400, () => request('GET /version', ['X Header: a'])],
     ['a header with a zero byte', 400, () => request('GET /version', ['X-Header: a\0b'])],
     ['headers larger than a mebibyte', 431, () => request('GET /version', [`X-Header: ${'a'.repeat(2 * mebibyte)}`])],
-    ['a path with a broken escape', 400, () => request('GET /api/v1/namespaces/%zz')],
+    ['a path with an invalid escape', 400, () => request('GET /api/v1/namespaces/%zz')],
     ['a path with a space', 400, () => request('GET /api/v1/name spaces')],
     ['a path without a slash', 400, () => request('GET version')],
-    ['a length below zero', 400, () => post(['Content-Length: -1'])],
-    ['a length that is no number', 400, () => post(['Content-Length: many'])],
+    ['a negative length', 400, () => post(['Content-Length: -1'])],
+    ['a length that is not a number', 400, () => post(['Content-Length: many'])],
     ['two lengths', 400, () => post(['Content-Length: 27', 'Content-Length: 2'], one)],
-    ['an unknown coding', 501, () => post(['Transfer-Encoding: secret'], one)],
+    ['an unknown transfer encoding', 501, () => post(['Transfer-Encoding: secret'], one)],
   ])('%s', async (_, status, bytes) => {
     expect((await sendBytes(api, [bytes()])).statuses).toEqual([status])
   })
@@ -54,18 +57,18 @@ describe('a request that cannot be read is refused:', () => {
     expect(body).toEqual(methodNotAllowed)
   })
 
-  it('plain text where TLS is spoken', async () => {
+  it('plain text on the TLS port', async () => {
     const plain = fetch(`${api.cluster.connection.server.replace('https', 'http')}/version`)
     const status = await plain.then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => 'cut',
     )
-    // A real server finds the time for 400.
+    // A real server responds with 400 here.
     expect([400, 'cut']).toContain(status)
   })
 })
 
-describe('a request that is odd is served:', () => {
+describe('an unusual request is served:', () => {
   it.each<[string, number, () => Step]>([
     ['half a mebibyte of headers', 200, () => request('GET /readyz', [`X-Header: ${'a'.repeat(mebibyte / 2)}`])],
     [
@@ -77,15 +80,15 @@ describe('a request that is odd is served:', () => {
           Array.from({ length: 500 }, (_, n) => `X-${n}: a`),
         ),
     ],
-    ['a path that names the server', 200, () => request('GET http://elsewhere/readyz')],
+    ['a path with the name of the server', 200, () => request('GET http://elsewhere/readyz')],
     ['an old version of HTTP', 200, () => 'GET /readyz HTTP/1.0\r\n\r\n'],
-    ['a wish for a protocol nobody speaks', 200, () => request('GET /readyz', ['Upgrade: teapot'])],
-    ['a body where none belongs', 200, () => request('GET /readyz', [json], '{}')],
+    ['an upgrade to an unknown protocol', 200, () => request('GET /readyz', ['Upgrade: teapot'])],
+    ['a body of a request without one', 200, () => request('GET /readyz', [json], '{}')],
     ['a body in chunks', 201, () => post(['Transfer-Encoding: chunked'], `1b\r\n${one}\r\n0\r\n\r\n`)],
     ['an escaped slash', 200, () => request(`GET /api/v1/namespaces/${api.namespace}%2Fconfigmaps`)],
     ['two slashes', 404, () => request('GET //readyz')],
-    ['a step back', 404, () => request('GET /api/v1/namespaces/../nodes')],
-    ['an expectation nobody can meet', 417, () => post(['Expect: miracles'], one)],
+    ['a parent path segment', 404, () => request('GET /api/v1/namespaces/../nodes')],
+    ['an unsupported expectation', 417, () => post(['Expect: miracles'], one)],
   ])('%s', async (_, status, bytes) => {
     const { statuses } = await sendBytes(api, [bytes()])
     expect(statuses[0]).toBe(status)
@@ -97,7 +100,7 @@ describe('a request that is odd is served:', () => {
     expect(body).toEqual(resourceNotFound)
   })
 
-  it('two at once, in their order', async () => {
+  it('two pipelined requests, in order', async () => {
     const { statuses, text } = await sendBytes(api, [
       `GET /no-such-path HTTP/1.1\r\nHost: cluster\r\n\r\n${request('GET /readyz')}`,
     ])
@@ -105,43 +108,43 @@ describe('a request that is odd is served:', () => {
     expect(text).toBe('ok')
   })
 
-  it('one that waits for leave to send its body', async () => {
+  it('one with Expect: 100-continue', async () => {
     const head = post(['Expect: 100-continue', `Content-Length: ${one.length}`])
     expect((await sendBytes(api, [head, 200, one])).statuses).toEqual([100, 201])
   })
 
-  it('one that comes bit by bit', async () => {
+  it('one that arrives in small pieces', async () => {
     const whole = post([], one)
     const steps = Array.from({ length: 8 }, (_, n) => whole.slice(n * 40, n * 40 + 40)).flatMap((bit) => [bit, 50])
     expect((await sendBytes(api, [...steps, whole.slice(320)])).statuses).toEqual([201])
   })
 })
 
-describe('a body that is no object is refused:', () => {
+describe('a body that is not an object is rejected:', () => {
   const unrecognized = (why: string, shown: string) =>
     badRequest(
       `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: ${why} (${shown})`,
     )
   it.each<[string, string, string, string]>([
     ['nothing', '', 'unexpected end of JSON input', '<empty>'],
-    ['half of one', '{', 'unexpected end of JSON input', '{'],
-    ['another language', '<html>', "invalid character '<' looking for beginning of value", '3c68746d6c3e'],
-    ['more than one', `${one} x`, "invalid character 'x' after top-level value", `${one} x`],
+    ['a truncated object', '{', 'unexpected end of JSON input', '{'],
+    ['another format', '<html>', "invalid character '<' looking for beginning of value", '3c68746d6c3e'],
+    ['trailing data', `${one} x`, "invalid character 'x' after top-level value", `${one} x`],
     ['no colon', '{"a" 1}', "invalid character '1' after object key", '{"a" 1}'],
     ['no comma', '{"a":1 2}', "invalid character '2' after object key:value pair", '{"a":1 2}'],
     ['no comma in a list', '{"a":[1 2]}', "invalid character '2' after array element", '{"a":[1 2]}'],
     ['no quotes', '{a:1}', "invalid character 'a' looking for beginning of object key string", '{a:1}'],
-    ['a wrong escape', '{"a":"\\x"}', "invalid character 'x' in string escape code", '{"a":"\\x"}'],
-    ['a tab in text', '{"a":"\t"}', "invalid character '\\t' in string literal", '{"a":"\t"}'],
+    ['an invalid escape', '{"a":"\\x"}', "invalid character 'x' in string escape code", '{"a":"\\x"}'],
+    ['a tab in a string', '{"a":"\t"}', "invalid character '\\t' in string literal", '{"a":"\t"}'],
     [
       'a number for a kind',
       '{"kind":1}',
       'json: cannot unmarshal number into Go struct field .kind of type string',
       '{"kind":1}',
     ],
-    ['a mark of byte order', '\u{feff}{}', "invalid character 'ï' looking for beginning of value", 'efbbbf7b7d'],
+    ['a byte order mark', '\u{feff}{}', "invalid character 'ï' looking for beginning of value", 'efbbbf7b7d'],
     [
-      'no end of depth',
+      'unlimited depth',
       `${'{"a":'.repeat(11_000)}1${'}'.repeat(11_000)}`,
       "invalid character '{' exceeded max depth",
       '{"a":{"a":{"a":{"a":{"a":{"a": ...',
@@ -152,7 +155,7 @@ describe('a body that is no object is refused:', () => {
     expect(body).toEqual(unrecognized(why, shown))
   })
 
-  it('but for nothing, which is an object without a name', async () => {
+  it('except for null, which is an object without a name', async () => {
     const { status, body } = await api.post(configMaps(api.namespace), 'null')
     expect(status).toBe(422)
     expect(body).toEqual(
@@ -164,20 +167,20 @@ describe('a body that is no object is refused:', () => {
     )
   })
 
-  it('and half of a character is replaced', async () => {
+  it('and a lone surrogate is replaced', async () => {
     const text = '{"metadata":{"name":"half"},"data":{"a":"\\ud800","b":"\\ud83d\\ude00"}}'
     const { body } = await api.post(`${configMaps(api.namespace)}?dryRun=All`, text)
     expect(body.data).toEqual({ a: '\ufffd', b: '😀' })
   })
 
-  it('and names that mean something to the server alone mean nothing', async () => {
+  it('and names with a meaning in JavaScript are plain names', async () => {
     const text = '{"metadata":{"name":"names"},"data":{"__proto__":"x","constructor":"y","toString":"z"}}'
     const { text: answered } = await api.post(`${configMaps(api.namespace)}?dryRun=All`, text)
     expect(answered).toContain('"data":{"__proto__":"x","constructor":"y","toString":"z"}')
   })
 })
 
-describe('a body over three mebibytes is refused', () => {
+describe('a body over three mebibytes is rejected', () => {
   const tooLarge = failure({
     code: 413,
     reason: 'RequestEntityTooLarge',
@@ -192,12 +195,14 @@ describe('a body over three mebibytes is refused', () => {
   ])('%s', async (_, method, name) => {
     const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const body = `{"data":{"a":"${'x'.repeat(limitBytes)}"}}`
-    const answer = await api.send(method, `${configMaps(api.namespace)}${name}`, body, { 'content-type': contentType })
-    expect(answer.status).toBe(413)
-    expect(answer.body).toEqual(tooLarge)
+    const response = await api.send(method, `${configMaps(api.namespace)}${name}`, body, {
+      'content-type': contentType,
+    })
+    expect(response.status).toBe(413)
+    expect(response.body).toEqual(tooLarge)
   })
 
-  it('also when it does not say how long it will be', async () => {
+  it('also without a content length', async () => {
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
     const chunks = chunk.repeat(limitBytes / 0x10000 + 1)
     const { statuses, body } = await sendBytes(api, [post(['Transfer-Encoding: chunked']), chunks, '0\r\n\r\n'])
@@ -205,16 +210,16 @@ describe('a body over three mebibytes is refused', () => {
     expect(body).toEqual(tooLarge)
   })
 
-  it('while one that is only too large for its kind is told so', async () => {
+  it('while one that is only too large for its kind gets a specific error', async () => {
     const body = { metadata: { name: 'large' }, data: { a: 'x'.repeat(2 * mebibyte) } }
-    const answer = await api.post(configMaps(api.namespace), body)
-    expect(answer.status).toBe(422)
-    expect(answer.body.message).toBe('ConfigMap "large" is invalid: []: Too long: may not be more than 1048576 bytes')
+    const response = await api.post(configMaps(api.namespace), body)
+    expect(response.status).toBe(422)
+    expect(response.body.message).toBe('ConfigMap "large" is invalid: []: Too long: may not be more than 1048576 bytes')
   })
 })
 
-describe('a client that goes away', () => {
-  it('in the middle of the head leaves nothing behind', async () => {
+describe('a client that disconnects', () => {
+  it('in the middle of the headers leaves nothing behind', async () => {
     const { statuses } = await sendBytes(api, ['POST /api/v1/namespa'], { halfClose: true })
     expect(statuses).toEqual([400])
   })
@@ -227,14 +232,14 @@ describe('a client that goes away', () => {
     expect((await api.get(`${path}/cut-off`)).status).toBe(404)
   })
 
-  it('fifty times while it waits for news does no harm', async () => {
+  it('fifty times during a watch does no harm', async () => {
     const watchers = await SlowWatchers.open(api.cluster.connection, `${configMaps(api.namespace)}?watch=true`, 50)
     await watchers[Symbol.asyncDispose]()
   })
 })
 
 describe('watchers that do not read', () => {
-  it('hold up neither writers nor those who read', { timeout: 120_000 }, async () => {
+  it('block neither writers nor other readers', { timeout: 120_000 }, async () => {
     const path = configMaps(await api.newNamespace())
     await using _slow = await SlowWatchers.open(api.cluster.connection, `${path}?watch=true`, 50)
     const names = Array.from({ length: 40 }, (_, n) => `n${n}`)

@@ -1,4 +1,4 @@
-/** Jobs and CronJobs as their users see them. */
+/** Jobs and CronJobs from the user's view. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { pods, podTemplate } from './support/objects.ts'
@@ -73,13 +73,13 @@ describe.concurrent('a Job', () => {
     expect(conditionsOf(complete)).toContain('Suspended False JobResumed')
   })
 
-  it('with a time to live goes by itself', async () => {
+  it('with a time to live is deleted automatically', async () => {
     const name = unique('job')
     await api.create(batch('jobs'), job(name, { ttlSecondsAfterFinished: 0 }))
-    await until('it goes', async () => (await api.get(`${batch('jobs')}/${name}`)).status === 404)
+    await until('it is deleted', async () => (await api.get(`${batch('jobs')}/${name}`)).status === 404)
   })
 
-  it('gives each pod its index if they count', async () => {
+  it('assigns an index to each pod in indexed mode', async () => {
     const name = unique('job')
     await api.create(batch('jobs'), job(name, { completions: 3, parallelism: 3, completionMode: 'Indexed' }))
     const { status } = await settled(api, 'it is complete', `${batch('jobs')}/${name}`, has('Complete'))

@@ -1,4 +1,4 @@
-/** JSON patches: what each operation does, and how a patch that cannot be carried out is refused. */
+/** JSON patches: the effect of each operation, and the errors of invalid patches. */
 import { describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
@@ -9,7 +9,7 @@ import { warningsOf } from './support/warnings.ts'
 const api = ConformanceApi.forThisFile()
 const configMaps = resourceOf(api, 'v1', 'ConfigMap', 'configmaps')
 
-/** The one answer to every operation that cannot be carried out. */
+/** The error for every operation that fails. */
 const rejected = failure({
   code: 422,
   reason: 'Invalid',
@@ -22,25 +22,20 @@ describe('a JSON patch', () => {
     ['adds a field', 'adds', [{ op: 'add', path: '/data/b', value: '2' }], { a: '1', b: '2' }],
     ['adds over a field', 'adds-over', [{ op: 'add', path: '/data/a', value: '2' }], { a: '2' }],
     ['replaces a field', 'replaces', [{ op: 'replace', path: '/data/a', value: '2' }], { a: '2' }],
-    [
-      'replaces a field that is not there',
-      'sets',
-      [{ op: 'replace', path: '/data/b', value: '2' }],
-      { a: '1', b: '2' },
-    ],
+    ['sets a missing field with replace', 'sets', [{ op: 'replace', path: '/data/b', value: '2' }], { a: '1', b: '2' }],
     ['removes a field', 'removes', [{ op: 'remove', path: '/data/a' }], undefined],
     ['removes an object', 'removes-all', [{ op: 'remove', path: '/data' }], undefined],
     ['moves a field', 'moves', [{ op: 'move', from: '/data/a', path: '/data/b' }], { b: '1' }],
     ['copies a field', 'copies', [{ op: 'copy', from: '/data/a', path: '/data/b' }], { a: '1', b: '1' }],
     [
-      'copies a field that is not there as null',
+      'copies a missing field as null',
       'copies-none',
       [{ op: 'copy', from: '/data/z', path: '/data/b' }],
       { a: '1', b: '' },
     ],
-    ['reads null as the empty value', 'adds-null', [{ op: 'add', path: '/data/b', value: null }], { a: '1', b: '' }],
+    ['treats null as the empty value', 'adds-null', [{ op: 'add', path: '/data/b', value: null }], { a: '1', b: '' }],
     [
-      'goes on after a test that holds',
+      'continues after a successful test',
       'tests',
       [
         { op: 'test', path: '/data/a', value: '1' },
@@ -49,7 +44,7 @@ describe('a JSON patch', () => {
       { a: '1', b: '2' },
     ],
     [
-      'finds null where nothing is',
+      'treats a missing value as null in a test',
       'tests-absence',
       [
         { op: 'test', path: '/data/b', value: null },
@@ -58,7 +53,7 @@ describe('a JSON patch', () => {
       { a: '1', b: '2' },
     ],
     [
-      'carries out its operations in order',
+      'applies its operations in order',
       'in-order',
       [
         { op: 'add', path: '/data/b', value: '2' },
@@ -75,7 +70,7 @@ describe('a JSON patch', () => {
     expect(status).toBe(200)
   })
 
-  it('reads ~1 in a path as a slash', async () => {
+  it('treats ~1 in a path as a slash', async () => {
     await configMaps.given('escapes', { metadata: { annotations: { 'example.com/a': '1' } } })
     const { body } = await configMaps.patch('json', 'escapes', [
       { op: 'replace', path: '/metadata/annotations/example.com~1a', value: '2' },
@@ -96,13 +91,13 @@ describe('a JSON patch', () => {
     await configMaps.patch('json', 'lists', [{ op: 'remove', path: '/metadata/finalizers' }])
   })
 
-  it('that changes nothing keeps the resourceVersion', async () => {
+  it('without changes keeps the resourceVersion', async () => {
     const before = await configMaps.given('no-op', { data: { a: '1' } })
     const { body } = await configMaps.patch('json', 'no-op', [{ op: 'replace', path: '/data/a', value: '1' }])
     expect(body).toEqual(before)
   })
 
-  it('is all or nothing', async () => {
+  it('is atomic', async () => {
     await configMaps.given('atomic', { data: { a: '1' } })
     const { body } = await configMaps.patch('json', 'atomic', [
       { op: 'add', path: '/data/b', value: '2' },
@@ -112,7 +107,7 @@ describe('a JSON patch', () => {
     expect((await configMaps.get('atomic')).body.data).toEqual({ a: '1' })
   })
 
-  it('for a trial leaves the object as it was', async () => {
+  it('as a dry run does not change the object', async () => {
     const before = await configMaps.given('dry', { data: { a: '1' } })
     const operations = [{ op: 'add', path: '/data/b', value: '2' }]
     const { body } = await configMaps.patch('json', 'dry', operations, { query: 'dryRun=All' })
@@ -121,7 +116,7 @@ describe('a JSON patch', () => {
     expect((await configMaps.get('dry')).body).toEqual(before)
   })
 
-  it('gives the fields it changes to its manager', async () => {
+  it('makes its manager the owner of the fields it changes', async () => {
     await configMaps.given('owned', { data: { a: '1', b: '2' } }, { query: 'fieldManager=alice' })
     const operations = [{ op: 'replace', path: '/data/a', value: '9' }]
     const { body } = await configMaps.patch('json', 'owned', operations, { query: 'fieldManager=bob' })
@@ -129,13 +124,13 @@ describe('a JSON patch', () => {
   })
 })
 
-describe('a JSON patch is refused', () => {
+describe('a JSON patch is rejected', () => {
   it.each<[string, Json]>([
     ['when a test fails', [{ op: 'test', path: '/data/a', value: '2' }]],
-    ['when it tests what is not there', [{ op: 'test', path: '/data/z', value: '2' }]],
-    ['when it removes what is not there', [{ op: 'remove', path: '/data/z' }]],
-    ['when it adds below what is not there', [{ op: 'add', path: '/binaryData/z', value: 'x' }]],
-    ['when it moves what is not there', [{ op: 'move', from: '/data/z', path: '/data/b' }]],
+    ['when it tests a missing value', [{ op: 'test', path: '/data/z', value: '2' }]],
+    ['when it removes a missing value', [{ op: 'remove', path: '/data/z' }]],
+    ['when it adds below a missing value', [{ op: 'add', path: '/binaryData/z', value: 'x' }]],
+    ['when it moves a missing value', [{ op: 'move', from: '/data/z', path: '/data/b' }]],
     ['when an operation is unknown', [{ op: 'explode', path: '/data/a' }]],
     ['when an operation has no path', [{ op: 'remove' }]],
     [
@@ -154,12 +149,12 @@ describe('a JSON patch is refused', () => {
 
   it.each<[string, unknown, Json]>([
     [
-      'when it is no list',
+      'when it is not a list',
       { op: 'remove', path: '/data/a' },
       badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'),
     ],
     [
-      'when an operation is no object',
+      'when an operation is not an object',
       [5],
       badRequest('error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp'),
     ],
@@ -189,7 +184,7 @@ describe('a JSON patch is refused', () => {
       badRequest('the namespace of the provided object does not match the namespace sent on the request'),
     ],
     [
-      'when it names an old resourceVersion',
+      'when it has a stale resourceVersion',
       [{ op: 'replace', path: '/metadata/resourceVersion', value: '1' }],
       conflict('configmaps', 'malformed'),
     ],
@@ -250,7 +245,7 @@ describe('a JSON patch is refused', () => {
     expect((await api.patch(configMaps.path(), [], headers)).status).toBe(405)
   })
 
-  it('when it takes over fields by force, which is for apply only', async () => {
+  it('when it sets force, which is only for apply', async () => {
     await configMaps.given('forced')
     expect((await configMaps.patch('json', 'forced', [], { query: 'force=true' })).body).toEqual(
       invalid('PatchOptions.meta.k8s.io', '', {
@@ -272,7 +267,7 @@ describe('an unknown field in a JSON patch', () => {
     expect(warningsOf(reply)).toEqual(['unknown field "spec"'])
   })
 
-  it('is dropped in silence when the client says so', async () => {
+  it('is dropped silently on request', async () => {
     await configMaps.given('silent')
     const reply = await configMaps.patch('json', 'silent', operations, { query: 'fieldValidation=Ignore' })
     expect(reply.body.spec).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Values that the schema lets pass and the type refuses, writes that reach too far, and watches from the future. */
+/** Values that the schema allows but the type rejects, status writes with other fields, and watches from the future. */
 import { describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -17,26 +17,26 @@ function unconvertible(type: string, name: string, why: string): Json {
 }
 
 describe('an applied configuration', () => {
-  it('with a quantity that is none cannot be converted', async () => {
+  it('with an invalid quantity cannot be converted', async () => {
     const name = unique('web')
     const container = { name: 'main', image: 'app', resources: { limits: { cpu: 'lots' } } }
     const template = podTemplate(name, { spec: { containers: [container] } })
     const spec = { replicas: 0, selector: { matchLabels: { app: name } }, template }
     const why = `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`
-    const refusal = unconvertible('apps/v1, Kind=Deployment', name, why)
-    expect((await deployments.apply('alice', name, { spec })).body).toEqual(refusal)
+    const denial = unconvertible('apps/v1, Kind=Deployment', name, why)
+    expect((await deployments.apply('alice', name, { spec })).body).toEqual(denial)
     await deployments.given(name, { spec: { ...spec, template: podTemplate(name) } })
-    expect((await deployments.apply('alice', name, { spec }, { query: 'force=true' })).body).toEqual(refusal)
+    expect((await deployments.apply('alice', name, { spec }, { query: 'force=true' })).body).toEqual(denial)
   })
 
-  it('with a time that is none cannot be converted', async () => {
+  it('with an invalid time cannot be converted', async () => {
     const name = unique('lease')
     const { body } = await leases.apply('alice', name, { spec: { acquireTime: 'yesterday' } })
     const why = 'parsing time "yesterday" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "yesterday" as "2006"'
     expect(body).toEqual(unconvertible('coordination.k8s.io/v1, Kind=Lease', name, why))
   })
 
-  it('with bytes that are none cannot be converted', async () => {
+  it('with invalid bytes cannot be converted', async () => {
     const name = unique('secret')
     const { body } = await secrets.apply('alice', name, { data: { key: '%%' } })
     const why = 'error decoding from json: illegal base64 data at input byte 0'
@@ -45,7 +45,7 @@ describe('an applied configuration', () => {
 })
 
 describe('the status of a custom resource', () => {
-  it('changes no labels, but records who tried', async () => {
+  it('does not change labels, but records the manager that set them', async () => {
     const widgets = await defineWidgets(api, { version: { subresources: { status: {} } } })
     const name = unique('widget')
     await widgets.given(name, { metadata: { labels: { a: 'b' } } }, { query: 'fieldManager=maker' })
@@ -70,7 +70,7 @@ describe('the status of a custom resource', () => {
 })
 
 describe('a watch from a revision that does not exist yet', () => {
-  it('waits without a bookmark that would take the client back', async () => {
+  it('waits without a bookmark that would go backwards', async () => {
     const path = `/api/v1/namespaces/${api.namespace}/secrets`
     const { metadata } = (await api.get(path)).body
     const future = Number(metadata.resourceVersion) + 1_000_000

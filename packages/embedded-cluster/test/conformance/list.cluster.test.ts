@@ -1,4 +1,4 @@
-/** Reading one object and whole collections, and which state of the cluster is read. */
+/** Reading single objects and collections, and the state that is read. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments } from './support/objects.ts'
@@ -19,7 +19,7 @@ async function family(...names: string[]): Promise<{ label: string; query: strin
 }
 
 describe('a list', () => {
-  it('has the kind of its items, which do not repeat it', async () => {
+  it('has the kind of its items, which do not contain it', async () => {
     const { query, label } = await family('a')
     const { status, body } = await api.get(query)
     expect(status).toBe(200)
@@ -48,13 +48,13 @@ describe('a list', () => {
     expect(places).toEqual(namespaces.flatMap((namespace) => [`${namespace}/a`, `${namespace}/b`]))
   })
 
-  it('is empty, not missing, where there is nothing', async () => {
+  it('is empty where there is nothing', async () => {
     const { status, body } = await api.get(configMaps('no-such-namespace'))
     expect(status).toBe(200)
     expect(body.items).toEqual([])
   })
 
-  it('carries the version of the whole cluster, which is never older than its items', async () => {
+  it('has the version of the whole cluster, which is never older than its items', async () => {
     const { query } = await family('a', 'b')
     const { body } = await api.get(query)
     const newest = Math.max(...body.items.map((item: Json) => Number(item.metadata.resourceVersion)))
@@ -65,7 +65,7 @@ describe('a list', () => {
     )
   })
 
-  it('shows a write at once', async () => {
+  it('contains a write immediately', async () => {
     const { query, paths } = await family('a', 'b')
     await api.delete(String(paths[0]))
     expect(named((await api.get(query)).body)).toHaveLength(1)
@@ -78,14 +78,14 @@ describe('resourceVersion of a list', () => {
     ['0, not older', '&resourceVersion=0&resourceVersionMatch=NotOlderThan'],
   ])('%s', async (_, parameters) => {
     const { query, label } = await family('a')
-    // Any state will do, so the first answer may be from before the object existed.
+    // Any state is allowed, so the first response may be from before the object existed.
     const { status, body } = await api.get(`${query}${parameters}`)
     expect(status).toBe(200)
     expect(named(body).filter((name: string) => name !== `${label}-a`)).toEqual([])
   })
 
   it.each([
-    ['by itself means not older', ''],
+    ['alone means not older', ''],
     ['with NotOlderThan', '&resourceVersionMatch=NotOlderThan'],
   ])('%s', async (_, match) => {
     const { query, paths, label } = await family('a', 'b')
@@ -96,7 +96,7 @@ describe('resourceVersion of a list', () => {
     expect(Number(again.body.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(body.metadata.resourceVersion))
   })
 
-  it('with Exact shows the past', async () => {
+  it('with Exact returns the old state', async () => {
     const { query, paths } = await family('a', 'b')
     const before = (await api.get(query)).body
     await api.delete(String(paths[0]))
@@ -132,13 +132,13 @@ describe('resourceVersion of a list', () => {
         message: 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
       },
     ],
-  ])('is refused with a match of %s', async (_, parameters, problem) => {
+  ])('is rejected with a match of %s', async (_, parameters, problem) => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}?${parameters}`)
     expect(status).toBe(422)
     expect(body).toEqual(invalid('ListOptions.meta.k8s.io', '', { field: 'resourceVersionMatch', ...problem }))
   })
 
-  it('and its match are refused with all that is wrong', async () => {
+  it('and its match are rejected with all errors', async () => {
     const { body } = await api.get(`${configMaps(api.namespace)}?resourceVersionMatch=Roughly`)
     expect(body.details.causes.map(({ reason }: Json) => reason)).toEqual([
       'FieldValueForbidden',
@@ -146,7 +146,7 @@ describe('resourceVersion of a list', () => {
     ])
   })
 
-  it.each(['abc', '-1', '1.5'])('is refused when it is %s', async (version) => {
+  it.each(['abc', '-1', '1.5'])('is rejected when it is %s', async (version) => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}?resourceVersion=${version}`)
     expect(status).toBe(400)
     expect(body).toEqual(
@@ -156,7 +156,7 @@ describe('resourceVersion of a list', () => {
     )
   })
 
-  it('cannot ask for the stream of initial events', async () => {
+  it('cannot request the stream of initial events', async () => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}?sendInitialEvents=true`)
     expect(status).toBe(422)
     expect(body).toEqual(
@@ -168,7 +168,7 @@ describe('resourceVersion of a list', () => {
     )
   })
 
-  // Each waits three seconds, so they wait together.
+  // Each waits three seconds, so they run concurrently.
   it.concurrent.each([
     ['a list', '', ''],
     ['an exact list', '', '&resourceVersionMatch=Exact'],
@@ -201,7 +201,7 @@ describe('one object', () => {
     expect((await api.get(String(paths[0]))).body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' })
   })
 
-  it('is read at least as new as asked', async () => {
+  it('is at least as new as requested', async () => {
     const { paths } = await family('a')
     const of = String(paths[0])
     const { body } = await api.patch(of, { data: { k: 'v' } })
@@ -209,7 +209,7 @@ describe('one object', () => {
     expect((await api.get(`${of}?resourceVersion=0`)).status).toBe(200)
   })
 
-  it('that is missing is named', async () => {
+  it('that is missing is named in the error', async () => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}/nobody`)
     expect(status).toBe(404)
     expect(body).toEqual(notFound('configmaps', 'nobody'))
@@ -217,11 +217,11 @@ describe('one object', () => {
     expect((await api.get('/api/v1/nodes/nobody')).body).toEqual(notFound('nodes', 'nobody'))
   })
 
-  it('that is missing is missing in an unknown namespace, too', async () => {
+  it('that is missing is also missing in an unknown namespace', async () => {
     expect((await api.get(`${configMaps('no-such-namespace')}/nobody`)).body).toEqual(notFound('configmaps', 'nobody'))
   })
 
-  it('cannot be read at a version that is none', async () => {
+  it('cannot be read at an invalid version', async () => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}/kube-root-ca.crt?resourceVersion=abc`)
     expect(status).toBe(500)
     expect(body).toEqual(

@@ -1,4 +1,4 @@
-/** Records of field ownership: what every kind of write leaves in them, and how clients may change them. */
+/** managedFields: what every kind of write records, and how clients may change them. */
 import { describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { applyConflict } from './support/apply-conflict.ts'
@@ -12,7 +12,7 @@ const replicaSets = resourceOf(api, 'apps/v1', 'ReplicaSet', 'replicasets')
 const by = (manager: string) => ({ query: `fieldManager=${manager}` })
 
 describe('a write other than apply', () => {
-  it('makes whoever creates an object the owner of its fields', async () => {
+  it('makes the creator of an object the owner of its fields', async () => {
     const body = await configMaps.given('created', { metadata: { labels: { x: 'y' } }, data: { a: '1' } }, by('alice'))
     expect(body.metadata.managedFields).toEqual([
       {
@@ -38,25 +38,25 @@ describe('a write other than apply', () => {
     expect(Object.keys(ownersOf(body))).toEqual([`${manager} Update`])
   })
 
-  it('gives replaced fields to whoever replaces them', async () => {
+  it('transfers replaced fields to the manager that replaces them', async () => {
     const created = await configMaps.given('replaced', { data: { a: '1', b: '2' } }, by('alice'))
     const { body } = await configMaps.replace('replaced', { ...created, data: { a: '1', b: '9', c: '3' } }, by('bob'))
     expect(ownersOf(body)).toEqual({ 'alice Update': ['.data', '.data.a'], 'bob Update': ['.data.b', '.data.c'] })
   })
 
-  it('takes fields out of the records when it removes them', async () => {
+  it('removes the ownership of fields that it removes', async () => {
     await configMaps.given('removed', { data: { a: '1', b: '2' } }, by('alice'))
     const { body } = await configMaps.patch('merge', 'removed', { data: { a: null } }, by('bob'))
     expect(ownersOf(body)).toEqual({ 'alice Update': ['.data', '.data.b'] })
   })
 
-  it('drops managers that own nothing any more', async () => {
+  it('drops managers without fields', async () => {
     await configMaps.given('overwritten', { data: { a: '1' } }, by('alice'))
     const { body } = await configMaps.patch('merge', 'overwritten', { data: null }, by('bob'))
     expect(body.metadata.managedFields).toBeUndefined()
   })
 
-  it('keeps the records when it leaves them out', async () => {
+  it('keeps managedFields when it omits them', async () => {
     await configMaps.apply('alice', 'left-out', { data: { a: '1' } })
     const { body } = await configMaps.replace(
       'left-out',
@@ -66,7 +66,7 @@ describe('a write other than apply', () => {
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.a'] })
   })
 
-  it('folds the oldest managers into one when there are more than ten', async () => {
+  it('folds the oldest managers into one if there are more than ten', async () => {
     await configMaps.given('crowd', { data: { k0: 'x' } }, by('manager-0'))
     for (let index = 1; index < 12; index += 1) {
       await configMaps.patch('merge', 'crowd', { data: { [`k${index}`]: 'x' } }, by(`manager-${index}`))
@@ -80,7 +80,7 @@ describe('a write other than apply', () => {
   })
 })
 
-describe('the records of ownership', () => {
+describe('managedFields', () => {
   it.each<[string, string, Json]>([
     ['an empty list', 'reset-empty', []],
     ['a list of one empty entry', 'reset-entry', [{}]],
@@ -90,7 +90,7 @@ describe('the records of ownership', () => {
     expect(body.metadata.managedFields).toBeUndefined()
   })
 
-  it('are not started again by an update', async () => {
+  it('are not recorded again by an update', async () => {
     await configMaps.apply('alice', 'stays-reset', { data: { a: '1' } })
     await configMaps.patch('merge', 'stays-reset', { metadata: { managedFields: [{}] } })
     const { body } = await configMaps.patch('merge', 'stays-reset', { data: { b: '2' } }, by('bob'))
@@ -98,11 +98,11 @@ describe('the records of ownership', () => {
     expect(body.metadata.managedFields).toBeUndefined()
   })
 
-  it('are started again by an apply, which finds all fields in the hands of the past', async () => {
+  it('are recorded again by an apply, with before-first-apply as the owner of existing fields', async () => {
     await configMaps.apply('alice', 'again', { data: { a: '1' } })
     await configMaps.patch('merge', 'again', { metadata: { managedFields: [{}] } })
-    const refused = await configMaps.apply('bob', 'again', { data: { a: '2' } })
-    expect(refused.body).toEqual(applyConflict(['"before-first-apply" using v1', '.data.a']))
+    const rejected = await configMaps.apply('bob', 'again', { data: { a: '2' } })
+    expect(rejected.body).toEqual(applyConflict(['"before-first-apply" using v1', '.data.a']))
     const { body } = await configMaps.apply('bob', 'again', { data: { b: '2' } })
     expect(ownersOf(body)).toEqual({
       'bob Apply': ['.data.b'],
@@ -110,7 +110,7 @@ describe('the records of ownership', () => {
     })
   })
 
-  it('may be edited, so that a manager can move from updates to apply', async () => {
+  it('may be edited, so that a manager can change from Update to Apply', async () => {
     await configMaps.given('migrated', { data: { a: '1', b: '2' } }, by('alice'))
     const { body } = await configMaps.patch('json', 'migrated', [
       { op: 'test', path: '/metadata/managedFields/0/manager', value: 'alice' },
@@ -121,7 +121,7 @@ describe('the records of ownership', () => {
     expect(applied.body.data).toEqual({ a: '1' })
   })
 
-  it('may be given to another manager', async () => {
+  it('may be transferred to another manager', async () => {
     await configMaps.apply('alice', 'handed-over', { data: { a: '1' } })
     await configMaps.patch('json', 'handed-over', [
       { op: 'replace', path: '/metadata/managedFields/0/manager', value: 'bob' },
@@ -130,7 +130,7 @@ describe('the records of ownership', () => {
     expect(body.data).toEqual({ b: '2' })
   })
 
-  it('that come with a new object give way to its creator', async () => {
+  it('in a new object are replaced by those of its creator', async () => {
     const managedFields = [
       {
         manager: 'alice',
@@ -148,7 +148,7 @@ describe('the records of ownership', () => {
     ['an unknown operation', { operation: 'Steal' }],
     ['no version', { apiVersion: undefined }],
     ['an unknown type of fields', { fieldsType: 'FieldsV9' }],
-  ])('with %s are ignored in favour of those that are stored', async (problem, wrong) => {
+  ])('with %s are ignored in favour of the stored ones', async (problem, wrong) => {
     const name = problem.replaceAll(' ', '-')
     await configMaps.apply('alice', name, { data: { a: '1' } })
     const entry = { manager: 'x', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {}, ...wrong }
@@ -161,7 +161,7 @@ describe('an object that kubectl applied on the client', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
   const applied = (name: string, data: Json) => JSON.stringify(configMaps.object(name, { data }))
 
-  it('is taken over by kubectl without a conflict, and the annotation follows', async () => {
+  it('can be applied by kubectl without a conflict, and the annotation is updated', async () => {
     const metadata = { annotations: { [annotation]: applied('upgraded', { a: '1' }) } }
     await configMaps.given('upgraded', { metadata, data: { a: '1' } }, by('kubectl-client-side-apply'))
     const { status, body } = await configMaps.apply('kubectl', 'upgraded', { data: { a: '2' } })
@@ -171,7 +171,7 @@ describe('an object that kubectl applied on the client', () => {
     )
   })
 
-  it('is in conflict with any other manager', async () => {
+  it('conflicts with any other manager', async () => {
     const metadata = { annotations: { [annotation]: applied('kept', { a: '1' }) } }
     await configMaps.given('kept', { metadata, data: { a: '1' } }, by('kubectl-client-side-apply'))
     const { body } = await configMaps.apply('alice', 'kept', { data: { a: '2' } })
@@ -198,20 +198,20 @@ describe('the number of replicas', () => {
       .map(([owner]) => owner)
   }
 
-  it('belongs to whoever scales', async () => {
+  it('is owned by the manager that scales', async () => {
     await replicaSets.given('scaled', { spec: spec('scaled', 0) }, by('alice'))
     await replicaSets.patch('merge', 'scaled', { spec: { replicas: 1 } }, { ...by('autoscaler'), subresource: 'scale' })
     expect(await ownerOf('scaled')).toEqual(['autoscaler Update scale'])
   })
 
-  it('is in conflict with whoever applies another one', async () => {
+  it('conflicts with a manager that applies another number', async () => {
     await replicaSets.apply('alice', 'contested', { spec: spec('contested', 0) })
     await replicaSets.replace('contested', scaleOf('contested', 1), { ...by('autoscaler'), subresource: 'scale' })
     const { body } = await replicaSets.apply('alice', 'contested', { spec: spec('contested', 0) })
     expect(body).toEqual(applyConflict(['"autoscaler" with subresource "scale" using apps/v1', '.spec.replicas']))
   })
 
-  it('may be applied by itself, with the same conflicts', async () => {
+  it('may be applied separately, with the same conflicts', async () => {
     await replicaSets.apply('alice', 'applied', { spec: spec('applied', 0) })
     const scale = (query: string) =>
       replicaSets.patch('apply', 'applied', scaleOf('applied', 1), { query, subresource: 'scale' })
@@ -220,7 +220,7 @@ describe('the number of replicas', () => {
     expect(await ownerOf('applied')).toEqual(['autoscaler Apply scale'])
   })
 
-  it('is left alone by an apply that does not state it', async () => {
+  it('is not changed by an apply without it', async () => {
     const { replicas: _, ...withoutReplicas } = spec('silent', 0)
     await replicaSets.apply('alice', 'silent', { spec: withoutReplicas })
     await replicaSets.patch('merge', 'silent', { spec: { replicas: 0 } }, { ...by('autoscaler'), subresource: 'scale' })

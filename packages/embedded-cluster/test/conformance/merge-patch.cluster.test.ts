@@ -13,11 +13,17 @@ const services = resourceOf(api, 'v1', 'Service', 'services')
 describe('a merge patch', () => {
   it.each<[string, string, Json, Json, Json]>([
     ['sets a field', 'sets', { data: { b: '2' } }, { a: '1', b: '2' }, { x: 'y' }],
-    ['removes a field by null', 'removes', { data: { a: null, b: '2' } }, { b: '2' }, { x: 'y' }],
-    ['removes an object by null', 'removes-all', { data: null }, undefined, { x: 'y' }],
-    ['removes what is not there in peace', 'peace', { data: { z: null } }, { a: '1' }, { x: 'y' }],
-    ['leaves what it does not name', 'leaves', { metadata: { labels: { z: 'z' } } }, { a: '1' }, { x: 'y', z: 'z' }],
-    ['removes labels by null', 'labels', { metadata: { labels: null } }, { a: '1' }, undefined],
+    ['removes a field with null', 'removes', { data: { a: null, b: '2' } }, { b: '2' }, { x: 'y' }],
+    ['removes an object with null', 'removes-all', { data: null }, undefined, { x: 'y' }],
+    ['ignores the removal of a missing field', 'peace', { data: { z: null } }, { a: '1' }, { x: 'y' }],
+    [
+      'keeps fields that it does not contain',
+      'leaves',
+      { metadata: { labels: { z: 'z' } } },
+      { a: '1' },
+      { x: 'y', z: 'z' },
+    ],
+    ['removes labels with null', 'labels', { metadata: { labels: null } }, { a: '1' }, undefined],
     ['that is empty changes nothing', 'empty', {}, { a: '1' }, { x: 'y' }],
   ])('%s', async (_, name, patch, data, labels) => {
     await configMaps.given(name, { metadata: { labels: { x: 'y' } }, data: { a: '1' } })
@@ -36,19 +42,19 @@ describe('a merge patch', () => {
     expect(body.spec.ports).toEqual([{ port: 8080, targetPort: 8080, protocol: 'TCP' }])
   })
 
-  it('that changes nothing keeps the resourceVersion', async () => {
+  it('without changes keeps the resourceVersion', async () => {
     const before = await configMaps.given('no-op', { data: { a: '1' } })
     expect((await configMaps.patch('merge', 'no-op', { data: { a: '1', b: null } })).body).toEqual(before)
   })
 
-  it('takes the fields it sets from their owners, but shares those it only repeats with nobody', async () => {
+  it('takes over the fields it changes, but does not own fields that it only repeats', async () => {
     await configMaps.apply('alice', 'owned', { data: { a: '1', b: '2' } })
     const parts = { query: 'fieldManager=bob' }
     const { body } = await configMaps.patch('merge', 'owned', { data: { a: '9', b: '2' } }, parts)
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.b'], 'bob Update': ['.data.a'] })
   })
 
-  it('may insist on a resourceVersion', async () => {
+  it('may contain a resourceVersion as a precondition', async () => {
     const { metadata } = await configMaps.given('pinned')
     const { resourceVersion } = metadata
     const patch = (a: string) => ({ metadata: { resourceVersion }, data: { a } })
@@ -56,7 +62,7 @@ describe('a merge patch', () => {
     expect((await configMaps.patch('merge', 'pinned', patch('2'))).body).toEqual(conflict('configmaps', 'pinned'))
   })
 
-  it('cannot change what only the server decides', async () => {
+  it('cannot change fields that only the server sets', async () => {
     const { metadata } = await configMaps.given('system')
     const { body } = await configMaps.patch('merge', 'system', {
       metadata: { creationTimestamp: '2020-01-01T00:00:00Z', generation: 7, selfLink: '/x' },
@@ -65,7 +71,7 @@ describe('a merge patch', () => {
   })
 })
 
-describe('a merge patch is refused', () => {
+describe('a merge patch is rejected', () => {
   beforeAll(async () => {
     await configMaps.given('refuses', { data: { a: '1' } })
   })
@@ -102,13 +108,13 @@ describe('a merge patch is refused', () => {
     expect((await configMaps.patch('merge', 'nobody', {})).body).toEqual(notFound('configmaps', 'nobody'))
   })
 
-  it('when the outcome is invalid', async () => {
+  it('when the result is invalid', async () => {
     const { status, body } = await configMaps.patch('merge', 'refuses', { data: { 'not a key': '1' } })
     expect(status).toBe(422)
     expect(body.message).toContain('ConfigMap "refuses" is invalid: data[not a key]: Invalid value: "not a key": ')
   })
 
-  it('when the outcome is no such object', async () => {
+  it('when the result does not match the kind', async () => {
     const { status, body } = await configMaps.patch('merge', 'refuses', { data: { a: 1 } })
     expect(status).toBe(422)
     expect(body.details.causes).toMatchObject([
@@ -122,17 +128,17 @@ describe('a merge patch is refused', () => {
   })
 })
 
-describe('a field given twice in a merge patch', () => {
+describe('a duplicate field in a merge patch', () => {
   const patch = '{"data":{"b":"1","b":"2"}}'
 
-  it('counts as given last, with a warning', async () => {
+  it('has its last value, with a warning', async () => {
     await configMaps.given('twice')
     const reply = await configMaps.patch('merge', 'twice', patch)
     expect(reply.body.data).toEqual({ b: '2' })
     expect(warningsOf(reply)).toEqual(['duplicate field "data.b"'])
   })
 
-  it('is refused in strict mode', async () => {
+  it('is rejected in strict mode', async () => {
     await configMaps.given('twice-strict')
     const { status, body } = await configMaps.patch('merge', 'twice-strict', patch, { query: 'fieldValidation=Strict' })
     expect(status).toBe(422)

@@ -1,4 +1,4 @@
-/** Mutating webhooks: how they change objects, in which order, and what they may not do. */
+/** Mutating webhooks: how they change objects, in which order, and what they must not do. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type AdmissionWebhook, admissionWebhook, allow, patching } from './support/admission-webhook.ts'
 import { ApiResource } from './support/api-resource.ts'
@@ -19,7 +19,7 @@ function configMapsIn(namespace: string): ApiResource {
   })
 }
 
-/** What the client is told when the patch of a webhook is of no use. */
+/** The error for an invalid patch of a webhook. */
 const broken = (message: string) =>
   failure({
     code: 500,
@@ -42,7 +42,7 @@ describe('a mutating webhook', () => {
     webhook.requests.length = 0
   })
 
-  it('changes what is created', async () => {
+  it('changes objects on create', async () => {
     webhook.verdict = patching(
       { op: 'add', path: '/metadata/labels', value: { seen: 'yes' } },
       { op: 'add', path: '/data/b', value: '2' },
@@ -54,7 +54,7 @@ describe('a mutating webhook', () => {
     expect((await configMaps.get('created')).body.data).toEqual({ a: '1', b: '2' })
   })
 
-  it('changes what is updated, and sees what it was', async () => {
+  it('changes objects on update, and gets the old state', async () => {
     await configMaps.given('updated', { data: { a: '1' } })
     webhook.verdict = patching({ op: 'replace', path: '/data/a', value: '3' })
     const { body } = await configMaps.patch('merge', 'updated', { data: { a: '2' } })
@@ -62,41 +62,41 @@ describe('a mutating webhook', () => {
     expect(webhook.requests[1]).toMatchObject({ object: { data: { a: '2' } }, oldObject: { data: { a: '1' } } })
   })
 
-  it('turns an update back into none', async () => {
+  it('can revert an update', async () => {
     const created = await configMaps.given('reverted', { data: { a: '1' } })
     webhook.verdict = patching({ op: 'replace', path: '/data/a', value: '1' })
     const { body } = await configMaps.patch('merge', 'reverted', { data: { a: '2' } })
     expect(body.data).toEqual(created.data)
   })
 
-  it('sees an object that has neither uid nor time yet', async () => {
+  it('gets an object without uid and timestamp on create', async () => {
     await configMaps.given('unborn')
     const { metadata } = webhook.requests[0].object
     expect(Object.keys(metadata).sort()).toEqual(['name', 'namespace'])
   })
 
-  it('changes trials as well', async () => {
+  it('changes dry runs as well', async () => {
     webhook.verdict = patching({ op: 'add', path: '/data', value: { a: '1' } })
     const { body } = await configMaps.create('trial', {}, { query: 'dryRun=All' })
     expect(body.data).toEqual({ a: '1' })
     expect(webhook.requests[0].dryRun).toBe(true)
   })
 
-  it('owns nothing of what it adds', async () => {
+  it('does not own what it adds', async () => {
     webhook.verdict = patching({ op: 'add', path: '/data/b', value: '2' })
     const { body } = await configMaps.apply('alice', 'owned', { data: { a: '1' } })
     expect(body.data).toEqual({ a: '1', b: '2' })
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.a'] })
   })
 
-  it('cannot add what the kind does not have', async () => {
+  it('cannot add unknown fields', async () => {
     webhook.verdict = patching({ op: 'add', path: '/spec', value: { a: 1 } })
     const { status, body } = await configMaps.create('unknown')
     expect(status).toBe(201)
     expect(body.spec).toBeUndefined()
   })
 
-  it('cannot break the records of ownership', async () => {
+  it('cannot corrupt managedFields', async () => {
     webhook.verdict = patching({ op: 'replace', path: '/metadata/managedFields', value: [{ operation: 'Steal' }] })
     const reply = await configMaps.create('ownership', { data: { a: '1' } }, { query: 'fieldManager=alice' })
     expect(ownersOf(reply.body)).toEqual({ 'alice Update': ['.data', '.data.a'] })
@@ -112,7 +112,7 @@ describe('a mutating webhook', () => {
     )
   })
 
-  it('is held to the rules of the kind', async () => {
+  it('must follow the validation of the kind', async () => {
     webhook.verdict = patching({ op: 'add', path: '/data', value: { 'not a key': 'x' } })
     const { status, body } = await configMaps.create('invalid')
     expect(status).toBe(422)
@@ -128,12 +128,12 @@ describe('a mutating webhook', () => {
 
   it.each<[string, Json, Json]>([
     [
-      'removes what is not there',
+      'removes a missing value',
       patching({ op: 'remove', path: '/data/z' }),
       broken("error in remove for path: '/data/z': Unable to remove nonexistent key: z: missing value"),
     ],
     [
-      'tests for what is not so',
+      'tests for another value',
       patching({ op: 'test', path: '/data/a', value: 'z' }),
       broken('testing value /data/a failed: test failed'),
     ],
@@ -143,7 +143,7 @@ describe('a mutating webhook', () => {
       broken('json: cannot unmarshal number into Go struct field ConfigMap.data of type string'),
     ],
     [
-      'is no list',
+      'is not a list',
       () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{}').toString('base64') }),
       broken(
         'failed calling webhook "hook.example.com": received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
@@ -157,7 +157,7 @@ describe('a mutating webhook', () => {
       ),
     ],
     [
-      'is missing though it has a type',
+      'is missing although it has a type',
       () => ({ allowed: true, patchType: 'JSONPatch' }),
       broken(
         'failed calling webhook "hook.example.com": received invalid webhook response: webhook returned response.patchType but not response.patch',
@@ -170,7 +170,7 @@ describe('a mutating webhook', () => {
 })
 
 describe('several mutating webhooks', () => {
-  it('are asked by the names of their configurations, each about what the last one made', async () => {
+  it('are called in the order of configuration names, each on the result of the previous one', async () => {
     const namespace = await api.newNamespace()
     await using second = await admissionWebhook(api, 'mutating', namespace, { prefix: 'b' })
     await using first = await admissionWebhook(api, 'mutating', namespace, { prefix: 'a' })
@@ -181,7 +181,7 @@ describe('several mutating webhooks', () => {
     expect(second.requests.at(-1).object.data).toEqual({ by: 'first' })
   })
 
-  it('are asked again when a later one changed the object, if they want to be', async () => {
+  it('are called again when a later one changed the object, if they allow reinvocation', async () => {
     const namespace = await api.newNamespace()
     await using curious = await admissionWebhook(api, 'mutating', namespace, {
       prefix: 'a',
@@ -197,7 +197,7 @@ describe('several mutating webhooks', () => {
     expect(late.requests).toHaveLength(1)
   })
 
-  it('are asked before those that only validate', async () => {
+  it('are called before validating ones', async () => {
     const namespace = await api.newNamespace()
     await using validating = await admissionWebhook(api, 'validating', namespace)
     await using mutating = await admissionWebhook(api, 'mutating', namespace)
@@ -211,7 +211,7 @@ describe('several mutating webhooks', () => {
 describe('a webhook for another version of a resource', () => {
   const versions = [versionOf('v1', { storage: true }), versionOf('v1beta1')]
 
-  it('is asked in its own version, since versions are equivalent', async () => {
+  it('is called in its own version, since versions are equivalent', async () => {
     const group = uniqueGroup()
     const widgets = await defineWidgets(api, { group, versions })
     await using webhook = await admissionWebhook(api, 'mutating', api.namespace, {
@@ -232,7 +232,7 @@ describe('a webhook for another version of a resource', () => {
     ])
   })
 
-  it('is not asked when it insists on its version', async () => {
+  it('is not called if its match policy is Exact', async () => {
     const group = uniqueGroup()
     const widgets = await defineWidgets(api, { group, versions })
     const beta = widgets.at({ apiVersion: `${group}/v1beta1` })

@@ -1,4 +1,4 @@
-/** Namespaces: what every one has, how it goes, and what happens to its content. */
+/** Namespaces: their initial content, and their deletion. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, normalised, pods } from './support/objects.ts'
@@ -10,7 +10,7 @@ const path = (name: string) => `/api/v1/namespaces/${name}`
 const isGone = async (of: string) => (await api.get(of)).status === 404
 
 describe('a new namespace', () => {
-  it('is active, carries its name as a label and waits for the namespace controller when it goes', async () => {
+  it('is active, has its name as a label and a finalizer for the namespace controller', async () => {
     const name = unique('new')
     const { status, body } = await api.post('/api/v1/namespaces', { metadata: { name } })
     expect(status).toBe(201)
@@ -34,23 +34,23 @@ describe('a new namespace', () => {
     const name = await api.newNamespace()
     await until('the service account', async () => !(await isGone(`${path(name)}/serviceaccounts/default`)))
     const { body } = await until('the certificate', async () => {
-      const answer = await api.get(`${configMaps(name)}/kube-root-ca.crt`)
-      return answer.status === 200 ? answer : undefined
+      const response = await api.get(`${configMaps(name)}/kube-root-ca.crt`)
+      return response.status === 200 ? response : undefined
     })
     expect(body.data['ca.crt']).toMatch(/^-----BEGIN CERTIFICATE-----/)
   })
 
-  it('gets both back when they are deleted', async () => {
+  it('gets both again when they are deleted', async () => {
     const name = await api.newNamespace()
     for (const of of [`${path(name)}/serviceaccounts/default`, `${configMaps(name)}/kube-root-ca.crt`]) {
       const { uid } = (
         await until('it exists', async () => {
-          const answer = await api.get(of)
-          return answer.status === 200 ? answer : undefined
+          const response = await api.get(of)
+          return response.status === 200 ? response : undefined
         })
       ).body.metadata
       await api.delete(of)
-      await until('it is back', async () => {
+      await until('it exists again', async () => {
         const { status, body } = await api.get(of)
         return status === 200 && body.metadata.uid !== uid
       })
@@ -65,7 +65,7 @@ describe('a new namespace', () => {
     expect(body.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': name, mine: 'x' })
   })
 
-  it('keeps its finalizers unless they are written by their own path', async () => {
+  it('keeps its finalizers unless they are written through their subresource', async () => {
     const name = await api.newNamespace()
     const { body } = await api.patch(path(name), { spec: { finalizers: [] } })
     expect(body.spec.finalizers).toEqual(['kubernetes'])
@@ -79,12 +79,12 @@ describe('a new namespace', () => {
   })
 })
 
-describe('the first namespaces', () => {
+describe('the initial namespaces', () => {
   it.each(['default', 'kube-system', 'kube-public', 'kube-node-lease'])('include %s', async (name) => {
     expect((await api.get(path(name))).body.status).toEqual({ phase: 'Active' })
   })
 
-  it.each(['default', 'kube-system', 'kube-public'])('cannot lose %s', async (name) => {
+  it.each(['default', 'kube-system', 'kube-public'])('do not allow the deletion of %s', async (name) => {
     const { status, body } = await api.delete(path(name))
     expect(status).toBe(403)
     expect(body).toEqual(
@@ -104,9 +104,9 @@ describe('the first namespaces', () => {
   })
 })
 
-// The real controller lets a namespace wait five seconds, so these wait together.
+// The real controller waits five seconds, so these cases run concurrently.
 describe.concurrent('a deleted namespace', () => {
-  /** A namespace on its way out, held by a ConfigMap. */
+  /** A namespace that is being deleted, with a ConfigMap that has a finalizer. */
   async function leaving(): Promise<{ name: string; release: () => Promise<unknown> }> {
     const name = await api.newNamespace()
     await api.create(configMaps(name), configMap('held', { metadata: { finalizers: ['example.com/hold'] } }))
@@ -116,7 +116,7 @@ describe.concurrent('a deleted namespace', () => {
     return { name, release }
   }
 
-  it('is answered as terminating, and deleting it again changes nothing', async () => {
+  it('is returned as terminating, and deleting it again changes nothing', async () => {
     const name = await api.newNamespace()
     await api.create(configMaps(name), configMap('held', { metadata: { finalizers: ['example.com/hold'] } }))
     const { status, body } = await api.delete(path(name))
@@ -133,7 +133,7 @@ describe.concurrent('a deleted namespace', () => {
     await api.patch(`${configMaps(name)}/held`, { metadata: { finalizers: null } })
   })
 
-  it('takes nothing new', async () => {
+  it('accepts no new objects', async () => {
     const { name, release } = await leaving()
     const { status, body } = await api.post(configMaps(name), configMap('late'))
     expect(status).toBe(403)
@@ -158,15 +158,15 @@ describe.concurrent('a deleted namespace', () => {
     await release()
   })
 
-  it('lets its content be changed until it is gone', async () => {
+  it('accepts changes of its content until it is deleted', async () => {
     const { name, release } = await leaving()
     expect((await api.patch(`${configMaps(name)}/held`, { data: { k: 'v' } })).status).toBe(200)
     await release()
   })
 
-  it('empties itself and tells what it waits for', async () => {
+  it('deletes its content and reports what it waits for', async () => {
     const { name, release } = await leaving()
-    await until('the content goes', () => isGone(`${configMaps(name)}/free`))
+    await until('the content is deleted', () => isGone(`${configMaps(name)}/free`))
     const conditions = await until('the conditions', async () => {
       const { body } = await api.get(path(name))
       const found = (body.status.conditions ?? []) as Json[]
@@ -181,11 +181,11 @@ describe.concurrent('a deleted namespace', () => {
       'NamespaceFinalizersRemaining True SomeFinalizersRemain',
     ])
     await release()
-    await until('the namespace goes', () => isGone(path(name)))
+    await until('the namespace is deleted', () => isGone(path(name)))
     expect((await api.get(path(name))).body).toEqual(notFound('namespaces', name))
   })
 
-  it('takes workloads and their pods with it', async () => {
+  it('is deleted with workloads and their pods', async () => {
     const name = await api.newNamespace()
     await api.create(deployments(name), deployment('web', { replicas: 2 }))
     await until('pods run', async () => {
@@ -193,7 +193,7 @@ describe.concurrent('a deleted namespace', () => {
       return items.length === 2 && items.every(({ status }: Json) => status.phase === 'Running')
     })
     await api.delete(path(name))
-    await until('the namespace goes', () => isGone(path(name)))
+    await until('the namespace is deleted', () => isGone(path(name)))
     expect((await api.get(pods(name))).body.items).toEqual([])
   })
 })

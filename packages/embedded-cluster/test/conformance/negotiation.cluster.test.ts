@@ -1,4 +1,4 @@
-/** Formats of requests and answers: JSON, YAML, protobuf, compression, protocol versions. */
+/** Formats of requests and responses: JSON, YAML, protobuf, compression, protocol versions. */
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ beforeAll(async () => {
   path = `${configMaps(api.namespace)}/${name}`
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     'application/json',
     '*/*',
@@ -40,7 +40,7 @@ describe('an answer', () => {
     )
   })
 
-  it('may be a list or a failure in YAML', async () => {
+  it('may be a list or an error in YAML', async () => {
     const list = await api.get(`${configMaps(api.namespace)}?labelSelector=nobody`, { accept: 'application/yaml' })
     expect(list.text).toMatch(
       /^apiVersion: v1\nitems: \[\]\nkind: ConfigMapList\nmetadata:\n {2}resourceVersion: "\d+"\n$/,
@@ -51,7 +51,7 @@ describe('an answer', () => {
   })
 
   it.each(['text/html', 'application/cbor', 'garbage', 'application/*'])(
-    'to Accept: %s is a refusal',
+    'to Accept: %s is an error',
     async (accept) => {
       const { status, body } = await api.get(path, { accept })
       expect(status).toBe(406)
@@ -70,7 +70,7 @@ describe('an answer', () => {
     'application/json;as=Nope;g=meta.k8s.io;v=v1',
     'application/json;as=Table;g=meta.k8s.io;v=v9',
     'application/json;as=Table;g=other;v=v1',
-  ])('to Accept: %s alone is a refusal', async (accept) => {
+  ])('to only Accept: %s is an error', async (accept) => {
     const { status, body } = await api.get(path, { accept })
     expect(status).toBe(406)
     expect(body).toEqual(
@@ -82,7 +82,7 @@ describe('an answer', () => {
     )
   })
 
-  it('of many bytes is compressed on request', async () => {
+  it('with many bytes is compressed on request', async () => {
     const name = unique('large')
     await api.create(configMaps(api.namespace), configMap(name, { data: { k: 'x'.repeat(200 * 1024) } }))
     const large = await api.get(`${configMaps(api.namespace)}/${name}`, { 'accept-encoding': 'gzip' })
@@ -91,7 +91,7 @@ describe('an answer', () => {
     expect(small.headers).not.toHaveProperty('content-encoding')
   })
 
-  it('shows all signs as they are, or escaped as JSON allows', async () => {
+  it('contains all characters as they are, or escaped as JSON allows', async () => {
     const name = unique('signs')
     const data = { k: 'é < > & \u2028 "quoted" \\ 𝄞' }
     const created = await api.create(configMaps(api.namespace), configMap(name, { data }))
@@ -119,13 +119,13 @@ describe('a request body', () => {
     expect(body.data).toEqual({ a: '1', text: 'line\n' })
   })
 
-  it('in YAML may be refused for its types', async () => {
+  it('in YAML is rejected for wrong types', async () => {
     const { status, body } = await post('metadata: {name: x}\ndata: {a: 1}\n', 'application/yaml')
     expect(status).toBe(400)
     expect(body.message).toContain('json: cannot unmarshal number into Go struct field ConfigMap.data of type string')
   })
 
-  it('may be protobuf, and the answer JSON', async () => {
+  it('may be protobuf, with a JSON response', async () => {
     const { status, body } = await post(
       protobufConfigMap('from-protobuf', 'k', 'v'),
       'application/vnd.kubernetes.protobuf',
@@ -134,7 +134,7 @@ describe('a request body', () => {
     expect(body).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'from-protobuf' }, data: { k: 'v' } })
   })
 
-  it('that only claims to be protobuf is refused', async () => {
+  it('that is not protobuf as declared is rejected', async () => {
     const { status, body } = await post('{"metadata":{"name":"x"}}', 'application/vnd.kubernetes.protobuf')
     expect(status).toBe(400)
     expect(body.reason).toBe('BadRequest')
@@ -166,7 +166,7 @@ describe('HTTP/2', () => {
   })
 })
 
-/** A ConfigMap of one pair in the protobuf form that clients send. */
+/** A ConfigMap with one entry in the protobuf form that clients send. */
 function protobufConfigMap(name: string, key: string, value: string): Uint8Array {
   const field = (number: number, content: Uint8Array) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content])

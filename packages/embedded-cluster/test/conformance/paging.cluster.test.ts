@@ -1,4 +1,4 @@
-/** Lists in pages: limit, continue, the snapshot they are read from, and what happens when it is gone. */
+/** Paginated lists: limit, continue, the snapshot they are read from, and expired snapshots. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps } from './support/objects.ts'
@@ -8,7 +8,7 @@ const api = ConformanceApi.forThisFile()
 const named = (body: Json) => body.items.map((item: Json) => item.metadata.name)
 const events = (namespace: string) => `/api/v1/namespaces/${namespace}/events`
 
-/** A continue token as servers make them. */
+/** A continue token in the format of servers. */
 function token(content: Json): string {
   return Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)).toString('base64url')
 }
@@ -17,7 +17,7 @@ function event(namespace: string, name: string): Json {
   return { metadata: { name }, involvedObject: { kind: 'Pod', namespace, name: 'subject' } }
 }
 
-/** A namespace with Events named after `names`. Nobody else puts Events there. */
+/** A namespace with Events named after `names`. No other component creates Events there. */
 async function namespaceWithEvents(...names: string[]): Promise<string> {
   const namespace = await api.newNamespace()
   for (const name of names) {
@@ -34,7 +34,7 @@ describe('pages', () => {
 
   const list = (query: string) => api.get(`${events(namespace)}?${query}`)
 
-  it('have the size that was asked for, and tell how much is left', async () => {
+  it('have the requested size, and report how many items remain', async () => {
     const { status, body } = await list('limit=2')
     expect(status).toBe(200)
     expect(named(body)).toEqual(['a', 'b'])
@@ -45,7 +45,7 @@ describe('pages', () => {
     })
   })
 
-  it('are complete, without repetition and from one version', async () => {
+  it('are complete, without duplicates and of one version', async () => {
     const names: string[] = []
     const versions = new Set<string>()
     for (let next = ''; ; ) {
@@ -66,18 +66,18 @@ describe('pages', () => {
     expect(last.body.metadata).toEqual({ resourceVersion: body.metadata.resourceVersion })
   })
 
-  it('without a limit are one', async () => {
+  it('without a limit are a single page', async () => {
     const { body } = await list('limit=2')
     expect(named((await list(`continue=${body.metadata.continue}`)).body)).toEqual(['c', 'd', 'e'])
   })
 
-  it.each(['limit=5', 'limit=6', 'limit=0', 'limit=-1'])('with %s hold everything', async (query) => {
+  it.each(['limit=5', 'limit=6', 'limit=0', 'limit=-1'])('with %s contain everything', async (query) => {
     const { body } = await list(query)
     expect(named(body)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(body.metadata).not.toHaveProperty('continue')
   })
 
-  it('do not count what is left when a selector filters', async () => {
+  it('do not report remaining items with a selector', async () => {
     const { body } = await list('limit=2&fieldSelector=involvedObject.kind%3DPod')
     expect(named(body)).toEqual(['a', 'b'])
     expect(body.metadata.continue).toEqual(expect.any(String))
@@ -89,7 +89,7 @@ describe('pages', () => {
     ['limit=1.5', 'strconv.ParseInt: parsing "1.5": invalid syntax'],
     ['limit=', 'strconv.ParseInt: parsing "": invalid syntax'],
     ['limit=99999999999999999999', 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
-  ])('with %s are refused', async (query, message) => {
+  ])('with %s are rejected', async (query, message) => {
     const { status, body } = await list(query)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(message))
@@ -97,7 +97,7 @@ describe('pages', () => {
 })
 
 describe('later pages', () => {
-  it('show the state of the first one, whatever was written since', async () => {
+  it('have the state of the first one, whatever was written since', async () => {
     const namespace = await namespaceWithEvents('a', 'b', 'c', 'd')
     const first = await api.get(`${events(namespace)}?limit=2`)
     await api.delete(`${events(namespace)}/c`)
@@ -122,7 +122,7 @@ describe('later pages', () => {
     expect(named(body)).toEqual(['b', 'c'])
   })
 
-  it('cannot ask for another version', async () => {
+  it('cannot request another version', async () => {
     const namespace = await namespaceWithEvents('a', 'b')
     const { body } = await api.get(`${events(namespace)}?limit=1`)
     const next = `${events(namespace)}?continue=${body.metadata.continue}`
@@ -154,23 +154,23 @@ describe('a continue token', () => {
       'incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
     ],
     ['without a start', { v: 'meta.k8s.io/v1', rv: 1, start: '' }, 'encoded start key empty (version meta.k8s.io/v1)'],
-    ['that leads elsewhere', { v: 'meta.k8s.io/v1', rv: 1, start: '../x' }, '../x'],
-  ])('%s is refused', async (_, content, why) => {
+    ['that leaves its collection', { v: 'meta.k8s.io/v1', rv: 1, start: '../x' }, '../x'],
+  ])('%s is rejected', async (_, content, why) => {
     const { status, body } = await list(token(content))
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(`invalid continue token: continue key is not valid: ${why}`))
   })
 
   it.each([
-    ['no JSON', token('this is no token')],
-    ['no base64', '%21%21%21'],
-  ])('that is %s is refused', async (_, continued) => {
+    ['not JSON', token('this is no token')],
+    ['not base64', '%21%21%21'],
+  ])('that is %s is rejected', async (_, continued) => {
     const { status, body } = await list(continued)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(expect.stringMatching(/^invalid continue token: continue key is not valid: ./)))
   })
 
-  it('expires with the history it needs, and comes back as one that goes on from now', async () => {
+  it('expires with its history, and the error has a token that continues from the latest state', async () => {
     const namespace = await namespaceWithEvents('a', 'b', 'c', 'd')
     const first = await api.get(`${events(namespace)}?limit=2`)
     await api.delete(`${events(namespace)}/c`)
@@ -194,7 +194,7 @@ describe('a continue token', () => {
     expect(Number(rest.body.metadata.resourceVersion)).toBeGreaterThan(Number(first.body.metadata.resourceVersion))
   })
 
-  it('expires like an exact version does', async () => {
+  it('expires like an exact version', async () => {
     const namespace = await namespaceWithEvents('a')
     const { body } = await api.get(events(namespace))
     await api.delete(`${events(namespace)}/a`)

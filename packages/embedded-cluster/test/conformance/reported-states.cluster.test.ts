@@ -1,4 +1,4 @@
-/** What the server refuses of the states that controllers and kubelets report. */
+/** Validation of the status that controllers and kubelets report. */
 import { describe, expect, it } from 'vitest'
 import { type ApiResource, clusterResourceOf, resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -37,7 +37,7 @@ function wrong(field: string, value: Json, why: string) {
   }
 }
 
-/** What is wrong with the conditions, of which the messages show no value. */
+/** An error of conditions, whose messages contain no value. */
 function wrongConditions(why: string) {
   return { field: 'status.conditions', reason: 'FieldValueInvalid', message: `Invalid value: ${why}` }
 }
@@ -46,7 +46,7 @@ function required(field: string, why: string) {
   return { field: `status.${field}`, reason: 'FieldValueRequired', message: `Required value: ${why}` }
 }
 
-/** A workload that no controller has anything to do for. */
+/** A workload that requires no work from its controller. */
 async function idle(of: ApiResource, more: Json = {}): Promise<string> {
   const name = unique('idle')
   const { spec } = deployment(name)
@@ -60,7 +60,7 @@ async function unscheduled(spec: Json = {}): Promise<string> {
   return name
 }
 
-/** A job that its controller leaves alone. */
+/** A job that its controller ignores. */
 async function unmanaged(): Promise<string> {
   const name = unique('job')
   const template = podTemplate(name, { spec: { restartPolicy: 'Never' } })
@@ -86,7 +86,7 @@ describe('the counts of', () => {
     )
   })
 
-  it('the collisions of a Deployment only grow', async () => {
+  it('the collisions of a Deployment only increase', async () => {
     const name = await idle(deployments)
     expect((await report(deployments, name, { collisionCount: 3 })).status).toBe(200)
     const { body } = await report(deployments, name, { collisionCount: 2 })
@@ -161,14 +161,14 @@ describe('the counts of', () => {
   })
 })
 
-describe('the state of a Job', () => {
-  it('has no more ready pods than active ones', async () => {
+describe('the status of a Job', () => {
+  it('has at most as many ready pods as active ones', async () => {
     const name = await unmanaged()
     const { body } = await report(jobs, name, { active: 1, ready: 2 })
     expect(body).toEqual(invalid('Job.batch', name, wrong('ready', 2, 'cannot set more ready pods than active')))
   })
 
-  it('is complete only with its times and the condition that comes before', async () => {
+  it('is complete only with its times and the required earlier condition', async () => {
     const name = await unmanaged()
     const { body } = await report(jobs, name, { conditions: [{ type: 'Complete', status: 'True' }] })
     expect(body).toEqual(
@@ -197,7 +197,7 @@ describe('the state of a Job', () => {
     )
   })
 
-  it('takes back neither its start nor a failure', async () => {
+  it('never withdraws its start or a failure', async () => {
     const name = await unmanaged()
     expect((await report(jobs, name, { startTime: '2024-01-01T00:00:00Z', failed: 2 })).status).toBe(200)
     const { body } = await report(jobs, name, { startTime: null, failed: 1 })
@@ -212,8 +212,8 @@ describe('the state of a Job', () => {
   })
 })
 
-describe('the state of a Pod', () => {
-  it('has addresses that are some, one of each family', async () => {
+describe('the status of a Pod', () => {
+  it('has valid addresses, one of each family', async () => {
     const name = await unscheduled()
     const text = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
     const none = await report(pods, name, { podIPs: [{ ip: 'nowhere' }] })
@@ -225,7 +225,7 @@ describe('the state of a Pod', () => {
     )
   })
 
-  it('has one address that is the first of all', async () => {
+  it('has one address that is the first of the list', async () => {
     const name = await unscheduled()
     const first = await report(pods, name, { podIP: '10.1.2.3' })
     expect(first.body.status).toMatchObject({ podIP: '10.1.2.3', podIPs: [{ ip: '10.1.2.3' }] })
@@ -233,13 +233,13 @@ describe('the state of a Pod', () => {
     expect(body.status).toMatchObject({ podIP: '10.1.2.4', podIPs: [{ ip: '10.1.2.4' }] })
   })
 
-  it('keeps its class of service', async () => {
+  it('keeps its QoS class', async () => {
     const name = await unscheduled()
     const { body } = await report(pods, name, { qosClass: 'Guaranteed' })
     expect(body).toEqual(invalid('Pod', name, wrong('qosClass', 'Guaranteed', 'field is immutable')))
   })
 
-  it('does not let a container run again that shall not be restarted', async () => {
+  it('does not restart a container that must not be restarted', async () => {
     const name = await unscheduled({ restartPolicy: 'Never' })
     const container = { name: 'main', image: 'app', imageID: '', ready: false, restartCount: 0 }
     const ended = { ...container, state: { terminated: { exitCode: 1 } } }
@@ -251,7 +251,7 @@ describe('the state of a Pod', () => {
     expect(body).toEqual(invalid('Pod', name, { field, reason: 'FieldValueForbidden', message }))
   })
 
-  it('names conditions and nodes properly', async () => {
+  it('has valid names of conditions and nodes', async () => {
     const name = await unscheduled()
     const conditions = [{ type: 'not a name', status: 'True' }]
     const { status, body } = await report(pods, name, { conditions, nominatedNodeName: 'Not A Node' })
@@ -263,8 +263,8 @@ describe('the state of a Pod', () => {
   })
 })
 
-describe('the state of', () => {
-  it('a Service has entry points only where there is a load balancer', async () => {
+describe('the status of', () => {
+  it('a Service has ingress points only for a load balancer', async () => {
     const name = unique('service')
     await services.given(name, { spec: { ports: [{ port: 80 }] } })
     const { body } = await report(services, name, { loadBalancer: { ingress: [{ ip: '10.1.2.3' }] } })
@@ -273,7 +273,7 @@ describe('the state of', () => {
     expect(body).toEqual(invalid('Service', name, { field, reason: 'FieldValueForbidden', message }))
   })
 
-  it('an Ingress has entry points with addresses and names', async () => {
+  it('an Ingress has ingress points with addresses and names', async () => {
     const name = unique('ingress')
     await ingresses.given(name, { spec: { defaultBackend: { service: { name: 'none', port: { number: 80 } } } } })
     const ingress = [{ ip: 'nowhere' }, { hostname: '10.1.2.3' }]
@@ -298,7 +298,7 @@ describe('the state of', () => {
     expect(body).toEqual(invalid('PersistentVolumeClaim', name, wrong('capacity[storage]', -1, why)))
   })
 
-  it('a Node has no negative capacity and no address twice', async () => {
+  it('a Node has no negative capacity and no duplicate address', async () => {
     const name = unique('node')
     await nodes.given(name, { spec: { unschedulable: true } })
     const address = { type: 'InternalIP', address: '10.1.2.3' }
@@ -324,7 +324,7 @@ describe('the state of', () => {
     expect(body).toEqual(invalid('Namespace', api.namespace, wrong('Phase', 'Terminating', why)))
   })
 
-  it('a quota counts whole things', async () => {
+  it('a quota has integer counts', async () => {
     const name = unique('quota')
     await quotas.given(name, { spec: { hard: { 'limits.cpu': '1000' } } })
     const { body } = await report(quotas, name, { used: { pods: '1.5' } })

@@ -1,4 +1,4 @@
-/** Reviews: questions about rights and tokens that are answered and not stored. */
+/** Reviews: requests about permissions and tokens that are not stored. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 describe('a SubjectAccessReview', () => {
   const readers = () => ({ namespace: api.namespace, verb: 'get', resource: 'configmaps' })
 
-  it('says yes, and by which role', async () => {
+  it('returns that a request is allowed, and by which role', async () => {
     const spec = { user: reader, resourceAttributes: readers() }
     const { status, body } = await review('subjectaccessreviews', spec)
     expect(status).toBe(201)
@@ -48,21 +48,21 @@ describe('a SubjectAccessReview', () => {
     ['all verbs', () => ({ ...readers(), verb: '*' }), false],
     ['a subresource', () => ({ ...readers(), subresource: 'status' }), false],
     ['another group', () => ({ ...readers(), group: 'apps' }), false],
-    ['a name they may know', () => ({ ...readers(), resource: 'secrets', name: 'known' }), true],
+    ['a permitted name', () => ({ ...readers(), resource: 'secrets', name: 'known' }), true],
     ['another name', () => ({ ...readers(), resource: 'secrets', name: 'other' }), false],
     ['any name', () => ({ ...readers(), resource: 'secrets' }), false],
-    ['one version of what they may', () => ({ ...readers(), version: 'v1' }), true],
+    ['one version of a permitted resource', () => ({ ...readers(), version: 'v1' }), true],
   ])('about %s', async (_, resourceAttributes, allowed) => {
     const { body } = await review('subjectaccessreviews', { user: reader, resourceAttributes: resourceAttributes() })
     expect(body.status).toMatchObject({ allowed })
   })
 
-  it('counts groups', async () => {
+  it('considers groups', async () => {
     const spec = { groups: ['system:masters'], resourceAttributes: { verb: 'delete', resource: 'nodes' } }
     expect((await review('subjectaccessreviews', spec)).body.status).toEqual({ allowed: true })
   })
 
-  it('is about paths too', async () => {
+  it('supports paths too', async () => {
     const spec = (path: string) => ({
       user: reader,
       groups: ['system:authenticated'],
@@ -77,7 +77,7 @@ describe('a SubjectAccessReview', () => {
 
   it.each<[string, Json, Json]>([
     [
-      'about nobody',
+      'without a user',
       { resourceAttributes: { verb: 'get', resource: 'pods' } },
       {
         field: 'spec.user',
@@ -86,7 +86,7 @@ describe('a SubjectAccessReview', () => {
       },
     ],
     [
-      'about nothing',
+      'without a resource or path',
       { user: 'x' },
       {
         field: 'spec.resourceAttributes',
@@ -94,8 +94,8 @@ describe('a SubjectAccessReview', () => {
         message: 'Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
       },
     ],
-  ])('%s is refused', async (_, spec, wrong) => {
-    // Of the kind that is refused, only the group is told.
+  ])('%s is rejected', async (_, spec, wrong) => {
+    // The error contains only the group of the kind.
     expect((await review('subjectaccessreviews', spec)).body).toEqual(
       failure({
         code: 422,
@@ -112,7 +112,7 @@ describe('a SubjectAccessReview', () => {
 })
 
 describe('a SelfSubjectAccessReview', () => {
-  it('answers for whoever asks', async () => {
+  it('applies to the requesting user', async () => {
     const self = impersonating(api, { user: reader })
     const ask = async (verb: string) =>
       (
@@ -128,13 +128,13 @@ describe('a SelfSubjectAccessReview', () => {
 describe('a LocalSubjectAccessReview', () => {
   const path = () => `${AUTHORIZATION}/namespaces/${api.namespace}/localsubjectaccessreviews`
 
-  it('answers for its namespace', async () => {
+  it('applies to its namespace', async () => {
     const resourceAttributes = { namespace: api.namespace, verb: 'get', resource: 'configmaps' }
     const { body } = await api.post(path(), { spec: { user: reader, resourceAttributes } })
     expect(body.status.allowed).toBe(true)
   })
 
-  it('is refused for another namespace', async () => {
+  it('is rejected for another namespace', async () => {
     const resourceAttributes = { namespace: 'default', verb: 'get', resource: 'configmaps' }
     const { status, body } = await api.post(path(), { spec: { user: reader, resourceAttributes } })
     expect(status).toBe(422)
@@ -145,7 +145,7 @@ describe('a LocalSubjectAccessReview', () => {
 })
 
 describe('a SelfSubjectRulesReview', () => {
-  it('lists what whoever asks may do in a namespace', async () => {
+  it('lists the permissions of the requesting user in a namespace', async () => {
     const self = impersonating(api, { user: reader })
     const { body } = await self.send('POST', `${AUTHORIZATION}/selfsubjectrulesreviews`, {
       spec: { namespace: api.namespace },
@@ -163,7 +163,7 @@ describe('a SelfSubjectRulesReview', () => {
     )
   })
 
-  it('needs a namespace', async () => {
+  it('requires a namespace', async () => {
     const { body } = await api.post(`${AUTHORIZATION}/selfsubjectrulesreviews`, { spec: {} })
     expect(body).toEqual(badRequest('no namespace on request'))
   })
@@ -172,7 +172,7 @@ describe('a SelfSubjectRulesReview', () => {
 describe('a TokenReview', () => {
   const ask = async (spec: Json) => (await api.post(`${AUTHENTICATION}/tokenreviews`, { spec })).body
 
-  it('says for whom a token stands', async () => {
+  it('returns the user of a token', async () => {
     const { metadata } = await accounts.given(unique('account'))
     const path = accounts.path(metadata.name, { subresource: 'token' })
     const { token } = (await api.post(path, { spec: { audiences: ['vault', 'here'] } })).body.status
@@ -192,11 +192,11 @@ describe('a TokenReview', () => {
     })
   })
 
-  it('says that a token is none', async () => {
+  it('reports an invalid token', async () => {
     expect((await ask({ token: 'abc' })).status).toEqual({ user: {}, error: 'invalid bearer token' })
   })
 
-  it('needs a token', async () => {
+  it('requires a token', async () => {
     expect(await ask({})).toEqual(badRequest('token is required for TokenReview in authentication'))
   })
 })

@@ -1,4 +1,4 @@
-/** Label and field selectors: what they select and how they are refused. */
+/** Label and field selectors: what they match and how they are rejected. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, pod, pods } from './support/objects.ts'
@@ -52,7 +52,7 @@ describe('labels', () => {
     expect(named(body).filter((name: string) => name !== 'kube-root-ca.crt')).toEqual(expected)
   })
 
-  it('of nothing select everything', async () => {
+  it('that are empty match everything', async () => {
     const { body } = await select('')
     expect(named(body)).toEqual(expect.arrayContaining(Object.keys(objects)))
   })
@@ -73,7 +73,7 @@ describe('labels', () => {
       "unable to parse requirement: values[0]: Invalid value: \"big\": for 'Gt', 'Lt' operators, the value must be an integer",
     ],
     ['a/b/c=d', `unable to parse requirement: <nil>: Invalid value: "a/b/c": ${LABEL_KEY}`],
-  ])('%s are refused', async (selector, message) => {
+  ])('%s are rejected', async (selector, message) => {
     const { status, body } = await select(selector)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(message))
@@ -99,7 +99,7 @@ describe('fields', () => {
     expect(named(body).includes(name)).toBe(isSelected)
   })
 
-  it('and labels select together', async () => {
+  it('can be combined with labels', async () => {
     const name = unique('both')
     await api.create(configMaps(api.namespace), configMap(name, { metadata: { labels: { only: 'this' } } }))
     const of = `${configMaps(api.namespace)}?fieldSelector=metadata.name%3D${name}`
@@ -107,7 +107,7 @@ describe('fields', () => {
     expect(named((await api.get(`${of}&labelSelector=only%3Dthat`)).body)).toEqual([])
   })
 
-  it('of a pod select by where and how it runs', async () => {
+  it('of a pod match its node and its status', async () => {
     const name = unique('pod')
     await api.create(pods(api.namespace), pod(name, { spec: { restartPolicy: 'OnFailure', schedulerName: 'nobody' } }))
     const expected: Readonly<Record<string, boolean>> = {
@@ -127,11 +127,11 @@ describe('fields', () => {
     }
   })
 
-  it('of a pod change with it', async () => {
+  it('of a pod follow its changes', async () => {
     const { metadata } = await api.create(pods(api.namespace), pod(unique('pod')))
     const { body } = await until('the pod is on a node', async () => {
-      const answer = await api.get(`${pods(api.namespace)}/${metadata.name}`)
-      return answer.body.spec.nodeName === undefined ? undefined : answer
+      const response = await api.get(`${pods(api.namespace)}/${metadata.name}`)
+      return response.body.spec.nodeName === undefined ? undefined : response
     })
     expect(named((await select(pods(api.namespace), `spec.nodeName=${body.spec.nodeName}`)).body)).toContain(
       metadata.name,
@@ -139,7 +139,7 @@ describe('fields', () => {
     expect(named((await select(pods(api.namespace), 'spec.nodeName=')).body)).not.toContain(metadata.name)
   })
 
-  it('of a secret select by its type', async () => {
+  it('of a secret match its type', async () => {
     const name = unique('secret')
     const secrets = `/api/v1/namespaces/${api.namespace}/secrets`
     await api.create(secrets, { metadata: { name }, type: 'example.com/special' })
@@ -147,7 +147,7 @@ describe('fields', () => {
     expect(named((await select(secrets, 'type=Opaque')).body)).not.toContain(name)
   })
 
-  it('of an event select by what it is about, in both groups', async () => {
+  it('of an event match its object, in both groups', async () => {
     const about = { kind: 'Pod', namespace: api.namespace, name: unique('subject'), uid: unique('uid') }
     const events = `/api/v1/namespaces/${api.namespace}/events`
     const { metadata } = await api.create(events, {
@@ -163,7 +163,7 @@ describe('fields', () => {
     expect(named((await select(regarding, `regarding.name=${about.name},reason=Tested`)).body)).toEqual([metadata.name])
   })
 
-  it('of nodes, namespaces and jobs are known', async () => {
+  it('of nodes, namespaces and jobs are supported', async () => {
     const nodes = named((await select('/api/v1/nodes', 'spec.unschedulable=false')).body)
     expect(nodes).toEqual(expect.arrayContaining(['node-1', 'node-2', 'node-3']))
     expect(named((await select('/api/v1/namespaces', 'status.phase=Active')).body)).toContain(api.namespace)
@@ -185,7 +185,7 @@ describe('fields', () => {
       'metadata.name in (a)',
       "invalid selector: 'metadata.name in (a)'; can't understand 'metadata.name in (a)'",
     ],
-  ])('of %s with %s are refused', async (collection, selector, message) => {
+  ])('of %s with %s are rejected', async (collection, selector, message) => {
     const { status, body } = await select(collection, selector)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(message))

@@ -1,4 +1,4 @@
-/** Server-side apply of custom resources, whose schema says how lists and maps are merged. */
+/** Server-side apply of custom resources, whose schema defines how lists and maps are merged. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ApiResource } from './support/api-resource.ts'
 import { applyConflict } from './support/apply-conflict.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
 })
 
 describe('an applied custom resource', () => {
-  it('is created with its defaults, which nobody owns', async () => {
+  it('is created with its defaults, which have no owner', async () => {
     const { status, body } = await widgets.apply('alice', 'new', { spec: { map: { a: '1' } } })
     expect(status).toBe(201)
     expect(body.spec).toEqual({ map: { a: '1' }, color: 'blue' })
@@ -73,7 +73,7 @@ describe('an applied custom resource', () => {
       ['.spec.set[="b"]', '.spec.set[="c"]'],
     ],
     [
-      'lists by their keys, one of them by default',
+      'lists by their keys, one of which has a default',
       'keys',
       { ports: [{ number: 80, name: 'a' }] },
       {
@@ -98,7 +98,7 @@ describe('an applied custom resource', () => {
       ],
     ],
     [
-      'what its schema leaves open, by its shape',
+      'fields without a schema by their shape',
       'open',
       { open: { x: { a: 1 } } },
       { open: { x: { b: 2 }, y: [3] } },
@@ -115,14 +115,14 @@ describe('an applied custom resource', () => {
   it.each<[string, string, Json, Json, string]>([
     ['lists without keys', 'list', { list: ['a'] }, { list: ['b'] }, '.spec.list'],
     ['atomic maps', 'atomic', { atomicMap: { a: '1' } }, { atomicMap: { b: '2' } }, '.spec.atomicMap'],
-    ['lists where its schema is open', 'open-list', { open: { x: [1] } }, { open: { x: [2] } }, '.spec.open.x'],
+    ['lists without a schema', 'open-list', { open: { x: [1] } }, { open: { x: [2] } }, '.spec.open.x'],
   ])('does not merge %s', async (_, name, first, second, field) => {
     await widgets.apply('alice', name, { spec: first })
     const { body } = await widgets.apply('bob', name, { spec: second })
     expect(body).toEqual(applyConflict(['"alice"', field]))
   })
 
-  it('gets a default back that its owner states no longer', async () => {
+  it('gets a default again that its owner no longer applies', async () => {
     await widgets.apply('alice', 'default', { spec: { color: 'red', map: {} } })
     const { body } = await widgets.apply('alice', 'default', { spec: { map: {} } })
     expect(body.spec).toEqual({ color: 'blue', map: {} })
@@ -131,9 +131,9 @@ describe('an applied custom resource', () => {
   it.each<[string, string, Json, string]>([
     ['an unknown field', 'unknown', { shape: 'x' }, '.spec.shape: field not declared in schema'],
     ['a value of the wrong type', 'type', { map: 5 }, '.spec.map: expected map, got &{5}'],
-    ['a value twice in a set', 'twice', { set: ['a', 'a'] }, '.spec.set: duplicate entries for key [="a"]'],
+    ['a duplicate value in a set', 'twice', { set: ['a', 'a'] }, '.spec.set: duplicate entries for key [="a"]'],
     ['an item without any of its keys', 'no-key', { ports: [{ name: 'x', number: 1 }, { name: 'y' }] }, ''],
-  ])('with %s is refused', async (_, name, spec, message) => {
+  ])('with %s is rejected', async (_, name, spec, message) => {
     const { body } = await widgets.apply('alice', name, { spec })
     expect(body).toEqual(
       message === ''
@@ -154,13 +154,13 @@ describe('the status of a custom resource', () => {
   const status = (manager: string, name: string, fields: Json, query?: string) =>
     widgets.apply(manager, name, { status: fields }, { subresource: 'status', ...(query !== undefined && { query }) })
 
-  it('is no part of what is applied to the object itself', async () => {
+  it('is not part of an apply to the object itself', async () => {
     const { body } = await widgets.apply('alice', 'no-status', { spec: { replicas: 1 }, status: { phase: 'Ready' } })
     expect(body.status).toBeUndefined()
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.spec.replicas'] })
   })
 
-  it('is applied by itself and changes nothing else, whatever it claims', async () => {
+  it('is applied separately and changes nothing else', async () => {
     await widgets.apply('alice', 'status', { spec: { replicas: 1 } })
     const { body } = await widgets.apply(
       'controller',
@@ -188,7 +188,7 @@ describe('the status of a custom resource', () => {
     expect(less.body.status.conditions).toEqual([{ type: 'B', status: 'False' }])
   })
 
-  it('is in conflict with a manager of the status', async () => {
+  it('conflicts with a manager of the status', async () => {
     await widgets.apply('alice', 'status-conflict')
     await status('first', 'status-conflict', { phase: 'Ready' })
     const { body } = await status('second', 'status-conflict', { phase: 'Failed' })

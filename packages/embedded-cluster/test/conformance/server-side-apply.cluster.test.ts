@@ -1,4 +1,4 @@
-/** Server-side apply: merging what several managers state, and telling them when they disagree. */
+/** Server-side apply: merging configurations of several managers, and conflicts between them. */
 import { describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { applyConflict } from './support/apply-conflict.ts'
@@ -12,7 +12,7 @@ const services = resourceOf(api, 'v1', 'Service', 'services')
 const templates = resourceOf(api, 'v1', 'PodTemplate', 'podtemplates')
 
 describe('an apply', () => {
-  it('creates the object and makes its manager the owner of what it states', async () => {
+  it('creates the object and makes its manager the owner of the applied fields', async () => {
     const { status, body } = await configMaps.apply('alice', 'new', {
       metadata: { labels: { app: 'x' } },
       data: { a: '1' },
@@ -38,14 +38,14 @@ describe('an apply', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  it('removes what its manager stated before and no longer does', async () => {
+  it('removes fields that its manager no longer applies', async () => {
     await configMaps.apply('alice', 'removes', { data: { a: '1', b: '2' } })
     const { body } = await configMaps.apply('alice', 'removes', { data: { b: '2' } })
     expect(body.data).toEqual({ b: '2' })
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.b'] })
   })
 
-  it('leaves what others stated', async () => {
+  it('keeps fields of other managers', async () => {
     await configMaps.apply('alice', 'leaves', { data: { a: '1' } })
     await configMaps.apply('bob', 'leaves', { data: { b: '2' } })
     const { body } = await configMaps.apply('alice', 'leaves')
@@ -53,7 +53,7 @@ describe('an apply', () => {
     expect(ownersOf(body)).toEqual({ 'bob Apply': ['.data.b'] })
   })
 
-  it('shares the fields on which two managers agree, and the last of them takes the field along', async () => {
+  it('shares fields with equal values, which are removed with their last owner', async () => {
     await configMaps.apply('alice', 'shared', { data: { a: '1' } })
     const shared = await configMaps.apply('bob', 'shared', { data: { a: '1' } })
     expect(ownersOf(shared.body)).toEqual({ 'alice Apply': ['.data.a'], 'bob Apply': ['.data.a'] })
@@ -61,14 +61,14 @@ describe('an apply', () => {
     expect((await configMaps.apply('bob', 'shared')).body.data).toBeUndefined()
   })
 
-  it('reads YAML', async () => {
+  it('supports YAML', async () => {
     const text = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  text: |\n    one\n    two\n`
     const { status, body } = await configMaps.patch('apply', 'yaml', text, { query: 'fieldManager=alice' })
     expect(status).toBe(201)
     expect(body.data).toEqual({ text: 'one\ntwo\n' })
   })
 
-  it('for a trial stores nothing', async () => {
+  it('as a dry run stores nothing', async () => {
     const { status, body } = await configMaps.apply('alice', 'dry', { data: { a: '1' } }, { query: 'dryRun=All' })
     expect(status).toBe(201)
     expect(body.data).toEqual({ a: '1' })
@@ -76,15 +76,15 @@ describe('an apply', () => {
     expect((await configMaps.get('dry')).status).toBe(404)
   })
 
-  it('takes null for a field it does not state', async () => {
+  it('treats null as an absent field', async () => {
     const { body } = await configMaps.apply('alice', 'nulls', { metadata: { creationTimestamp: null }, data: null })
     expect(body.data).toBeUndefined()
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data'] })
   })
 })
 
-describe('managers that disagree', () => {
-  it('are told field by field', async () => {
+describe('managers with different values', () => {
+  it('get a conflict for each field', async () => {
     await configMaps.apply('alice', 'conflict', { data: { a: '1', b: '2' } })
     const { status, body } = await configMaps.apply('bob', 'conflict', { data: { a: '9', b: '8' } })
     expect(status).toBe(409)
@@ -92,22 +92,22 @@ describe('managers that disagree', () => {
     expect((await configMaps.get('conflict')).body.data).toEqual({ a: '1', b: '2' })
   })
 
-  it('are told of every other manager', async () => {
+  it('get a conflict for every other manager', async () => {
     await configMaps.apply('alice', 'conflicts', { data: { a: '1' } })
     await configMaps.apply('bob', 'conflicts', { data: { b: '2' } })
     const { body } = await configMaps.apply('carol', 'conflicts', { data: { a: '9', b: '8' } })
-    // The real server names several managers in any order.
+    // The real server lists several managers in any order.
     body.details.causes.sort((left: Json, right: Json) => (left.field < right.field ? -1 : 1))
     expect(body).toEqual(applyConflict(['"alice"', '.data.a'], ['"bob"', '.data.b']))
   })
 
-  it('are not told for fields on which they agree', async () => {
+  it('get no conflict for fields with equal values', async () => {
     await configMaps.apply('alice', 'one-of-two', { data: { a: '1', b: '2' } })
     const { body } = await configMaps.apply('bob', 'one-of-two', { data: { a: '1', b: '8' } })
     expect(body).toEqual(applyConflict(['"alice"', '.data.b']))
   })
 
-  it('may take fields over by force', async () => {
+  it('may take over fields with force', async () => {
     await configMaps.apply('alice', 'forced', { data: { a: '1', b: '2' } })
     const { status, body } = await configMaps.apply('bob', 'forced', { data: { a: '9' } }, { query: 'force=true' })
     expect(status).toBe(200)
@@ -115,40 +115,40 @@ describe('managers that disagree', () => {
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.b'], 'bob Apply': ['.data.a'] })
   })
 
-  it('lose a shared field to the one who changes it by force', async () => {
+  it('lose a shared field to the one that changes it with force', async () => {
     await configMaps.apply('alice', 'forced-shared', { data: { a: '1' } })
     await configMaps.apply('bob', 'forced-shared', { data: { a: '1' } })
     const { body } = await configMaps.apply('bob', 'forced-shared', { data: { a: '2' } }, { query: 'force=true' })
     expect(ownersOf(body)).toEqual({ 'bob Apply': ['.data.a'] })
   })
 
-  it('agree when one of them states an empty map where the other has entries', async () => {
+  it('get no conflict when one applies an empty map where the other has entries', async () => {
     await configMaps.apply('alice', 'empty-map', { metadata: { labels: { x: 'y' } } })
     const { body } = await configMaps.apply('bob', 'empty-map', { metadata: { labels: {} } })
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.metadata.labels.x'], 'bob Apply': ['.metadata.labels'] })
   })
 
-  it('conflict over an empty map, which is stored as none', async () => {
+  it('get a conflict for an empty map, which is stored as absent', async () => {
     await configMaps.apply('alice', 'empty-maps', { metadata: { labels: {} } })
     const { body } = await configMaps.apply('bob', 'empty-maps', { metadata: { labels: {} } })
     expect(body).toEqual(applyConflict(['"alice"', '.metadata.labels']))
   })
 })
 
-describe('an apply to an object that was written otherwise', () => {
-  it('shares the fields it repeats with whoever wrote them', async () => {
+describe('an apply to an object that was written in another way', () => {
+  it('shares the fields it repeats with their manager', async () => {
     await configMaps.given('created', { data: { a: '1', b: '2' } }, { query: 'fieldManager=creator' })
     const { body } = await configMaps.apply('alice', 'created', { data: { a: '1' } })
     expect(ownersOf(body)).toEqual({ 'alice Apply': ['.data.a'], 'creator Update': ['.data', '.data.a', '.data.b'] })
   })
 
-  it('conflicts with whoever wrote a field it would change', async () => {
+  it('conflicts with the manager of a field it would change', async () => {
     await configMaps.given('created-conflict', { data: { a: '1' } }, { query: 'fieldManager=creator' })
     const { body } = await configMaps.apply('alice', 'created-conflict', { data: { a: '2' } })
     expect(body).toEqual(applyConflict(['"creator" using v1', '.data.a']))
   })
 
-  it('does not remove what its manager wrote by other means', async () => {
+  it('does not remove what its manager wrote in another way', async () => {
     await configMaps.given('created-self', { data: { a: '1', b: '2' } }, { query: 'fieldManager=alice' })
     await configMaps.apply('alice', 'created-self', { data: { a: '1' } })
     const { body } = await configMaps.apply('alice', 'created-self')
@@ -156,7 +156,7 @@ describe('an apply to an object that was written otherwise', () => {
     expect(ownersOf(body)).toEqual({ 'alice Update': ['.data', '.data.a', '.data.b'] })
   })
 
-  it('loses a field that somebody else updates, and conflicts when it insists', async () => {
+  it('loses a field that another manager updates, and conflicts when it is repeated', async () => {
     await configMaps.apply('alice', 'updated', { data: { a: '1' } })
     const patched = await configMaps.patch('merge', 'updated', { data: { a: '2' } }, { query: 'fieldManager=bob' })
     expect(ownersOf(patched.body)).toEqual({ 'bob Update': ['.data.a'] })
@@ -166,7 +166,7 @@ describe('an apply to an object that was written otherwise', () => {
 })
 
 describe('lists', () => {
-  it('of objects are merged by their keys, where the schema fills a key that is left out', async () => {
+  it('of objects are merged by their keys, with schema defaults for missing keys', async () => {
     const port = (name: string, number: number) => ({ name, port: number })
     await services.apply('alice', 'ports', { spec: { ports: [port('http', 80)] } })
     const { body } = await services.apply('bob', 'ports', { spec: { ports: [port('https', 443)] } })
@@ -188,14 +188,14 @@ describe('lists', () => {
     })
   })
 
-  it('lose the item whose only owner states it no longer', async () => {
+  it('lose the item whose only owner no longer applies it', async () => {
     await services.apply('alice', 'port-gone', { spec: { ports: [{ name: 'http', port: 80 }] } })
     await services.apply('bob', 'port-gone', { spec: { ports: [{ name: 'https', port: 443 }] } })
     const { body } = await services.apply('bob', 'port-gone')
     expect(body.spec.ports).toMatchObject([{ name: 'http' }])
   })
 
-  it('refuse two items with the same keys', async () => {
+  it('reject two items with the same keys', async () => {
     const ports = [
       { name: 'a', port: 80 },
       { name: 'b', port: 80, protocol: 'TCP' },
@@ -210,7 +210,7 @@ describe('lists', () => {
     )
   })
 
-  it('of plain values are sets, each value with its owners', async () => {
+  it('of scalars are sets, each value with its owners', async () => {
     await configMaps.apply('alice', 'set', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } })
     const both = await configMaps.apply('bob', 'set', { metadata: { finalizers: ['example.com/b', 'example.com/c'] } })
     expect(both.body.metadata.finalizers).toEqual(['example.com/a', 'example.com/b', 'example.com/c'])
@@ -241,14 +241,14 @@ describe('lists', () => {
     ])
   })
 
-  it('that are atomic belong to one manager as a whole', async () => {
+  it('that are atomic have one owner as a whole', async () => {
     const container = (fields: Json) => ({ template: { spec: { containers: [{ name: 'web', ...fields }] } } })
     await templates.apply('alice', 'atomic-list', container({ image: 'web:1', args: ['a'] }))
     const { body } = await templates.apply('bob', 'atomic-list', container({ args: ['a', 'b'] }))
     expect(body).toEqual(applyConflict(['"alice"', '.template.spec.containers[name="web"].args']))
   })
 
-  it('like maps that are atomic: a selector cannot be merged', async () => {
+  it('are atomic like some maps: a selector cannot be merged', async () => {
     const spec = { ports: [{ port: 80 }], selector: { app: 'x' } }
     await services.apply('alice', 'atomic-map', { spec })
     const { body } = await services.apply('bob', 'atomic-map', { spec: { selector: { tier: 'y' } } })
@@ -256,21 +256,21 @@ describe('lists', () => {
   })
 })
 
-describe('fields that the server fills', () => {
-  it('belong to nobody, and whoever states them first owns them', async () => {
+describe('fields that the server sets', () => {
+  it('have no owner until a manager applies them', async () => {
     await services.apply('alice', 'defaults', { spec: { ports: [{ port: 80 }] } })
     const { body } = await services.apply('bob', 'defaults', { spec: { sessionAffinity: 'ClientIP' } })
     expect(body.spec.sessionAffinity).toBe('ClientIP')
     expect(ownersOf(body)['bob Apply']).toEqual(['.spec.sessionAffinity'])
   })
 
-  it('come back when their owner states them no longer', async () => {
+  it('are set again when their owner no longer applies them', async () => {
     await services.apply('alice', 'default-again', { spec: { ports: [{ port: 80 }], sessionAffinity: 'ClientIP' } })
     const { body } = await services.apply('alice', 'default-again', { spec: { ports: [{ port: 80 }] } })
     expect(body.spec.sessionAffinity).toBe('None')
   })
 
-  it('make an equal quantity no change', async () => {
+  it('treat an equal quantity as no change', async () => {
     const limits = (cpu: string) => ({
       template: { spec: { containers: [{ name: 'web', image: 'web:1', resources: { limits: { cpu } } }] } },
     })
@@ -280,7 +280,7 @@ describe('fields that the server fills', () => {
   })
 })
 
-describe('an apply is refused', () => {
+describe('an apply is rejected', () => {
   it('without a manager', async () => {
     const { body } = await configMaps.patch('apply', 'nobody', configMaps.object('nobody'))
     expect(body).toEqual(
@@ -324,7 +324,7 @@ describe('an apply is refused', () => {
       badRequest('the namespace of the provided object does not match the namespace sent on the request'),
     ],
     [
-      'with records of ownership',
+      'with managedFields',
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'wrong', managedFields: [{ manager: 'x' }] } },
       badRequest('metadata.managedFields must be nil'),
     ],
@@ -360,13 +360,13 @@ describe('an apply is refused', () => {
     expect(reply.status).toBe(expected.code)
   })
 
-  it('with an old resourceVersion', async () => {
+  it('with a stale resourceVersion', async () => {
     await configMaps.apply('alice', 'stale', { data: { a: '1' } })
     const { body } = await configMaps.apply('alice', 'stale', { metadata: { resourceVersion: '1' }, data: { a: '2' } })
     expect(body).toEqual(conflict('configmaps', 'stale'))
   })
 
-  it('with a uid when there is no object yet', async () => {
+  it('with a uid when the object does not exist', async () => {
     const { body } = await configMaps.apply('alice', 'no-uid', { metadata: { uid: '123' } })
     expect(body).toMatchObject({
       code: 409,
@@ -376,7 +376,7 @@ describe('an apply is refused', () => {
     })
   })
 
-  it('when the outcome is invalid', async () => {
+  it('when the result is invalid', async () => {
     const { status, body } = await configMaps.apply('alice', 'invalid', { data: { 'not a key': '1' } })
     expect(status).toBe(422)
     expect(body.reason).toBe('Invalid')
@@ -389,14 +389,14 @@ describe('an apply is refused', () => {
 })
 
 describe('an apply with a resourceVersion', () => {
-  it('of the object goes through', async () => {
+  it('of the object succeeds', async () => {
     const { body } = await configMaps.apply('alice', 'version', { data: { a: '1' } })
     const { resourceVersion } = body.metadata
     const applied = await configMaps.apply('alice', 'version', { metadata: { resourceVersion }, data: { a: '2' } })
     expect(applied.body.data).toEqual({ a: '2' })
   })
 
-  it('creates the object nevertheless when there is none', async () => {
+  it('creates a missing object nevertheless', async () => {
     const { status } = await configMaps.apply('alice', 'version-new', { metadata: { resourceVersion: '1' } })
     expect(status).toBe(201)
   })

@@ -42,25 +42,25 @@ describe.concurrent('a Service', () => {
     })
     const ips = (await labelled(api, pods(api.namespace), name)).map(({ status }) => status.podIP).sort()
     expect(slice.endpoints.map(({ addresses }: Json) => addresses[0]).sort()).toEqual(ips)
-    const { body } = await until('the old form follows', async () => {
-      const answer = await api.get(`${core('endpoints')}/${name}`)
-      return answer.body.subsets?.[0]?.addresses?.length === 2 ? answer : undefined
+    const { body } = await until('the Endpoints are updated', async () => {
+      const response = await api.get(`${core('endpoints')}/${name}`)
+      return response.body.subsets?.[0]?.addresses?.length === 2 ? response : undefined
     })
     expect(body.subsets[0].ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }])
   })
 
-  it('knows pods that are not ready as such', async () => {
+  it('lists pods that are not ready as such', async () => {
     const name = unique('svc')
     await api.create(core('services'), service(name))
     await api.create(pods(api.namespace), pod(name, { metadata: { labels: { app: name }, annotations: NEVER_READY } }))
-    const [slice] = await until('the endpoint is known', async () => {
+    const [slice] = await until('the endpoint is listed', async () => {
       const found = await slices(name)
       return (found[0]?.endpoints ?? []).length === 1 && found
     })
     expect(slice.endpoints[0].conditions).toEqual({ ready: false, serving: false, terminating: false })
   })
 
-  it('gets an address unless it wants none', async () => {
+  it('gets an address unless it is headless', async () => {
     const { spec } = await api.create(core('services'), service(unique('svc')))
     expect(spec).toMatchObject({
       type: 'ClusterIP',

@@ -1,4 +1,4 @@
-/** Requests that are wrong before any object is looked at, and the form of the answers. */
+/** Requests that are invalid before an object is read, and the format of responses. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
 import { configMap, configMaps } from './support/objects.ts'
@@ -6,9 +6,9 @@ import { badRequest, failure, methodNotAllowed, resourceNotFound } from './suppo
 
 const api = ConformanceApi.forThisFile()
 
-describe('a path that leads nowhere', () => {
+describe('an unknown path', () => {
   it.each(['/nope', '/apis/nope.example.com', '/apis/nope.example.com/v1', '/healthz/nope', '/openapi/v4'])(
-    'such as %s is answered in plain text',
+    'such as %s responds with plain text',
     async (path) => {
       const { status, headers, text } = await api.get(path)
       expect(status).toBe(404)
@@ -29,7 +29,7 @@ describe('a path that leads nowhere', () => {
     '/api/v1/configmaps/x',
     '/apis/apps/v1/deployments/x',
     '/api/v1/nodes/x/y/z',
-  ])('such as %s in a known group is answered with a Status', async (path) => {
+  ])('such as %s in a known group responds with a Status', async (path) => {
     const { status, headers, body } = await api.get(path)
     expect(status).toBe(404)
     expect(headers['content-type']).toBe('application/json')
@@ -37,7 +37,7 @@ describe('a path that leads nowhere', () => {
   })
 })
 
-describe('a method that a path does not have', () => {
+describe('an unsupported method of a path', () => {
   it.each<['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string]>([
     ['POST', '/api/v1/namespaces/default/configmaps/x'],
     ['PUT', '/api/v1/namespaces/default/configmaps'],
@@ -60,7 +60,7 @@ describe('a method that a path does not have', () => {
     ['POST', '/api/v1'],
     ['DELETE', '/apis/apps/v1'],
     ['PUT', '/version'],
-  ])('is refused: %s %s', async (method, path) => {
+  ])('is rejected: %s %s', async (method, path) => {
     const { status, body } = await api.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : {})
     expect(status).toBe(405)
     expect(body).toEqual(methodNotAllowed)
@@ -75,12 +75,12 @@ describe('a body', () => {
   it.each<[string, string, string]>([
     ['that is empty', '', "couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)"],
     [
-      'that is cut off',
+      'that is truncated',
       '{"metadata":',
       'couldn\'t get version/kind; json parse error: unexpected end of JSON input ({"metadata":)',
     ],
     [
-      'that is no JSON',
+      'that is not JSON',
       'hello',
       "couldn't get version/kind; json parse error: invalid character 'h' looking for beginning of value (68656c6c6f)",
     ],
@@ -89,18 +89,18 @@ describe('a body', () => {
       '[]',
       'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b5d)',
     ],
-  ])('%s is refused', async (_, body, why) => {
-    const answer = await post(body)
-    expect(answer.status).toBe(400)
-    expect(answer.body).toEqual(badRequest(`the object provided is unrecognized (must be of type ConfigMap): ${why}`))
+  ])('%s is rejected', async (_, body, why) => {
+    const response = await post(body)
+    expect(response.status).toBe(400)
+    expect(response.body).toEqual(badRequest(`the object provided is unrecognized (must be of type ConfigMap): ${why}`))
   })
 
   it.each(['text/plain', 'application/xml', 'application/merge-patch+json', 'application/x-www-form-urlencoded'])(
-    'as %s is not read',
+    'as %s is not supported',
     async (contentType) => {
-      const answer = await post('{}', contentType)
-      expect(answer.status).toBe(415)
-      expect(answer.body).toEqual(
+      const response = await post('{}', contentType)
+      expect(response.status).toBe(415)
+      expect(response.body).toEqual(
         failure({
           code: 415,
           reason: 'UnsupportedMediaType',
@@ -110,7 +110,7 @@ describe('a body', () => {
     },
   )
 
-  it.each(['application/json', 'text/plain'])('as %s is no patch', async (contentType) => {
+  it.each(['application/json', 'text/plain'])('as %s is not a patch', async (contentType) => {
     const { status, body } = await api.patch(`${configMaps(api.namespace)}/kube-root-ca.crt?dryRun=All`, '{}', {
       'content-type': contentType,
     })
@@ -118,7 +118,7 @@ describe('a body', () => {
     expect(body).toMatchObject({ reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type' })
   })
 
-  it('of more than three megabytes is refused', async () => {
+  it('of more than three megabytes is rejected', async () => {
     const { status, body } = await api.post(
       `${configMaps(api.namespace)}?dryRun=All`,
       configMap('large', { data: { k: 'x'.repeat(3 * 1024 * 1024) } }),
@@ -133,7 +133,7 @@ describe('a body', () => {
     )
   })
 
-  it('that fits may still hold too much data for its kind', async () => {
+  it('within the limit may still be too large for its kind', async () => {
     const { status, body } = await api.post(
       `${configMaps(api.namespace)}?dryRun=All`,
       configMap('large', { data: { k: 'x'.repeat(1024 * 1024 + 1) } }),
@@ -145,7 +145,7 @@ describe('a body', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each<[string, Json]>([
     ['to pretty=true', { query: '?pretty=true', headers: {} }],
     ['to curl', { query: '', headers: { 'user-agent': 'curl/8.0' } }],
@@ -155,14 +155,14 @@ describe('an answer', () => {
     expect(text.trimEnd()).toBe(JSON.stringify(body, undefined, 2))
   })
 
-  it('to anybody else is one line', async () => {
+  it('to other clients is one line', async () => {
     for (const path of [`${configMaps(api.namespace)}/kube-root-ca.crt`, `${configMaps(api.namespace)}/nobody`]) {
       const { text } = await api.get(path)
       expect(text.indexOf('\n')).toBe(text.length - 1)
     }
   })
 
-  it('may not be kept by caches, and can be found in the audit log', async () => {
+  it('must not be cached, and has an audit id', async () => {
     const { headers } = await api.get(`${configMaps(api.namespace)}/kube-root-ca.crt`)
     expect(headers['cache-control']).toBe('no-cache, private')
     expect(headers['audit-id']).toMatch(/^[0-9a-f-]{36}$/)

@@ -1,4 +1,4 @@
-/** Strategic merge patches: lists of built-in kinds are merged by their keys, and directives say what merging cannot. */
+/** Strategic merge patches: lists of built-in kinds are merged by their keys, and directives control the rest. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
@@ -6,7 +6,7 @@ import { badRequest, failure } from './support/status.ts'
 
 const api = ConformanceApi.forThisFile()
 const configMaps = resourceOf(api, 'v1', 'ConfigMap', 'configmaps')
-// Nothing but its clients writes to a PodTemplate, and its pod has every kind of list.
+// Only clients write PodTemplates, and their pods have every kind of list.
 const templates = resourceOf(api, 'v1', 'PodTemplate', 'podtemplates')
 const deployments = resourceOf(api, 'apps/v1', 'Deployment', 'deployments')
 const services = resourceOf(api, 'v1', 'Service', 'services')
@@ -43,7 +43,7 @@ beforeAll(async () => {
   })
 })
 
-/** What a patch of the pod's spec would make of it. */
+/** The result of a patch of the pod's spec. */
 async function patchedSpec(spec: Json): Promise<Json> {
   const { status, body, text } = await templates.patch(
     'strategic',
@@ -63,7 +63,7 @@ describe('containers are merged by name', () => {
     expect(containers).toMatchObject([{ ...podSpec.containers[0], image: 'web:2' }, podSpec.containers[1]])
   })
 
-  it('and a new one comes first', async () => {
+  it('and a new one is added first', async () => {
     const { containers } = await patchedSpec({ containers: [{ name: 'new', image: 'new:1' }] })
     expect(names(containers)).toEqual(['new', 'web', 'side'])
   })
@@ -73,7 +73,7 @@ describe('containers are merged by name', () => {
     expect(names(containers)).toEqual(['side'])
   })
 
-  it('and deleting one that is not there is no mistake', async () => {
+  it('and deleting a missing one is ignored', async () => {
     const { containers } = await patchedSpec({ containers: [{ name: 'nobody', $patch: 'delete' }] })
     expect(names(containers)).toEqual(['web', 'side'])
   })
@@ -91,7 +91,7 @@ describe('containers are merged by name', () => {
     expect(names(containers)).toEqual(['new', 'side', 'web'])
   })
 
-  it('even if the directive is all there is', async () => {
+  it('even if the directive is the only content', async () => {
     const { containers } = await patchedSpec({ '$setElementOrder/containers': [{ name: 'side' }, { name: 'web' }] })
     expect(names(containers)).toEqual(['side', 'web'])
   })
@@ -113,7 +113,7 @@ describe('lists inside a container', () => {
     ])
   })
 
-  it('let a variable change from a value to a reference', async () => {
+  it('allow a variable to change from a value to a reference', async () => {
     const valueFrom = { fieldRef: { fieldPath: 'metadata.name' } }
     const { env } = await patchedContainer({ env: [{ name: 'X', value: null, valueFrom }] })
     expect(env[0]).toEqual({ name: 'X', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } })
@@ -139,7 +139,7 @@ describe('lists inside a container', () => {
     expect((await patchedContainer({ args: ['--c'] })).args).toEqual(['--c'])
   })
 
-  it('are removed by null', async () => {
+  it('are removed with null', async () => {
     expect((await patchedContainer({ env: null })).env).toBeUndefined()
   })
 })
@@ -176,14 +176,14 @@ describe('lists and maps of a pod', () => {
     expect((await patchedSpec(patch))[field]).toEqual(expected)
   })
 
-  it('a volume changes its source when it names the fields to keep', async () => {
+  it('a volume can change its source with retainKeys', async () => {
     const { volumes } = await patchedSpec({
       volumes: [{ name: 'cache', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/cache' } }],
     })
     expect(volumes[0]).toEqual({ name: 'cache', hostPath: { path: '/cache', type: '' } })
   })
 
-  it('a strategy changes its type when it names the fields to keep', async () => {
+  it('a strategy can change its type with retainKeys', async () => {
     const name = 'strategy'
     const template = { metadata: { labels: { app: name } }, spec: podSpec }
     await deployments.given(name, { spec: { replicas: 0, selector: { matchLabels: { app: name } }, template } })
@@ -192,7 +192,7 @@ describe('lists and maps of a pod', () => {
     expect(body.spec.strategy).toEqual({ type: 'Recreate' })
   })
 
-  it('ports of a service are merged by number, so that a second one of the same number is out of reach', async () => {
+  it('ports of a service are merged by number, so that a second one with the same number cannot be addressed', async () => {
     await services.given('ports', {
       spec: {
         ports: [
@@ -210,7 +210,7 @@ describe('lists and maps of a pod', () => {
   })
 })
 
-describe('lists of plain values that are merged', () => {
+describe('merged lists of scalars', () => {
   const patchedFinalizers = async (metadata: Json) => {
     const { body } = await templates.patch('strategic', 'pod', { metadata }, { query: 'dryRun=All' })
     return body.metadata.finalizers
@@ -243,13 +243,13 @@ describe('lists of plain values that are merged', () => {
 describe('a strategic merge patch', () => {
   it.each<[string, string, Json, Json]>([
     ['sets fields', 'sets', { data: { b: '2' } }, { a: '1', b: '2' }],
-    ['removes fields by null', 'removes', { data: { a: null } }, undefined],
+    ['removes fields with null', 'removes', { data: { a: null } }, undefined],
   ])('%s', async (_, name, patch, data) => {
     await configMaps.given(name, { data: { a: '1' } })
     expect((await configMaps.patch('strategic', name, patch)).body.data).toEqual(data)
   })
 
-  it('of a status leaves spec and labels alone', async () => {
+  it('of a status does not change spec and labels', async () => {
     const name = 'status'
     const template = { metadata: { labels: { app: name } }, spec: podSpec }
     await deployments.given(name, { spec: { replicas: 0, selector: { matchLabels: { app: name } }, template } })
@@ -280,17 +280,17 @@ describe('a strategic merge patch', () => {
       failure({ code: 500, message: 'unknown patch type: explode in map: map[$patch:explode name:web]' }),
     ],
     [
-      'an order that is no list',
+      'an order that is not a list',
       { '$setElementOrder/containers': 'x' },
       failure({ code: 500, message: 'expected a []interface {}, but received a string' }),
     ],
-  ])('with %s is refused', async (_, spec, expected) => {
+  ])('with %s is rejected', async (_, spec, expected) => {
     const { status, body } = await templates.patch('strategic', 'pod', { template: { spec } }, { query: 'dryRun=All' })
     expect(body).toEqual(expected)
     expect(status).toBe(expected.code)
   })
 
-  it('whose outcome is no such object is refused with the patch', async () => {
+  it('whose result does not match the kind is rejected with the patch', async () => {
     await configMaps.given('undecodable')
     const parts = { query: 'fieldValidation=Strict' }
     const { status, body } = await configMaps.patch('strategic', 'undecodable', { spec: { a: '1' } }, parts)
@@ -300,7 +300,7 @@ describe('a strategic merge patch', () => {
     )
   })
 
-  it('that is a list is refused', async () => {
+  it('that is a list is rejected', async () => {
     await configMaps.given('list')
     expect((await configMaps.patch('strategic', 'list', [])).body).toEqual(
       badRequest('json: cannot unmarshal array into Go value of type map[string]interface {}'),

@@ -1,4 +1,4 @@
-/** Parts of objects with a path of their own: status, scale, binding, eviction, log, token. */
+/** Subresources: status, scale, binding, eviction, log, token. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, STRATEGIC, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, normalised, pod, pods } from './support/objects.ts'
@@ -7,13 +7,13 @@ import { until } from './support/until.ts'
 
 const api = ConformanceApi.forThisFile()
 
-/** A pod that no scheduler takes. */
+/** A pod that is not scheduled. */
 async function unscheduled(metadata: Json = {}): Promise<string> {
   const object = pod(unique('pod'), { metadata, spec: { schedulerName: 'nobody' } })
   return (await api.create(pods(api.namespace), object)).metadata.name
 }
 
-/** A pod that runs. */
+/** A running pod. */
 async function running(rest: { metadata?: Json; spec?: Json } = {}): Promise<string> {
   const { metadata } = await api.create(pods(api.namespace), pod(unique('pod'), rest))
   await until('the pod is ready', async () => {
@@ -24,7 +24,7 @@ async function running(rest: { metadata?: Json; spec?: Json } = {}): Promise<str
 }
 
 describe('status', () => {
-  it('is written by its path alone', async () => {
+  it('is only written through its path', async () => {
     const of = `${pods(api.namespace)}/${await unscheduled()}`
     const ignored = await api.patch(of, { status: { reason: 'Ignored' } })
     expect(ignored.body.status).not.toHaveProperty('reason')
@@ -34,7 +34,7 @@ describe('status', () => {
     expect((await api.get(of)).body).toEqual(body)
   })
 
-  it('takes nothing else with it but labels and annotations', async () => {
+  it('changes nothing else except labels and annotations', async () => {
     const of = `${pods(api.namespace)}/${await unscheduled()}`
     const { body } = await api.patch(`${of}/status`, {
       metadata: { labels: { a: 'b' } },
@@ -50,7 +50,7 @@ describe('status', () => {
     expect((await api.get(`${of}/status`)).body).toEqual((await api.get(of)).body)
   })
 
-  it('can be replaced, with the lock that every replacement has', async () => {
+  it('can be replaced, with optimistic locking', async () => {
     const of = `${pods(api.namespace)}/${await unscheduled()}`
     const { body } = await api.get(of)
     const replaced = await api.put(`${of}/status`, { ...body, status: { ...body.status, reason: 'Replaced' } })
@@ -61,7 +61,7 @@ describe('status', () => {
     expect(stale.body).toEqual(conflict('pods', body.metadata.name))
   })
 
-  it('does not count as a new generation', async () => {
+  it('does not change the generation', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('web')))
     const { body } = await api.patch(`${deployments(api.namespace)}/${metadata.name}/status`, {
       status: { collisionCount: 1 },
@@ -69,7 +69,7 @@ describe('status', () => {
     expect(body.metadata.generation).toBe(1)
   })
 
-  it('does not exist where a kind has none', async () => {
+  it('does not exist for kinds without one', async () => {
     const { metadata } = await api.create(configMaps(api.namespace), configMap(unique('object')))
     const { status, body } = await api.get(`${configMaps(api.namespace)}/${metadata.name}/status`)
     expect(status).toBe(404)
@@ -87,7 +87,7 @@ describe('the spec of a pod', () => {
     expect(body.metadata.generation).toBe(2)
   })
 
-  it('can change little else', async () => {
+  it('can change only a few other fields', async () => {
     const name = await unscheduled()
     const { status, body } = await api.patch(`${pods(api.namespace)}/${name}`, { spec: { hostNetwork: true } })
     expect(status).toBe(422)
@@ -97,7 +97,7 @@ describe('the spec of a pod', () => {
     expect(body.details.causes).toMatchObject([{ field: 'spec', reason: 'FieldValueForbidden' }])
   })
 
-  it('gets ephemeral containers by their own path', async () => {
+  it('gets ephemeral containers through their own path', async () => {
     const of = `${pods(api.namespace)}/${await unscheduled()}`
     const ephemeralContainers = [{ name: 'debugger', image: 'registry.example.com/tools:1' }]
     const patch = { spec: { ephemeralContainers } }
@@ -139,7 +139,7 @@ describe('scale', () => {
     expect(body.metadata.uid).toBe(uid)
   })
 
-  it('does not mention zero replicas', async () => {
+  it('omits zero replicas', async () => {
     const { path } = await created(0)
     expect((await api.get(`${path}/scale`)).body.spec).toEqual({})
   })
@@ -153,7 +153,7 @@ describe('scale', () => {
     expect((await api.get(path)).body).toMatchObject({ metadata: { generation: 3 }, spec: { replicas: 4 } })
   })
 
-  it('has the version of the object, and its lock', async () => {
+  it('has the version of the object, and optimistic locking', async () => {
     const { name, path } = await created()
     const { body } = await api.get(`${path}/scale`)
     expect(body.metadata.resourceVersion).toBe((await api.get(path)).body.metadata.resourceVersion)
@@ -190,21 +190,21 @@ describe('scale', () => {
           'Deployment in version "v1" cannot be handled as a Scale: converting (v1.Deployment) to (autoscaling.Scale): unknown conversion',
         ),
     ],
-  ])('%s is refused', async (_, object, code, expected) => {
+  ])('%s is rejected', async (_, object, code, expected) => {
     const { name, path } = await created()
     const { status, body } = await api.put(`${path}/scale`, object(name))
     expect(status).toBe(code)
     expect(body).toEqual(expected(name))
   })
 
-  it('for another uid is refused', async () => {
+  it('for another uid is rejected', async () => {
     const { name, path, uid } = await created()
     const { status, body } = await api.put(`${path}/scale`, { metadata: { name, uid: 'other' }, spec: { replicas: 1 } })
     expect(status).toBe(409)
     expect(body.message).toContain(`Precondition failed: UID in precondition: other, UID in object meta: ${uid}`)
   })
 
-  it('of something missing is missing', async () => {
+  it('of a missing object responds 404', async () => {
     const { status, body } = await api.get(`${deployments(api.namespace)}/nobody/scale`)
     expect(status).toBe(404)
     expect(body).toEqual(notFound('deployments.apps', 'nobody'))
@@ -225,7 +225,7 @@ describe('binding', () => {
   const bind = (name: string, target: Json, named = name) =>
     api.post(`${pods(api.namespace)}/${name}/binding`, { metadata: { name: named }, target })
 
-  it('puts a pod on a node, once', async () => {
+  it('assigns a pod to a node, once', async () => {
     const name = await unscheduled()
     const first = await bind(name, { kind: 'Node', name: 'node-1' })
     expect(first.status).toBe(201)
@@ -264,20 +264,20 @@ describe('binding', () => {
       badRequest('name in URL does not match name in Binding object'),
     ],
     [
-      'a target that is no node',
+      'a target that is not a node',
       { kind: 'Pod', name: 'node-1' },
       undefined,
       500,
       failure({ code: 500, message: 'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"' }),
     ],
     ['no target', {}, undefined, 500, failure({ code: 500, message: 'target.name: Required value' })],
-  ])('with %s is refused', async (_, target, named, code, expected) => {
+  ])('with %s is rejected', async (_, target, named, code, expected) => {
     const { status, body } = await bind(await unscheduled(), target, named)
     expect(status).toBe(code)
     expect(body).toEqual(expected)
   })
 
-  it('of a missing pod is refused', async () => {
+  it('of a missing pod is rejected', async () => {
     const { status, body } = await bind('nobody', { kind: 'Node', name: 'node-1' })
     expect(status).toBe(404)
     expect(body).toEqual(notFound('pods', 'nobody'))
@@ -299,16 +299,16 @@ describe('eviction', () => {
     const { status, body } = await evict(name)
     expect(status).toBe(201)
     expect(body).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 })
-    await until('the pod goes', () => isGone(name))
+    await until('the pod is deleted', () => isGone(name))
   })
 
-  it('is still understood in its old version', async () => {
+  it('is still supported in its old version', async () => {
     const name = await running()
     expect((await evict(name, { apiVersion: 'policy/v1beta1' })).status).toBe(201)
-    await until('the pod goes', () => isGone(name))
+    await until('the pod is deleted', () => isGone(name))
   })
 
-  it('is refused while a budget needs the pod, and done when it does not', async () => {
+  it('is rejected while a budget needs the pod, and accepted afterwards', async () => {
     const app = unique('guarded')
     const name = await running({ metadata: { labels: { app } } })
     const budgets = `/apis/policy/v1/namespaces/${api.namespace}/poddisruptionbudgets`
@@ -317,8 +317,8 @@ describe('eviction', () => {
       spec: { minAvailable: 1, selector: { matchLabels: { app } } },
     })
     const { body: budget } = await until('the budget counts the pod', async () => {
-      const answer = await api.get(`${budgets}/${app}`)
-      return answer.body.status.currentHealthy === 1 ? answer : undefined
+      const response = await api.get(`${budgets}/${app}`)
+      return response.body.status.currentHealthy === 1 ? response : undefined
     })
     expect(budget.status).toMatchObject({ disruptionsAllowed: 0, desiredHealthy: 1, expectedPods: 1 })
     const { status, body } = await evict(name)
@@ -340,10 +340,10 @@ describe('eviction', () => {
     )
     await api.patch(`${budgets}/${app}`, { spec: { minAvailable: 0 } })
     await until('the budget allows it', async () => (await evict(name)).status === 201)
-    await until('the pod goes', () => isGone(name))
+    await until('the pod is deleted', () => isGone(name))
   })
 
-  it('of another name or of nobody is refused', async () => {
+  it('of another name or of a missing pod is rejected', async () => {
     const name = await unscheduled()
     const mismatched = await evict(name, { metadata: { name: 'other' } })
     expect(mismatched.status).toBe(400)
@@ -370,7 +370,7 @@ describe('log', () => {
     expect(headers['content-type']).toBe('text/plain')
   })
 
-  it('is that of one container, which has to be named among several', async () => {
+  it('is that of one container, which must be named if there are several', async () => {
     const name = await running(two)
     const of = `${pods(api.namespace)}/${name}/log`
     expect((await api.get(`${of}?container=two`)).status).toBe(200)
@@ -384,7 +384,7 @@ describe('log', () => {
     )
   })
 
-  it('of a pod that runs nowhere is nothing', async () => {
+  it('of a pod without a node is empty', async () => {
     const { status, text } = await api.get(`${pods(api.namespace)}/${await unscheduled()}/log`)
     expect(status).toBe(204)
     expect(text).toBe('')
@@ -402,26 +402,26 @@ describe('log', () => {
         message: 'Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
       },
     ],
-  ])('with %s is refused', async (query, problem) => {
+  ])('with %s is rejected', async (query, problem) => {
     const name = await unscheduled()
     const { status, body } = await api.get(`${pods(api.namespace)}/${name}/log?${query}`)
     expect(status).toBe(422)
     expect(body).toEqual(invalid('PodLogOptions', name, { reason: 'FieldValueInvalid', ...problem }))
   })
 
-  it('with a wrong number is refused', async () => {
+  it('with an invalid number is rejected', async () => {
     const { status, body } = await api.get(`${pods(api.namespace)}/${await unscheduled()}/log?tailLines=all`)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest('strconv.ParseInt: parsing "all": invalid syntax'))
   })
 
-  it('of nobody is missing', async () => {
+  it('of a missing pod responds 404', async () => {
     expect((await api.get(`${pods(api.namespace)}/nobody/log`)).body).toEqual(notFound('pods', 'nobody'))
   })
 })
 
 describe('a stream into a container', () => {
-  it('needs an upgraded connection', async () => {
+  it('requires an upgraded connection', async () => {
     const { status, body } = await api.get(`${pods(api.namespace)}/${await running()}/exec?command=ls`)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest('Upgrade request required'))
@@ -429,7 +429,7 @@ describe('a stream into a container', () => {
 })
 
 describe('token', () => {
-  it('is issued for a service account, for a while', async () => {
+  it('is issued for a service account, for a limited time', async () => {
     const accounts = `/api/v1/namespaces/${api.namespace}/serviceaccounts`
     const { metadata } = await api.create(accounts, { metadata: { name: unique('account') } })
     const { status, body } = await api.post(`${accounts}/${metadata.name}/token`, { spec: { expirationSeconds: 900 } })

@@ -1,4 +1,4 @@
-/** Tables, which `kubectl get` prints as they come, and objects reduced to their metadata. */
+/** Tables, which `kubectl get` prints, and objects reduced to their metadata. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments, pod, pods, podTemplate } from './support/objects.ts'
@@ -24,7 +24,7 @@ const template = podTemplate('table', {
 const onlyOnce = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } }
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
 
-/** Columns as `Name` or, when only `-o wide` shows them, `(Name)`. */
+/** Columns as `Name` or, if only `-o wide` shows them, `(Name)`. */
 function columnsOf(table: Json): string {
   return table.columnDefinitions.map(({ name, priority }: Json) => (priority === 0 ? name : `(${name})`)).join(' | ')
 }
@@ -38,7 +38,7 @@ interface Case {
   readonly collection: string
   readonly object: Json
   readonly columns: string
-  /** Without the name, which comes first. */
+  /** Without the name, which is the first cell. */
   readonly cells: readonly Json[]
 }
 
@@ -249,7 +249,7 @@ describe('the table of', () => {
     if (!collection.includes('/namespaces/')) await api.delete(`${collection}/${metadata.name}`)
   })
 
-  it('nodes and namespaces shows whether they are there', async () => {
+  it('nodes and namespaces shows their status', async () => {
     const node = (await api.get('/api/v1/nodes/node-1', TABLE)).body
     expect(columnsOf(node)).toBe(
       'Name | Status | Roles | Age | Version | (Internal-IP) | (External-IP) | (OS-Image) | (Kernel-Version) | (Container-Runtime)',
@@ -302,7 +302,7 @@ describe('a table', () => {
     ['', { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }],
     ['Metadata', { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }],
     ['Object', { kind: 'ConfigMap', apiVersion: 'v1' }],
-  ])('includes in each row what includeObject=%s says', async (include, type) => {
+  ])('includes the object in each row according to includeObject=%s', async (include, type) => {
     const { body } = await api.get(`${configMaps(api.namespace)}/kube-root-ca.crt?includeObject=${include}`, TABLE)
     expect(body.rows[0].object).toMatchObject({ ...type, metadata: { name: 'kube-root-ca.crt' } })
     expect('data' in body.rows[0].object).toBe(include === 'Object')
@@ -313,7 +313,7 @@ describe('a table', () => {
     expect(body.rows[0].object).toBeNull()
   })
 
-  it('is refused with an unknown includeObject', async () => {
+  it('is rejected with an unknown includeObject', async () => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}/kube-root-ca.crt?includeObject=Some`, TABLE)
     expect(status).toBe(400)
     expect(body).toEqual(
@@ -332,20 +332,20 @@ describe('a table', () => {
     expect(body.apiVersion).toBe('meta.k8s.io/v1beta1')
   })
 
-  it('can be the answer to a write', async () => {
+  it('can be the response to a write', async () => {
     const name = unique('written')
     const { status, body } = await api.post(configMaps(api.namespace), configMap(name), TABLE)
     expect(status).toBe(201)
     expect(cellsOf(body.rows[0])).toEqual([name, 0, 'AGE'])
   })
 
-  it('is not made of failures', async () => {
+  it('is not used for errors', async () => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}/nobody`, TABLE)
     expect(status).toBe(404)
     expect(body.kind).toBe('Status')
   })
 
-  it('in a watch names its columns once', async () => {
+  it('in a watch has its columns once', async () => {
     const label = unique('label')
     const query = `labelSelector=label%3D${label}&watch=true`
     const { resourceVersion } = (await api.get(configMaps(api.namespace))).body.metadata
@@ -365,15 +365,15 @@ describe('a table', () => {
   })
 })
 
-describe('metadata alone', () => {
-  it('is what a client may ask for of one object', async () => {
+describe('partial metadata', () => {
+  it('can be requested for one object', async () => {
     const created = await api.create(configMaps(api.namespace), configMap(unique('partial'), { data: { k: 'v' } }))
     const { status, body } = await api.get(`${configMaps(api.namespace)}/${created.metadata.name}`, PARTIAL)
     expect(status).toBe(200)
     expect(body).toEqual({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: created.metadata })
   })
 
-  it('is what a client may ask for of a list', async () => {
+  it('can be requested for a list', async () => {
     const { body } = await api.get(
       `${configMaps(api.namespace)}?fieldSelector=metadata.name%3Dkube-root-ca.crt`,
       PARTIAL_LIST,
@@ -385,7 +385,7 @@ describe('metadata alone', () => {
     expect(body.items[0]).not.toHaveProperty('data')
   })
 
-  it('is what a client may ask for of a watch', async () => {
+  it('can be requested for a watch', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('partial')))
     const path = `${deployments(api.namespace)}?watch=true&fieldSelector=metadata.name%3D${metadata.name}`
     await using stream = new WatchStream(api, path, PARTIAL)

@@ -1,4 +1,4 @@
-/** Replacing objects: versions, generations, optimistic locking, and what cannot be changed. */
+/** Replacing objects: versions, generations, optimistic locking, and immutable fields. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, deployment, deployments } from './support/objects.ts'
@@ -28,7 +28,7 @@ describe('a replaced object', () => {
     expect(body.metadata).toMatchObject(kept)
   })
 
-  it('loses what the new content does not mention', async () => {
+  it('loses fields that the new content does not have', async () => {
     const { metadata } = await created({ labels: { a: 'b' }, annotations: { c: 'd' } })
     const { body } = await api.put(path(metadata.name), configMap(metadata.name))
     expect(body).not.toHaveProperty('data')
@@ -43,14 +43,14 @@ describe('a replaced object', () => {
     expect(body).toEqual(before)
   })
 
-  it('keeps uid, creation time and generation, whatever the client leaves out', async () => {
+  it('keeps uid, creation time and generation, even if the client omits them', async () => {
     const before = await created()
     const { body } = await api.put(path(before.metadata.name), configMap(before.metadata.name, { data: { k: '2' } }))
     const { uid, creationTimestamp, namespace } = before.metadata
     expect(body.metadata).toMatchObject({ uid, creationTimestamp, namespace })
   })
 
-  it('ignores a creation time or generation of the client', async () => {
+  it('ignores creation time and generation from the client', async () => {
     const { metadata } = await created()
     const { status, body } = await api.put(
       path(metadata.name),
@@ -65,7 +65,7 @@ describe('a replaced object', () => {
 describe('generation', () => {
   const change = (name: string, patch: Json) => api.patch(`${deployments(api.namespace)}/${name}`, patch)
 
-  it('goes up by one when the spec changes', async () => {
+  it('increases by one when the spec changes', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('counted')))
     expect((await change(metadata.name, { spec: { paused: true } })).body.metadata.generation).toBe(2)
     expect((await change(metadata.name, { spec: { paused: false } })).body.metadata.generation).toBe(3)
@@ -77,12 +77,12 @@ describe('generation', () => {
     expect((await change(metadata.name, { spec: { replicas: 0 } })).body.metadata.generation).toBe(1)
   })
 
-  it('goes up when annotations of a Deployment change, as its controller wants it', async () => {
+  it('increases when annotations of a Deployment change, for its controller', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('counted')))
     expect((await change(metadata.name, { metadata: { annotations: { a: 'b' } } })).body.metadata.generation).toBe(2)
   })
 
-  it('of the client is ignored', async () => {
+  it('from the client is ignored', async () => {
     const { metadata } = await api.create(deployments(api.namespace), deployment(unique('counted')))
     const { body } = await change(metadata.name, { metadata: { generation: 40 } })
     expect(body.metadata.generation).toBe(1)
@@ -90,7 +90,7 @@ describe('generation', () => {
 })
 
 describe('optimistic locking', () => {
-  it('refuses a write on top of a version that is not the latest', async () => {
+  it('rejects a write with a version that is not the latest', async () => {
     const before = await created()
     const { name } = before.metadata
     await api.put(path(name), { ...before, data: { k: '2' } })
@@ -100,7 +100,7 @@ describe('optimistic locking', () => {
     expect((await api.get(path(name))).body.data).toEqual({ k: '2' })
   })
 
-  it('lets exactly one of several writers with the same version through', async () => {
+  it('accepts exactly one of several writers with the same version', async () => {
     const before = await created()
     const writers = Array.from({ length: 8 }, (_, index) =>
       api.put(path(before.metadata.name), { ...before, data: { k: `writer-${index}` } }),
@@ -122,7 +122,7 @@ describe('optimistic locking', () => {
     expect(body.data).toEqual({ k: '2' })
   })
 
-  it('also guards a patch that names a version', async () => {
+  it('also applies to a patch with a version', async () => {
     const before = await created()
     const { name, resourceVersion } = before.metadata
     await api.patch(path(name), { data: { k: '2' } })
@@ -131,7 +131,7 @@ describe('optimistic locking', () => {
     expect(body).toEqual(conflict('configmaps', name))
   })
 
-  it('lets all of several patches without a version through', async () => {
+  it('accepts all of several patches without a version', async () => {
     const { metadata } = await created()
     const patches = Array.from({ length: 8 }, (_, index) =>
       api.patch(path(metadata.name), { data: { [`k${index}`]: 'v' } }),
@@ -140,7 +140,7 @@ describe('optimistic locking', () => {
     expect(Object.keys((await api.get(path(metadata.name))).body.data)).toHaveLength(9)
   })
 
-  it('refuses a uid that is not that of the object', async () => {
+  it('rejects a uid of another object', async () => {
     const before = await created()
     const { name, uid } = before.metadata
     const { status, body } = await api.put(path(name), configMap(name, { metadata: { uid: 'other' } }))
@@ -155,7 +155,7 @@ describe('optimistic locking', () => {
     )
   })
 
-  it('refuses a version that is no number', async () => {
+  it('rejects a version that is not a number', async () => {
     const { metadata } = await created()
     const { status, body } = await api.put(
       path(metadata.name),
@@ -166,8 +166,8 @@ describe('optimistic locking', () => {
   })
 })
 
-describe('a replacement is refused', () => {
-  it('when there is nothing to replace', async () => {
+describe('a replacement is rejected', () => {
+  it('when the object does not exist', async () => {
     const { status, body } = await api.put(path('nothing'), configMap('nothing'))
     expect(status).toBe(404)
     expect(body).toEqual(notFound('configmaps', 'nothing'))
@@ -253,7 +253,7 @@ describe('a replacement is refused', () => {
     )
   })
 
-  it('when the path names a collection', async () => {
+  it('when the path is that of a collection', async () => {
     const { status, body } = await api.put(configMaps(api.namespace), configMap('a'))
     expect(status).toBe(405)
     expect(body).toEqual(methodNotAllowed)

@@ -1,4 +1,4 @@
-/** Validating webhooks: what they are asked, and what their answer does to the request. */
+/** Validating webhooks: the reviews they get, and the effect of their responses on the request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type AdmissionWebhook, admissionWebhook, allow, PROBE_LABELS } from './support/admission-webhook.ts'
 import { ApiResource, clusterResourceOf } from './support/api-resource.ts'
@@ -8,7 +8,7 @@ import { warningsOf } from './support/warnings.ts'
 
 const api = ConformanceApi.forThisFile()
 
-/** ConfigMaps in a namespace of their own, so that nobody else's webhook is asked about them. */
+/** ConfigMaps in a separate namespace, so that webhooks of other cases are not called for them. */
 async function newConfigMaps(): Promise<{ configMaps: ApiResource; namespace: string }> {
   const namespace = await api.newNamespace()
   const place = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespace: () => namespace }
@@ -29,7 +29,7 @@ describe('a validating webhook', () => {
     webhook.requests.length = 0
   })
 
-  it('sees who does what to which object', async () => {
+  it('gets user, operation and object', async () => {
     await configMaps.given('created', { data: { a: '1' } }, { query: 'fieldManager=alice&fieldValidation=Strict' })
     expect(webhook.requests).toMatchObject([
       {
@@ -61,7 +61,7 @@ describe('a validating webhook', () => {
     expect(webhook.requests[0].subResource).toBeUndefined()
   })
 
-  it('sees a patch as an update with the outcome', async () => {
+  it('gets a patch as an update with the result', async () => {
     await configMaps.given('patched', { data: { a: '1' } })
     await configMaps.patch('merge', 'patched', { data: { b: '2' } })
     expect(webhook.requests[1]).toMatchObject({
@@ -73,7 +73,7 @@ describe('a validating webhook', () => {
     })
   })
 
-  it('sees an apply that creates as a create', async () => {
+  it('gets an apply that creates as a create', async () => {
     await configMaps.apply('alice', 'applied', { data: { a: '1' } })
     await configMaps.apply('alice', 'applied', { data: { a: '2' } })
     expect(webhook.requests).toMatchObject([
@@ -82,13 +82,13 @@ describe('a validating webhook', () => {
     ])
   })
 
-  it('is asked about an update that changes nothing', async () => {
+  it('is called for an update that changes nothing', async () => {
     const created = await configMaps.given('unchanged', { data: { a: '1' } })
     await configMaps.replace('unchanged', created)
     expect(webhook.requests.map(({ operation }) => operation)).toEqual(['CREATE', 'UPDATE'])
   })
 
-  it('sees the last state of what is deleted', async () => {
+  it('gets the last state of a deleted object', async () => {
     await configMaps.given('deleted', { data: { a: '1' } })
     await configMaps.delete('deleted', { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' })
     expect(webhook.requests[1]).toMatchObject({
@@ -100,7 +100,7 @@ describe('a validating webhook', () => {
     })
   })
 
-  it('is asked about each object of a collection that is deleted', async () => {
+  it('is called for each object of a deleted collection', async () => {
     const label = unique('group')
     for (const name of ['a', 'b']) await configMaps.given(`${label}-${name}`, { metadata: { labels: { label } } })
     webhook.requests.length = 0
@@ -112,20 +112,20 @@ describe('a validating webhook', () => {
     expect(webhook.requests.map(({ name }) => name)).toEqual([undefined, undefined])
   })
 
-  it('sees the name that was made for the object', async () => {
+  it('gets the generated name of the object', async () => {
     await api.create(configMaps.path(), { metadata: { generateName: 'made-' } })
     expect(webhook.requests).toMatchObject([
       { name: expect.stringMatching(/^made-.{5}$/), object: { metadata: { generateName: 'made-' } } },
     ])
   })
 
-  it('sees trials as trials', async () => {
+  it('gets dry runs marked as such', async () => {
     await configMaps.create('trial', {}, { query: 'dryRun=All' })
     expect(webhook.requests).toMatchObject([{ dryRun: true, options: { dryRun: ['All'] } }])
   })
 
   it.each<[string, Json, Json]>([
-    ['without a word', {}, { code: 400, message: ' without explanation' }],
+    ['without a reason', {}, { code: 400, message: ' without explanation' }],
     ['with a message', { message: 'no' }, { code: 400, message: ': no' }],
     ['with a code', { code: 418, message: 'no' }, { code: 418, message: ': no' }],
     ['with a reason', { code: 403, reason: 'Forbidden' }, { code: 403, reason: 'Forbidden', message: ': Forbidden' }],
@@ -149,14 +149,14 @@ describe('a validating webhook', () => {
     expect((await configMaps.get('denied')).status).toBe(404)
   })
 
-  it('keeps an object from being deleted', async () => {
+  it('can prevent the deletion of an object', async () => {
     await configMaps.given('protected')
     webhook.verdict = ({ operation }) => ({ allowed: operation !== 'DELETE' })
     expect((await configMaps.delete('protected')).status).toBe(400)
     expect((await configMaps.get('protected')).status).toBe(200)
   })
 
-  it('warns, also when it denies', async () => {
+  it('returns warnings, also with a denial', async () => {
     webhook.verdict = () => ({ allowed: true, warnings: ['first', 'second "quoted"'] })
     expect(warningsOf(await configMaps.create('warned'))).toEqual(['first', 'second "quoted"'])
     webhook.verdict = () => ({ allowed: false, warnings: ['third'] })
@@ -182,7 +182,7 @@ describe('a validating webhook', () => {
       'received invalid webhook response: webhook response was absent',
     ],
     ['another kind', { raw: { apiVersion: 'v1', kind: 'ConfigMap' } }, 'failed to call webhook: '],
-  ])('that answers with %s fails the request', async (_, verdict, message) => {
+  ])('that responds with %s fails the request', async (_, verdict, message) => {
     webhook.verdict = () => verdict
     const { status, body } = await configMaps.create('failed')
     expect(status).toBe(500)
@@ -191,7 +191,7 @@ describe('a validating webhook', () => {
   })
 })
 
-describe('a webhook is asked only about', () => {
+describe('a webhook is called only for', () => {
   it('the operations of its rule', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     const rule = { operations: ['CREATE'] }
@@ -223,7 +223,7 @@ describe('a webhook is asked only about', () => {
     expect(webhook.requests.map(({ operation }) => operation)).toEqual(['CREATE', 'UPDATE', 'UPDATE'])
   })
 
-  it('the resources of its rule, of which subresources are others', async () => {
+  it('the resources of its rule, which do not include subresources', async () => {
     const { namespace } = await newConfigMaps()
     const place = { apiVersion: 'v1', kind: 'ReplicationController', plural: 'replicationcontrollers' }
     const controllers = new ApiResource(api, { ...place, namespace: () => namespace })
@@ -248,7 +248,7 @@ describe('a webhook is asked only about', () => {
     ])
   })
 
-  it('objects of the whole cluster, when its scope says so, by their own labels', async () => {
+  it('cluster-scoped objects, with that scope, by their own labels', async () => {
     const label = unique('scope')
     const namespaces = clusterResourceOf(api, 'v1', 'Namespace', 'namespaces')
     const probe = () => namespaces.create('probe', { metadata: { labels: { label } } }, { query: 'dryRun=All' })
@@ -262,7 +262,7 @@ describe('a webhook is asked only about', () => {
     expect(webhook.requests.map(({ name, resource }) => [name, resource.resource])).toEqual([['probe', 'namespaces']])
   })
 
-  it('what its conditions let through', async () => {
+  it('requests that match its conditions', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     const entry = {
       matchConditions: [
@@ -277,8 +277,8 @@ describe('a webhook is asked only about', () => {
   })
 })
 
-describe('a webhook that cannot decide', () => {
-  it('is passed over where its policy is to ignore failures', async () => {
+describe('a webhook that fails', () => {
+  it('is ignored if its failure policy is Ignore', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     const entry = { failurePolicy: 'Ignore' }
     await using webhook = await admissionWebhook(api, 'validating', namespace, { entry })
@@ -288,7 +288,7 @@ describe('a webhook that cannot decide', () => {
     expect((await configMaps.create('denied')).status).toBe(400)
   })
 
-  it('in its time fails the request', async () => {
+  it('with a timeout fails the request', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     await using webhook = await admissionWebhook(api, 'validating', namespace, { entry: { timeoutSeconds: 1 } })
     webhook.verdict = () => undefined
@@ -299,7 +299,7 @@ describe('a webhook that cannot decide', () => {
     )
   })
 
-  it('by its condition fails the request, or is passed over', async () => {
+  it('in its condition fails the request, or is ignored', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     const matchConditions = [
       { name: 'broken', expression: 'object.metadata.name == "webhook-probe" || object.nothing.more' },
@@ -313,7 +313,7 @@ describe('a webhook that cannot decide', () => {
 })
 
 describe('several webhooks', () => {
-  it('are all asked, and one of them is enough to deny', async () => {
+  it('are all called, and one is sufficient to deny', async () => {
     const { configMaps, namespace } = await newConfigMaps()
     await using first = await admissionWebhook(api, 'validating', namespace, { prefix: 'a' })
     await using second = await admissionWebhook(api, 'validating', namespace, { prefix: 'b' })

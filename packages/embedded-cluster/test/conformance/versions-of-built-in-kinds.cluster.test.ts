@@ -1,4 +1,4 @@
-/** Built-in kinds that are served in two versions or groups: autoscalers and events. */
+/** Built-in kinds with two versions or groups: autoscalers and events. */
 import { describe, expect, it } from 'vitest'
 import { resourceOf } from './support/api-resource.ts'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
@@ -20,7 +20,7 @@ const memory = {
 }
 
 describe('an autoscaler', () => {
-  it('that was created in v1 reads in v2 with its one metric', async () => {
+  it('created in v1 has its one metric in v2', async () => {
     const name = unique('scaler')
     await v1.given(name, { spec: { scaleTargetRef, maxReplicas: 5, targetCPUUtilizationPercentage: 50 } })
     const { body } = await v2.get(name)
@@ -28,7 +28,7 @@ describe('an autoscaler', () => {
     expect(body.status).toEqual({ desiredReplicas: 0, currentMetrics: null })
   })
 
-  it.each(['merge', 'strategic'] as const)('that was created in v1 takes a %s patch in v2', async (type) => {
+  it.each(['merge', 'strategic'] as const)('created in v1 supports a %s patch in v2', async (type) => {
     const name = unique('scaler')
     await v1.given(name, { spec: { scaleTargetRef, maxReplicas: 5, targetCPUUtilizationPercentage: 50 } })
     const { status, body } = await v2.patch(type, name, { spec: { maxReplicas: 7 } })
@@ -37,7 +37,7 @@ describe('an autoscaler', () => {
     expect((await v1.get(name)).body.spec).toMatchObject({ maxReplicas: 7, targetCPUUtilizationPercentage: 50 })
   })
 
-  it('that was created in v1 can be applied in v2', async () => {
+  it('created in v1 can be applied in v2', async () => {
     const name = unique('scaler')
     await v1.given(name, { spec: { scaleTargetRef, maxReplicas: 5, targetCPUUtilizationPercentage: 50 } })
     const spec = { scaleTargetRef, minReplicas: 2, maxReplicas: 9 }
@@ -46,7 +46,7 @@ describe('an autoscaler', () => {
     expect(body.spec).toEqual({ ...spec, metrics: [cpu(50)] })
   })
 
-  it('keeps in annotations what v1 has no fields for, also through a write in v1', async () => {
+  it('keeps fields that v1 does not have in annotations, also through a write in v1', async () => {
     const name = unique('scaler')
     const behavior = { scaleDown: { stabilizationWindowSeconds: 10 } }
     const created = await v2.given(name, {
@@ -64,7 +64,7 @@ describe('an autoscaler', () => {
     expect(read.metadata).not.toHaveProperty('annotations')
   })
 
-  it('shows its state in both versions', async () => {
+  it('has its status in both versions', async () => {
     const name = unique('scaler')
     await v2.given(name, { spec: { scaleTargetRef, maxReplicas: 5 } })
     const conditions = [
@@ -93,7 +93,7 @@ describe('an event', () => {
     count: 1,
   })
 
-  it('of the core group names no reporter in events.k8s.io when it has none', async () => {
+  it('of the core group without a reporter has none in events.k8s.io', async () => {
     const name = unique('event')
     await coreEvents.given(name, event())
     const { body } = await events.get(name)
@@ -110,7 +110,7 @@ describe('an event', () => {
     expect((await coreEvents.get(name)).body.metadata.labels).toEqual({ a: 'b' })
   })
 
-  it('prints alike in both groups', async () => {
+  it('has the same table in both groups', async () => {
     const name = unique('event')
     await events.given(name, {
       eventTime: '2024-01-01T00:00:00.000000Z',

@@ -1,4 +1,4 @@
-/** Watches: where they start, what they tell, how they end. */
+/** Watches: where they start, what they deliver, how they end. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { configMap, configMaps, normalised } from './support/objects.ts'
@@ -9,7 +9,7 @@ const api = ConformanceApi.forThisFile()
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 const INITIAL_EVENTS = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
 
-/** The ConfigMaps of one case: only they have its label. */
+/** The ConfigMaps of one case, which have their own label. */
 class Family {
   readonly label = unique('family')
 
@@ -40,14 +40,14 @@ class Family {
     return (await api.get(configMaps(api.namespace))).body.metadata.resourceVersion
   }
 
-  /** Without the random part that all names of this family share. */
+  /** The name without its common random prefix. */
   told(line: Parameters<typeof told>[0]): string {
     return told(line).replace(`${this.label}-`, '')
   }
 }
 
 describe('a watch from a version', () => {
-  it('tells everything since, in order, as it was', async () => {
+  it('delivers everything since then, in order and as it was', async () => {
     const family = new Family()
     const since = await family.version()
     const added = await family.add('a')
@@ -61,14 +61,14 @@ describe('a watch from a version', () => {
     expect(lines[1]?.object).toEqual(changed)
   })
 
-  it('tells nothing that is older', async () => {
+  it('delivers nothing older', async () => {
     const family = await Family.of('old')
     await using stream = new WatchStream(api, family.watch(`resourceVersion=${await family.version()}`))
     await family.add('new')
     expect(family.told(await stream.next())).toBe('ADDED new')
   })
 
-  it('goes on with what happens now', async () => {
+  it('continues with new events', async () => {
     const family = await Family.of('a')
     await using stream = new WatchStream(api, family.watch(`resourceVersion=${await family.version()}`))
     for (const value of ['1', '2', '3']) {
@@ -77,7 +77,7 @@ describe('a watch from a version', () => {
     }
   })
 
-  it('shows a deleted object with the version of its deletion', async () => {
+  it('delivers a deleted object with the version of its deletion', async () => {
     const family = await Family.of('a')
     const before = (await api.get(family.path('a'))).body
     await using stream = new WatchStream(api, family.watch(`resourceVersion=${before.metadata.resourceVersion}`))
@@ -88,7 +88,7 @@ describe('a watch from a version', () => {
     expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion))
   })
 
-  it('shows the removal of the last finalizer as the deletion', async () => {
+  it('delivers the removal of the last finalizer as the deletion', async () => {
     const family = new Family()
     const name = `${family.label}-held`
     const metadata = { labels: { family: family.label }, finalizers: ['example.com/hold'] }
@@ -104,7 +104,7 @@ describe('a watch from a version', () => {
     })
   })
 
-  it('says nothing about writes that changed nothing', async () => {
+  it('delivers nothing for writes without changes', async () => {
     const family = await Family.of('a')
     await using stream = new WatchStream(api, family.watch(`resourceVersion=${await family.version()}`))
     const { body } = await api.get(family.path('a'))
@@ -113,7 +113,7 @@ describe('a watch from a version', () => {
     expect(family.told(await stream.next())).toBe('ADDED b')
   })
 
-  it('sees the writes of all namespaces when it watches all', async () => {
+  it('delivers writes of all namespaces when it watches all', async () => {
     const label = unique('everywhere')
     const since = await new Family().version()
     const namespaces = [api.namespace, await api.newNamespace()]
@@ -125,7 +125,7 @@ describe('a watch from a version', () => {
     expect((await stream.take(2)).map(({ object }) => object.metadata.namespace)).toEqual(namespaces)
   })
 
-  it('that storage has forgotten ends with a Status in the stream', async () => {
+  it('that has been compacted ends with a Status in the stream', async () => {
     const namespace = await api.newNamespace()
     const events = `/api/v1/namespaces/${namespace}/events`
     const involvedObject = { kind: 'Pod', namespace, name: 'subject' }
@@ -143,9 +143,9 @@ describe('a watch from the current state', () => {
   it.each([
     ['without a version', ''],
     ['with version 0', 'resourceVersion=0'],
-  ])('%s first tells what is there, then what happens', async (_, query) => {
+  ])('%s first delivers the existing objects, then events', async (_, query) => {
     const family = await Family.of('b', 'a')
-    // Any state may be shown for version 0; a list of the latest makes sure that the cache has it.
+    // Any state is allowed for version 0; a list of the latest one ensures that the cache has it.
     await api.get(`${configMaps(api.namespace)}?resourceVersion=${await family.version()}`)
     await using stream = new WatchStream(api, family.watch(query))
     const initial = await stream.take(2)
@@ -154,7 +154,7 @@ describe('a watch from the current state', () => {
     expect(family.told(await stream.next())).toBe('MODIFIED a')
   })
 
-  it.each(['', 'resourceVersion=0&'])('marks its end for those who take bookmarks (%s)', async (version) => {
+  it.each(['', 'resourceVersion=0&'])('marks the end of the state for clients with bookmarks (%s)', async (version) => {
     const family = await Family.of('a')
     await api.get(`${configMaps(api.namespace)}?resourceVersion=${await family.version()}`)
     await using stream = new WatchStream(api, family.watch(`${version}allowWatchBookmarks=true`))
@@ -168,7 +168,7 @@ describe('initial events on request', () => {
   it.each([
     ['at the latest version', ''],
     ['at any version', '&resourceVersion=0'],
-  ])('%s come in order and end with a bookmark', async (_, version) => {
+  ])('%s are in order and end with a bookmark', async (_, version) => {
     const family = await Family.of('b', 'c', 'a')
     await api.get(`${configMaps(api.namespace)}?resourceVersion=${await family.version()}`)
     await using stream = new WatchStream(api, family.watch(`${INITIAL_EVENTS}&allowWatchBookmarks=true${version}`))
@@ -188,7 +188,7 @@ describe('initial events on request', () => {
     expect(family.told(await stream.next())).toBe('ADDED d')
   })
 
-  it('are at least as new as the version that was asked for', async () => {
+  it('are at least as new as the requested version', async () => {
     const family = await Family.of('a')
     const { metadata } = await family.change('a', { data: { k: 'v' } })
     const query = `${INITIAL_EVENTS}&allowWatchBookmarks=true&resourceVersion=${metadata.resourceVersion}`
@@ -196,7 +196,7 @@ describe('initial events on request', () => {
     expect((await stream.next()).object.data).toEqual({ k: 'v' })
   })
 
-  it('end without a bookmark for those who take none', async () => {
+  it('end without a bookmark for clients without bookmarks', async () => {
     const family = await Family.of('a')
     await using stream = new WatchStream(api, family.watch(INITIAL_EVENTS))
     expect(family.told(await stream.next())).toBe('ADDED a')
@@ -204,13 +204,13 @@ describe('initial events on request', () => {
     expect(family.told(await stream.next())).toBe('ADDED b')
   })
 
-  it('of nothing are just the bookmark', async () => {
+  it('of nothing consist of just the bookmark', async () => {
     const family = new Family()
     await using stream = new WatchStream(api, family.watch(`${INITIAL_EVENTS}&allowWatchBookmarks=true`))
     expect((await stream.next()).object.metadata.annotations).toEqual({ [INITIAL_EVENTS_END]: 'true' })
   })
 
-  it('can be declined', async () => {
+  it('can be disabled', async () => {
     const family = await Family.of('a')
     const query = 'sendInitialEvents=false&resourceVersionMatch=NotOlderThan'
     const since = await family.version()
@@ -245,7 +245,7 @@ describe('initial events on request', () => {
       'resourceVersionMatch=NotOlderThan&resourceVersion=1',
       [forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')],
     ],
-  ])('are refused with %s', async (_, query, wrong) => {
+  ])('are rejected with %s', async (_, query, wrong) => {
     const { status, body } = await api.get(new Family().watch(query))
     expect(status).toBe(422)
     expect(body).toEqual(invalid('ListOptions.meta.k8s.io', '', ...wrong))
@@ -253,7 +253,7 @@ describe('initial events on request', () => {
 })
 
 describe('selectors of a watch', () => {
-  it('let objects come and go as their labels change', async () => {
+  it('add and delete objects as their labels change', async () => {
     const family = new Family()
     const since = await family.version()
     await family.add('a', { color: 'red' })
@@ -266,7 +266,7 @@ describe('selectors of a watch', () => {
     await using stream = new WatchStream(api, path)
     const lines = await stream.take(4)
     expect(lines.map((line) => family.told(line))).toEqual(['ADDED a', 'DELETED a', 'ADDED a', 'MODIFIED a'])
-    // What went out of view is shown as it was last seen, at the version at which it left.
+    // An object that stops to match is delivered in its last matching state, with the version of the change.
     expect(lines[1]?.object.metadata.labels.color).toBe('red')
     expect(Number(lines[1]?.object.metadata.resourceVersion)).toBeGreaterThan(
       Number(lines[0]?.object.metadata.resourceVersion),
@@ -287,7 +287,7 @@ describe('selectors of a watch', () => {
   it.each([
     ['labelSelector=%3D', "found '=', expected: !, identifier, or 'end of string'"],
     ['fieldSelector=data.x%3D1', '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"'],
-  ])('are refused before the stream starts: %s', async (query, message) => {
+  ])('are rejected before the stream starts: %s', async (query, message) => {
     const { status, body } = await api.get(`${configMaps(api.namespace)}?watch=true&${query}`)
     expect(status).toBe(400)
     expect(body).toEqual(badRequest(message))
@@ -301,7 +301,7 @@ describe('a stream', () => {
     expect(await stream.take(3)).toHaveLength(3)
   })
 
-  it('can be asked for by the old paths', async () => {
+  it('can be requested with the old paths', async () => {
     const family = await Family.of('a')
     const query = `labelSelector=family%3D${family.label}`
     await using collection = new WatchStream(api, `/api/v1/watch/namespaces/${api.namespace}/configmaps?${query}`)
@@ -311,13 +311,13 @@ describe('a stream', () => {
     expect(family.told(await object.next())).toBe('ADDED a')
   })
 
-  it('is not what a get of one object gives, even with watch=true', async () => {
+  it('is not returned by a get of one object, even with watch=true', async () => {
     const family = await Family.of('a')
     const { body } = await api.get(`${family.path('a')}?watch=true`)
     expect(body).toMatchObject({ kind: 'ConfigMap' })
   })
 
-  it('serves many readers alike', async () => {
+  it('delivers the same to many readers', async () => {
     const family = new Family()
     const path = family.watch(`resourceVersion=${await family.version()}`)
     const streams = Array.from({ length: 20 }, () => new WatchStream(api, path))
@@ -351,23 +351,23 @@ describe('a stream', () => {
   })
 })
 
-// They take their time, so they take it together.
-describe.concurrent('streams with a time limit', () => {
+// These cases wait for timeouts, so they run concurrently.
+describe.concurrent('streams with a timeout', () => {
   it('are JSON, and open before their first event', async () => {
     const family = new Family()
-    const answer = await api.get(family.watch(`timeoutSeconds=1&resourceVersion=${await family.version()}`))
-    expect(answer.status).toBe(200)
-    expect(answer.headers['content-type']).toBe('application/json')
-    expect(answer.text).toBe('')
+    const response = await api.get(family.watch(`timeoutSeconds=1&resourceVersion=${await family.version()}`))
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe('application/json')
+    expect(response.text).toBe('')
   })
 
-  it('end by themselves after the time the client set', async () => {
+  it('end after the timeout of the client', async () => {
     const family = await Family.of('a')
     const lines = await api.watchToEnd(family.watch('timeoutSeconds=1'))
     expect(lines.map((line) => family.told(line))).toEqual(['ADDED a'])
   })
 
-  it('end with a bookmark that tells how far they have come', async () => {
+  it('end with a bookmark of their progress', async () => {
     const family = await Family.of('a')
     const since = await family.version()
     const reading = api.watchToEnd(family.watch(`timeoutSeconds=5&allowWatchBookmarks=true&resourceVersion=${since}`))

@@ -1,4 +1,4 @@
-/** The objects that register webhooks: how they are written, merged and owned, and that no webhook is asked about them. */
+/** Webhook configurations: how they are written, merged and owned, and that no webhook is called for them. */
 import { describe, expect, it } from 'vitest'
 import { admissionWebhook } from './support/admission-webhook.ts'
 import { clusterResourceOf } from './support/api-resource.ts'
@@ -34,7 +34,7 @@ const hook = (name: string, rest: Json = {}): Json => ({
 })
 const namesIn = ({ webhooks }: Json): string[] => webhooks.map(({ name }: Json) => name)
 
-/** Runs a case with a configuration that is gone afterwards. */
+/** Runs a case with a configuration that is deleted afterwards. */
 async function withConfiguration(kind: Kind, webhooks: Json[], use: (name: string) => Promise<void>): Promise<void> {
   const name = unique(kind)
   await kinds[kind].given(name, { webhooks })
@@ -48,7 +48,7 @@ async function withConfiguration(kind: Kind, webhooks: Json[], use: (name: strin
 describe.each(both)('a configuration of %s webhooks', (kind) => {
   const resource = kinds[kind]
 
-  it('counts changes of its webhooks as generations, and no others', async () => {
+  it('counts only changes of its webhooks as generations', async () => {
     await withConfiguration(kind, [hook('a')], async (name) => {
       const labelled = await resource.patch('merge', name, { metadata: { labels: { a: 'b' } } })
       expect(labelled.body.metadata.generation).toBe(1)
@@ -69,7 +69,7 @@ describe.each(both)('a configuration of %s webhooks', (kind) => {
     })
   })
 
-  it('belongs webhook by webhook to those who apply them', async () => {
+  it('is owned webhook by webhook', async () => {
     const name = unique(kind)
     await resource.apply('alice', name, { webhooks: [hook('a')] })
     try {
@@ -87,7 +87,7 @@ describe.each(both)('a configuration of %s webhooks', (kind) => {
     }
   })
 
-  it('takes a certificate into a webhook without touching the rest', async () => {
+  it('accepts a certificate in a webhook without changing the rest', async () => {
     await withConfiguration(kind, [hook('a')], async (name) => {
       const caBundle = Buffer.from('any bytes').toString('base64')
       const adding = (value: string) => [{ op: 'add', path: '/webhooks/0/clientConfig/caBundle', value }]
@@ -98,7 +98,7 @@ describe.each(both)('a configuration of %s webhooks', (kind) => {
     })
   })
 
-  it('is not put before webhooks, lest nobody could remove a broken one', async () => {
+  it('is not sent to webhooks, so that a broken one can always be removed', async () => {
     await using asked = await admissionWebhook(api, 'validating', api.namespace, {
       rule: { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], scope: '*' },
       entry: { objectSelector: { matchLabels: { [api.namespace]: 'yes' } }, namespaceSelector: {} },

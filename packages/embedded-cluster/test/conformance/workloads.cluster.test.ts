@@ -1,4 +1,4 @@
-/** Workloads as their users see them: what they create, how they roll, what their status says. */
+/** Workloads from the user's view: what they create, how they roll out, and their status. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { deployment, deployments, pods, podTemplate } from './support/objects.ts'
@@ -20,7 +20,7 @@ const isRolledOut = ({ metadata, spec, status }: Json) =>
 const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'main', image: tag }] } } } })
 
 describe.concurrent('a Deployment', () => {
-  it('makes a ReplicaSet, and that its pods, each named after its maker', async () => {
+  it('creates a ReplicaSet, which creates its pods, each named after its owner', async () => {
     const name = unique('web')
     await api.create(deployments(api.namespace), deployment(name, { replicas: 3 }))
     const { metadata, status } = await settled(
@@ -55,7 +55,7 @@ describe.concurrent('a Deployment', () => {
     }
   })
 
-  it('says that it is available and complete', async () => {
+  it('reports that it is available and complete', async () => {
     const name = unique('web')
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1 }))
     const rolledOut = await settled(api, 'it is rolled out', `${deployments(api.namespace)}/${name}`, isRolledOut)
@@ -65,7 +65,7 @@ describe.concurrent('a Deployment', () => {
     ])
   })
 
-  it('rolls a new template out to a new ReplicaSet and keeps the old one, empty', async () => {
+  it('rolls out a new template with a new ReplicaSet and keeps the old one, empty', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2 }))
@@ -89,7 +89,7 @@ describe.concurrent('a Deployment', () => {
     ])
   })
 
-  it('goes back to an old ReplicaSet when the old template returns', async () => {
+  it('reuses an old ReplicaSet when the old template is restored', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1 }))
@@ -118,10 +118,10 @@ describe.concurrent('a Deployment', () => {
       path,
       (it) => isRolledOut(it) && it.metadata.generation === 2,
     )
-    await until('the old set goes', async () => (await labelled(api, apps('replicasets'), name)).length === 1)
+    await until('the old set is deleted', async () => (await labelled(api, apps('replicasets'), name)).length === 1)
   })
 
-  it('stops all old pods first if it is told to recreate', async () => {
+  it('stops all old pods first with the strategy Recreate', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2, strategy: { type: 'Recreate' } }))
@@ -146,19 +146,19 @@ describe.concurrent('a Deployment', () => {
     expect(over.size).toBe(2)
   })
 
-  it('scales by its subresource', async () => {
+  it('scales through its subresource', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1 }))
     await settled(api, 'it is rolled out', path, isRolledOut)
     await api.patch(`${path}/scale`, { spec: { replicas: 3 } })
-    await settled(api, 'three are there', path, (it) => isRolledOut(it) && it.status.replicas === 3)
+    await settled(api, 'three are ready', path, (it) => isRolledOut(it) && it.status.replicas === 3)
     await api.patch(`${path}/scale`, { spec: { replicas: 0 } })
     await until('none are left', async () => (await labelled(api, pods(api.namespace), name)).length === 0)
     expect(await labelled(api, apps('replicasets'), name)).toHaveLength(1)
   })
 
-  it('that is paused changes nothing until it goes on', async () => {
+  it('that is paused changes nothing until it is resumed', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1 }))
@@ -167,18 +167,18 @@ describe.concurrent('a Deployment', () => {
     await api.patch(path, image('registry.example.com/app:2'))
     const paused = await settled(
       api,
-      'it is seen',
+      'it is observed',
       path,
       (it) => it.status.observedGeneration === it.metadata.generation,
     )
     expect(conditionsOf(paused)).toContain('Progressing Unknown DeploymentPaused')
     expect(await labelled(api, apps('replicasets'), name)).toHaveLength(1)
     await api.patch(path, { spec: { paused: false } })
-    await settled(api, 'it goes on', path, isRolledOut)
+    await settled(api, 'it is resumed', path, isRolledOut)
     expect(await labelled(api, apps('replicasets'), name)).toHaveLength(2)
   })
 
-  it('whose pods never become ready misses its deadline and keeps the old ones', async () => {
+  it('whose pods never become ready exceeds its deadline and keeps the old ones', async () => {
     const name = unique('web')
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2, progressDeadlineSeconds: 2 }))
@@ -196,7 +196,7 @@ describe.concurrent('a Deployment', () => {
     const template = podTemplate(name, { metadata: { annotations: NO_IMAGE, labels: { app: name } } })
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1, template }))
     const path = `${deployments(api.namespace)}/${name}`
-    const waiting = await settled(api, 'its pod is there', path, (it) => it.status.unavailableReplicas === 1)
+    const waiting = await settled(api, 'its pod exists', path, (it) => it.status.unavailableReplicas === 1)
     expect(conditionsOf(waiting)).toContain('Available False MinimumReplicasUnavailable')
     const [one] = await until('the container waits', async () => {
       const found = await labelled(api, pods(api.namespace), name)
@@ -218,7 +218,7 @@ describe.concurrent('a Deployment', () => {
     })
   })
 
-  it('records what it scaled', async () => {
+  it('records its scaling as an event', async () => {
     const name = unique('web')
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2 }))
     const [event] = await until('the event', async () => {
@@ -251,7 +251,7 @@ describe.concurrent('a StatefulSet', () => {
     (status.replicas ?? 0) === spec.replicas &&
     status.currentRevision === status.updateRevision
 
-  it('starts its pods one after the other, each when the one before is ready', async () => {
+  it('starts its pods one after the other, each when the previous one is ready', async () => {
     const name = unique('db')
     const { resourceVersion } = (await api.get(pods(api.namespace))).body.metadata
     await api.create(apps('statefulsets'), statefulSet(name))
@@ -268,16 +268,16 @@ describe.concurrent('a StatefulSet', () => {
     expect(story).toEqual([0, 1, 2].flatMap((index) => [`${name}-${index} made`, `${name}-${index} ready`]))
   })
 
-  it('whose pod is refused says that it was seen and has none', async () => {
+  it('whose pod is rejected reports its observed generation and no pods', async () => {
     const name = unique('db')
     const template = podTemplate(name, { spec: { serviceAccountName: 'nobody' } })
     await api.create(apps('statefulsets'), statefulSet(name, { template }))
     const path = `${apps('statefulsets')}/${name}`
-    const { status } = await settled(api, 'it is seen', path, (it) => it.status.observedGeneration === 1)
+    const { status } = await settled(api, 'it is observed', path, (it) => it.status.observedGeneration === 1)
     expect(status).toMatchObject({ replicas: 0, updateRevision: expect.stringMatching(`^${name}-`) })
   })
 
-  it('gives each pod a name, a host name and an index of its own', async () => {
+  it('assigns a name, a host name and an index to each pod', async () => {
     const name = unique('db')
     await api.create(apps('statefulsets'), statefulSet(name, { replicas: 2 }))
     const { status } = await settled(api, 'it is ready', `${apps('statefulsets')}/${name}`, isReady)
@@ -298,19 +298,19 @@ describe.concurrent('a StatefulSet', () => {
     }
   })
 
-  it('brings a lost pod back under its name', async () => {
+  it('recreates a lost pod with the same name', async () => {
     const name = unique('db')
     await api.create(apps('statefulsets'), statefulSet(name, { replicas: 1 }))
     await settled(api, 'it is ready', `${apps('statefulsets')}/${name}`, isReady)
     const [{ metadata }] = await labelled(api, pods(api.namespace), name)
     await api.delete(`${pods(api.namespace)}/${name}-0`)
-    await until('the pod is back', async () => {
+    await until('the pod exists again', async () => {
       const { status, body } = await api.get(`${pods(api.namespace)}/${name}-0`)
       return status === 200 && body.metadata.uid !== metadata.uid
     })
   })
 
-  it('lets the last pods go first', async () => {
+  it('deletes the last pods first', async () => {
     const name = unique('db')
     await api.create(apps('statefulsets'), statefulSet(name))
     await settled(api, 'it is ready', `${apps('statefulsets')}/${name}`, isReady)
@@ -319,7 +319,7 @@ describe.concurrent('a StatefulSet', () => {
     expect((await labelled(api, pods(api.namespace), name)).map(({ metadata }) => metadata.name)).toEqual([`${name}-0`])
   })
 
-  it('rolls a new template out from the last pod to the first', async () => {
+  it('rolls out a new template from the last pod to the first', async () => {
     const name = unique('db')
     const path = `${apps('statefulsets')}/${name}`
     await api.create(apps('statefulsets'), statefulSet(name, { replicas: 2 }))
@@ -338,7 +338,7 @@ describe.concurrent('a StatefulSet', () => {
     expect(made).toEqual([`${name}-1`, `${name}-0`])
   })
 
-  it('makes a claim for each pod and keeps it', async () => {
+  it('creates a claim for each pod and keeps it', async () => {
     const name = unique('db')
     const claim = {
       metadata: { name: 'data' },
@@ -346,14 +346,14 @@ describe.concurrent('a StatefulSet', () => {
     }
     await api.create(apps('statefulsets'), statefulSet(name, { replicas: 1, volumeClaimTemplates: [claim] }))
     const { body } = await until('the claim', async () => {
-      const answer = await api.get(`${core('persistentvolumeclaims')}/data-${name}-0`)
-      return answer.status === 200 ? answer : undefined
+      const response = await api.get(`${core('persistentvolumeclaims')}/data-${name}-0`)
+      return response.status === 200 ? response : undefined
     })
     expect(body.metadata.labels).toEqual({ app: name })
     const { spec } = await until('the pod', async () => (await labelled(api, pods(api.namespace), name))[0])
     expect(spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: `data-${name}-0` } })
     await api.delete(`${apps('statefulsets')}/${name}`)
-    await until('the pod goes', async () => (await labelled(api, pods(api.namespace), name)).length === 0)
+    await until('the pod is deleted', async () => (await labelled(api, pods(api.namespace), name)).length === 0)
     expect((await api.get(`${core('persistentvolumeclaims')}/data-${name}-0`)).status).toBe(200)
   })
 })
@@ -397,7 +397,7 @@ describe.concurrent('a DaemonSet', () => {
     ])
   })
 
-  it('runs only where its selector allows', async () => {
+  it('runs only where its selector matches', async () => {
     const name = unique('agent')
     const nodeSelector = { 'kubernetes.io/hostname': 'node-2' }
     await api.create(apps('daemonsets'), daemonSet(name, podTemplate(name, { spec: { nodeSelector } })))
@@ -411,12 +411,12 @@ describe.concurrent('a DaemonSet', () => {
     expect((await labelled(api, pods(api.namespace), name)).map(({ spec }) => spec.nodeName)).toEqual(['node-2'])
   })
 
-  it('whose pods are refused tells how many it wants', async () => {
+  it('whose pods are rejected reports how many it needs', async () => {
     const name = unique('agent')
     const template = podTemplate(name, { spec: { serviceAccountName: 'nobody' } })
     await api.create(apps('daemonsets'), daemonSet(name, template))
     const path = `${apps('daemonsets')}/${name}`
-    const { status } = await settled(api, 'it is seen', path, (it) => it.status.observedGeneration === 1)
+    const { status } = await settled(api, 'it is observed', path, (it) => it.status.observedGeneration === 1)
     expect(status).toMatchObject({ desiredNumberScheduled: 3, currentNumberScheduled: 0, numberUnavailable: 3 })
   })
 

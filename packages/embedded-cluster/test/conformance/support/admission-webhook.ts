@@ -1,49 +1,49 @@
-/** Admission webhooks that see only the writes of the case that registers them. */
+/** Admission webhooks that get only the writes of the case that registers them. */
 import type { ServerResponse } from 'node:http'
 import { type ConformanceApi, type Json, unique } from './conformance-api.ts'
 import { until } from './until.ts'
 import { startWebhook } from './webhook-server.ts'
 
-/** An AdmissionResponse without its uid, or a reply that is none. */
+/** An AdmissionResponse without its uid, or any other reply. */
 export type Verdict = (request: Json, response: ServerResponse) => Json
 
-/** A webhook that the cluster asks. */
+/** A webhook that the cluster calls. */
 export interface AdmissionWebhook extends AsyncDisposable {
-  /** The requests it was asked about so far, without those that only tested whether it is on. */
+  /** The requests it has received so far, without probes. */
   readonly requests: Json[]
   readonly configuration: string
-  /** How it answers from now on. */
+  /** The handler from now on. */
   verdict: Verdict
 }
 
-/** What a case says about its webhook. */
+/** Options of a webhook. */
 export interface WebhookParts {
   /** Fields of its entry in the configuration. */
   readonly entry?: Json
   /** Fields of its rule. */
   readonly rule?: Json
   readonly verdict?: Verdict
-  /** The beginning of the configuration's name, by which webhooks are ordered. */
+  /** The prefix of the configuration's name, by which webhooks are ordered. */
   readonly prefix?: string
-  /** A write, for trial, that it must be asked about. @default a ConfigMap in the namespace */
+  /** A dry-run write for which it must be called. @default a ConfigMap in the namespace */
   readonly probe?: () => Promise<unknown>
 }
 
 const PROBE = 'webhook-probe'
 
-/** The labels of the ConfigMap that tests whether a webhook is on: selectors in cases select it. */
+/** The labels of the ConfigMap that probes whether a webhook is active: selectors in cases must match it. */
 export const PROBE_LABELS = { probe: 'yes' }
 
 export const allow: Verdict = () => ({ allowed: true })
 
-/** Allows with a JSON patch. */
+/** Allows the request with a JSON patch. */
 export function patching(...operations: readonly Json[]): Verdict {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64')
   return () => ({ allowed: true, patchType: 'JSONPatch', patch })
 }
 
 /**
- * Registers a webhook for the ConfigMaps of a namespace, unless `parts` say otherwise, and waits until it is asked.
+ * Registers a webhook for the ConfigMaps of a namespace, unless `parts` overrides it, and waits until it is called.
  *
  * @example
  * await using webhook = await admissionWebhook(api, 'validating', namespace)
@@ -59,7 +59,7 @@ export async function admissionWebhook(
   const requests: Json[] = []
   const state = { verdict: parts.verdict ?? allow, isAsked: false, isReady: false }
   const server = await startWebhook(({ request }, response) => {
-    const answer = (verdict: Json) =>
+    const reviewOf = (verdict: Json) =>
       typeof verdict === 'object' && ('allowed' in verdict || 'raw' in verdict)
         ? (verdict.raw ?? {
             apiVersion: 'admission.k8s.io/v1',
@@ -69,12 +69,12 @@ export async function admissionWebhook(
         : verdict
     if (!state.isReady) {
       state.isAsked = true
-      return answer(allow(request, response))
+      return reviewOf(allow(request, response))
     }
-    // Every namespace gets this one from the cluster itself, in its own time.
-    if (request.name === 'kube-root-ca.crt') return answer(allow(request, response))
+    // The cluster creates this one in every namespace, asynchronously.
+    if (request.name === 'kube-root-ca.crt') return reviewOf(allow(request, response))
     requests.push(request)
-    return answer(state.verdict(request, response))
+    return reviewOf(state.verdict(request, response))
   })
   const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`
   const configuration = unique(prefix)
@@ -95,7 +95,7 @@ export async function admissionWebhook(
       api.post(`/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, {
         metadata: { name: PROBE, labels: PROBE_LABELS },
       }))
-  await until(`${configuration} is asked`, async () => {
+  await until(`${configuration} is called`, async () => {
     await probe()
     return state.isAsked
   })

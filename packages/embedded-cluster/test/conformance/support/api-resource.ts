@@ -1,10 +1,10 @@
-/** One resource: its paths and the requests that cases make of it. */
+/** One resource: its paths and requests. */
 import type { ConformanceApi, Headers, Json, Reply } from './conformance-api.ts'
 
-/** Whoever requests are sent as. */
+/** The client that sends requests. */
 export type Sender = Pick<ConformanceApi, 'send'>
 
-/** Media types of patches by the short names that cases use. */
+/** Media types of patches by short names. */
 const PATCH_TYPES = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
@@ -12,7 +12,7 @@ const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** What may be said of a request besides its body. */
+/** Options of a request besides its body. */
 export interface RequestParts {
   /** Such as `dryRun=All&fieldManager=alice`. */
   readonly query?: string
@@ -21,18 +21,18 @@ export interface RequestParts {
   readonly headers?: Headers
 }
 
-/** Where a resource is served. */
+/** The path of a resource. */
 export interface ResourcePlace {
   /** Such as `v1` or `apps/v1`. */
   readonly apiVersion: string
   readonly kind: string
   readonly plural: string
-  /** Known only while cases run, hence a function. Absent for resources of the whole cluster. */
+  /** Known only while cases run, hence a function. Absent for cluster-scoped resources. */
   readonly namespace?: () => string
 }
 
 /**
- * A resource of one namespace, or of the cluster.
+ * A namespaced or cluster-scoped resource.
  *
  * @example
  * const configMaps = resourceOf(api, 'v1', 'ConfigMap', 'configmaps')
@@ -47,7 +47,7 @@ export class ApiResource {
     this.#place = place
   }
 
-  /** The same resource for somebody else. */
+  /** The same resource with another client. */
   as(sender: Sender): ApiResource {
     return new ApiResource(sender, this.#place)
   }
@@ -57,7 +57,7 @@ export class ApiResource {
     return new ApiResource(this.#sender, { ...this.#place, ...place })
   }
 
-  /** The path of the collection, or of one object, or of a part of it. */
+  /** The path of the collection, of an object, or of a subresource. */
   path(name?: string, { query, subresource }: RequestParts = {}): string {
     const { apiVersion, plural, namespace } = this.#place
     const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
@@ -77,7 +77,7 @@ export class ApiResource {
     return this.#sender.send('POST', this.path(undefined, parts), this.object(name, fields), parts.headers)
   }
 
-  /** Creates an object that the case needs; fails the case when that does not work. */
+  /** Creates an object that the case needs; throws if that fails. */
   async given(name: string, fields: Json = {}, parts: RequestParts = {}): Promise<Json> {
     const { status, text, body } = await this.create(name, fields, parts)
     if (status !== 201) throw new Error(`${name} was not created: ${status} ${text}`)
@@ -92,7 +92,7 @@ export class ApiResource {
     return this.#sender.send('GET', this.path(undefined, parts), undefined, parts.headers)
   }
 
-  /** Replaces an object by `body`, which is sent as it is. */
+  /** Replaces an object by `body`, which is sent unchanged. */
   replace(name: string, body: unknown, parts: RequestParts = {}): Promise<Reply> {
     return this.#sender.send('PUT', this.path(name, parts), body, parts.headers)
   }
@@ -102,7 +102,7 @@ export class ApiResource {
     return this.#sender.send('PATCH', this.path(name, parts), body, headers)
   }
 
-  /** Server-side apply as `manager`; `query` comes after the manager. */
+  /** Server-side apply as `manager`; `query` is appended. */
   apply(manager: string, name: string, fields: Json = {}, parts: RequestParts = {}): Promise<Reply> {
     const query = `fieldManager=${manager}${parts.query === undefined ? '' : `&${parts.query}`}`
     return this.patch('apply', name, this.object(name, fields), { ...parts, query })
@@ -118,7 +118,7 @@ export function resourceOf(api: ConformanceApi, apiVersion: string, kind: string
   return new ApiResource(api, { apiVersion, kind, plural, namespace: () => api.namespace })
 }
 
-/** A resource of the whole cluster. */
+/** A cluster-scoped resource. */
 export function clusterResourceOf(api: ConformanceApi, apiVersion: string, kind: string, plural: string): ApiResource {
   return new ApiResource(api, { apiVersion, kind, plural })
 }

@@ -1,16 +1,16 @@
-/** What every conformance case talks to: one cluster per file, plain requests, and names that nobody else uses. */
+/** The API of conformance cases: one cluster per file, plain requests, and unique names. */
 import { randomBytes } from 'node:crypto'
 import { type ClusterUnderTest, openCluster, type RawResponse, type WatchLine } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll } from 'vitest'
 
-/** A JSON value of any shape: cases look into objects of all kinds and say themselves what they expect. */
+/** A JSON value of any shape: cases read objects of all kinds and assert their shape. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Json = any
 
 /** Request headers by lower-case name. */
 export type Headers = Readonly<Record<string, string>>
 
-/** An answer with its body read as JSON; `undefined` when it is no JSON. */
+/** A response with its body parsed as JSON; `undefined` when it is not JSON. */
 export interface Reply extends RawResponse {
   readonly body: Json
 }
@@ -40,12 +40,12 @@ export class ConformanceApi {
     return this.#cluster
   }
 
-  /** A namespace that the cases of this file share; each uses names of its own. */
+  /** A namespace that the cases of this file share; each uses its own names. */
   get namespace(): string {
     return this.#namespace
   }
 
-  /** A namespace for one case alone. */
+  /** A namespace for one case. */
   newNamespace(): Promise<string> {
     return this.cluster.createNamespace()
   }
@@ -62,7 +62,7 @@ export class ConformanceApi {
     return this.send('PUT', path, body, headers)
   }
 
-  /** A merge patch unless the headers say otherwise. */
+  /** A merge patch unless the headers specify another type. */
   patch(path: string, body: unknown, headers: Headers = {}): Promise<Reply> {
     return this.send('PATCH', path, body, { 'content-type': MERGE, ...headers })
   }
@@ -77,18 +77,18 @@ export class ConformanceApi {
     body?: unknown,
     headers: Headers = {},
   ): Promise<Reply> {
-    const answer = await this.cluster.raw.send({ method, path, body, headers })
-    return { ...answer, body: jsonOf(answer.text) }
+    const response = await this.cluster.raw.send({ method, path, body, headers })
+    return { ...response, body: jsonOf(response.text) }
   }
 
-  /** Creates an object that the case needs; fails the case when that does not work. */
+  /** Creates an object that the case needs; throws if that fails. */
   async create(path: string, object: unknown): Promise<Json> {
     const { status, text, body } = await this.post(path, object)
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`)
     return body
   }
 
-  /** All lines of a watch until the server ends it: the path says when. */
+  /** All lines of a watch until the server ends it; the path must have a timeout. */
   async watchToEnd(path: string, headers: Headers = {}): Promise<WatchLine[]> {
     const lines: WatchLine[] = []
     for await (const line of this.cluster.raw.watch(path, { headers })) lines.push(line)
@@ -105,7 +105,7 @@ function jsonOf(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    // Plain text, YAML or nothing: the case looks at `text`.
+    // Plain text, YAML or empty: the case reads `text`.
     return undefined
   }
 }

@@ -1,24 +1,24 @@
-/** CustomResourceDefinitions for cases: each in a group that nobody else uses. */
+/** CustomResourceDefinitions for cases, each in a unique group. */
 import { randomBytes } from 'node:crypto'
 import { ApiResource } from './api-resource.ts'
 import type { ConformanceApi, Json } from './conformance-api.ts'
 import { until } from './until.ts'
 
-/** Where definitions are. */
+/** The path of definitions. */
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** What a definition says beyond one version `v1` of the kind Widget. */
+/** Options besides one version `v1` of the kind Widget. */
 export interface DefinitionParts {
   readonly group?: string
   readonly metadata?: Json
   readonly names?: Json
   /** Fields of `spec` besides group, names, scope and versions. */
   readonly spec?: Json
-  /** The schema of `spec` of an object; its other fields may be anything. */
+  /** The schema of `spec` of an object; its other fields are not restricted. */
   readonly properties?: Json
   /** Fields of the version besides its name. */
   readonly version?: Json
-  /** All versions, in place of the one. */
+  /** All versions, instead of the default one. */
   readonly versions?: Json
 }
 
@@ -27,7 +27,7 @@ export function uniqueGroup(): string {
   return `g${randomBytes(4).toString('hex')}.example.com`
 }
 
-/** A schema whose `spec` has these properties and whose status takes anything. */
+/** A schema whose `spec` has these properties and whose status accepts anything. */
 export function schemaOf(properties: Json, more: Json = {}): Json {
   const status = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   return {
@@ -78,18 +78,18 @@ export async function defineWidgets(api: ConformanceApi, parts: DefinitionParts 
 }
 
 /**
- * Removes the definition of a group with all its objects. A webhook that converts them must outlive that: objects that
- * nobody can read hold up every namespace of the cluster that is to go.
+ * Deletes the definition of a group with all its objects. A conversion webhook must outlive that: objects that cannot
+ * be read block the deletion of every namespace.
  */
 export async function removeDefinition(api: ConformanceApi, group: string): Promise<void> {
   const path = `${DEFINITIONS}/widgets.${group}`
   await api.delete(path)
-  await until(`${path} is gone`, async () => (await api.get(path)).status === 404)
+  await until(`${path} is deleted`, async () => (await api.get(path)).status === 404)
 }
 
 /**
- * Waits until a custom resource is served as its definition says now: a write for trial goes through all of it, which a
- * read need not.
+ * Waits until a custom resource is served according to its current definition: a dry-run write uses all of it, which a
+ * read does not.
  */
 export async function untilServed(widgets: ApiResource): Promise<void> {
   await until(`${widgets.path()} is served`, async () => {

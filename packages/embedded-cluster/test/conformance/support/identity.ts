@@ -1,10 +1,10 @@
-/** Those who make requests: by impersonation, by a token, or without any credentials; and what they may do. */
+/** Clients with other identities: by impersonation, by a token, or anonymous; and their permissions. */
 import { RawClient, type RawResponse } from '@reeve/cluster-under-test'
 import type { Sender } from './api-resource.ts'
 import { type ConformanceApi, type Headers, type Json, type Reply, unique } from './conformance-api.ts'
 import { until } from './until.ts'
 
-/** Whom to act as. */
+/** The identity to impersonate. */
 export interface Identity {
   readonly user: string
   readonly groups?: readonly string[]
@@ -12,12 +12,12 @@ export interface Identity {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The administrator in somebody else's name; several groups or values take {@link impersonatingMany}. */
+/** The administrator impersonating another user; several groups or values need {@link impersonatingMany}. */
 export function impersonating(api: ConformanceApi, identity: Identity): Sender {
   return senderOf(() => api.cluster.raw, headersOf(identity))
 }
 
-/** Like {@link impersonating}, over HTTP/1.1, where a header can occur several times. Close it in the end. */
+/** Like {@link impersonating}, over HTTP/1.1, where a header can occur several times. Must be closed. */
 export function impersonatingMany(api: ConformanceApi, identity: Identity): Sender & AsyncDisposable {
   const raw = new RawClient({ ...api.cluster.connection, allowH2: false })
   return { ...senderOf(() => raw, headersOf(identity)), [Symbol.asyncDispose]: () => raw.close() }
@@ -32,7 +32,7 @@ function headersOf({ user, groups = [], uid, extra = {} }: Identity): Record<str
   }
 }
 
-/** Somebody whose only credential is a bearer token, or who has none at all. Close it in the end. */
+/** A client with a bearer token, or without credentials. Must be closed. */
 export function bearing(api: ConformanceApi, token?: string): Sender & AsyncDisposable {
   const { server, ca } = api.cluster.connection
   const raw = new RawClient({ server, ca, ...(token !== undefined && { token }) })
@@ -47,26 +47,29 @@ function senderOf(raw: () => RawClient, identity: Record<string, string | readon
   }
 }
 
-function replyOf(answer: RawResponse): Reply {
-  const isJson = /^\s*[{[]/.test(answer.text)
-  return { ...answer, body: isJson ? answer.json() : undefined }
+function replyOf(response: RawResponse): Reply {
+  const isJson = /^\s*[{[]/.test(response.text)
+  return { ...response, body: isJson ? response.json() : undefined }
 }
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const apiGroup = 'rbac.authorization.k8s.io'
 
-/** What a case grants. */
+/** Permissions to grant. */
 export interface Grant {
   readonly rules: Json
-  /** The namespace it is confined to; absent for the whole cluster. */
+  /** The namespace it is limited to; absent for the whole cluster. */
   readonly namespace?: string
   /** @default the new user itself */
   readonly subjects?: Json
-  /** Something that only this grant allows, to see when it counts. @default the first verb and resource of the rules */
+  /**
+   * A request that only this grant allows, to detect when it takes effect. @default the first verb and resource of the
+   * rules
+   */
   readonly proof?: Json
 }
 
-/** Grants rules to a new user, or to other subjects, and waits until they count. Returns the user's name. */
+/** Grants rules to a new user, or to other subjects, and waits until they take effect. Returns the user's name. */
 export async function grant(api: ConformanceApi, { rules, namespace, subjects, proof }: Grant): Promise<string> {
   const user = unique('user')
   const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
@@ -95,7 +98,9 @@ export async function grant(api: ConformanceApi, { rules, namespace, subjects, p
   return user
 }
 
-/** Waits until a SubjectAccessReview with this spec is answered with yes: rights count a moment after they are given. */
+/**
+ * Waits until a SubjectAccessReview with this spec is allowed: permissions take effect a moment after they are granted.
+ */
 export async function untilAllowed(api: ConformanceApi, spec: Json): Promise<void> {
   await until(`${JSON.stringify(spec)} is allowed`, async () => {
     const { body } = await api.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })

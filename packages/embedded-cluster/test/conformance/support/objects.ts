@@ -1,4 +1,4 @@
-/** Small builders for the objects that cases send. */
+/** Small builders of objects. */
 import type { Json } from './conformance-api.ts'
 
 /** Paths of collections in a namespace. */
@@ -44,8 +44,8 @@ export function deployment(name: string, spec: Json = {}): Json {
 }
 
 /**
- * An object as it is apart from what the server makes up: uid, versions, times and field ownership. What is absent stays
- * absent, so that a case can say so.
+ * An object without fields that the server generates: uid, versions, times and managedFields. Absent fields stay
+ * absent, so that a case can assert that.
  */
 export function normalised(object: Json): Json {
   const { managedFields: _, ...metadata } = object.metadata ?? {}

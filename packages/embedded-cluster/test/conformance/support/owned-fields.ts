@@ -1,4 +1,4 @@
-/** Field ownership in a form that a case can state: who owns which paths. */
+/** Field ownership in a readable form: the paths of each manager. */
 import type { Json } from './conformance-api.ts'
 
 /**

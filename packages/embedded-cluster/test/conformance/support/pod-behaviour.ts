@@ -1,19 +1,19 @@
 /**
- * What the containers of a simulated pod do. Both clusters simulate nodes and each reads annotations of its own, so a pod
- * carries both.
+ * The behaviour of containers of a simulated pod. Both clusters simulate nodes and read their own annotations, so a pod
+ * has both.
  */
 import type { Json } from './conformance-api.ts'
 
 /** Annotations of a pod that runs but never becomes ready. */
 export const NEVER_READY: Json = { 'simulation.reeve.dev/ready': 'false', 'simulator.reeve.dev/fail': 'NotReady' }
 
-/** Annotations of a pod that cannot be started for want of its image. */
+/** Annotations of a pod whose image cannot be pulled. */
 export const NO_IMAGE: Json = {
   'simulation.reeve.dev/waiting-reason': 'ImagePullBackOff',
   'simulator.reeve.dev/fail': 'ImagePullBackOff',
 }
 
-/** Annotations of a pod whose containers end with this code. */
+/** Annotations of a pod whose containers exit with this code. */
 export function exitsWith(code: number): Json {
   return { 'simulation.reeve.dev/exit-code': `${code}`, 'simulator.reeve.dev/exit-code': `${code}` }
 }

@@ -1,8 +1,8 @@
-/** Waits until controllers have done their part, and reads what they say about it. */
+/** Waits until controllers have finished, and reads their status. */
 import type { ConformanceApi, Json } from './conformance-api.ts'
 import { until } from './until.ts'
 
-/** What a collection holds with this value of the label `app`. */
+/** The items of a collection with this value of the label `app`. */
 export async function labelled(api: ConformanceApi, collection: string, app: string): Promise<Json[]> {
   return (await api.get(`${collection}?labelSelector=app%3D${app}`)).body.items
 }

@@ -1,7 +1,7 @@
-/** What failures look like: the whole `Status`, so that nothing more and nothing less is said. */
+/** Expected errors: the whole `Status`, so that it is compared completely. */
 import type { Json } from './conformance-api.ts'
 
-/** What differs from one failure to the next. */
+/** The fields that differ between errors. */
 export interface Failure {
   readonly code: number
   readonly reason?: string
@@ -9,7 +9,7 @@ export interface Failure {
   readonly details?: Json
 }
 
-/** The `Status` object for a failure. */
+/** The `Status` object of an error. */
 export function failure({ code, reason, message, details }: Failure): Json {
   return {
     kind: 'Status',
@@ -23,7 +23,7 @@ export function failure({ code, reason, message, details }: Failure): Json {
   }
 }
 
-/** One wrong field. */
+/** One invalid field. */
 export interface WrongField {
   readonly field: string
   readonly reason: string

@@ -1,7 +1,7 @@
-/** Warnings that come with an answer. */
+/** Warnings in a response. */
 import type { Reply } from './conformance-api.ts'
 
-/** The texts of all warnings of an answer, in order. */
+/** The texts of all warnings in a response, in order. */
 export function warningsOf({ headers }: Reply): string[] {
   return [headers.warning ?? []]
     .flat()

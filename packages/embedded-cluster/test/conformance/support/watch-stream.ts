@@ -14,9 +14,9 @@ export class WatchStream implements AsyncDisposable {
     this.#lines = api.cluster.raw.watch(path, { headers, signal: this.#stop.signal })
   }
 
-  /** The next line; fails when none comes in time or the server has ended the stream. */
+  /** The next line; throws if none arrives in time or the server has ended the stream. */
   async next(): Promise<WatchLine> {
-    const timer = setTimeout(() => this.#stop.abort(new Error('no line of the watch came in time')), LINE_TIMEOUT_MS)
+    const timer = setTimeout(() => this.#stop.abort(new Error('no line of the watch arrived in time')), LINE_TIMEOUT_MS)
     try {
       const { value, done } = await this.#lines.next()
       if (done === true || value === undefined) throw new Error('the server has ended the watch')
@@ -35,12 +35,12 @@ export class WatchStream implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    // The reader ends with the reason of the abort, which is our own.
+    // The reader ends with the reason of our own abort.
     await this.#lines.return(undefined).catch(() => undefined)
   }
 }
 
-/** `ADDED a`, `DELETED b`: what happened to whom. */
+/** `ADDED a`, `DELETED b`: type and name of an event. */
 export function told({ type, object }: WatchLine): string {
   return `${type} ${object.metadata.name ?? ''}`.trim()
 }

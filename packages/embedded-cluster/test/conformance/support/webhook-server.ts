@@ -1,4 +1,4 @@
-/** Webhooks behind TLS on a free loopback port, with a certificate of their own. */
+/** TLS webhooks on a free loopback port, each with its own certificate. */
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,20 +6,20 @@ import { createServer } from 'node:https'
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import type { Json } from './conformance-api.ts'
 
-/** Answers a review; may write to the response itself and return `undefined`. */
-export type RawResponse = (review: Json, response: ServerResponse) => unknown
+/** Returns the response to a review; may write to the response itself and return `undefined`. */
+export type ReviewHandler = (review: Json, response: ServerResponse) => unknown
 
 /** A running webhook. */
 export interface WebhookServer extends AsyncDisposable {
   readonly url: string
-  /** The certificate in base64, ready for a `caBundle`. */
+  /** The certificate in base64, for a `caBundle`. */
   readonly caBundle: string
-  /** The reviews that arrived, in order, each with the path it came to. */
+  /** Received reviews, in order, each with its path. */
   readonly calls: { readonly path: string; readonly review: Json }[]
 }
 
-/** Starts a webhook that answers with JSON, or with text as it is. */
-export async function startWebhook(answer: RawResponse): Promise<WebhookServer> {
+/** Starts a webhook that responds with JSON, or with text unchanged. */
+export async function startWebhook(onReview: ReviewHandler): Promise<WebhookServer> {
   const { certificate, key } = await selfSigned()
   const calls: { path: string; review: Json }[] = []
   const server = createServer({ cert: certificate, key }, (request, response) => {
@@ -30,7 +30,7 @@ export async function startWebhook(answer: RawResponse): Promise<WebhookServer> 
     for await (const chunk of request) chunks.push(chunk)
     const review = JSON.parse(Buffer.concat(chunks).toString())
     calls.push({ path: request.url ?? '', review })
-    const body = answer(review, response)
+    const body = onReview(review, response)
     if (body !== undefined) response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
   const listening = Promise.withResolvers<void>()
