@@ -1,6 +1,7 @@
 /** JSON patch (RFC 6902), without modifying the document it is applied to. */
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
-import { ownField, setField } from '../schema/json-value.ts'
+import { isDeeperThan, ownField, setField } from '../schema/json-value.ts'
+import { maxDepth } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { undecodable } from './undecodable.ts'
 
@@ -17,7 +18,7 @@ const maxCopiedBytes = 3 * 1024 * 1024
  * *Guarantees*: inputs are not modified, and unchanged parts are shared with `document`.
  *
  * *Errors*: StatusError 413 when there are too many operations, 400 when the patch is not a list of operations, 422
- * when one fails: its path is missing, or its `test` does not match.
+ * when one fails: its path is missing, or its `test` does not match; also when the result is nested too deep.
  */
 export function applyJsonPatch(document: JsonObject, operations: JsonValue): JsonObject {
   if (!Array.isArray(operations)) throw undecodable(operations, '[]handlers.jsonPatchOp')
@@ -29,12 +30,17 @@ export function applyJsonPatch(document: JsonObject, operations: JsonValue): Jso
     )
   }
   const editor = new Editor(document)
-  for (const operation of operations) {
-    if (!isJsonObject(operation)) throw undecodable(operation, 'handlers.jsonPatchOp')
-    editor.perform(operation)
+  try {
+    for (const operation of operations) {
+      if (!isJsonObject(operation)) throw undecodable(operation, 'handlers.jsonPatchOp')
+      editor.perform(operation)
+    }
+  } catch (error) {
+    // Copies into copies can be deeper than the stack.
+    throw error instanceof RangeError ? unprocessable() : error
   }
   const { root } = editor
-  if (!isJsonObject(root)) throw unprocessable()
+  if (!isJsonObject(root) || isDeeperThan(root, maxDepth)) throw unprocessable()
   return root
 }
 

@@ -1,7 +1,8 @@
 /** Runs the admission plug-ins around a write. */
 import type { AdmissionAttributes } from '../admission/admission.ts'
 import { decodeManagedFields, managedFieldsOf } from '../apply/managed-fields.ts'
-import { isJsonObject, type JsonObject, jsonEqual } from '../json.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { canonicalJson } from '../schema/json-value.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 
 /** Inputs of the two phases. */
@@ -75,7 +76,11 @@ function removeDuplicateOwners(object: JsonObject, request: WriteRequest): JsonO
   const metadata = isJsonObject(object.metadata) ? object.metadata : undefined
   const owners = metadata?.ownerReferences
   if (metadata === undefined || !Array.isArray(owners) || owners.length < 2) return object
-  const unique = owners.filter((owner, index) => !owners.slice(0, index).some((earlier) => jsonEqual(earlier, owner)))
+  const seen = new Set<string>()
+  const unique = owners.filter((owner) => {
+    const text = canonicalJson(owner)
+    return !seen.has(text) && seen.add(text)
+  })
   if (unique.length === owners.length) return object
   request.warn(
     '.metadata.ownerReferences contains duplicate entries after mutating admission happens; duplicates are dropped',

@@ -101,8 +101,12 @@ export function unsupportedPatchType(): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
 }
 
+/** More than anybody corrects; the response would be larger than the request. */
+const MAX_FIELD_ERRORS = 1000
+
 /** 422: one or more fields are invalid. */
-export function invalid(of: KindName, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid(of: KindName, name: string, found: readonly FieldError[]): StatusError {
+  const errors = found.slice(0, MAX_FIELD_ERRORS)
   const kind = of.group === '' ? of.kind : `${of.kind}.${of.group}`
   const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`

@@ -235,6 +235,9 @@ function validateFinalizers(metadata: JsonObject, takesAny: boolean): FieldError
   return errors
 }
 
+/** With more, the errors of an object of a megabyte would exhaust the memory. */
+const MAX_CONTROLLER_ERRORS = 3
+
 function validateOwners(metadata: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   const owners = arrayAt(metadata, 'ownerReferences').filter(isJsonObject)
@@ -251,7 +254,8 @@ function validateOwners(metadata: JsonObject): FieldError[] {
   }
   const controllers = owners.filter(({ controller }) => controller === true)
   const [first, ...others] = controllers.map(({ kind, name }) => `${String(kind)}/${String(name)}`)
-  for (const other of others) {
+  // Each error shows the whole list.
+  for (const other of others.slice(0, MAX_CONTROLLER_ERRORS)) {
     const found = `Found "true" in references for ${first} and ${other}`
     const why = `Only one reference can have Controller set to true. ${found}`
     errors.push(invalidValue('metadata.ownerReferences', metadata.ownerReferences, why))

@@ -34,6 +34,22 @@ export function isEmptyContainer(value: JsonValue): boolean {
   return true
 }
 
+/** Whether objects and lists are nested deeper than `levels`. Does not use recursion. */
+export function isDeeperThan(value: JsonValue, levels: number): boolean {
+  let level: readonly JsonValue[] = typeof value === 'object' && value !== null ? [value] : []
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > levels) return true
+    const below: JsonValue[] = []
+    for (const container of level) {
+      for (const member of Object.values(container ?? {})) {
+        if (typeof member === 'object' && member !== null) below.push(member)
+      }
+    }
+    level = below
+  }
+  return false
+}
+
 /** JSON with the fields of every object sorted by bytes, so that equal values are equal strings. */
 export function canonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -1,5 +1,17 @@
 /** Reads request bodies: JSON and YAML into values, with the duplicate fields their author should hear about. */
-import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, type ScalarTag } from 'yaml'
+import {
+  CST,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type ScalarTag,
+} from 'yaml'
 import { isJsonObject, type JsonValue } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import { findDuplicates, scanJson } from './json-scan.ts'
@@ -24,15 +36,16 @@ const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? v
  * *Errors*: StatusError 400 when the text is not JSON or nested too deep.
  */
 export function parseJson(text: string): ParsedBody {
+  // A text shorter than its brackets would be cannot be too deep, and small bodies are the common case. Others are scanned
+  // before any value is built.
+  const scan = text.length > 2 * maxDepth ? scanJson(text) : undefined
+  if (scan !== undefined && scan.depth > maxDepth) throw tooDeep('JSON')
   let value: JsonValue
   try {
     value = JSON.parse(text, loneSurrogate.test(text) ? wellFormed : undefined)
   } catch (error) {
     throw unreadable('JSON', error instanceof Error ? error.message : String(error), error)
   }
-  // A text shorter than its brackets would be cannot be too deep, and small bodies are the common case.
-  const scan = text.length > 2 * maxDepth ? scanJson(text) : undefined
-  if (scan !== undefined && scan.depth > maxDepth) throw tooDeep('JSON')
   // Counted now: whoever gets the value may add to it before asking for duplicates.
   const distinctFields = countFields(value)
   return new LazyBody(value, () => {
@@ -57,17 +70,12 @@ export function parseYaml(text: string): ParsedBody {
     }
   }
   assertShallow(text)
+  assertFewAliases(text)
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, {
-    version: '1.1',
-    merge: true,
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter,
-    customTags: (tags) => [modernOctal, ...tags.filter((tag) => !isForeignTag(tag))],
-  })
+  const document = parseShallow(text, lineCounter)
   const [problem] = document.errors
   if (problem !== undefined) {
+    if (problem.code === 'RESOURCE_EXHAUSTION') throw tooDeep('YAML')
     const { line, col } = lineCounter.linePos(problem.pos[0])
     throw unreadable('YAML', `line ${line}, column ${col}: ${problem.message}`, problem)
   }
@@ -76,6 +84,8 @@ export function parseYaml(text: string): ParsedBody {
     value = jsonOf(document.toJS({ maxAliasCount: 100 }))
   } catch (error) {
     if (error instanceof StatusError) throw error
+    // An alias inside the value that it refers to never ends.
+    if (error instanceof RangeError) throw tooDeep('YAML')
     throw unreadable('YAML', error instanceof Error ? error.message : String(error), error)
   }
   return new LazyBody(value, () => {
@@ -149,6 +159,37 @@ function assertShallow(text: string): void {
       else if ((char === '}' || char === ']') && flow > 0) flow--
       if (flow > maxDepth) throw tooDeep('YAML')
     }
+  }
+}
+
+const maxAliases = 1000
+
+/** The YAML parser searches the document for the anchor of every alias. */
+function assertFewAliases(text: string): void {
+  if (!text.includes('*')) return
+  let aliases = 0
+  let previous = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    // Scalars, which may begin with an asterisk, are preceded by a marker.
+    if (lexeme.startsWith('*') && previous !== CST.SCALAR && ++aliases > maxAliases) {
+      throw unreadable('YAML', `more than ${maxAliases} aliases`, undefined)
+    }
+    previous = lexeme
+  }
+}
+
+function parseShallow(text: string, lineCounter: LineCounter): ReturnType<typeof parseDocument> {
+  try {
+    return parseDocument(text, {
+      version: '1.1',
+      merge: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      lineCounter,
+      customTags: (tags) => [modernOctal, ...tags.filter((tag) => !isForeignTag(tag))],
+    })
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep('YAML') : error
   }
 }
 
