@@ -122,7 +122,10 @@ async function startOperator(binary: HelmBinary, kubeconfig: string, resyncMs?: 
     helm,
     charts: new ChartStore(folder),
     adminNamespaces: ['default'],
-    settings: { clusters: { development: { type: 'directory', location: CHARTS } } },
+    settings: {
+      clusters: { development: { type: 'directory', location: CHARTS } },
+      createdNamespaces: { clusterRole: 'admin' },
+    },
     onReconcile: () => counts.looks++,
     ...(resyncMs !== undefined && { resyncMs }),
   })

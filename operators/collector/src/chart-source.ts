@@ -3,6 +3,7 @@ import { type ChartCredentials, type ChartSource, chartCredentials } from '@reev
 import { type KubeClient, type ObjectKey, ownValue, Secrets } from '@reeve/kube'
 import type { Collector } from './api/collector.ts'
 import type { CollectorSettings } from './settings.ts'
+import { accountOf, as } from './tenancy/service-account.ts'
 
 /** What is needed to read the credentials of a source. */
 export interface SourceContext {
@@ -26,7 +27,7 @@ export async function chartSourceOf(collector: Collector, context: SourceContext
     const secret = chart.credentialsSecretName
     const key = secret === undefined || namespace === undefined ? undefined : { namespace, name: secret }
     const access = {
-      ...(await credentialsIn(key, chart.url, context)),
+      ...(await credentialsIn(key, chart.url, context, accountOf(collector.spec, context.settings))),
       ...(chart.digest !== undefined && { digest: chart.digest }),
     }
     // Validation has seen to it that a bare address has a digest.
@@ -48,8 +49,12 @@ async function credentialsIn(
   key: ObjectKey | undefined,
   url: string,
   { client, signal }: SourceContext,
+  account?: string,
 ): Promise<{ readonly credentials?: ChartCredentials }> {
   if (key === undefined) return {}
-  const secret = await client.get(Secrets, key, signal === undefined ? {} : { signal })
+  const { namespace = '' } = key
+  // Those of the settings are the administrator's, and the operator's own to read; a Collector's are read as its account.
+  const identity = account === undefined ? {} : as({ namespace, name: account })
+  const secret = await client.get(Secrets, key, { ...(signal && { signal }), ...identity })
   return { credentials: chartCredentials(secret, url) }
 }

@@ -30,7 +30,6 @@ import {
 import { type Collector, Collectors } from './api/collector.ts'
 import { keepDriftFields } from './drift/field-drift.ts'
 import { collectorMetrics } from './metrics.ts'
-import { FIELD_MANAGER } from './reconcile/act.ts'
 import {
   COLLECTOR_INDEXERS,
   collectorsOfNamespace,
@@ -40,10 +39,12 @@ import {
   rivals,
 } from './reconcile/cached-collectors.ts'
 import type { ReleaseCommands } from './reconcile/collector-context.ts'
+import { FIELD_MANAGER } from './reconcile/ensure-namespace.ts'
 import { MADE_BY_HELM, ReleaseInspector, WATCHED } from './reconcile/inspect-release.ts'
 import { collectorReconcile } from './reconcile/reconcile.ts'
 import type { CollectorSettings } from './settings.ts'
 import type { TenancyRules } from './tenancy/target-namespace.ts'
+import { validationRules } from './validate-collector.ts'
 import { collectorWebhook } from './webhook.ts'
 
 /** Options of {@link createCollectorOperator}. */
@@ -110,11 +111,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   const frame = operatorFrame(FIELD_MANAGER, options)
   const { manager, cache, environment } = frame
   const tenancy = tenancyOf(options)
-  const rules = {
-    clusters: Object.keys(options.settings.clusters),
-    areChartOverridesAllowed: options.settings.chartOverrides ?? false,
-    tenancy,
-  }
+  const rules = { ...validationRules(options.settings), tenancy }
   // Asked of the server: a replica that does not lead, whose cache is empty, answers as well.
   const route = collectorWebhook(rules, (name, signal) => findNamespace(options.client, name, signal))
   const webhook = options.webhook && addWebhooks(frame, options.client, [route], options.webhook)

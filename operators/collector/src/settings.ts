@@ -26,6 +26,36 @@ const settings = Type.Object({
   chartOverrides: Type.Optional(
     Type.Boolean({ description: 'Let Collectors bring their own chart source. @default false' }),
   ),
+  defaultServiceAccount: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'The ServiceAccount of a target that Helm acts as, where a Collector names none. @default collector',
+    }),
+  ),
+  serviceAccounts: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      description: 'Further names that spec.serviceAccountName may have; "*" allows any.',
+    }),
+  ),
+  createdNamespaces: Type.Optional(
+    Type.Object(
+      {
+        clusterRole: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description:
+              'Create the default ServiceAccount with the namespace, and bind this ClusterRole to it in there.',
+          }),
+        ),
+        labels: Type.Optional(
+          Type.Record(Type.String(), Type.String(), {
+            description: 'Labels besides those of the operator. @default pod-security.kubernetes.io/enforce: baseline',
+          }),
+        ),
+      },
+      { description: 'What the namespaces get that are created for Collectors of administrators.' },
+    ),
+  ),
   protectedNamespaces: Type.Optional(
     Type.Array(Type.String({ pattern: '^[a-z0-9][-a-z0-9]*\\*?$' }), {
       description: 'Namespaces that no Collector may target, besides kube-*; a name that ends in * is a prefix.',

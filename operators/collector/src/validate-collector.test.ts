@@ -4,7 +4,7 @@ import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 import { decodeConfiguration, mergeValues } from './decode-configuration.ts'
 import { releaseKeyOf } from './release-key.ts'
 import { collectorOf, configuration } from './testing/collector.ts'
-import { validateCollector } from './validate-collector.ts'
+import { validateCollector, validationRules } from './validate-collector.ts'
 
 describe('a Collector', () => {
   it('asks for a release named after collector and instance, in the namespace of its tenant', () => {
@@ -48,6 +48,24 @@ describe('a Collector', () => {
     const problems = validateCollector(collectorOf(), { clusters: ['staging', 'production'] })
     const message = '"development" is unknown: use one of staging, production'
     expect(problems).toEqual([{ field: 'spec.cluster', message }])
+  })
+
+  it('may act as an account that the operator may act as, and name no other', () => {
+    const asking = (serviceAccountName: string) => collectorOf({ spec: { serviceAccountName } })
+    const settings = { clusters: { development: { type: 'directory', location: '/' } }, serviceAccounts: ['deployer'] }
+    const rules = validationRules(settings)
+    expect(validateCollector(asking('deployer'), rules)).toEqual([])
+    expect(validateCollector(asking('collector'), rules)).toEqual([])
+    expect(validateCollector(asking('admin'), rules)).toEqual([
+      {
+        field: 'spec.serviceAccountName',
+        message: '"admin" is not among the accounts of the operator: use one of collector, deployer',
+      },
+    ])
+    expect(validateCollector(asking('admin'), validationRules({ ...settings, serviceAccounts: ['*'] }))).toEqual([])
+    for (const name of ['-x', 'system:masters', 'a b', '../a', 'A']) {
+      expect(validateCollector(asking(name), rules).map(({ field }) => field)).toContain('spec.serviceAccountName')
+    }
   })
 
   it('may bring its own chart only when that is allowed, and pinned when it is a bare address', () => {

@@ -4,6 +4,8 @@ import semver from 'semver'
 import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
 import { decodeConfiguration } from './decode-configuration.ts'
 import { releaseKeyOf } from './release-key.ts'
+import type { CollectorSettings } from './settings.ts'
+import { allowedAccounts } from './tenancy/service-account.ts'
 
 const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
 
@@ -18,6 +20,8 @@ export interface ValidationRules {
   readonly clusters?: readonly string[]
   /** Whether `spec.collector.chart` may be used. @default true */
   readonly areChartOverridesAllowed?: boolean
+  /** The names that `spec.serviceAccountName` may have. Absent: any. */
+  readonly serviceAccounts?: readonly string[] | undefined
 }
 
 /**
@@ -41,6 +45,7 @@ export function validateCollector(collector: Collector, rules: ValidationRules =
     ...when('spec.collector.chart', () => checkChart(spec, rules)),
     ...when('spec.tenant.reference', () => checkNamespace(spec)),
     ...when('spec.tenant.instance', () => (isSound('spec.collector.name') ? checkReleaseName(spec) : [])),
+    ...when('spec.serviceAccountName', () => checkServiceAccount(spec, rules)),
     ...when('spec.cluster', () => checkCluster(spec, rules)),
   ]
 }
@@ -99,6 +104,24 @@ function checkReleaseName(spec: CollectorSpec): readonly Problem[] {
     `makes the name of the release "${name}", of ${name.length} characters: Helm allows ${MAX_RELEASE_NAME_LENGTH}; ` +
     'shorten it or spec.collector.name'
   return [{ field: 'spec.tenant.instance', message }]
+}
+
+function checkServiceAccount(
+  { serviceAccountName: name }: CollectorSpec,
+  { serviceAccounts }: ValidationRules,
+): readonly Problem[] {
+  if (name === undefined || serviceAccounts === undefined || serviceAccounts.includes(name)) return []
+  const message = `"${name}" is not among the accounts of the operator: use one of ${serviceAccounts.join(', ')}`
+  return [{ field: 'spec.serviceAccountName', message }]
+}
+
+/** The rules that follow from the settings of the operator. */
+export function validationRules(settings: CollectorSettings): ValidationRules {
+  return {
+    clusters: Object.keys(settings.clusters),
+    areChartOverridesAllowed: settings.chartOverrides ?? false,
+    serviceAccounts: allowedAccounts(settings),
+  }
 }
 
 function checkCluster({ cluster }: CollectorSpec, { clusters }: ValidationRules): readonly Problem[] {

@@ -41,6 +41,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await stage.startOperator({
       charts: new ChartStore(join(stage.charts, '..', 'downloads'), { env: {}, freshMs: 0 }),
       settings: {
+        createdNamespaces: { clusterRole: 'cluster-admin' },
         clusters: {
           registry: { type: 'oci', location: server.oci('').replace(/\/$/, ''), credentials },
           repository: { type: 'repository', location: server.repository, credentials },

@@ -48,8 +48,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
   test.each([
     ['as it is', {}],
     ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'shop' }],
-    ['with more rights', { extraReleaseRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
-    ['with a role that is there', { releaseClusterRole: 'cluster-admin' }],
+    ['with more rights', { extraTenantRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
+    ['with any account', { settings: { ...SETTINGS, serviceAccounts: ['*'] } }],
+    ['with accounts in created namespaces', { settings: { ...SETTINGS, createdNamespaces: { clusterRole: 'admin' } } }],
   ])('renders objects that a cluster accepts %s', async (_, values) => {
     const objects = await render(values)
     for (const object of objects) await apply(object, true)
@@ -57,15 +58,31 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(parseSettings(text['settings.yaml'])).toMatchObject(SETTINGS)
   })
 
-  test('gives nobody the whole cluster, unless told to', async () => {
-    const bound = async (values: object) =>
-      (await render(values))
-        .filter(({ kind }) => kind === 'ClusterRoleBinding')
-        .map(({ roleRef }) => (roleRef as { readonly name: string }).name)
-    expect(await bound({})).toEqual([name, `${name}-releases`])
-    expect(await bound({ releaseClusterRole: 'cluster-admin' })).toEqual([name, 'cluster-admin'])
-    const roles = (await render({})).filter(({ kind }) => kind === 'ClusterRole')
-    expect(JSON.stringify(roles)).not.toContain('*')
+  interface Rule {
+    readonly apiGroups: readonly string[]
+    readonly resources: readonly string[]
+    readonly resourceNames?: readonly string[]
+    readonly verbs: readonly string[]
+  }
+
+  test('gives the operator no right to write what charts contain, and accounts of one name to act as', async () => {
+    const objects = await render({})
+    const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef)
+    expect(bound).toEqual([expect.objectContaining({ name })])
+    const role = objects.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name)
+    const rules = role?.rules as readonly Rule[]
+    const reading = ['get', 'list', 'watch']
+    const writable = rules.filter(({ verbs }) => verbs.some((verb) => !reading.includes(verb)))
+    expect(writable.flatMap(({ resources, verbs }) => resources.map((resource) => `${resource}: ${verbs}`))).toEqual([
+      'collectors: get,list,watch,patch',
+      'collectors/status: update',
+      'namespaces: get,list,watch,create',
+      'serviceaccounts: impersonate',
+      'events: create,patch',
+      'validatingwebhookconfigurations: get,patch',
+    ])
+    expect(rules.find(({ verbs }) => verbs.includes('impersonate'))?.resourceNames).toEqual(['collector'])
+    expect(JSON.stringify(rules)).not.toContain('*')
   })
 
   /** How the pod of the operator would reach the cluster. */
@@ -92,10 +109,13 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
 
   test('lets the operator do all it does, as its ServiceAccount, and refuse bad Collectors at the door', async () => {
     const { client, namespace } = stage
-    const objects = await render({})
+    const createdNamespaces = { clusterRole: `${name}-tenant` }
+    const objects = await render({ settings: { ...SETTINGS, createdNamespaces } })
     for (const object of objects.filter(({ kind }) => RBAC.has(kind))) await apply(object)
     const refusals: string[] = []
+    const clusters = { development: { type: 'directory', location: stage.charts } }
     const operator = await stage.startOperator({
+      settings: { clusters, createdNamespaces },
       config: await serviceAccount(),
       onRequest({ status, verb, resource }) {
         if (status === 403) refusals.push(`${verb} ${resource}`)
@@ -141,7 +161,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     await stage.until(() => client.get(Collectors, { namespace, name: 'chart' }).then(() => false, isNotFound))
     await expect(client.get(Deployments, release)).rejects.toSatisfy(isNotFound)
 
-    // What the chart of a collector contains beyond the rights of the operator is refused, and named.
+    // What the chart of a collector contains beyond the rights of the account is refused, and named.
     await stage.addChart('greedy', ROLE)
     const tenants = new Tenants(stage, 'greedy')
     await tenants.create('greedy', 'replicas: 0')

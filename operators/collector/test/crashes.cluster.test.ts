@@ -6,7 +6,7 @@ import { ConfigMaps, Deployments, isNotFound, Namespaces } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { type OperatorProcess, startCommand } from './support/operator-process.ts'
-import { helmPath, type Stage, setStage } from './support/stage.ts'
+import { helmPath, type Stage, setStage, settingsFor } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
 
 /** A hook that never completes, until the ConfigMap `go` is there: Helm stays in the middle of its operation. */
@@ -43,7 +43,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
     tenants = new Tenants(stage, 'slow')
     await stage.addChart('slow', HOLD)
     settings = join(stage.charts, 'settings.yaml')
-    await writeFile(settings, stringify({ clusters: { development: { type: 'directory', location: stage.charts } } }))
+    await writeFile(settings, stringify(settingsFor({ development: { type: 'directory', location: stage.charts } })))
     start()
   })
   afterAll(async () => {

@@ -50,6 +50,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
   test('whose install was killed is installed anew', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenants.releaseOf('killed').namespace } }
     await stage.client.create(Namespaces, namespace)
+    await stage.grantAccount(namespace.metadata.name)
     await leaveRecord('killed', 1, 'pending-install')
     await tenants.create('killed', 'replicas: 0')
     await stage.untilPhase('killed', 'Available', 1)

@@ -72,7 +72,11 @@ async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promi
     helm,
     charts: new ChartStore(folder),
     adminNamespaces: [NAMESPACE],
-    settings: { clusters: { development: { type: 'directory', location: CHARTS } } },
+    settings: {
+      clusters: { development: { type: 'directory', location: CHARTS } },
+      // Helm acts as an account of the namespace of the tenant, which may do what it wants in there.
+      createdNamespaces: { clusterRole: 'admin' },
+    },
   })
   // The sample is checked by the operator's own tests.
   const sample = parse(await readFile(SAMPLE, 'utf8')) as Collector

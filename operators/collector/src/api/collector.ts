@@ -74,7 +74,9 @@ const tenant = Type.Object(
     reference: Type.String({
       minLength: 1,
       maxLength: 63,
-      description: 'In lower case, the namespace that the release goes to. It is made when it is not there.',
+      description:
+        'In lower case, the namespace that the release goes to: that of the Collector, or one that accepts Collectors ' +
+        'of that namespace. For Collectors of administrators, any of a tenant, which is created when it is missing.',
     }),
     instance: Type.String({
       minLength: 1,
@@ -83,13 +85,23 @@ const tenant = Type.Object(
       description: 'Tells releases of one collector apart: the second half of the name of the release.',
     }),
   },
-  { description: 'Whom it is for.' },
+  { description: 'The tenant that owns the release.' },
 )
 
 const spec = Type.Object(
   {
     collector,
     tenant,
+    serviceAccountName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 253,
+        pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$',
+        description:
+          'The ServiceAccount of the namespace of the release that Helm acts as: the release can do what it may do. ' +
+          'Without it, the default of the operator.',
+      }),
+    ),
     cluster: Type.String({
       minLength: 1,
       maxLength: 63,

@@ -38,7 +38,9 @@ export const command: Subcommand<ValidateOptions> = {
 }
 
 async function rulesIn(settings: string): Promise<ValidationRules> {
-  const { parseSettings } = await import('../settings.ts')
-  const { clusters, chartOverrides = false } = parseSettings(await readFile(settings, 'utf8'))
-  return { clusters: Object.keys(clusters), areChartOverridesAllowed: chartOverrides }
+  const [{ parseSettings }, { validationRules }] = await Promise.all([
+    import('../settings.ts'),
+    import('../validate-collector.ts'),
+  ])
+  return validationRules(parseSettings(await readFile(settings, 'utf8')))
 }

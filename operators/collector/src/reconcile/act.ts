@@ -1,21 +1,17 @@
 /** Carries decisions out. */
 import type { ReleaseKey } from '@reeve/helm'
-import { isAlreadyExists, Namespaces, objectKey, type Stored } from '@reeve/kube'
+import { objectKey, type ServiceAccountKey, type Stored } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
 import { type Revision, revisionMarks } from '../decision/revision-marks.ts'
 import type { HelmAction } from '../metrics.ts'
 import { formatRelease } from '../release-key.ts'
+import { accountOf, as } from '../tenancy/service-account.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
+import { ensureNamespace } from './ensure-namespace.ts'
 import { liveHistory } from './releases.ts'
 import { removeStrays } from './stray-objects.ts'
-
-/** Who reports events and owns fields. */
-export const FIELD_MANAGER = 'collector-operator'
-
-const TENANT_LABEL = 'example.com/tenant'
-const LABEL_VALUE = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
 
 /** What is done to a release of a Collector. */
 export interface Task {
@@ -41,7 +37,7 @@ export function isActive(decision: Decision): decision is ActiveDecision {
 export async function act(decision: ActiveDecision, task: Task, context: CollectorContext): Promise<void> {
   const { collector, release, desired, history } = task
   const { helm, request, helmTimeoutMs: timeoutMs, staleAfterMs } = context
-  const limits = { signal: request.signal, timeoutMs }
+  const limits = { signal: request.signal, timeoutMs, ...as(accountIn(release.namespace, collector, context)) }
   const deploy = {
     ...limits,
     ...revisionMarks(objectKey(collector), desired.ingredients),
@@ -54,7 +50,7 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
   const say = (reason: string, message: string) => request.events.record(collector, { reason, message })
   switch (decision.action) {
     case 'install':
-      await ensureNamespace(task, context)
+      await ensureNamespace(collector, release.namespace, context)
       await timed('install', context, () => helm.install(release, desired.chart, deploy))
       return say('Installed', `installed ${what}`)
     case 'upgrade':
@@ -87,9 +83,20 @@ export async function uninstall(
   context: CollectorContext,
 ): Promise<void> {
   const { helm, request, helmTimeoutMs: timeoutMs } = context
-  await removeStrays(await liveHistory(release, context), request)
-  await timed('uninstall', context, () => helm.uninstall(release, { signal: request.signal, timeoutMs, wait: true }))
+  const { client, signal } = request
+  const identity = as(accountIn(release.namespace, collector, context))
+  await removeStrays(await liveHistory(release, context), { client, signal, ...identity })
+  await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, ...identity }))
   request.events.record(collector, { reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+}
+
+/** Whom everything about a release of a Collector is done as. */
+export function accountIn(
+  namespace: string,
+  { spec }: Collector,
+  { settings }: Pick<CollectorContext, 'settings'>,
+): ServiceAccountKey {
+  return { namespace, name: accountOf(spec, settings) }
 }
 
 const REASONS = {
@@ -108,22 +115,5 @@ async function timed<T>(action: HelmAction, { request, metrics }: CollectorConte
     return result
   } finally {
     metrics.actions.observe({ action, outcome }, (request.clock.now() - start) / 1_000)
-  }
-}
-
-/** Somebody else's namespace is used as it is. */
-async function ensureNamespace({ collector, release }: Task, { request }: CollectorContext): Promise<void> {
-  const { cache, client, signal } = request
-  if (cache.get(Namespaces, { name: release.namespace }) !== undefined) return
-  const { id } = collector.spec.tenant
-  const labels = {
-    'app.kubernetes.io/managed-by': FIELD_MANAGER,
-    ...(LABEL_VALUE.test(id) && { [TENANT_LABEL]: id }),
-  }
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace, labels } }
-  try {
-    await client.create(Namespaces, namespace, { signal })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
   }
 }

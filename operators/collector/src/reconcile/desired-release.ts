@@ -1,14 +1,15 @@
 /** Works out what the release of a Collector should be made from. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
-import { isNotFound, Namespaces, ownValue, Secrets } from '@reeve/kube'
+import { isForbidden, isNotFound, Namespaces, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
 import { decodeConfiguration, decodeValues, mergeValues, type Values } from '../decode-configuration.ts'
 import { releaseKeyOf } from '../release-key.ts'
+import { accountOf, as, describeAccount } from '../tenancy/service-account.ts'
 import { targetProblem } from '../tenancy/target-namespace.ts'
-import { validateCollector } from '../validate-collector.ts'
+import { validateCollector, validationRules } from '../validate-collector.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
 
@@ -30,10 +31,7 @@ export type Resolution =
 export async function resolveRelease(collector: Collector, context: CollectorContext): Promise<Resolution> {
   const { settings, charts, request } = context
   const { client, signal } = request
-  const problems = validateCollector(collector, {
-    clusters: Object.keys(settings.clusters),
-    areChartOverridesAllowed: settings.chartOverrides ?? false,
-  })
+  const problems = validateCollector(collector, validationRules(settings))
   if (problems.length > 0) {
     const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     return { failure: { reason: 'InvalidSpec', message } }
@@ -69,20 +67,30 @@ type SecretValues =
   | { readonly values: Values; readonly failure?: undefined }
   | { readonly values?: undefined; readonly failure: Failure }
 
-async function secretValues({ metadata, spec }: Collector, { request }: CollectorContext): Promise<SecretValues> {
+/**
+ * Read as the account, in the namespace of the Collector: who may write Collectors there sees no Secret through the
+ * operator that the account may not see.
+ */
+async function secretValues(
+  { metadata, spec }: Collector,
+  { request, settings }: CollectorContext,
+): Promise<SecretValues> {
   const from = spec.collector.configurationFrom
   if (from === undefined || metadata.namespace === undefined) return { values: {} }
   const field = 'spec.collector.configurationFrom'
   const key = { namespace: metadata.namespace, name: from.secretName }
+  const account = { namespace: metadata.namespace, name: accountOf(spec, settings) }
   const refuse = (message: string) => ({ failure: { reason: 'InvalidConfiguration', message: `${field}: ${message}` } })
   try {
-    const { data } = await request.client.get(Secrets, key, { signal: request.signal })
+    const { data } = await request.client.get(Secrets, key, { signal: request.signal, ...as(account) })
     const packed = ownValue(data, from.key)
     if (packed === undefined) return refuse(`Secret ${from.secretName} has no key ${from.key}: add it`)
     const { values, problem } = decodeValues(Buffer.from(packed, 'base64'), field)
     return problem === undefined ? { values } : refuse(problem.message)
   } catch (error) {
     if (isNotFound(error)) return refuse(`there is no Secret ${from.secretName} in ${key.namespace}: create it`)
+    if (isForbidden(error))
+      return refuse(`${describeAccount(account)} may not read Secret ${from.secretName}: allow it`)
     throw error
   }
 }

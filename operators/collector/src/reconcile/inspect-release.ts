@@ -1,8 +1,9 @@
 /** Compares the objects of a release with its manifest: how they fare, which are missing, which somebody has changed. */
-import { manifestObjects, type Release } from '@reeve/helm'
+import { type Release, readManifest } from '@reeve/helm'
 import {
   DaemonSets,
   Deployments,
+  type Impersonation,
   isForbidden,
   isNotFound,
   type KubeClient,
@@ -49,6 +50,8 @@ export const NOTHING_TO_REPORT: ReleaseReport = { health: 'ready', notes: [], mi
 export interface InspectionContext {
   readonly cache: CacheReader
   readonly client: KubeClient
+  /** Whom the server is asked as. */
+  readonly impersonate: Impersonation
   readonly now: number
   readonly signal: AbortSignal
 }
@@ -113,12 +116,13 @@ export class ReleaseInspector {
     resource: Resource<KubeObject>,
     release: Release,
     isFresh: boolean,
-    { cache, client, signal }: InspectionContext,
+    { cache, client, signal, impersonate }: InspectionContext,
   ): Promise<Sighting> {
     const key = keyOf(object, resource, release)
-    const cached = cache.get(resource, key)
+    // The cache shows what the operator may see: of other namespaces only what the account may see counts.
+    const cached = key.namespace === release.namespace ? cache.get(resource, key) : undefined
     if (cached !== undefined && !isFresh && this.#isAsExpected(object, cached)) return { live: cached }
-    return sighting(client.get(resource, key, { signal }))
+    return sighting(client.get(resource, key, { signal, impersonate }))
   }
 
   #isAsExpected(object: UnknownObject, live: KubeObject): boolean {
@@ -154,7 +158,9 @@ export class ReleaseInspector {
   }
 
   #manifest(release: Release): readonly UnknownObject[] {
-    const known = this.#objects.get(release) ?? manifestObjects(release.manifest)
+    const known =
+      this.#objects.get(release) ??
+      readManifest(release.manifest).objects.filter(({ metadata }) => metadata.name !== undefined)
     this.#objects.set(release, known)
     return known
   }
@@ -170,11 +176,11 @@ function watchedResource({ kind, apiVersion }: KubeObject): Resource<KubeObject>
 async function findUnwatched(
   object: KubeObject,
   release: Release,
-  { client, signal }: InspectionContext,
+  { client, signal, impersonate }: InspectionContext,
 ): Promise<Sighting> {
   const ask = async () => {
     const resource = await client.resourceFor(object, { signal })
-    return client.get(resource, keyOf(object, resource, release), { signal })
+    return client.get(resource, keyOf(object, resource, release), { signal, impersonate })
   }
   return sighting(ask())
 }

@@ -1,12 +1,13 @@
 /** What happens to one Collector: resolve, look, decide, act, report. */
 import { HelmError, type Release, type ReleaseKey } from '@reeve/helm'
-import { formatKey, objectKey, type Stored } from '@reeve/kube'
+import { formatKey, Namespaces, objectKey, type Stored } from '@reeve/kube'
 import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
 import { type Collector, Collectors } from '../api/collector.ts'
 import { type Decision, decide } from '../decision/decide.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'
 import { formatRelease, releaseKeyOf } from '../release-key.ts'
-import { act, isActive, uninstall } from './act.ts'
+import { as } from '../tenancy/service-account.ts'
+import { accountIn, act, isActive, uninstall } from './act.ts'
 import { claimants } from './cached-collectors.ts'
 import type { CollectorContext, CollectorParts } from './collector-context.ts'
 import { type DesiredRelease, resolveRelease } from './desired-release.ts'
@@ -115,7 +116,7 @@ async function look(
 ): Promise<Sight> {
   const { request, staleAfterMs } = context
   const { cache, clock } = request
-  const workloads = await inspect(history, context)
+  const workloads = await inspect(collector, history, context)
   const [holder] = claimants(cache, release, context.tenancy)
   const isHeldByOther = holder !== undefined && holder.metadata.uid !== collector.metadata.uid
   const { suspend, rollback, drift } = collector.spec
@@ -133,12 +134,18 @@ async function look(
   return { history, workloads, decision }
 }
 
-async function inspect(history: readonly Release[], { inspector, request }: CollectorContext): Promise<ReleaseReport> {
+async function inspect(
+  collector: Collector,
+  history: readonly Release[],
+  context: CollectorContext,
+): Promise<ReleaseReport> {
+  const { inspector, request } = context
+  const account = accountIn(history.at(-1)?.namespace ?? '', collector, context)
   const { cache, client, clock, signal } = request
   const deployed = history.findLast(({ status }) => status === 'deployed')
   return deployed === undefined
     ? NOTHING_TO_REPORT
-    : inspector.inspect(deployed, { cache, client, signal, now: clock.now() })
+    : inspector.inspect(deployed, { cache, client, signal, now: clock.now(), ...as(account) })
 }
 
 /** Drift that outlived an upgrade is known from the status, and a second upgrade would not help either. */
@@ -199,6 +206,8 @@ async function removeReleases(
   const { request } = context
   const key = objectKey(collector)
   for (const release of await liveReleasesOf(key, context)) {
+    // A namespace takes everything in it along, first of all perhaps the rights of the account.
+    if (isTerminating(release.namespace, context)) continue
     try {
       await uninstall(collector, release, context)
     } catch (error) {
@@ -209,6 +218,10 @@ async function removeReleases(
     }
   }
   return (await liveReleasesOf(key, context)).length === 0 ? 'done' : { requeueAfterMs: SOON_MS }
+}
+
+function isTerminating(name: string, { request }: CollectorContext): boolean {
+  return request.cache.get(Namespaces, { name })?.metadata.deletionTimestamp !== undefined
 }
 
 /** What is to be reported; what is left out is as usual. */
@@ -228,7 +241,7 @@ async function report(
   const { client, clock, events, signal } = request
   const { failure, history, hasActed = false, leftovers = [], decision } = account
   const now = clock.now()
-  const workloads = account.workloads ?? (await inspect(history, context))
+  const workloads = account.workloads ?? (await inspect(collector, history, context))
   const outcome = { decision, ingredients: account.desired?.ingredients }
   const before = knownFailure(collector.status, outcome.ingredients)
   const lastFailure = failure === undefined ? remembered(before, outcome) : noteFailure(before, failure, now)

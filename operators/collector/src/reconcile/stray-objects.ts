@@ -1,9 +1,23 @@
 /** Objects that a release has left behind: Helm removes what its newest revision names, and nothing else. */
-import { manifestObjects, type Release, type ReleaseKey } from '@reeve/helm'
-import { isNotFound, type KubeClient, type KubeObject, UnknownKindError, type UnknownObject } from '@reeve/kube'
+import { type Release, type ReleaseKey, readManifest } from '@reeve/helm'
+import {
+  type Impersonation,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  UnknownKindError,
+  type UnknownObject,
+} from '@reeve/kube'
 
 /** Charts ask with it that an object outlives its release. */
 const POLICY = 'helm.sh/resource-policy'
+
+/** How objects are reached, and as whom. */
+export interface StrayAccess {
+  readonly client: KubeClient
+  readonly signal: AbortSignal
+  readonly impersonate: Impersonation
+}
 
 /**
  * Deletes what older revisions name and the newest does not, as far as it still belongs to the release. An upgrade that
@@ -11,22 +25,19 @@ const POLICY = 'helm.sh/resource-policy'
  * records are the only inventory, and they go with it.
  *
  * @example
- * await removeStrays(await liveHistory(release, context), { client, signal })
+ * await removeStrays(await liveHistory(release, context), { client, signal, impersonate })
  */
-export async function removeStrays(
-  history: readonly Release[],
-  { client, signal }: { readonly client: KubeClient; readonly signal: AbortSignal },
-): Promise<void> {
+export async function removeStrays(history: readonly Release[], access: StrayAccess): Promise<void> {
   const newest = history.at(-1)
   if (newest === undefined) return
   // What is named once more is not asked for once more.
-  const seen = new Set(manifestObjects(newest.manifest).map((object) => idOf(object, newest)))
+  const seen = new Set(readManifest(newest.manifest).objects.map((object) => idOf(object, newest)))
   for (const release of history.slice(0, -1).toReversed()) {
-    for (const object of manifestObjects(release.manifest)) {
+    for (const object of readManifest(release.manifest).objects) {
       const id = idOf(object, release)
       if (seen.has(id)) continue
       seen.add(id)
-      await ignoreMissing(removeStray(object, release, client, signal))
+      await ignoreMissing(removeStray(object, release, access))
     }
   }
 }
@@ -34,16 +45,15 @@ export async function removeStrays(
 async function removeStray(
   object: UnknownObject,
   release: ReleaseKey,
-  client: KubeClient,
-  signal: AbortSignal,
+  { client, ...options }: StrayAccess,
 ): Promise<void> {
-  const resource = await client.resourceFor(object, { signal })
+  const resource = await client.resourceFor(object, options)
   const { name = '', namespace = release.namespace } = object.metadata
   const key = resource.namespaced ? { namespace, name } : { name }
-  const live = await client.get(resource, key, { signal })
+  const live = await client.get(resource, key, options)
   if (!belongsTo(live, release) || live.metadata.annotations?.[POLICY] === 'keep') return
   // Looked at and deleted are the same object, whoever makes another one of that name meanwhile.
-  await client.delete(resource, key, { preconditions: { uid: live.metadata.uid }, signal })
+  await client.delete(resource, key, { preconditions: { uid: live.metadata.uid }, ...options })
 }
 
 function belongsTo({ metadata }: KubeObject, { namespace, name }: ReleaseKey): boolean {

@@ -14,6 +14,7 @@ import {
   createClient,
   type DiscoveringClient,
   loadConfig,
+  RoleBindings,
   sleep,
 } from '@reeve/kube'
 import {
@@ -21,6 +22,7 @@ import {
   CollectorCrd,
   type CollectorOperator,
   type CollectorOperatorOptions,
+  type CollectorSettings,
   Collectors,
   createCollectorOperator,
   type Phase,
@@ -65,10 +67,17 @@ export interface Stage {
   readonly namespace: string
   /** Adds a chart that is the sample chart under another name, with one more template. */
   addChart(name: string, template: string): Promise<void>
+  /** Gives the account of a namespace a ClusterRole in there: by default, everything. */
+  grantAccount(namespace: string, clusterRole?: string, account?: string): Promise<void>
   startOperator(options?: StartOptions): Promise<RunningOperator>
   untilPhase(name: string, phase: Phase, revision?: number): Promise<Collector>
   until(condition: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
+}
+
+/** Settings that give the accounts of created namespaces everything in there. */
+export function settingsFor(clusters: CollectorSettings['clusters']): CollectorSettings {
+  return { clusters, createdNamespaces: { clusterRole: 'cluster-admin' } }
 }
 
 export async function setStage(path = helmPath): Promise<Stage> {
@@ -108,6 +117,15 @@ export async function setStage(path = helmPath): Promise<Stage> {
       await writeFile(join(chart, 'Chart.yaml'), described.replace(/^name: .*$/m, `name: ${name}`))
       await writeFile(join(chart, 'templates', `${name}.yaml`), template)
     },
+    async grantAccount(target, clusterRole = 'cluster-admin', account = 'collector') {
+      await client.create(RoleBindings, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { namespace: target, name: account },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
+        subjects: [{ kind: 'ServiceAccount', namespace: target, name: account }],
+      })
+    },
     async startOperator({ onProcess, config: own = config, onRequest, ...options } = {}) {
       const ending = new AbortController()
       const stop = () => ending.abort()
@@ -124,7 +142,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
         client: ownClient,
         helm: driver,
         charts: new ChartStore(join(folder, 'cache')),
-        settings: { clusters: { development: { type: 'directory', location: charts } } },
+        settings: settingsFor({ development: { type: 'directory', location: charts } }),
         // The Collectors of other suites are theirs.
         namespace,
         adminNamespaces: [namespace],
@@ -167,5 +185,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+  // For values and credentials that Collectors have in Secrets beside them.
+  await stage.grantAccount(namespace)
   return stage
 }
