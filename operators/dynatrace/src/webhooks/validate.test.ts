@@ -94,6 +94,32 @@ describe('patterns of ignored namespaces', () => {
   })
 })
 
+describe('selectors of namespaces', () => {
+  const requirements = Array.from({ length: 1_001 }, (_, index) => ({ key: `k${index}`, operator: 'DoesNotExist' }))
+  const values = Array.from({ length: 10_001 }, (_, index) => `v${index}`)
+  const many = { matchExpressions: requirements }
+  const long = { matchExpressions: [{ key: 'a', operator: 'In', values }] }
+
+  it.each([
+    [
+      'spec.namespaceSelector: has 1001 requirements',
+      { oneAgent: { applicationMonitoring: { namespaceSelector: many } } },
+    ],
+    ['spec.namespaceSelector: has 10001 values', { oneAgent: { applicationMonitoring: { namespaceSelector: long } } }],
+    [
+      'spec.metadataEnrichment.namespaceSelector: has 1001 requirements; at most 1000 are allowed',
+      { metadataEnrichment: { enabled: true, namespaceSelector: many } },
+    ],
+    [
+      'spec.otlpExporterConfiguration.namespaceSelector: has 10001 values; at most 10000 are allowed',
+      { otlpExporterConfiguration: { signals: { logs: {} }, namespaceSelector: long } },
+    ],
+  ])('that would keep the webhook busy are refused: %s', async (message, spec) => {
+    const { allowed, status } = await review({ object: dynakube(spec), answers: lookups({ namespaces: { shop: {} } }) })
+    expect([allowed, status?.message]).toEqual([false, expect.stringContaining(message)])
+  })
+})
+
 describe('a denial', () => {
   it('lists all mistakes, numbered, with their count and the kind (1)', async () => {
     const object = dynakube({

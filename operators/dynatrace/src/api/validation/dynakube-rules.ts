@@ -13,7 +13,13 @@ import {
   telemetryIngestRules,
 } from './rules/features.ts'
 import { moduleRules } from './rules/modules.ts'
-import { ignoredNamespacesRule, imageRule, nameRule, namespaceSelectorRule } from './rules/names-and-images.ts'
+import {
+  ignoredNamespacesRule,
+  imageRule,
+  nameRule,
+  namespaceSelectorRule,
+  selectorSizeRule,
+} from './rules/names-and-images.ts'
 import { hostIdRule, injectionRules, modesRule, repeatedArgumentsRule, versionRule } from './rules/one-agent.ts'
 
 /** Rules whose findings deny a DynaKube. */
@@ -32,6 +38,7 @@ export const DYNAKUBE_RULES: readonly Rule<DynaKube>[] = [
   ...injectionRules,
   nameRule,
   namespaceSelectorRule,
+  selectorSizeRule,
   ignoredNamespacesRule,
   imageRule,
   ...extensionControllerRules,

@@ -15,8 +15,26 @@ const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 const MAX_LENGTH = 63
 const MAX_PREFIX_LENGTH = 253
 
-/** One sentence per problem, each beginning with the field. */
+/** Every requirement is looked at for every namespace, whenever one of them changes. */
+const MAX_REQUIREMENTS = 1_000
+const MAX_VALUES = 10_000
+
+/** A sentence about a selector that is too large to be evaluated, or `undefined`. */
+export function selectorExcess(selector: WrittenSelector, field: string): string | undefined {
+  const expressions = selector.matchExpressions ?? []
+  const requirements = Object.keys(selector.matchLabels ?? {}).length + expressions.length
+  if (requirements > MAX_REQUIREMENTS) {
+    return `${field}: has ${requirements} requirements; at most ${MAX_REQUIREMENTS} are allowed: label the namespaces that are meant`
+  }
+  const values = expressions.reduce((sum, { values }) => sum + (values?.length ?? 0), 0)
+  if (values <= MAX_VALUES) return undefined
+  return `${field}: has ${values} values; at most ${MAX_VALUES} are allowed: label the namespaces that are meant`
+}
+
+/** One sentence per problem, each beginning with the field. A selector that is too large has no other problem. */
 export function selectorProblems(selector: WrittenSelector, field: string): readonly string[] {
+  const excess = selectorExcess(selector, field)
+  if (excess !== undefined) return [excess]
   const labels = Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) => [
     ...keyProblems(key, `${field}.matchLabels`),
     ...valueProblems(value, `${field}.matchLabels[${key}]`),

@@ -3,7 +3,7 @@ import { hasExtensions, hasKspm, hasTelemetryIngest } from '../../dynakube/featu
 import { customOneAgentImage, injectionNamespaceSelector } from '../../dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../latest.ts'
 import { mayBeImage } from '../image-reference.ts'
-import { selectorProblems } from '../label-selector-problems.ts'
+import { selectorExcess, selectorProblems } from '../label-selector-problems.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** What a name may be when Services are called after it. */
@@ -46,6 +46,17 @@ export const namespaceSelectorRule: Rule<DynaKube> = {
       ? undefined
       : `the namespaceSelector of spec.oneAgent is invalid: ${problems.join('; ')}`
   },
+}
+
+/** Selectors of other features are not checked for their labels, but for their size: all are evaluated. */
+export const selectorSizeRule: Rule<DynaKube> = {
+  id: 'DK-NS-SIZE',
+  check: ({ spec }) =>
+    selectorExcess(spec.metadataEnrichment?.namespaceSelector ?? {}, 'spec.metadataEnrichment.namespaceSelector') ??
+    selectorExcess(
+      spec.otlpExporterConfiguration?.namespaceSelector ?? {},
+      'spec.otlpExporterConfiguration.namespaceSelector',
+    ),
 }
 
 /** Patterns that would keep the webhook or the operator busy are refused before anything is built from them. */

@@ -32,7 +32,9 @@ export class NamespaceSelectorError extends Error {
   override readonly name = 'NamespaceSelectorError'
 
   constructor({ metadata }: DynaKube) {
-    super(`a namespaceSelector of DynaKube ${metadata.name} has an unknown operator or wrong values; correct it`)
+    super(
+      `a namespaceSelector of DynaKube ${metadata.name} has an unknown operator, wrong values or too many of them; correct it`,
+    )
   }
 }
 
