@@ -13,11 +13,11 @@ import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
 import type { DynaKube, EdgeConnect } from './api/latest.ts'
 import { certificatesController } from './controllers/certificates/certificates-controller.ts'
 import { CrdVersionCheck } from './controllers/crd-version/crd-version.ts'
-import { FIELD_MANAGER } from './controllers/dynakube/apply.ts'
 import { dynaKubeController } from './controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from './controllers/dynakube/reconcile.ts'
 import { edgeConnectController } from './controllers/edgeconnect/controller.ts'
 import type { EdgeConnectOptions } from './controllers/edgeconnect/reconcile.ts'
+import { FIELD_MANAGER } from './controllers/field-manager.ts'
 import { nodesController } from './controllers/nodes/nodes-controller.ts'
 
 /** Options of {@link createDynatraceOperator}. */

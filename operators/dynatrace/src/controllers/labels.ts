@@ -4,7 +4,8 @@
  */
 
 const NAME = 'app.kubernetes.io/name'
-const CREATED_BY = 'app.kubernetes.io/created-by'
+/** The name of the resource that asked for an object. */
+export const CREATED_BY = 'app.kubernetes.io/created-by'
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const COMPONENT = 'app.kubernetes.io/component'
 const VERSION = 'app.kubernetes.io/version'

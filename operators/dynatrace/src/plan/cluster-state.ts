@@ -14,9 +14,9 @@ import {
   type Stored,
 } from '@reeve/kube'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
-import { OWNED } from '../controllers/dynakube/apply.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/injection/namespaces.ts'
+import { OWNED } from '../controllers/dynakube/reconcile.ts'
 import type { Environment } from '../operator-settings.ts'
 
 /** The Deployment of the operator, as the chart names it. */

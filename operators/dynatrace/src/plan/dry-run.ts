@@ -10,7 +10,7 @@ import {
   type Stored,
   type WriteOptions,
 } from '@reeve/kube'
-import { FIELD_MANAGER } from '../controllers/dynakube/apply.ts'
+import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 import { titleOf } from './components-of.ts'
 import { essence } from './conceal.ts'
 import { fieldDiff } from './field-diff.ts'

@@ -16,8 +16,9 @@ import {
 import { type CacheReader, controllerOf, formatTime } from '@reeve/runtime'
 import { crdManifests } from '../api/crd-manifests.ts'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
-import { FIELD_MANAGER, OWNED } from '../controllers/dynakube/apply.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
+import { OWNED } from '../controllers/dynakube/reconcile.ts'
+import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 
 /** The kinds that a plan speaks of. */
 export const PLANNED_KINDS: readonly Resource[] = [Namespaces, DynaKubes, EdgeConnects, ...OWNED, ...ISTIO_KINDS]

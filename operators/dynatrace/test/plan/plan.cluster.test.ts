@@ -2,7 +2,7 @@
 import { type KubeObject, type Resource, Secrets, type Service } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { OWNED } from '../../src/controllers/dynakube/apply.ts'
+import { OWNED } from '../../src/controllers/dynakube/reconcile.ts'
 import { readClusterState } from '../../src/plan/cluster-state.ts'
 import { FILES } from '../../src/plan/components-of.ts'
 import { KNOWN_AFTER_APPLY } from '../../src/plan/placeholders.ts'

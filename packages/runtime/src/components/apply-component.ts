@@ -1,12 +1,12 @@
 /** Writes the objects of one component, one after the other, and says how far it got. */
-import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
+import { isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { applyPlan, type Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import type { FieldTreePool } from '../engine/field-tree.ts'
 import type { LiveView } from '../engine/live-view.ts'
-import type { OwnedElsewhere } from '../engine/ownership.ts'
+import { canReference, type OwnedElsewhere } from '../engine/ownership.ts'
 import { planObjects } from '../engine/plan.ts'
 import type { ObjectOutcome } from './component.ts'
 
@@ -41,10 +41,11 @@ export interface AppliedObjects {
 export async function applyObjects(desired: readonly DesiredObject[], context: ApplyContext): Promise<AppliedObjects> {
   const objects: ObjectOutcome[] = []
   const changes: Change[] = []
-  let failure: Error | undefined
+  const failures: Error[] = []
+  let isCut = false
   let pendingWave = Number.POSITIVE_INFINITY
   for (const wanted of [...desired].sort((left, right) => left.wave - right.wave)) {
-    if (failure !== undefined || wanted.wave > pendingWave) {
+    if (isCut || wanted.wave > pendingWave) {
       objects.push({ desired: wanted, state: 'skipped' })
       continue
     }
@@ -57,11 +58,24 @@ export async function applyObjects(desired: readonly DesiredObject[], context: A
     } catch (error) {
       context.signal.throwIfAborted()
       if (error instanceof StaleViewError || !(error instanceof Error)) throw error
-      failure = error
+      const isElsewhere = !canReference(context.owner, wanted.object)
+      if (isElsewhere && isNotFound(error)) {
+        // Its namespace is gone, and nobody misses it there.
+        objects.push({ desired: wanted, state: 'skipped' })
+        continue
+      }
+      failures.push(error)
       objects.push({ desired: wanted, state: 'failed' })
+      // Objects in other namespaces do not depend on each other.
+      isCut = !isElsewhere
     }
   }
-  return { objects, changes, failure }
+  return { objects, changes, failure: asOne(failures) }
+}
+
+function asOne(failures: readonly Error[]): Error | undefined {
+  if (failures.length <= 1) return failures[0]
+  return new AggregateError(failures, failures.map(({ message }) => message).join('; '))
 }
 
 function applyOne(wanted: DesiredObject, context: ApplyContext, before: readonly Change[]) {

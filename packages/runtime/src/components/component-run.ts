@@ -75,9 +75,20 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       component.report?.(outcome, this.reporter)
     }
     const leftovers = await this.#request.stage('prune', () => this.#prune())
+    const failures = [...this.#outcomes].flatMap(([component, outcome]) => this.#failureOf(component, outcome))
     const outcomes = [...this.#outcomes.values()]
-    const failures = outcomes.flatMap(({ failure }) => failure ?? [])
     return { outcomes, changes: this.#changes, failures: [...new Set([...failures, ...leftovers])] }
+  }
+
+  #failureOf(
+    { name, isOptional = false }: AnyComponent<Primary, Dependencies>,
+    { failure, stage }: AnyOutcome<Primary>,
+  ): readonly Error[] {
+    if (failure === undefined) return []
+    if (!isOptional) return [failure]
+    // What it needs speaks for itself.
+    if (stage !== 'needs') this.#request.logger.warn({ component: name, err: failure }, 'optional component failed')
+    return []
   }
 
   /**
@@ -247,7 +258,10 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const actions = planPruning({ owner: this.#owner, desired: this.#desired, kinds, elsewhere, view: this.#view })
     const failures: Error[] = []
     for (const action of actions) {
-      if (retained.has(`${action.resource.kind}/${action.live.metadata.name}`)) continue
+      const { kind } = action.resource
+      if (retained.has(kind) || retained.has(`${kind}/${action.live.metadata.name}`)) continue
+      // Fields tell whose an object is: they stay until everything else is gone.
+      if (action.release !== undefined && failures.length > 0) continue
       try {
         const change = await prune({ client, fieldManager, signal }, action)
         this.#changes.push(change)
@@ -267,7 +281,10 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       if (objects.some((object) => object.state === 'pending')) return 'everything'
       if (state !== 'waiting' && state !== 'failed') continue
       if (component.mayOwn === undefined) return 'everything'
-      names.push(...component.mayOwn(this.#owner).map(({ resource, name }) => `${resource.kind}/${name}`))
+      const owned = component.mayOwn(this.#owner)
+      names.push(
+        ...owned.map(({ resource, name }) => (name === undefined ? resource.kind : `${resource.kind}/${name}`)),
+      )
     }
     return new Set(names)
   }

@@ -10,10 +10,11 @@ import type { Fallback, Waiting } from './waiting.ts'
 /** A resource with a status. */
 export type Reportable = KubeObject & { readonly status?: unknown }
 
-/** Names an object in the namespace of its owner. */
+/** Names an object, in whatever namespace, or all of a kind. */
 export interface ObjectId {
   readonly resource: Resource
-  readonly name: string
+  /** @default every object of the kind */
+  readonly name?: string
 }
 
 /** The part of a client that does not write: writes are the engine's. */
@@ -118,13 +119,14 @@ export interface Component<Primary extends Reportable, Facts = undefined, Depend
   readonly needs?: readonly AnyComponent<Primary, Dependencies>[]
   /** Components that come first if they can; their failure does not matter here. */
   readonly after?: readonly AnyComponent<Primary, Dependencies>[]
+  /** Its failure is reported and logged, but is not one of the resource: no error, no retry. @default false */
+  readonly isOptional?: boolean
   /** Types of the conditions it reports; removed when it is disabled. Each belongs to one component. */
   readonly conditions?: readonly string[]
   /** Disabled: nothing is resolved or rendered, and what it had is pruned. @default always enabled */
   isEnabled?(primary: Stored<Primary>, dependencies: Dependencies): boolean
   /**
-   * Every object that it may render in the namespace of the resource. While it waits or fails, these are kept and
-   * everything else is pruned. @default unknown: nothing at all is pruned meanwhile
+   * Every object that it may render. While it waits or fails, these are kept and everything else is pruned. @default unknown: nothing at all is pruned meanwhile
    */
   mayOwn?(primary: Stored<Primary>): readonly ObjectId[]
   /**

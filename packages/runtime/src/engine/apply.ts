@@ -111,7 +111,7 @@ async function perform(
       return perform(input, await planHidden(input, action), changes)
     }
     case 'set-fields': {
-      const object = await setFields(input, resource, action.live, action.object)
+      const object = await setFields(input, action)
       if (object !== undefined) changes.push({ type: 'updated', resource, object, differences: [] })
       return object ?? action.live
     }
@@ -184,13 +184,18 @@ async function planHidden(
 
 async function setFields(
   { client, fieldManager, signal }: ApplyInput,
-  resource: Resource,
-  live: Stored<KubeObject>,
-  fields: KubeObject,
+  { desired, live, object }: Extract<Action, { type: 'set-fields' }>,
 ): Promise<Stored<KubeObject> | undefined> {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...content } = fields
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...content } = object
   const { name: _name, namespace: _namespace, ...given } = metadata
-  return patchFields(client, resource, live, { ...content, metadata: given }, { fieldManager, signal })
+  const { metadata: more, ...others } = desired.along ?? {}
+  const fields = {
+    ...others,
+    ...content,
+    metadata: { ...(more as object | undefined), ...given, uid: live.metadata.uid },
+  }
+  // The uid, not the resourceVersion: the fields are the operator's, whatever others have changed meanwhile.
+  return patchFields(client, desired.resource, live, fields, { fieldManager, signal })
 }
 
 /** Returns undefined when the object is gone, which leaves nothing to do. */
@@ -201,10 +206,8 @@ async function patchFields(
   fields: Readonly<Record<string, unknown>>,
   options: { readonly fieldManager: string; readonly signal: AbortSignal },
 ): Promise<Stored<KubeObject> | undefined> {
-  // The uid, not the resourceVersion: the fields are the operator's, whatever others have changed meanwhile.
-  const metadata = { ...(fields.metadata as object | undefined), uid: live.metadata.uid }
   try {
-    return await client.patch(resource, keyOf(live), { type: 'merge', patch: { ...fields, metadata } }, options)
+    return await client.patch(resource, keyOf(live), { type: 'merge', patch: fields }, options)
   } catch (error) {
     if (isNotFound(error)) return undefined
     if (isConflict(error)) throw new StaleViewError(live, { cause: error })
@@ -261,7 +264,10 @@ export async function prune(
   { resource, live, release }: Extract<Action, { type: 'prune' }>,
 ): Promise<Change> {
   if (release !== undefined) {
-    const object = await patchFields(client, resource, live, release, { fieldManager, signal })
+    const { uid, resourceVersion } = live.metadata
+    // With the resourceVersion: by now the fields may be those of another owner.
+    const fields = { ...release, metadata: { ...(release.metadata as object | undefined), uid, resourceVersion } }
+    const object = await patchFields(client, resource, live, fields, { fieldManager, signal })
     return { type: 'updated', resource, object: object ?? live, differences: [] }
   }
   const { uid, resourceVersion } = live.metadata

@@ -36,11 +36,13 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly fieldsOnly: boolean
+  /** With `fieldsOnly`: fields that are sent along with a change but are no reason for one, such as an annotation. */
+  readonly along?: Readonly<Record<string, unknown>>
 }
 
 /** Options of {@link desired}. */
 export type DesiredOptions<T extends KubeObject> = Partial<
-  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole' | 'onForeign' | 'fieldsOnly'>
+  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole' | 'onForeign' | 'fieldsOnly' | 'along'>
 >
 
 /**

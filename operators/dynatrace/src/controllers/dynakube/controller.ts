@@ -15,11 +15,10 @@ import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
-import { FIELD_MANAGER, OWNED } from './apply.ts'
 import { concernedBy } from './injection/map-namespaces.ts'
 import { COPIED_SECRETS } from './injection/namespaces.ts'
 import { AGENT_PODS } from './instances.ts'
-import { type DynaKubeOptions, dynaKubeReconcile } from './reconcile.ts'
+import { type DynaKubeOptions, dynaKubeReconcile, OWNED } from './reconcile.ts'
 
 /** Options of {@link dynaKubeController}. */
 export interface DynaKubeControllerOptions extends DynaKubeOptions {
@@ -46,20 +45,19 @@ export function dynaKubeController(
   environment: ControllerEnvironment,
 ): Controller<DynaKube> {
   const { namespace, backoff, onReconcile } = options
-  const transform = environment.cache.ownFields(FIELD_MANAGER)
   const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
   return controller(
     {
       name: 'dynakube-controller',
       for: { resource: DynaKubes, namespace, predicate: saysSomethingElse },
-      owns: OWNED.map((resource) => ({ resource, namespace, transform })),
+      owns: OWNED.map((resource) => ({ resource, namespace })),
       watches: [
-        { resource: Secrets, namespace, transform, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
-        { resource: ConfigMaps, namespace, transform, map: (map, cache) => referringTo(map, cache, configMapsOf) },
+        { resource: Secrets, namespace, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
+        { resource: ConfigMaps, namespace, map: (map, cache) => referringTo(map, cache, configMapsOf) },
         { resource: Namespaces, metadataOnly: true, map: concerning(namespace, ignoredNamespaces) },
       ],
       reads: [
-        ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}`, transform })),
+        ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
         { ...AGENT_PODS, namespace },
       ],
       reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile({ ...options, ignoredNamespaces })),

@@ -64,7 +64,7 @@ describe('the status of agents', () => {
 
   function report(pods: readonly Pod[], status: DynaKubeStatus = KNOWN_STATUS, spec = hosts) {
     const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1, 0, 10) })
-    const draft = new StatusDraft(dynakube(spec, { status }), clock)
+    const draft = StatusDraft.of(dynakube(spec, { status }), clock)
     // Nothing but pods is asked for.
     const cache = { list: () => pods } as unknown as CacheReader
     reportInstances({ draft, clock, view: new NamespaceView(cache, 'dynatrace') }, cache, 5 * MINUTE)

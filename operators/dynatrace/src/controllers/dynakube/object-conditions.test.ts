@@ -1,3 +1,4 @@
+import { waiting } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import { TenantUnknownError } from '../../api/dynakube/environment-facts.ts'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../api/latest.ts'
@@ -5,27 +6,27 @@ import { NotYetKnownError } from './component.ts'
 import { UnknownProtocolError } from './components/otel-collector/config.ts'
 import { COMPONENTS } from './components.ts'
 import { reportObjects } from './object-conditions.ts'
-import { renderDynaKube } from './render.ts'
 import { KeyNotFoundError, ReferenceNotFoundError } from './resolve/referenced.ts'
 import { StatusDraft } from './status-draft.ts'
+import { renderDynaKube } from './testing/render-all.ts'
 import { KNOWN_STATUS, renderInput } from './testing/render-input.ts'
 
 const clock = { now: () => Date.UTC(2026, 0, 1) }
 
 const draftOf = (spec: Partial<DynaKubeSpec> = {}, status: DynaKubeStatus = KNOWN_STATUS) => {
   const { dynakube } = renderInput(spec, { status })
-  return new StatusDraft({ ...dynakube, metadata: { ...dynakube.metadata, generation: 7 } }, clock)
+  return StatusDraft.of({ ...dynakube, metadata: { ...dynakube.metadata, generation: 7 } }, clock)
 }
 
 /** What the conditions say when a component could not be rendered. */
 function afterFailure(name: string, failure: Error) {
   const draft = draftOf()
-  const rendered = COMPONENTS.filter((component) => component.name === name).map((component) => ({
-    component,
-    objects: [],
-    failure,
-  }))
-  reportObjects(draft, rendered, { failures: new Map() })
+  const conditions = COMPONENTS.find((component) => component.name === name)?.conditions?.(draft.dynakube) ?? []
+  const outcome =
+    failure instanceof NotYetKnownError
+      ? ({ state: 'waiting', waiting: waiting(failure.what), failure: undefined } as const)
+      : ({ state: 'failed', waiting: undefined, failure } as const)
+  reportObjects(draft, conditions, { name: 'it', stage: 'render', objects: [], ...outcome })
   return (draft.status.conditions ?? []).map(({ type, status, reason, message }) => [type, status, reason, message])
 }
 
@@ -66,7 +67,12 @@ describe('conditions of objects', () => {
       templates: { extensionExecutionController: image, sqlExtensionExecutor: image },
     }
     const draft = draftOf(spec)
-    reportObjects(draft, renderDynaKube(renderInput(spec)), { failures: new Map() })
+    for (const { component, objects } of renderDynaKube(renderInput(spec))) {
+      const written = objects.map((desired) => ({ desired, state: 'current' }) as const)
+      const outcome = { name: component.name, state: 'done', stage: undefined, failure: undefined, waiting: undefined }
+      const conditions = component.conditions?.(draft.dynakube) ?? []
+      reportObjects(draft, conditions, { ...outcome, state: 'done', objects: written })
+    }
     const name = (id: string) => `dk-sql-ext-exec-${id}`
     expect(draft.condition('DatabaseDatasourcesAvailable')).toEqual({
       type: 'DatabaseDatasourcesAvailable',
@@ -77,18 +83,5 @@ describe('conditions of objects', () => {
       observedGeneration: 7,
     })
     expect(draft.condition('ExtensionControllerStatefulSet')).not.toHaveProperty('observedGeneration')
-  })
-
-  it('of an earlier release go', () => {
-    const former = {
-      type: 'ExtensionsControllerStatefulSet',
-      status: 'True',
-      reason: 'StatefulSetCreated',
-      message: '',
-      lastTransitionTime: '2024-01-01T00:00:00Z',
-    } as const
-    const draft = draftOf({}, { ...KNOWN_STATUS, conditions: [former] })
-    reportObjects(draft, [], { failures: new Map() })
-    expect(draft.status.conditions).toEqual([])
   })
 })

@@ -1,26 +1,12 @@
 /** Conditions that tell whether the objects of a component are there. */
-import { automaticTlsSecretName, customPropertiesSecretName } from '../../api/dynakube/active-gate-facts.ts'
-import { TenantUnknownError } from '../../api/dynakube/environment-facts.ts'
-import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../api/dynakube/names.ts'
+import { isApiError } from '@reeve/kube'
+import { type AnyOutcome, RuntimeError } from '@reeve/runtime'
 import type { DynaKube } from '../../api/latest.ts'
-import type { Applied, ApplyFailure } from './apply.ts'
-import { NotYetKnownError } from './component.ts'
-import { activeGateCertificate } from './components/active-gate/certificate.ts'
-import { activeGateTenantSecret, oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
-import { exporters } from './components/injection/exporter-secrets.ts'
-import { injection } from './components/injection/source-secrets.ts'
-import { istioForActiveGate, istioForCodeModules } from './components/istio/istio.ts'
-import { InvalidAgentVersionError } from './components/one-agent/one-agent.ts'
-import { UnknownProtocolError } from './components/otel-collector/config.ts'
-import { CONDITIONS, FORMER_CONTROLLER_CONDITION, kubeApiMessage, REASONS } from './condition-types.ts'
-import type { Rendered } from './render.ts'
-import { BOOTSTRAPPER_CONDITION } from './resolve/process-modules.ts'
-import { KeyNotFoundError, ReferenceNotFoundError } from './resolve/referenced.ts'
-import { TokenError } from './resolve/tokens.ts'
+import { kubeApiMessage, REASONS } from './condition-types.ts'
 import type { StatusDraft } from './status-draft.ts'
 
 /** A condition for one object. */
-interface ObjectCondition {
+export interface ObjectCondition {
   readonly type: string
   /** The object; `undefined` stands for all of the component. */
   readonly name: string | undefined
@@ -31,167 +17,105 @@ interface ObjectCondition {
   readonly verb?: string
   /** Whether it tells which generation of the DynaKube is applied. @default false */
   readonly tellsGeneration?: boolean
+  /** The reason when the object cannot be rendered; without one the condition stays as it is. */
+  readonly unrendered?: (failure: Error) => string | undefined
+  /** Whether the object runs pods: they are not started while something that they read could not be written. */
+  readonly runsPods?: boolean
+  /** The reason while the component waits; without it the condition stays as it is. */
+  readonly whileWaiting?: string
 }
 
-const created = (
+type Extras = Pick<ObjectCondition, 'unrendered' | 'whileWaiting'>
+
+/** `Secret x created`. */
+export const created = (
   type: string,
   kind: 'Secret' | 'Service' | 'StatefulSet' | 'DaemonSet',
   name: string,
+  extras: Extras = {},
 ): ObjectCondition => ({
   type,
   name,
   reason: `${kind}Created`,
   verb: 'created',
+  runsPods: kind === 'StatefulSet' || kind === 'DaemonSet',
+  ...extras,
 })
 
-const configMap = (type: string, name: string): ObjectCondition => ({
+/** `ConfigMap x created/updated`. */
+export const configured = (type: string, name: string, extras: Extras = {}): ObjectCondition => ({
   type,
   name,
   reason: 'ConfigMapCreatedOrUpdated',
   verb: 'created/updated',
+  ...extras,
 })
 
-const EXPORTER_CONDITION = 'OTLPExporterConfigSecret'
-const ENDPOINT_CONDITION = 'OtelpApiEndpointConfigMap'
-const CONFIG_CONDITION = 'OTELCConfigurationConfigMap'
-
-const copied = (type: string, name: string): ObjectCondition => ({
+/** `Secret x created/updated`, for Secrets that are copied. */
+export const copied = (type: string, name: string, extras: Extras = {}): ObjectCondition => ({
   type,
   name,
   reason: 'SecretCreatedOrUpdated',
   verb: 'created/updated',
-})
-
-const istio = (type: string): ObjectCondition => ({
-  type,
-  name: undefined,
-  reason: `${type}Changed`,
-  failureReason: `${type}Failed`,
-  verb: 'applied',
+  ...extras,
 })
 
 /** The environment was asked for what the Secret holds, which set the condition. */
-const kept = (type: string, name: string): ObjectCondition => ({ type, name, reason: REASONS.secretCreated })
-
-/** By the name of the component. */
-const CONDITIONS_OF: Readonly<Record<string, (dynakube: DynaKube) => readonly ObjectCondition[]>> = {
-  [istioForCodeModules.name]: () => [istio(CONDITIONS.istioForCodeModules)],
-  [istioForActiveGate.name]: () => [istio(CONDITIONS.istioForActiveGate)],
-  [oneAgentTenantSecret.name]: (dynakube) => [
-    kept(CONDITIONS.oneAgentConnection, namesOf(dynakube).oneAgentTenantSecret),
-  ],
-  [activeGateTenantSecret.name]: (dynakube) => [
-    kept(CONDITIONS.activeGateConnection, namesOf(dynakube).activeGateTenantSecret),
-  ],
-  'pull secret': (dynakube) => [created('PullSecret', 'Secret', namesOf(dynakube).pullSecret)],
-  [activeGateCertificate.name]: (dynakube) => [
-    created(CONDITIONS.activeGateTls, 'Secret', automaticTlsSecretName(dynakube)),
-  ],
-  ActiveGate: (dynakube) => [
-    created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate),
-    kept(CONDITIONS.activeGateAuthToken, namesOf(dynakube).activeGateAuthTokenSecret),
-    created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
-  ],
-  extensions: (dynakube) => [
-    created('ExtensionsSecret', 'Secret', namesOf(dynakube).extensionsTokenSecret),
-    created('ExtensionsService', 'Service', namesOf(dynakube).extensionController),
-    created(CONDITIONS.extensionsTls, 'Secret', `${namesOf(dynakube).extensionController}-tls`),
-  ],
-  'extension controller': (dynakube) => [
-    created('ExtensionControllerStatefulSet', 'StatefulSet', namesOf(dynakube).extensionController),
-  ],
-  'database executors': () => [
-    {
-      type: 'DatabaseDatasourcesAvailable',
-      name: undefined,
-      reason: 'DeploymentsApplied',
-      verb: 'applied',
-      tellsGeneration: true,
-    },
-  ],
-  'telemetry ingest': (dynakube) => [
-    created('OTELCService', 'Service', telemetryIngestServiceName(dynakube)),
-    configMap(ENDPOINT_CONDITION, FIXED_NAMES.otlpApiEndpoint),
-    configMap(CONFIG_CONDITION, namesOf(dynakube).otelCollectorConfig),
-  ],
-  'OpenTelemetry collector': (dynakube) => [created('OtelStatefulSet', 'StatefulSet', namesOf(dynakube).otelCollector)],
-  'log monitoring': (dynakube) => [
-    created('LogMonitoringConfig', 'Secret', namesOf(dynakube).logMonitoringConfig),
-    created('LogMonitoringDaemonSet', 'DaemonSet', namesOf(dynakube).logMonitoring),
-  ],
-  [injection.name]: (dynakube) => [
-    copied(BOOTSTRAPPER_CONDITION, namesOf(dynakube).bootstrapperConfig),
-    copied('BootstrapperCertsConfig', namesOf(dynakube).bootstrapperCerts),
-  ],
-  [exporters.name]: (dynakube) => [
-    copied(EXPORTER_CONDITION, namesOf(dynakube).otlpExporterConfig),
-    copied('OTLPExporterCertsConfig', namesOf(dynakube).otlpExporterCerts),
-  ],
-  OneAgent: (dynakube) => [created('OneAgentDaemonSet', 'DaemonSet', namesOf(dynakube).oneAgent)],
-  KSPM: (dynakube) => [
-    created('KSPMTokenSecret', 'Secret', namesOf(dynakube).kspmTokenSecret),
-    created('NodeConfigCollectorDaemonSet', 'DaemonSet', namesOf(dynakube).nodeConfigCollector),
-  ],
-}
+export const kept = (type: string, name: string): ObjectCondition => ({ type, name, reason: REASONS.secretCreated })
 
 const SHOWN_NAMES = 3
 
-/** Tells in conditions what became of the objects of each component. */
-export function reportObjects(
-  draft: StatusDraft,
-  rendered: readonly Rendered[],
-  { failures }: Pick<Applied, 'failures'>,
-): void {
-  draft.remove(FORMER_CONTROLLER_CONDITION)
-  for (const one of rendered) {
-    const conditions = CONDITIONS_OF[one.component.name]?.(draft.dynakube) ?? []
-    for (const condition of conditions) reportOne(draft, condition, one, failures.get(one.component))
-  }
+/** What is looked at of an outcome. */
+export type ReportedOutcome = Pick<AnyOutcome<DynaKube>, 'state' | 'stage' | 'failure' | 'waiting' | 'objects'> & {
+  readonly name: string
 }
 
-function reportOne(
+/** Tells in conditions what became of the objects of a component. */
+export function reportObjects(
   draft: StatusDraft,
-  condition: ObjectCondition,
-  one: Rendered,
-  failure: ApplyFailure | undefined,
+  conditions: readonly ObjectCondition[],
+  outcome: ReportedOutcome,
 ): void {
+  for (const condition of conditions) reportOne(draft, condition, outcome)
+}
+
+function reportOne(draft: StatusDraft, condition: ObjectCondition, outcome: ReportedOutcome): void {
   const { type, reason, failureReason = REASONS.kubeApiError, verb, tellsGeneration = false } = condition
-  if (one.failure !== undefined) {
-    reportUnrendered(draft, type, one.failure)
+  const { name, state, stage, failure, waiting, objects } = outcome
+  if (state === 'disabled') {
+    draft.remove(type)
     return
   }
-  const { generation } = draft.dynakube.metadata
-  const all = one.objects.map(({ object }) => object.metadata.name ?? '')
+  if (waiting !== undefined) {
+    // What waits keeps what it says, unless users are to be told.
+    if (condition.whileWaiting) draft.set(type, 'False', condition.whileWaiting, `${name} waits for ${waiting.what}`)
+    return
+  }
+  if (failure !== undefined && stage !== 'apply') {
+    const unrendered = condition.unrendered?.(failure)
+    if (unrendered !== undefined) draft.set(type, 'False', unrendered, failure.message)
+    else if (stage === 'needs' && condition.runsPods && isOfCluster(failure)) {
+      draft.set(type, 'False', failureReason, kubeApiMessage(failure))
+    }
+    return
+  }
+  const concerned = objects.filter(
+    ({ desired }) => condition.name === undefined || desired.object.metadata.name === condition.name,
+  )
+  const isWritten = concerned.every((object) => object.state === 'current' || object.state === 'pending')
   // Objects of different kinds may share a name.
-  const names = [...new Set(condition.name === undefined ? all : all.filter((name) => name === condition.name))]
-  const isWritten = failure === undefined || names.every((name) => all.lastIndexOf(name) < failure.index)
-  if (!isWritten) draft.set(type, 'False', failureReason, kubeApiMessage(failure.error))
+  const names = [...new Set(concerned.map(({ desired }) => desired.object.metadata.name ?? ''))]
+  const { generation } = draft.dynakube.metadata
+  if (!isWritten && failure !== undefined) draft.set(type, 'False', failureReason, kubeApiMessage(failure))
   else if (verb === undefined) return
   else if (names.length === 0) draft.remove(type)
   else draft.set(type, 'True', reason, `${shown(names)} ${verb}`, tellsGeneration ? generation : undefined)
 }
 
+/** The engine's own errors are about objects in the cluster, too. */
+const isOfCluster = (failure: Error): boolean => isApiError(failure) || failure instanceof RuntimeError
+
 function shown(names: readonly string[]): string {
   const more = names.length - SHOWN_NAMES
   return `${names.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
-/** What waits keeps what it says; what cannot be rendered says so. */
-function reportUnrendered(draft: StatusDraft, type: string, failure: Error): void {
-  const reason = reasonOf(type, failure)
-  if (reason !== undefined) draft.set(type, 'False', reason, failure.message)
-}
-
-/** Sets that carry a hash of a Secret of the user. */
-const NEED_CERTIFICATE = ['ExtensionControllerStatefulSet', 'OtelStatefulSet']
-
-function reasonOf(type: string, failure: Error): string | undefined {
-  if (failure instanceof InvalidAgentVersionError) return 'DaemonSetGenerationFailed'
-  if (failure instanceof TokenError && type === EXPORTER_CONDITION) return 'SecretGenerationFailed'
-  if (failure instanceof KeyNotFoundError && type === 'ActiveGateStatefulSet') return REASONS.kubeApiError
-  if (failure instanceof ReferenceNotFoundError && NEED_CERTIFICATE.includes(type)) return REASONS.kubeApiError
-  if (failure instanceof TenantUnknownError && type === ENDPOINT_CONDITION) return 'ConfigMapGenerationFailed'
-  if (failure instanceof UnknownProtocolError && type === CONFIG_CONDITION) return 'ConfigMapGenerationFailed'
-  if (failure instanceof NotYetKnownError && type === 'ExtensionControllerStatefulSet') return 'StatefulSetOutdated'
-  return undefined
 }

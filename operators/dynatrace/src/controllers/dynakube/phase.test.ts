@@ -3,7 +3,7 @@ import type { CacheReader } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../api/latest.ts'
 import { dynakube } from '../../api/testing/build.ts'
-import { phaseOf } from './phase.ts'
+import { COMPONENTS } from './components.ts'
 
 /** Only what the phase looks at. */
 type Workload = Partial<Pick<DaemonSet & Deployment & StatefulSet, 'spec' | 'status'>> & {
@@ -18,7 +18,10 @@ function phase(spec: Partial<DynaKubeSpec>, workloads: Readonly<Record<string, W
     const { generation = 1, deletionTimestamp, ...rest } = workload
     return { metadata: { name, generation, deletionTimestamp }, ...rest } as unknown as Stored<KubeObject>
   }
-  return phaseOf(dynakube(spec), { get } as unknown as CacheReader)
+  const cache = { get } as unknown as CacheReader
+  const wanted = dynakube(spec)
+  const enabled = COMPONENTS.filter(({ isEnabled }) => isEnabled?.(wanted) ?? true)
+  return enabled.every(({ isReady }) => isReady?.(wanted, cache) ?? true) ? 'Running' : 'Deploying'
 }
 
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { dynakube } from '../../api/testing/build.ts'
 import { StatusDraft } from './status-draft.ts'
 
-const draftOf = (status = {}) => new StatusDraft(dynakube({}, { status }), new SimulatedClock())
+const draftOf = (status = {}) => StatusDraft.of(dynakube({}, { status }), new SimulatedClock())
 
 it('forgets a part when its last member goes', () => {
   const draft = draftOf({ oneAgent: { version: '1' }, activeGate: { version: '1', serviceIPs: ['10.0.0.1'] } })

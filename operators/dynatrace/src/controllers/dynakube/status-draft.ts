@@ -1,54 +1,58 @@
-/** The status of a DynaKube while a pass works on it. It is written once, at the end, and only when it differs. */
-import type { Clock } from '@reeve/kube'
-import { type Condition, getCondition, removeCondition, setCondition } from '@reeve/runtime'
+/** Reports on a DynaKube in its own words; the engine assembles the status and writes it once, when it differs. */
+import type { Clock, Stored } from '@reeve/kube'
+import { type Condition, Reporter } from '@reeve/runtime'
 import { apiRequestThresholdMs } from '../../api/dynakube/environment-facts.ts'
 import type { DynaKube, DynaKubeStatus } from '../../api/latest.ts'
 
 /** A DynaKube that has a status. */
 export type WithStatus = DynaKube & { readonly status: DynaKubeStatus }
 
-/** Collects what a pass finds out. */
+/** What a component reports. */
 export class StatusDraft {
-  readonly #dynakube: DynaKube
+  readonly #reporter: Reporter<DynaKube>
   readonly #clock: Pick<Clock, 'now'>
-  #status: DynaKubeStatus
 
-  constructor(dynakube: DynaKube, clock: Pick<Clock, 'now'>) {
-    this.#dynakube = dynakube
+  constructor(reporter: Reporter<DynaKube>, clock: Pick<Clock, 'now'>) {
+    this.#reporter = reporter
     this.#clock = clock
-    this.#status = dynakube.status ?? {}
+  }
+
+  /** The report on a DynaKube that no engine reconciles. */
+  static of(dynakube: DynaKube, clock: Pick<Clock, 'now'>): StatusDraft {
+    // Nothing of what a server adds is looked at.
+    return new StatusDraft(new Reporter(dynakube as Stored<DynaKube>, clock), clock)
   }
 
   /** The DynaKube with the status as it is known by now. */
   get dynakube(): WithStatus {
-    return { ...this.#dynakube, status: this.#status }
+    return { ...this.#reporter.primary, status: this.status }
   }
 
   get status(): DynaKubeStatus {
-    return this.#status
+    return this.#reporter.status ?? {}
   }
 
   /** Changes the given members and keeps the others. */
   update(change: Partial<DynaKubeStatus>): void {
-    this.#status = { ...this.#status, ...change }
+    this.#reporter.update(change)
   }
 
   /** Changes members of the OneAgent part. */
   updateOneAgent(change: Partial<NonNullable<DynaKubeStatus['oneAgent']>>): void {
-    if (isChange(this.#status.oneAgent, change)) {
-      this.update({ oneAgent: unlessEmpty({ ...this.#status.oneAgent, ...change }) })
+    if (isChange(this.status.oneAgent, change)) {
+      this.update({ oneAgent: unlessEmpty({ ...this.status.oneAgent, ...change }) })
     }
   }
 
   /** Changes members of the ActiveGate part. */
   updateActiveGate(change: Partial<NonNullable<DynaKubeStatus['activeGate']>>): void {
-    if (isChange(this.#status.activeGate, change)) {
-      this.update({ activeGate: unlessEmpty({ ...this.#status.activeGate, ...change }) })
+    if (isChange(this.status.activeGate, change)) {
+      this.update({ activeGate: unlessEmpty({ ...this.status.activeGate, ...change }) })
     }
   }
 
   condition(type: string): Condition | undefined {
-    return getCondition(this.#conditions, type)
+    return this.#reporter.condition(type)
   }
 
   /**
@@ -58,13 +62,11 @@ export class StatusDraft {
    */
   set(type: string, status: 'True' | 'False', reason: string, message = '', observedGeneration?: number): void {
     const observed = observedGeneration === undefined ? {} : { observedGeneration }
-    this.#setConditions(setCondition(this.#conditions, { type, status, reason, message, ...observed }, this.#clock))
+    this.#reporter.setCondition({ type, status, reason, message, ...observed })
   }
 
   remove(...types: readonly string[]): void {
-    let conditions = this.#conditions
-    for (const type of types) conditions = removeCondition(conditions, type)
-    if (conditions !== this.#conditions) this.#setConditions(conditions)
+    this.#reporter.removeConditions(...types)
   }
 
   /**
@@ -75,16 +77,7 @@ export class StatusDraft {
     const condition = this.condition(type)
     if (condition === undefined) return true
     if (condition.status === 'False' && condition.reason !== 'ScopeMissing') return true
-    return Date.parse(condition.lastTransitionTime) + apiRequestThresholdMs(this.#dynakube) <= this.#clock.now()
-  }
-
-  get #conditions(): readonly Condition[] {
-    // The schema leaves more open than is ever written.
-    return (this.#status.conditions ?? []) as readonly Condition[]
-  }
-
-  #setConditions(conditions: readonly Condition[]): void {
-    this.update({ conditions: conditions.map((condition) => ({ ...condition })) })
+    return Date.parse(condition.lastTransitionTime) + apiRequestThresholdMs(this.dynakube) <= this.#clock.now()
   }
 }
 

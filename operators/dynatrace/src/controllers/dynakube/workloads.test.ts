@@ -1,7 +1,7 @@
 import type { DaemonSet, Deployment, StatefulSet } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../api/latest.ts'
-import { renderDynaKube } from './render.ts'
+import { renderDynaKube } from './testing/render-all.ts'
 import { type RenderParts, renderInput } from './testing/render-input.ts'
 
 type Workload = DaemonSet | Deployment | StatefulSet

@@ -12,7 +12,7 @@ import {
 } from '@reeve/runtime'
 import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
-import { FIELD_MANAGER } from '../dynakube/apply.ts'
+import { FIELD_MANAGER } from '../field-manager.ts'
 import { automation } from './components/automation.ts'
 import type { EdgeConnectOptions } from './components/edge-connect-component.ts'
 import { image } from './components/image.ts'

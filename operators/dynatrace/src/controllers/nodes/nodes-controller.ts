@@ -8,7 +8,7 @@ import {
   type Transform,
 } from '@reeve/runtime'
 import { DynaKubes } from '../../api/latest.ts'
-import { FIELD_MANAGER } from '../dynakube/apply.ts'
+import { FIELD_MANAGER } from '../field-manager.ts'
 import { type NodesOptions, nodesReconcile } from './nodes-reconcile.ts'
 
 /** Options of {@link nodesController}. */

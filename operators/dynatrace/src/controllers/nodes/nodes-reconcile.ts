@@ -7,8 +7,8 @@ import {
   type EnvironmentClient,
   type EnvironmentClientOptions,
 } from '../../environment/client/environment-client.ts'
-import { FIELD_MANAGER } from '../dynakube/apply.ts'
 import { NamespaceView } from '../dynakube/namespace-view.ts'
+import { FIELD_MANAGER } from '../field-manager.ts'
 import { deploymentOfPod } from './cache-owner.ts'
 import { type MarkingContext, markForTermination } from './mark-for-termination.ts'
 import type { NodeEntry } from './node-entry.ts'

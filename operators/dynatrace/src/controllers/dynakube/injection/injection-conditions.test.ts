@@ -16,7 +16,7 @@ const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
 
 /** The conditions about namespaces, as status, reason and message. */
 function told(spec: Partial<DynaKubeSpec>, namespaces: readonly Stored<Namespace>[]) {
-  const draft = new StatusDraft(dynakube(spec), { now: () => 0 })
+  const draft = StatusDraft.of(dynakube(spec), { now: () => 0 })
   reportInjection(draft, { failures: [], unknown: [] }, { list: () => namespaces } as unknown as CacheReader)
   const of = (type: string) => {
     const { status, reason, message } = draft.condition(type) ?? {}
@@ -59,7 +59,7 @@ describe('the namespaces of a DynaKube', () => {
       otlpExporterConfiguration: { signals: { logs: {} } },
     }
     const told = (unknown: readonly Component[]) => {
-      const draft = new StatusDraft(dynakube(spec), { now: () => 0 })
+      const draft = StatusDraft.of(dynakube(spec), { now: () => 0 })
       reportInjection(draft, { failures: [], unknown }, { list: () => [] } as unknown as CacheReader)
       return draft.status.conditions?.map(({ type }) => type) ?? []
     }
@@ -73,7 +73,7 @@ describe('patterns of ignored namespaces that were stored', () => {
   const afterwards = (value: string, conditions: readonly object[] = []) => {
     // Conditions in the shape in which they are stored.
     const status = { conditions } as NonNullable<DynaKube['status']>
-    const draft = new StatusDraft(dynakube({}, { flags: { 'ignored-namespaces': value }, status }), { now: () => 0 })
+    const draft = StatusDraft.of(dynakube({}, { flags: { 'ignored-namespaces': value }, status }), { now: () => 0 })
     reportIgnoredNamespaces(draft, new IgnoredNamespacePatterns())
     return draft.condition('IgnoredNamespaces')
   }

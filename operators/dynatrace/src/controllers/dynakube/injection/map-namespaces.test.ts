@@ -7,7 +7,7 @@ import { dynakube } from '../../../api/testing/build.ts'
 import {
   concernedBy,
   INSTANCE_LABEL,
-  mapNamespaces,
+  instancesOf,
   NamespaceConflictError,
   NamespaceSelectorError,
 } from './map-namespaces.ts'
@@ -20,8 +20,14 @@ const namespace = (name: string, labels: Readonly<Record<string, string>> = {}) 
 const labelled = (name: string, instance: string, labels = {}) =>
   namespace(name, { ...labels, [INSTANCE_LABEL]: instance })
 
-const mapped = (dynakubes: readonly DynaKube[], namespaces: readonly NamespaceLabels[]) =>
-  mapNamespaces(dynakubes, namespaces, new IgnoredNamespacePatterns())
+/** The namespaces whose label is wrong, with what it should be. */
+function mapped(dynakubes: readonly DynaKube[], namespaces: readonly NamespaceLabels[]) {
+  const instances = instancesOf(dynakubes, namespaces, new IgnoredNamespacePatterns())
+  return namespaces
+    .map(({ name, labels: { [INSTANCE_LABEL]: before } }) => ({ name, before, instance: instances.get(name) }))
+    .filter(({ before, instance }) => before !== instance)
+    .map(({ name, instance }) => ({ name, instance }))
+}
 const concerned = (changed: NamespaceLabels, dynakubes: readonly DynaKube[]) =>
   concernedBy(changed, dynakubes, new IgnoredNamespacePatterns())
 

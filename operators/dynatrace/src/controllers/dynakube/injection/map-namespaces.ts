@@ -6,13 +6,6 @@ import type { DynaKube } from '../../../api/latest.ts'
 /** On namespaces: the DynaKube whose pods get injected. The webhook looks at it, too. */
 export const INSTANCE_LABEL = 'dynakube.internal.dynatrace.com/instance'
 
-/** A namespace whose label is wrong. */
-export interface MappingChange {
-  readonly name: string
-  /** `undefined` takes the label away. */
-  readonly instance: string | undefined
-}
-
 /** Two DynaKubes want the same namespace. */
 export class NamespaceConflictError extends Error {
   readonly code = 'NAMESPACE_CONFLICT'
@@ -39,20 +32,21 @@ export class NamespaceSelectorError extends Error {
 }
 
 /**
- * What has to change on namespaces so that each carries the name of the DynaKube that it belongs to.
+ * The DynaKube that each namespace belongs to, by name. A namespace that belongs to none keeps the name of one that is
+ * gone: that one's reconcile removes it.
  *
- * *Errors*: {@link NamespaceConflictError}, {@link NamespaceSelectorError}: nothing is changed then.
+ * *Errors*: {@link NamespaceConflictError}, {@link NamespaceSelectorError}: nothing is known then.
  *
  * @example
- * for (const { name, instance } of mapNamespaces(dynakubes, namespaces, patterns)) await relabel(name, instance)
+ * const mine = [...instancesOf(dynakubes, namespaces, patterns)].filter(([, instance]) => instance === name)
  */
-export function mapNamespaces(
+export function instancesOf(
   dynakubes: readonly DynaKube[],
   namespaces: readonly NamespaceLabels[],
   patterns: IgnoredNamespacePatterns,
-): readonly MappingChange[] {
+): ReadonlyMap<string, string | undefined> {
   const claims = dynakubes.map((dynakube) => claimOf(dynakube, patterns))
-  return namespaces.flatMap(({ name, labels }) => {
+  const instances = namespaces.map(({ name, labels }) => {
     let instance = labels[INSTANCE_LABEL]
     let claimed: DynaKube | undefined
     for (const { owner, isOwner, selects } of claims) {
@@ -68,8 +62,9 @@ export function mapNamespaces(
       if (isOwner) claimed = owner
       instance = owner.metadata.name
     }
-    return instance === labels[INSTANCE_LABEL] ? [] : [{ name, instance }]
+    return [name, instance] as const
   })
+  return new Map(instances)
 }
 
 /**
@@ -77,7 +72,7 @@ export function mapNamespaces(
  * labelled with, which may be gone. All others have nothing to do: among many DynaKubes a look at each would be one for
  * every label that another one sets.
  *
- * *Guarantee*: whenever `mapNamespaces` finds something wrong with the namespace, somebody looks.
+ * *Guarantee*: whenever the label of a namespace is wrong, somebody looks.
  *
  * @example
  * for (const name of concernedBy({ name: 'shop', labels }, dynakubes, patterns)) queue.add({ namespace, name })

@@ -1,11 +1,12 @@
 /** The token with which gateways prove who they are; replaced well before it ends. */
-import { hasActiveGate } from '../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../api/dynakube/names.ts'
-import { AUTH_TOKEN_KEY } from '../components/active-gate/active-gate.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
 import type { Material } from '../render-input.ts'
 import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
+
+/** The key of the token in its Secret. */
+export const AUTH_TOKEN_KEY = 'auth-token'
 
 const DAY_MS = 86_400_000
 /** Tokens live for 60 days; at 30 the environment begins to warn of their end. */
@@ -20,10 +21,6 @@ const ROTATE_AFTER_MS = 29 * DAY_MS
 export async function resolveAuthToken(pass: Pass): Promise<Material> {
   const { draft, view, environment, clock, signal } = pass
   const type = CONDITIONS.activeGateAuthToken
-  if (!hasActiveGate(draft.dynakube)) {
-    draft.remove(type)
-    return {}
-  }
   const name = namesOf(draft.dynakube).activeGateAuthTokenSecret
   // An empty one is as good as none.
   const stored = view.secret(name)?.[AUTH_TOKEN_KEY] || undefined

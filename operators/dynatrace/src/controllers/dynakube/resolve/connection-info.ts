@@ -1,39 +1,29 @@
 /** How agents and gateways reach the environment, asked for when the last answer is old or was lost. */
-import { hasActiveGate } from '../../../api/dynakube/active-gate-facts.ts'
+
+import { type Waiting, waiting } from '@reeve/runtime'
 import { namesOf } from '../../../api/dynakube/names.ts'
 import type { CommunicationHost } from '../../../environment/client/communication-hosts.ts'
 import { hashOf } from '../../hashes.ts'
-import { needsOneAgentConnection, TENANT_TOKEN_KEY } from '../components/connection/tenant-secrets.ts'
 import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
 import type { Material } from '../render-input.ts'
 import type { Pass } from './pass.ts'
 
-/**
- * There is nowhere to connect to yet. Not a failure: with a network zone, endpoints appear once a gateway runs in it.
- */
-export class NoCommunicationHostsError extends Error {
-  readonly code = 'NO_COMMUNICATION_HOSTS'
-  override readonly name = 'NoCommunicationHostsError'
+/** The key of the token in both Secrets. */
+export const TENANT_TOKEN_KEY = 'tenant-token'
 
-  constructor() {
-    super('the environment names no endpoints for agents yet; they are waited for')
-  }
-}
+/** How soon the environment is asked again for endpoints that it does not have yet. */
+const HOSTS_AGAIN_MS = 60_000
 
 /**
- * Where agents connect. *Errors*: {@link NoCommunicationHostsError}, errors of the environment.
+ * Where agents connect. Waits while there is nowhere to connect to: with a network zone, endpoints appear once a gateway
+ * runs in it. *Errors*: errors of the environment.
  *
  * @example
  * const { oneAgentTenantToken } = await resolveOneAgentConnection(pass)
  */
-export async function resolveOneAgentConnection(pass: Pass): Promise<Material> {
+export async function resolveOneAgentConnection(pass: Pass): Promise<Material | Waiting> {
   const { draft, view, environment, signal } = pass
   const type = CONDITIONS.oneAgentConnection
-  if (!needsOneAgentConnection(draft.dynakube)) {
-    draft.remove(type)
-    draft.updateOneAgent({ connectionInfoStatus: undefined })
-    return {}
-  }
   const name = namesOf(draft.dynakube).oneAgentTenantSecret
   const stored = view.secret(name)?.[TENANT_TOKEN_KEY]
   if (stored !== undefined && !draft.isOutdated(type)) return { oneAgentTenantToken: stored }
@@ -50,7 +40,7 @@ export async function resolveOneAgentConnection(pass: Pass): Promise<Material> {
   if (communicationHosts.length === 0) {
     draft.updateOneAgent({ connectionInfoStatus: { ...before, ...known } })
     draft.set(type, 'False', 'EmptyCommunicationHosts', 'The environment names no endpoints for agents')
-    throw new NoCommunicationHostsError()
+    return waiting('endpoints for agents', { requeueAfterMs: HOSTS_AGAIN_MS })
   }
   draft.updateOneAgent({ connectionInfoStatus: { ...known, tenantTokenHash: hashOf(tenantToken) } })
   draft.set(type, 'True', REASONS.secretCreated, `${name} created`)
@@ -61,11 +51,6 @@ export async function resolveOneAgentConnection(pass: Pass): Promise<Material> {
 export async function resolveActiveGateConnection(pass: Pass): Promise<Material> {
   const { draft, view, environment, signal } = pass
   const type = CONDITIONS.activeGateConnection
-  if (!hasActiveGate(draft.dynakube)) {
-    draft.remove(type)
-    draft.updateActiveGate({ connectionInfoStatus: undefined })
-    return {}
-  }
   const name = namesOf(draft.dynakube).activeGateTenantSecret
   const stored = view.secret(name)?.[TENANT_TOKEN_KEY]
   if (stored !== undefined && !draft.isOutdated(type)) return { activeGateTenantToken: stored }

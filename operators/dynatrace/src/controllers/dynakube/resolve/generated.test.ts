@@ -15,7 +15,7 @@ function passWith(spec: Partial<DynaKubeSpec>, make: ClusterPass['selfSigned']):
   const status = { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs: addresses } }
   const { dynakube, operator } = renderInput(spec, { status })
   const parts = {
-    draft: new StatusDraft(dynakube, clock),
+    draft: StatusDraft.of(dynakube, clock),
     view: { namespace: 'dynatrace', secret: () => undefined },
     operator,
     clock,

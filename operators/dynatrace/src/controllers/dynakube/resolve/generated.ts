@@ -4,17 +4,20 @@ import {
   activeGateTlsSecretName,
   automaticTlsSecretName,
   certificateOf,
-  hasActiveGate,
-  hasActiveGateCertificate,
 } from '../../../api/dynakube/active-gate-facts.ts'
-import { hasExtensions, hasKspm } from '../../../api/dynakube/feature-facts.ts'
 import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube/names.ts'
 import { hashOf } from '../../hashes.ts'
+import { encodeSecret } from '../../secret-data.ts'
 import { EXTENSION_TOKEN_KEYS } from '../components/extensions/names.ts'
-import { KSPM_TOKEN_KEY, kspmTokenData } from '../components/kspm/kspm.ts'
 import { CONDITIONS } from '../condition-types.ts'
 import type { KeyPair, Material, SecretData } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
+
+/** The key of the token of KSPM in its Secret. */
+export const KSPM_TOKEN_KEY = 'kspm-token'
+
+/** The data of that Secret, as it is stored. */
+export const kspmTokenData = (token: string): Record<string, string> => encodeSecret({ [KSPM_TOKEN_KEY]: token })
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const PUBLIC_LENGTH = 24
@@ -28,10 +31,6 @@ export function makeToken(prefix: string, randomBytes: ClusterPass['randomBytes'
 
 /** The token that gateways and collectors of node configurations share. */
 export function resolveKspm({ draft, view, randomBytes }: ClusterPass): Material {
-  if (!hasKspm(draft.dynakube)) {
-    if (draft.status.kspm !== undefined) draft.update({ kspm: undefined })
-    return {}
-  }
   const stored = view.secret(namesOf(draft.dynakube).kspmTokenSecret)?.[KSPM_TOKEN_KEY]
   const kspmToken = stored ?? makeToken('dt0n01', randomBytes)
   draft.update({ kspm: { tokenSecretHash: hashOf(kspmTokenData(kspmToken)) } })
@@ -42,7 +41,6 @@ export function resolveKspm({ draft, view, randomBytes }: ClusterPass): Material
 export async function resolveExtensions(pass: ClusterPass): Promise<Material> {
   const { draft, view, randomBytes } = pass
   const { dynakube } = draft
-  if (!hasExtensions(dynakube)) return {}
   const stored = view.secret(namesOf(dynakube).extensionsTokenSecret) ?? {}
   const controller = stored[EXTENSION_TOKEN_KEYS.controller]
   const datasource = stored[EXTENSION_TOKEN_KEYS.datasource]
@@ -65,7 +63,6 @@ export async function resolveExtensions(pass: ClusterPass): Promise<Material> {
 export async function resolveActiveGateCertificate(pass: ClusterPass): Promise<Material> {
   const { draft, view } = pass
   const { dynakube } = draft
-  if (!hasActiveGate(dynakube) || !hasActiveGateCertificate(dynakube)) return {}
   const given = view.secret(activeGateTlsSecretName(dynakube))
   if (activeGateTlsSecretName(dynakube) !== automaticTlsSecretName(dynakube)) {
     const certificate = given && certificateOf(given)

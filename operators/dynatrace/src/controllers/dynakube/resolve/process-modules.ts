@@ -3,11 +3,13 @@ import { decodeJson } from '@reeve/http'
 import { Type } from 'typebox'
 import { namesOf } from '../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
-import { PROCESS_MODULE_KEY } from '../components/injection/source-secrets.ts'
 import { REASONS } from '../condition-types.ts'
 import type { Material, ProcessModuleConfig } from '../render-input.ts'
 import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
+
+/** The key of the configuration of code modules. */
+export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'
 
 /** Tells whether the Secret is up to date, and so when the environment is asked again. */
 export const BOOTSTRAPPER_CONDITION = 'BootstrapperConfig'

@@ -3,11 +3,13 @@ import { isProxyAddress } from '@reeve/http'
 import { activeGateUsesProxy } from '../../../api/dynakube/active-gate-facts.ts'
 import { hasProxy, oneAgentUsesProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../../api/latest.ts'
-import { CUSTOM_PROPERTIES_KEY } from '../components/active-gate/custom-properties.ts'
 import { InvalidProxyError, proxyParts } from '../components/connection/proxy-secret.ts'
 import type { NamespaceView } from '../namespace-view.ts'
 import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
+
+/** The key of the settings of gateways, in the user's Secret and in the operator's. */
+export const CUSTOM_PROPERTIES_KEY = 'customProperties'
 
 /** What a DynaKube refers to is not there. */
 export class ReferenceNotFoundError extends Error {

@@ -1,5 +1,5 @@
 /** Settings of the environment that the operator reads or makes for features. */
-import { hasLogMonitoring, hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
+import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
 import { featureFlags } from '../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
@@ -15,11 +15,6 @@ export const needsEnrichmentRules = (dynakube: DynaKube): boolean =>
 export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
   const { draft, environment, signal } = pass
   const type = CONDITIONS.enrichmentRules
-  if (!needsEnrichmentRules(draft.dynakube)) {
-    if (draft.condition(type) !== undefined) draft.update({ metadataEnrichment: undefined })
-    draft.remove(type)
-    return
-  }
   if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The rules are looked up')
   if (missingOptionalScopes(pass, 'settings.read').length > 0) {
@@ -43,10 +38,6 @@ export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
 export async function createLogRule(pass: Pass): Promise<void> {
   const { draft, environment, signal } = pass
   const type = CONDITIONS.logMonitoringSettings
-  if (!hasLogMonitoring(draft.dynakube)) {
-    draft.remove(type)
-    return
-  }
   if (!mayAskFor(pass, type, 'settings.read', 'settings.write')) return
   // Restarts the clock of the condition: the environment is asked once per request threshold, not from then on.
   draft.set(type, 'False', REASONS.statusOutdated, 'The rule is looked up')

@@ -1,19 +1,12 @@
 /** Which versions of agents, code modules and gateways to run. */
 import { formatTime } from '@reeve/runtime'
-import { hasActiveGate } from '../../../api/dynakube/active-gate-facts.ts'
 import {
   defaultActiveGateImage,
   defaultOneAgentImage,
   isApiRequestAllowed,
 } from '../../../api/dynakube/environment-facts.ts'
 import { customCodeModulesImage } from '../../../api/dynakube/feature-facts.ts'
-import {
-  customOneAgentImage,
-  customVersion,
-  isOneAgentAutoUpdated,
-  needsAppInjection,
-  needsOneAgentDaemonSet,
-} from '../../../api/dynakube/one-agent-facts.ts'
+import { customOneAgentImage, customVersion, isOneAgentAutoUpdated } from '../../../api/dynakube/one-agent-facts.ts'
 import {
   CUSTOM_IMAGE_VERSION,
   type VersionedComponent,
@@ -27,6 +20,7 @@ import { codeModules, hostInstaller } from '../../../environment/client/installe
 import { compareAgentVersions, isOlderThan, parseAgentVersion } from '../agent-version.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
 import { isImage } from '../image.ts'
+import type { StatusDraft } from '../status-draft.ts'
 import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
 
@@ -36,7 +30,6 @@ type VersionStatus = NonNullable<DynaKubeStatus['codeModules']>
 interface Target {
   readonly component: VersionedComponent
   readonly condition: string
-  isEnabled(dynakube: DynaKube): boolean
   isAutoUpdated(dynakube: DynaKube): boolean
   customImage(dynakube: DynaKube, hasCsiDriver: boolean): string
   publicImage(pass: Pass): Promise<PublicImage>
@@ -50,7 +43,6 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
   oneAgent: {
     component: 'oneAgent',
     condition: CONDITIONS.oneAgentVersion,
-    isEnabled: needsOneAgentDaemonSet,
     isAutoUpdated: isOneAgentAutoUpdated,
     customImage: customOneAgentImage,
     publicImage: ({ environment, signal }) => environment.images.oneAgent({ signal }),
@@ -61,7 +53,6 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
   codeModules: {
     component: 'codeModules',
     condition: CONDITIONS.codeModulesVersion,
-    isEnabled: needsAppInjection,
     isAutoUpdated: () => true,
     customImage: customCodeModulesImage,
     publicImage: ({ environment, signal }) => environment.images.codeModules({ signal }),
@@ -72,7 +63,6 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
   activeGate: {
     component: 'activeGate',
     condition: CONDITIONS.activeGateVersion,
-    isEnabled: hasActiveGate,
     isAutoUpdated: (dynakube) => featureFlags(dynakube).activeGateUpdates,
     customImage: ({ spec }) => spec.activeGate?.image ?? '',
     publicImage: ({ environment, signal }) => environment.images.activeGate({ signal }),
@@ -100,10 +90,6 @@ export class VersionError extends Error {
 export async function resolveVersion(pass: Pass, component: VersionedComponent): Promise<void> {
   const target = TARGETS[component]
   const { draft } = pass
-  if (!target.isEnabled(draft.dynakube)) {
-    clear(pass, target)
-    return
-  }
   const source = versionSource(draft.dynakube, component, pass.operator.hasCsiDriver)
   if (!isDue(pass, target, source)) return
   try {
@@ -204,7 +190,9 @@ const NOTHING = {
   lastProbeTimestamp: undefined,
 }
 
-function clear({ draft }: Pass, { component, condition }: Target): void {
+/** Takes a version out of the status. */
+export function clearVersion(draft: StatusDraft, of: VersionedComponent): void {
+  const { component, condition } = TARGETS[of]
   draft.remove(condition)
   if (draft.status[component]?.source === undefined) return
   if (component === 'activeGate') draft.updateActiveGate(NOTHING)

@@ -1,6 +1,6 @@
 /** Gateways: a StatefulSet with its tokens and settings. */
 import { ConfigMaps, type PodSpec, Secrets, type StatefulSet, StatefulSets } from '@reeve/kube'
-import { type DesiredObject, desired } from '@reeve/runtime'
+import { type DesiredObject, desired, waiting } from '@reeve/runtime'
 import {
   ACTIVE_GATE_SERVICE_ACCOUNT,
   customPropertiesSecretName,
@@ -14,25 +14,47 @@ import { rawHash } from '../../../hashes.ts'
 import { architecturesOf, linuxNodes, onePerNode } from '../../../placement.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known, NotYetKnownError } from '../../component.ts'
+import { CONDITIONS, REASONS } from '../../condition-types.ts'
 import { volumesOf } from '../../mounted.ts'
+import { created, kept } from '../../object-conditions.ts'
+import { isSetReady } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { AUTH_TOKEN_KEY, resolveAuthToken } from '../../resolve/auth-token.ts'
+import { KeyNotFoundError, resolveCustomProperties } from '../../resolve/referenced.ts'
 import { placementOf } from '../../user-settings.ts'
 import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
+import { kspm } from '../kspm/kspm.ts'
+import { activeGateVersion } from '../versions/versions.ts'
 import { activeGateCertificate } from './certificate.ts'
 import { certificateContainer, GATEWAY_CONTAINER, gatewayContainer } from './containers.ts'
 import { renderCustomProperties } from './custom-properties.ts'
 import { gatewayLabels } from './labels.ts'
+import { activeGateAddress } from './service.ts'
 import { CERTIFICATE_FOLDER, gatewayVolumes, isTemporary, servesKspm, temporaryClaim } from './volumes.ts'
 
 const GROUP = 1001
 
-/** The key of the token in its Secret. */
-export const AUTH_TOKEN_KEY = 'auth-token'
-
 /** ActiveGate. */
 export const activeGate: Component = {
   name: 'ActiveGate',
-  reads: [activeGateTenantSecret, activeGateCertificate],
+  needs: [activeGateTenantSecret, activeGateVersion, activeGateAddress, activeGateCertificate],
+  after: [kspm],
+  isEnabled: hasActiveGate,
+  async resolve(pass) {
+    const { dynakube } = pass.draft
+    const properties = resolveCustomProperties(dynakube, pass.view)
+    // A token that cannot be kept is not asked for: the next reconcile would ask for another one.
+    if ((dynakube.status.activeGate?.serviceIPs ?? []).length === 0) return waiting('the address of its Service')
+    return { ...properties, ...(await resolveAuthToken(pass)) }
+  },
+  conditions: (dynakube) => [
+    created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate, {
+      unrendered: (failure) => (failure instanceof KeyNotFoundError ? REASONS.kubeApiError : undefined),
+    }),
+    kept(CONDITIONS.activeGateAuthToken, namesOf(dynakube).activeGateAuthTokenSecret),
+    created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
+  ],
+  isReady: (dynakube, cache) => isSetReady(namesOf(dynakube).activeGate, dynakube, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [

@@ -5,14 +5,23 @@ import {
   activeGateTlsSecretName,
   automaticTlsSecretName,
   hasActiveGate,
+  hasActiveGateCertificate,
 } from '../../../../api/dynakube/active-gate-facts.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
+import { CONDITIONS } from '../../condition-types.ts'
+import { created } from '../../object-conditions.ts'
+import { resolveActiveGateCertificate } from '../../resolve/generated.ts'
 import { gatewayPartLabels } from './labels.ts'
+import { activeGateAddress } from './service.ts'
 
 /** The Secret with the certificate, unless the user has one or wants none. */
 export const activeGateCertificate: Component = {
   name: 'ActiveGate certificate',
+  needs: [activeGateAddress],
+  isEnabled: (dynakube) => hasActiveGate(dynakube) && hasActiveGateCertificate(dynakube),
+  resolve: resolveActiveGateCertificate,
+  conditions: (dynakube) => [created(CONDITIONS.activeGateTls, 'Secret', automaticTlsSecretName(dynakube))],
   mayOwn: (dynakube) => [{ resource: Secrets, name: automaticTlsSecretName(dynakube) }],
   render(input) {
     const { dynakube, material } = input

@@ -7,9 +7,7 @@ import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import type { RenderInput } from '../../render-input.ts'
-
-/** The key of the settings, in the user's Secret and in the operator's. */
-export const CUSTOM_PROPERTIES_KEY = 'customProperties'
+import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
 
 const SECTION = '[http.client.internal]'
 

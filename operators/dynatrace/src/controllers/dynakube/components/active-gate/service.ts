@@ -9,6 +9,7 @@ import { gatewayLabels, gatewayPartLabels } from './labels.ts'
 /** The Service of gateways. */
 export const activeGateService: Component = {
   name: 'ActiveGate Service',
+  isEnabled: hasActiveGate,
   mayOwn: (dynakube) => [{ resource: Services, name: namesOf(dynakube).activeGate }],
   render(input) {
     const { dynakube } = input
@@ -35,4 +36,21 @@ export const activeGateService: Component = {
       ),
     ]
   },
+}
+
+/** The addresses of that Service, in the status: agents, certificates and collectors name them. */
+export const activeGateAddress: Component = {
+  name: 'ActiveGate address',
+  needs: [activeGateService],
+  isEnabled: hasActiveGate,
+  mayOwn: () => [],
+  resolve({ draft, view }) {
+    const addresses = view.serviceIPs(namesOf(draft.dynakube).activeGate)
+    if (addresses.join() !== draft.status.activeGate?.serviceIPs?.join()) {
+      draft.updateActiveGate({ serviceIPs: [...addresses] })
+    }
+    return undefined
+  },
+  render: () => [],
+  disable: (draft) => draft.updateActiveGate({ serviceIPs: undefined }),
 }

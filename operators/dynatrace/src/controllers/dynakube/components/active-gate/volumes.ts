@@ -12,8 +12,9 @@ import type { DynaKube } from '../../../../api/latest.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../claims.ts'
 import type { Mounted } from '../../mounted.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
 import { claimFrom } from '../../user-settings.ts'
-import { CUSTOM_PROPERTIES_KEY, customPropertiesText } from './custom-properties.ts'
+import { customPropertiesText } from './custom-properties.ts'
 
 /** The folder of the gateway, below which most of its volumes are. */
 export const GATEWAY_FOLDER = '/var/lib/dynatrace/gateway'

@@ -11,6 +11,7 @@ import { modeNameOf } from '../one-agent/containers.ts'
 /** The ConfigMap that containers read the origin of their deployment from. */
 export const deploymentMetadata: Component = {
   name: 'deployment metadata',
+  isEnabled: (dynakube) => needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube),
   mayOwn: (dynakube) => [{ resource: ConfigMaps, name: namesOf(dynakube).deploymentMetadata }],
   render(input) {
     const data = dataOf(input)

@@ -25,6 +25,7 @@ export class InvalidProxyError extends Error {
 /** The Secret with the proxy. */
 export const proxySecret: Component = {
   name: 'proxy',
+  isEnabled: (dynakube) => oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube),
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).proxySecret }],
   render({ dynakube, material }) {
     if (!oneAgentUsesProxy(dynakube) && !activeGateUsesProxy(dynakube)) return []

@@ -8,7 +8,10 @@ import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
+import { CONDITIONS } from '../../condition-types.ts'
+import { created } from '../../object-conditions.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.ts'
 
 /** Whether images of the environment may be pulled. */
 export const needsPullSecret = (dynakube: DynaKube): boolean =>
@@ -17,6 +20,18 @@ export const needsPullSecret = (dynakube: DynaKube): boolean =>
 /** The Secret that pods name to pull from the environment. */
 export const pullSecret: Component = {
   name: 'pull secret',
+  after: [activeGateTenantSecret, oneAgentTenantSecret],
+  isEnabled: needsPullSecret,
+  conditions: (dynakube) => [created(CONDITIONS.pullSecret, 'Secret', namesOf(dynakube).pullSecret)],
+  /** It names the tenant, which both connections tell: it waits when neither did. */
+  resolve({ draft }, { outcomeOf }) {
+    const { oneAgent: agent, activeGate: gateway } = draft.status
+    if (agent?.connectionInfoStatus?.tenantUUID || gateway?.connectionInfoStatus?.tenantUUID) return undefined
+    const connections = [oneAgentTenantSecret, activeGateTenantSecret].map((connection) => outcomeOf(connection))
+    const failed = connections.find((outcome) => outcome?.failure !== undefined)
+    if (failed?.failure !== undefined) throw failed.failure
+    return connections.find((outcome) => outcome?.waiting !== undefined)?.waiting
+  },
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).pullSecret }],
   render(input) {
     const { dynakube } = input

@@ -8,33 +8,47 @@ import { needsAppInjection, needsOneAgentDaemonSet } from '../../../../api/dynak
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
-
-/** The key of the token in both Secrets. */
-export const TENANT_TOKEN_KEY = 'tenant-token'
+import { CONDITIONS } from '../../condition-types.ts'
+import { kept } from '../../object-conditions.ts'
+import {
+  resolveActiveGateConnection,
+  resolveOneAgentConnection,
+  TENANT_TOKEN_KEY,
+} from '../../resolve/connection-info.ts'
 
 /** Whether anything connects the way agents do. */
-export const needsOneAgentConnection = (dynakube: DynaKube): boolean =>
+const needsOneAgentConnection = (dynakube: DynaKube): boolean =>
   needsAppInjection(dynakube) || needsOneAgentDaemonSet(dynakube) || hasLogMonitoring(dynakube)
-
-/** The token of agents. */
-export const oneAgentTenantSecret: Component = {
-  name: 'OneAgent connection',
-  mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).oneAgentTenantSecret }],
-  render({ dynakube, material }) {
-    if (!needsOneAgentConnection(dynakube)) return []
-    const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the environment')
-    return [tenantSecret(dynakube, namesOf(dynakube).oneAgentTenantSecret, token)]
-  },
-}
 
 /** The token of gateways. */
 export const activeGateTenantSecret: Component = {
   name: 'ActiveGate connection',
+  isEnabled: hasActiveGate,
+  resolve: resolveActiveGateConnection,
+  conditions: (dynakube) => [kept(CONDITIONS.activeGateConnection, namesOf(dynakube).activeGateTenantSecret)],
+  disable: (draft) => draft.updateActiveGate({ connectionInfoStatus: undefined }),
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).activeGateTenantSecret }],
   render({ dynakube, material }) {
     if (!hasActiveGate(dynakube)) return []
     const token = known(material.activeGateTenantToken, 'ActiveGate', 'the token of the environment')
     return [tenantSecret(dynakube, namesOf(dynakube).activeGateTenantSecret, token)]
+  },
+}
+
+/** The token of agents. */
+export const oneAgentTenantSecret: Component = {
+  name: 'OneAgent connection',
+  // Of two failures, that of gateways is told.
+  after: [activeGateTenantSecret],
+  isEnabled: needsOneAgentConnection,
+  resolve: resolveOneAgentConnection,
+  conditions: (dynakube) => [kept(CONDITIONS.oneAgentConnection, namesOf(dynakube).oneAgentTenantSecret)],
+  disable: (draft) => draft.updateOneAgent({ connectionInfoStatus: undefined }),
+  mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).oneAgentTenantSecret }],
+  render({ dynakube, material }) {
+    if (!needsOneAgentConnection(dynakube)) return []
+    const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the environment')
+    return [tenantSecret(dynakube, namesOf(dynakube).oneAgentTenantSecret, token)]
   },
 }
 

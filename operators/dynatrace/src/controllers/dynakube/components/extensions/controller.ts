@@ -2,7 +2,7 @@
 import { type Container, type EnvVar, type PodSpec, type StatefulSet, StatefulSets } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { hasExtensions } from '../../../../api/dynakube/feature-facts.ts'
+import { hasExtensions, hasPrometheus } from '../../../../api/dynakube/feature-facts.ts'
 import {
   EXTENSION_CONTROLLER_PORT,
   extensionControllerHost,
@@ -18,11 +18,17 @@ import { encodeSecret } from '../../../secret-data.ts'
 import { restricted } from '../../../security-context.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../claims.ts'
 import { type Component, known } from '../../component.ts'
+import { REASONS } from '../../condition-types.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
+import { created } from '../../object-conditions.ts'
+import { isSetReady } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
+import { activeGateAddress } from '../active-gate/service.ts'
+import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
 import { controllerLabels, EXTENSION_CONTROLLER, EXTENSION_TOKEN_KEYS } from './names.ts'
 import { extensions, extensionsTlsData } from './shared.ts'
 
@@ -36,7 +42,17 @@ const RUNTIME = 'agent-runtime'
 /** The extension controller. */
 export const extensionController: Component = {
   name: 'extension controller',
-  reads: [extensions],
+  needs: [extensions],
+  after: [activeGateTenantSecret, activeGateAddress],
+  isEnabled: hasExtensions,
+  conditions: (dynakube) => [
+    created('ExtensionControllerStatefulSet', 'StatefulSet', namesOf(dynakube).extensionController, {
+      unrendered: (failure) => (failure instanceof ReferenceNotFoundError ? REASONS.kubeApiError : undefined),
+      whileWaiting: 'StatefulSetOutdated',
+    }),
+  ],
+  isReady: (dynakube, cache) =>
+    !hasPrometheus(dynakube) || isSetReady(namesOf(dynakube).extensionController, dynakube, cache),
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).extensionController }],
   render: (input) => (hasExtensions(input.dynakube) ? [renderStatefulSet(input)] : []),
 }

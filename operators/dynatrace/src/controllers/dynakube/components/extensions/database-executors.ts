@@ -1,6 +1,7 @@
 /** The executors that query databases for extensions: one Deployment per database. */
 import { type Container, type Deployment, Deployments, ownValue, type PodSpec } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
+import { hasDatabases } from '../../../../api/dynakube/feature-facts.ts'
 import {
   databaseExecutorName,
   EXTENSION_CONTROLLER_PORT,
@@ -17,6 +18,7 @@ import type { Component } from '../../component.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { fromField } from '../../prioritised.ts'
+import { isExecutorReady } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { affinityFrom, mountsFrom, placementOf, resourcesFrom, volumesFrom } from '../../user-settings.ts'
 import { EXTENSION_TOKEN_KEYS } from './names.ts'
@@ -37,7 +39,27 @@ const databasesOf = ({ spec }: DynaKube): readonly Database[] => spec.extensions
 /** Executors of SQL extensions. */
 export const databaseExecutors: Component = {
   name: 'database executors',
-  reads: [extensions],
+  needs: [extensions],
+  isEnabled: hasDatabases,
+  /** How many there are right now: an autoscaler must not be overruled. */
+  resolve({ draft, view }) {
+    const live = databasesOf(draft.dynakube).map(({ id }) => [
+      id,
+      view.replicas(databaseExecutorName(draft.dynakube, id)),
+    ])
+    return { databaseReplicas: Object.fromEntries(live.filter(([, replicas]) => replicas !== undefined)) }
+  },
+  conditions: () => [
+    {
+      type: 'DatabaseDatasourcesAvailable',
+      name: undefined,
+      reason: 'DeploymentsApplied',
+      verb: 'applied',
+      tellsGeneration: true,
+    },
+  ],
+  isReady: (dynakube, cache) =>
+    databasesOf(dynakube).every(({ id }) => isExecutorReady(databaseExecutorName(dynakube, id), dynakube, cache)),
   mayOwn: (dynakube) =>
     databasesOf(dynakube).map(({ id }) => ({ resource: Deployments, name: databaseExecutorName(dynakube, id) })),
   render: (input) => databasesOf(input.dynakube).map((database) => renderDeployment(input, database)),

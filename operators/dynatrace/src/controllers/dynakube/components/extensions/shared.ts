@@ -6,7 +6,10 @@ import { EXTENSION_CONTROLLER_PORT, extensionControllerTlsSecretName, namesOf } 
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
+import { CONDITIONS } from '../../condition-types.ts'
+import { created } from '../../object-conditions.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
+import { resolveExtensions } from '../../resolve/generated.ts'
 import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { controllerLabels, controllerPartLabels, EXTENSION_TOKEN_KEYS } from './names.ts'
 
@@ -18,6 +21,13 @@ const hasOwnCertificate = ({ spec }: DynaKube): boolean =>
 /** Everything that the controller and those who talk to it need. */
 export const extensions: Component = {
   name: 'extensions',
+  isEnabled: hasExtensions,
+  resolve: resolveExtensions,
+  conditions: (dynakube) => [
+    created('ExtensionsSecret', 'Secret', namesOf(dynakube).extensionsTokenSecret),
+    created('ExtensionsService', 'Service', namesOf(dynakube).extensionController),
+    created(CONDITIONS.extensionsTls, 'Secret', automaticTlsSecretName(dynakube)),
+  ],
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [

@@ -4,13 +4,23 @@ import { hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-f
 import { hasOtlpExporter } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf, tokensSecretName } from '../../../../api/dynakube/names.ts'
 import { type Component, known } from '../../component.ts'
+import { copied } from '../../object-conditions.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
 import { TokenError } from '../../resolve/tokens.ts'
+import { activeGateCertificate } from '../active-gate/certificate.ts'
 import { sourceSecret } from './source-secret.ts'
 
 /** The configuration of exporters. It fails without a token of its own, which must not stop code modules. */
 export const exporters: Component = {
   name: 'exporters',
+  after: [activeGateCertificate],
+  isEnabled: hasOtlpExporter,
+  conditions: (dynakube) => [
+    copied('OTLPExporterConfigSecret', namesOf(dynakube).otlpExporterConfig, {
+      unrendered: (failure) => (failure instanceof TokenError ? 'SecretGenerationFailed' : undefined),
+    }),
+    copied('OTLPExporterCertsConfig', namesOf(dynakube).otlpExporterCerts),
+  ],
   mayOwn(dynakube) {
     const { otlpExporterConfig, otlpExporterCerts } = namesOf(dynakube)
     return [otlpExporterConfig, otlpExporterCerts].map((name) => ({ resource: Secrets, name }))

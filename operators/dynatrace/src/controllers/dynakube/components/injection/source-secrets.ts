@@ -6,17 +6,28 @@ import { claimsNamespaces } from '../../../../api/dynakube/namespace-claims.ts'
 import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { Component } from '../../component.ts'
+import { copied } from '../../object-conditions.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
+import { BOOTSTRAPPER_CONDITION, PROCESS_MODULE_KEY, resolveProcessModules } from '../../resolve/process-modules.ts'
+import { activeGateCertificate } from '../active-gate/certificate.ts'
+import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { enrichmentRules } from '../settings/settings.ts'
+import { codeModulesVersion } from '../versions/versions.ts'
 import { clientConfig, endpointProperties } from './client-files.ts'
 import { processModuleFile } from './process-module-file.ts'
 import { sourceSecret } from './source-secret.ts'
 
-/** The key of the configuration of code modules. */
-export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'
-
 /** Injection of code modules and metadata. */
 export const injection: Component = {
   name: 'injection',
+  needs: [oneAgentTenantSecret, codeModulesVersion, enrichmentRules],
+  after: [activeGateCertificate],
+  isEnabled: claimsNamespaces,
+  resolve: resolveProcessModules,
+  conditions: (dynakube) => [
+    copied(BOOTSTRAPPER_CONDITION, namesOf(dynakube).bootstrapperConfig),
+    copied('BootstrapperCertsConfig', namesOf(dynakube).bootstrapperCerts),
+  ],
   mayOwn(dynakube) {
     const { bootstrapperConfig: config, bootstrapperCerts: certs } = namesOf(dynakube)
     return [config, certs].map((name) => ({ resource: Secrets, name }))

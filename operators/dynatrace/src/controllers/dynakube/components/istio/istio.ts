@@ -6,12 +6,29 @@ import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { coreLabels } from '../../../labels.ts'
 import type { Component } from '../../component.ts'
+import { CONDITIONS } from '../../condition-types.ts'
+import type { ObjectCondition } from '../../object-conditions.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { activeGateTenantSecret, oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 import { agentHosts, apiHosts, gatewayHosts, type MeshHost } from './mesh-hosts.ts'
 import { ServiceEntries, type ServiceEntrySpec, type VirtualServiceSpec, VirtualServices } from './resources.ts'
 
 /** Whose traffic it is; part of names and labels. */
 type Sender = 'operator' | 'oneagent' | 'activegate'
+
+/** A DynaKube asks for Istio in a cluster without it. */
+export class IstioMissingError extends Error {
+  readonly code = 'ISTIO_MISSING'
+  override readonly name = 'IstioMissingError'
+
+  constructor(cause: unknown) {
+    super(
+      'spec.enableIstio is true, but the cluster has no ServiceEntries and VirtualServices ' +
+        '(networking.istio.io/v1beta1); install Istio or switch it off',
+      { cause },
+    )
+  }
+}
 
 /** Whether objects of Istio are asked for. */
 export const hasIstio = ({ spec }: DynaKube): boolean => spec.enableIstio === true
@@ -19,19 +36,37 @@ export const hasIstio = ({ spec }: DynaKube): boolean => spec.enableIstio === tr
 /** The operator's own way to the API. It is opened before the first call. */
 export const istioForApi = component('Istio for the API', 'operator', apiHosts)
 
-/** The way of injected code modules. */
-export const istioForCodeModules = component('Istio for code modules', 'oneagent', (dynakube) =>
-  needsAppInjection(dynakube) ? agentHosts(dynakube) : [],
-)
+/** The way of injected code modules, which may find one that others made. */
+export const istioForCodeModules: Component = {
+  ...component('Istio for code modules', 'oneagent', (dynakube) =>
+    needsAppInjection(dynakube) ? agentHosts(dynakube) : [],
+  ),
+  needs: [oneAgentTenantSecret],
+  isOptional: true,
+  conditions: () => [applied(CONDITIONS.istioForCodeModules)],
+}
 
 /** The way of gateways. */
-export const istioForActiveGate = component('Istio for ActiveGate', 'activegate', (dynakube) =>
-  hasActiveGate(dynakube) ? gatewayHosts(dynakube) : [],
-)
+export const istioForActiveGate: Component = {
+  ...component('Istio for ActiveGate', 'activegate', (dynakube) =>
+    hasActiveGate(dynakube) ? gatewayHosts(dynakube) : [],
+  ),
+  needs: [activeGateTenantSecret],
+  conditions: () => [applied(CONDITIONS.istioForActiveGate)],
+}
+
+const applied = (type: string): ObjectCondition => ({
+  type,
+  name: undefined,
+  reason: `${type}Changed`,
+  failureReason: `${type}Failed`,
+  verb: 'applied',
+})
 
 function component(name: string, sender: Sender, hostsOf: (dynakube: DynaKube) => readonly MeshHost[]): Component {
   return {
     name,
+    isEnabled: hasIstio,
     mayOwn(dynakube) {
       const { ips, names } = objectNames(dynakube, sender)
       return [

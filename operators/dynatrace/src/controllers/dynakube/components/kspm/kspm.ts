@@ -6,18 +6,31 @@ import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { coreLabels } from '../../../labels.ts'
 import { linuxNodes } from '../../../placement.ts'
-import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
+import { created } from '../../object-conditions.ts'
+import { isOnEveryNode } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { kspmTokenData, resolveKspm } from '../../resolve/generated.ts'
 import { nodeAffinityFrom } from '../../user-settings.ts'
+import { activeGateAddress } from '../active-gate/service.ts'
+import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 import { collectorPod } from './pod.ts'
-
-/** The key of the shared token in its Secret. */
-export const KSPM_TOKEN_KEY = 'kspm-token'
 
 /** KSPM. */
 export const kspm: Component = {
   name: 'KSPM',
+  after: [oneAgentTenantSecret, activeGateAddress],
+  isEnabled: hasKspm,
+  /** Waits with the agents, while there is nowhere to connect to. */
+  resolve: (pass, { outcomeOf }) => outcomeOf(oneAgentTenantSecret)?.waiting ?? resolveKspm(pass),
+  disable(draft) {
+    if (draft.status.kspm !== undefined) draft.update({ kspm: undefined })
+  },
+  conditions: (dynakube) => [
+    created('KSPMTokenSecret', 'Secret', namesOf(dynakube).kspmTokenSecret),
+    created('NodeConfigCollectorDaemonSet', 'DaemonSet', namesOf(dynakube).nodeConfigCollector),
+  ],
+  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).nodeConfigCollector, dynakube, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
@@ -34,9 +47,6 @@ export const kspm: Component = {
 function labelsOf({ dynakube, operator }: RenderInput) {
   return coreLabels({ owner: dynakube.metadata.name ?? '', component: 'kspm', operatorVersion: operator.version })
 }
-
-/** The data of the Secret with the token, as it is stored. */
-export const kspmTokenData = (token: string): Record<string, string> => encodeSecret({ [KSPM_TOKEN_KEY]: token })
 
 function renderToken(input: RenderInput): DesiredObject {
   const { dynakube, material } = input

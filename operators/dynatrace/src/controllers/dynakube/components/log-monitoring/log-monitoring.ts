@@ -10,7 +10,11 @@ import { coreLabels } from '../../../labels.ts'
 import { linuxNodes } from '../../../placement.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import type { Component } from '../../component.ts'
+import { created } from '../../object-conditions.ts'
+import { isOnEveryNode } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { activeGateAddress } from '../active-gate/service.ts'
+import { clusterEntity } from '../cluster/cluster.ts'
 import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 import { deploymentConf, noProxyOf } from './deployment-conf.ts'
 import { logAgentPod } from './pod.ts'
@@ -18,7 +22,14 @@ import { logAgentPod } from './pod.ts'
 /** Log monitoring without OneAgent. */
 export const logMonitoring: Component = {
   name: 'log monitoring',
-  reads: [oneAgentTenantSecret],
+  needs: [oneAgentTenantSecret],
+  after: [clusterEntity, activeGateAddress],
+  isEnabled: hasStandaloneLogMonitoring,
+  conditions: (dynakube) => [
+    created('LogMonitoringConfig', 'Secret', namesOf(dynakube).logMonitoringConfig),
+    created('LogMonitoringDaemonSet', 'DaemonSet', namesOf(dynakube).logMonitoring),
+  ],
+  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).logMonitoring, dynakube, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [

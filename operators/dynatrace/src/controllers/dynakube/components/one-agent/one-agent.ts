@@ -11,12 +11,17 @@ import { appLabels } from '../../../labels.ts'
 import { architecturesOf, linuxNodes } from '../../../placement.ts'
 import { parseAgentVersion } from '../../agent-version.ts'
 import type { Component } from '../../component.ts'
+import { created } from '../../object-conditions.ts'
+import { isOnEveryNode } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { placementOf } from '../../user-settings.ts'
+import { activeGateAddress } from '../active-gate/service.ts'
+import { clusterEntity } from '../cluster/cluster.ts'
 import { deploymentMetadata } from '../connection/deployment-metadata.ts'
 import { proxySecret } from '../connection/proxy-secret.ts'
 import { pullSecret } from '../connection/pull-secret.ts'
 import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { oneAgentVersion } from '../versions/versions.ts'
 import { AGENT_CONTAINER, agentContainer, metadataContainer, modeNameOf } from './containers.ts'
 import { agentVolumes } from './volumes.ts'
 
@@ -37,7 +42,15 @@ export class InvalidAgentVersionError extends Error {
 /** OneAgent in the modes that run on nodes. */
 export const oneAgent: Component = {
   name: 'OneAgent',
-  reads: [deploymentMetadata, proxySecret, oneAgentTenantSecret, pullSecret],
+  needs: [deploymentMetadata, proxySecret, oneAgentTenantSecret, pullSecret, oneAgentVersion],
+  after: [clusterEntity, activeGateAddress],
+  isEnabled: needsOneAgentDaemonSet,
+  conditions: (dynakube) => [
+    created('OneAgentDaemonSet', 'DaemonSet', namesOf(dynakube).oneAgent, {
+      unrendered: (failure) => (failure instanceof InvalidAgentVersionError ? 'DaemonSetGenerationFailed' : undefined),
+    }),
+  ],
+  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).oneAgent, dynakube, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [

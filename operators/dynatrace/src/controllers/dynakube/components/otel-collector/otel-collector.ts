@@ -19,15 +19,20 @@ import { hashOf } from '../../../hashes.ts'
 import { linuxNodes, onePerNode } from '../../../placement.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
+import { REASONS } from '../../condition-types.ts'
 import { imageOf } from '../../image.ts'
 import { mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
+import { created } from '../../object-conditions.ts'
 import { fromField } from '../../prioritised.ts'
+import { isSetReady } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
-import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
+import { ReferenceNotFoundError, resolveTelemetryCertificate } from '../../resolve/referenced.ts'
 import { placementOf, resourcesFrom } from '../../user-settings.ts'
+import { clusterEntity } from '../cluster/cluster.ts'
 import { extensionsSecretHash } from '../extensions/controller.ts'
 import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
+import { extensions } from '../extensions/shared.ts'
 import { COLLECTOR, CONFIG_FILE, collectorLabels, ENDPOINT_KEY, FOLDERS } from './names.ts'
 import { collectorConfigData, telemetryIngest } from './telemetry-ingest.ts'
 import { collectorVolumes } from './volumes.ts'
@@ -37,7 +42,17 @@ const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
 /** The OpenTelemetry collector. */
 export const otelCollector: Component = {
   name: 'OpenTelemetry collector',
-  reads: [telemetryIngest],
+  needs: [telemetryIngest],
+  after: [extensions, clusterEntity],
+  isEnabled: (dynakube) => hasPrometheus(dynakube) || hasTelemetryIngest(dynakube),
+  resolve: ({ draft, view }) => resolveTelemetryCertificate(draft.dynakube, view),
+  conditions: (dynakube) => [
+    created('OtelStatefulSet', 'StatefulSet', namesOf(dynakube).otelCollector, {
+      unrendered: (failure) => (failure instanceof ReferenceNotFoundError ? REASONS.kubeApiError : undefined),
+    }),
+  ],
+  isReady: (dynakube, cache) =>
+    !hasPrometheus(dynakube) || isSetReady(namesOf(dynakube).otelCollector, dynakube, cache),
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
   render(input) {
     const { dynakube, material } = input

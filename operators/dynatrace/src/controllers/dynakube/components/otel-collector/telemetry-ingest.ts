@@ -2,21 +2,37 @@
 import { ConfigMaps, ownValue, Services } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { TenantUnknownError, tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { yamlText } from '../../../yaml-text.ts'
 import type { Component } from '../../component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
+import { configured, created } from '../../object-conditions.ts'
 import type { RenderInput } from '../../render-input.ts'
-import { collectorConfig } from './config.ts'
+import { activeGateAddress } from '../active-gate/service.ts'
+import { activeGateTenantSecret, oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { collectorConfig, UnknownProtocolError } from './config.ts'
 import { CONFIG_FILE, collectorLabels, collectorPartLabels, ENDPOINT_KEY } from './names.ts'
 import { PROTOCOLS } from './protocols.ts'
+
+const GENERATION_FAILED = 'ConfigMapGenerationFailed'
 
 /** Telemetry ingest. */
 export const telemetryIngest: Component = {
   name: 'telemetry ingest',
+  after: [activeGateTenantSecret, oneAgentTenantSecret, activeGateAddress],
+  isEnabled: hasTelemetryIngest,
+  conditions: (dynakube) => [
+    created('OTELCService', 'Service', telemetryIngestServiceName(dynakube)),
+    configured('OtelpApiEndpointConfigMap', FIXED_NAMES.otlpApiEndpoint, {
+      unrendered: (failure) => (failure instanceof TenantUnknownError ? GENERATION_FAILED : undefined),
+    }),
+    configured('OTELCConfigurationConfigMap', namesOf(dynakube).otelCollectorConfig, {
+      unrendered: (failure) => (failure instanceof UnknownProtocolError ? GENERATION_FAILED : undefined),
+    }),
+  ],
   mayOwn: (dynakube) => [
     { resource: Services, name: telemetryIngestServiceName(dynakube) },
     { resource: ConfigMaps, name: FIXED_NAMES.otlpApiEndpoint },

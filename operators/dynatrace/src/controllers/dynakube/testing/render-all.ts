@@ -1,9 +1,9 @@
-/** Renders all components, each on its own: one that cannot be worked out does not stop the others. */
+/** Renders all components without a cluster, each with the failures of those that it needs, as the engine does. */
 import type { DesiredObject } from '@reeve/runtime'
-import { withTemplateHash } from '../template-hash.ts'
-import type { Component } from './component.ts'
-import { COMPONENTS } from './components.ts'
-import type { RenderInput } from './render-input.ts'
+import { withTemplateHash } from '../../template-hash.ts'
+import type { Component } from '../component.ts'
+import { COMPONENTS } from '../components.ts'
+import type { RenderInput } from '../render-input.ts'
 
 /** A component with what became of it. */
 export interface Rendered {
@@ -42,8 +42,9 @@ function renderOne(
 ): Rendered {
   if (held !== undefined) return { component, objects: [], failure: held }
   try {
+    if (!(component.isEnabled?.(input.dynakube) ?? true)) return { component, objects: [] }
     const objects = component.render(input).map(withTemplateHash)
-    const [lacking] = component.reads?.flatMap((read) => failures.get(read) ?? []) ?? []
+    const [lacking] = component.needs?.flatMap((need) => failures.get(need) ?? []) ?? []
     // What is switched off lacks nothing, and goes.
     if (lacking !== undefined && objects.length > 0) return { component, objects: [], failure: lacking }
     return { component, objects }
