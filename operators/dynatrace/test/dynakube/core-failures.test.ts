@@ -2,6 +2,7 @@
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { selfSigned } from '../../src/controllers/dynakube/resolve/self-signed.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
@@ -12,7 +13,7 @@ const MINUTE = 60_000
 
 const TENANTS = [
   ...['broken', 'busy', 'limited', 'picky', 'halved', 'first', 'later', 'refused', 'robbed', 'keeping', 'injecting'],
-  ...['retried', 'proxied', 'garbled', 'astray', 'ignoring'],
+  ...['retried', 'proxied', 'garbled', 'astray', 'ignoring', 'unnamed'],
 ]
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
 
@@ -21,6 +22,10 @@ beforeAll(async () => {
   stage = await setStage(TENANTS, {
     // What fails fails at once: patience within a call has tests of its own.
     connect: (options) => createEnvironmentClient({ ...options, retries: NO_RETRIES }),
+    selfSigned: (subject, clock) =>
+      subject.commonName.startsWith('unnamed-')
+        ? Promise.reject(new Error('"not-an-address" is not an IP address'))
+        : selfSigned(subject, clock),
   })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
@@ -112,6 +117,16 @@ describe('an environment that asks for patience with some call', () => {
       expect((await stage.read('picky')).status).toEqual(status)
       trouble.remove()
     }
+  })
+})
+
+describe('a certificate that cannot be made', () => {
+  it('stops the gateways that need it and nothing else', async () => {
+    await stage.create('unnamed', { ...hosts, ...gateway })
+    await inError(stage, 'unnamed')
+    expect(await stage.condition('unnamed', 'TLSSecret')).toMatchObject({ reason: 'SecretGenerationFailed' })
+    expect(await stage.condition('unnamed', 'OneAgentDaemonSet')).toMatchObject({ reason: 'DaemonSetCreated' })
+    expect(await find(stage, StatefulSets, 'unnamed-activegate')).toBeUndefined()
   })
 })
 

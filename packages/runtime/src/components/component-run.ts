@@ -53,12 +53,18 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   readonly #desired: DesiredObject[] = []
   readonly #changes: Change[] = []
   readonly #disposables = new AsyncDisposableStack()
+  #isPruned = false
 
   constructor(parts: RunParts<Primary, Dependencies>, request: ReconcileRequest<Primary>, owner: Stored<Primary>) {
     this.#parts = parts
     this.#request = request
     this.#owner = owner
     this.reporter = new Reporter(owner, request.clock)
+  }
+
+  /** Whether everything is gone that no component wants. */
+  get isPruned(): boolean {
+    return this.#isPruned
   }
 
   /**
@@ -252,6 +258,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   async #prune(): Promise<readonly Error[]> {
     const retained = this.#retained()
     if (retained === 'everything') return []
+    this.#isPruned = true
     const { client, signal } = this.#request
     const { owned, onDemand, elsewhere, fieldManager } = this.#parts
     const kinds = [...owned, ...(onDemand?.isReadable ? onDemand.kinds : [])]
@@ -267,6 +274,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
         this.#changes.push(change)
         onDemand?.record([change])
       } catch (error) {
+        this.#isPruned = false
         failures.push(this.#asFailure(error))
       }
     }
@@ -277,8 +285,9 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   #retained(): ReadonlySet<string> | 'everything' {
     const names: string[] = []
     for (const [component, { state, objects }] of this.#outcomes) {
-      // A later wave may still need what an earlier one stops wanting.
-      if (objects.some((object) => object.state === 'pending')) return 'everything'
+      // Until what is desired is ready, what was there before may still be needed.
+      if (objects.some((object) => object.state === 'pending' && object.desired.isReady !== undefined))
+        return 'everything'
       if (state !== 'waiting' && state !== 'failed') continue
       if (component.mayOwn === undefined) return 'everything'
       const owned = component.mayOwn(this.#owner)

@@ -150,7 +150,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const owner = await this.#withFinalizer(request, object)
     const run = await this.#open(request, owner)
     const result = await run.run()
-    this.#onDemand?.finish(owner)
+    if (run.isPruned) this.#onDemand?.finish(owner)
     return this.#report(request, owner, run.reporter, result)
   }
 

@@ -228,7 +228,9 @@ async function update(
       resourceVersion = await migrateToApply(client, resource, action.live, fieldManager, signal)
     }
     if (action.removal !== undefined) {
-      const patch = { ...action.removal, metadata: { uid, resourceVersion } }
+      const { metadata } = action.removal
+      const guard = { ...(metadata as object | undefined), uid, resourceVersion }
+      const patch = { ...action.removal, metadata: guard }
       const cleared = await client.patch(
         resource,
         keyOf(action.live),

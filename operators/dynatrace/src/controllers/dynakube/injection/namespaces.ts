@@ -99,6 +99,12 @@ export function copiesIn(
     if (name === undefined) return []
     const { labels = {} } = object.metadata
     const { data = {} } = object as Secret // all sources are Secrets
-    return [desired(Secrets, { metadata: { namespace, name, labels }, data }, { onForeign: 'adopt', sole: ['data'] })]
+    return [
+      desired(
+        Secrets,
+        { metadata: { namespace, name, labels }, data },
+        { onForeign: 'adopt', sole: ['data', 'metadata.labels'] },
+      ),
+    ]
   })
 }

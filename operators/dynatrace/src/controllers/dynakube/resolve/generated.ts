@@ -8,10 +8,12 @@ import {
 import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube/names.ts'
 import { hashOf } from '../../hashes.ts'
 import { encodeSecret } from '../../secret-data.ts'
-import { EXTENSION_TOKEN_KEYS } from '../components/extensions/names.ts'
 import { CONDITIONS } from '../condition-types.ts'
 import type { KeyPair, Material, SecretData } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
+
+/** Keys of the Secret with the tokens of extensions. */
+export const EXTENSION_TOKEN_KEYS = { controller: 'eec.token', datasource: 'datasource.token' } as const
 
 /** The key of the token of KSPM in its Secret. */
 export const KSPM_TOKEN_KEY = 'kspm-token'

@@ -25,11 +25,12 @@ import { activeGateHost } from '../../no-proxy.ts'
 import { created } from '../../object-conditions.ts'
 import { isSetReady } from '../../readiness.ts'
 import type { RenderInput } from '../../render-input.ts'
+import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
 import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
 import { activeGateAddress } from '../active-gate/service.ts'
 import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
-import { controllerLabels, EXTENSION_CONTROLLER, EXTENSION_TOKEN_KEYS } from './names.ts'
+import { controllerLabels, EXTENSION_CONTROLLER } from './names.ts'
 import { extensions, extensionsTlsData } from './shared.ts'
 
 const USER = 1001

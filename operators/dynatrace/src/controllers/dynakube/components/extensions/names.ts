@@ -6,9 +6,6 @@ import type { RenderInput } from '../../render-input.ts'
 /** The application that controls extensions. */
 export const EXTENSION_CONTROLLER = 'dynatrace-extension-controller'
 
-/** Keys of the Secret with the tokens of extensions. */
-export const EXTENSION_TOKEN_KEYS = { controller: 'eec.token', datasource: 'datasource.token' } as const
-
 /** Labels of the controller itself. */
 export const controllerLabels = (dynakube: DynaKube): LabelSet =>
   appLabels({

@@ -9,9 +9,9 @@ import { type Component, known } from '../../component.ts'
 import { CONDITIONS } from '../../condition-types.ts'
 import { created } from '../../object-conditions.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
-import { resolveExtensions } from '../../resolve/generated.ts'
+import { EXTENSION_TOKEN_KEYS, resolveExtensions } from '../../resolve/generated.ts'
 import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
-import { controllerLabels, controllerPartLabels, EXTENSION_TOKEN_KEYS } from './names.ts'
+import { controllerLabels, controllerPartLabels } from './names.ts'
 
 const automaticTlsSecretName = (dynakube: DynaKube): string => `${namesOf(dynakube).extensionController}-tls`
 
