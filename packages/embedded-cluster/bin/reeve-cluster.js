@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Says what is missing instead of failing on the first line of TypeScript, then hands over.
-// The default import: an old Node refuses the whole file over a name that its module does not have.
+// Checks the version of Node, which would otherwise fail on the first line of TypeScript, then runs the command.
+// The default import: an old Node rejects the whole file for a name that the module does not export.
 import module from 'node:module'
 
 const [major = 0] = process.versions.node.split('.').map(Number)

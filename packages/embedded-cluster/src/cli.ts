@@ -1,4 +1,4 @@
-/** `reeve-cluster`: starts an embedded cluster alone and keeps it running until it is told to stop. */
+/** `reeve-cluster`: runs an embedded cluster until it is stopped. */
 import { parseArgs } from 'node:util'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 
@@ -6,14 +6,14 @@ const usage = `Usage: reeve-cluster [options]
 
 Starts a Kubernetes API server with simulated nodes and workloads.
 
-  --port <number>           port to listen on (default: a free one)
+  --port <number>           port to listen on (default: an unused one)
   --host <address>          address to listen on (default: 127.0.0.1)
-  --kubeconfig <path>       where to write the kubeconfig (default: ./reeve-cluster.kubeconfig)
-  --data-dir <path>         keep the cluster's state across restarts
+  --kubeconfig <path>       path of the kubeconfig to write (default: ./reeve-cluster.kubeconfig)
+  --data-dir <path>         store the cluster's state in this directory
   --nodes <number>          simulated nodes (default: 3)
   --authorization <mode>    RBAC or AlwaysAllow (default: RBAC)
-  --anonymous-auth          let requests without credentials in, as system:anonymous
-  --no-controllers          only the API server: nothing runs, nothing is collected
+  --anonymous-auth          accept requests without credentials, as system:anonymous
+  --no-controllers          run only the API server, without controllers
   --help                    show this text
 
 Examples:
@@ -21,15 +21,15 @@ Examples:
   reeve-cluster --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
   reeve-cluster --nodes 100 --authorization AlwaysAllow
 
-Exit code: 0 when it was told to stop, 1 when it could not start, 2 when the command line is wrong.
+Exit codes: 0 stopped by a signal, 1 failed to start, 2 invalid command line.
 `
 
-/** A command line that cannot be understood. */
+/** An invalid command line. */
 class UsageError extends Error {
   readonly code = 'USAGE'
 }
 
-/** Options of the cluster, and where its kubeconfig goes; `undefined` when only help is wanted. */
+/** Options of the cluster, and the path of its kubeconfig; `undefined` for help. */
 function readArguments(
   args: readonly string[],
 ): { readonly options: EmbeddedClusterOptions; readonly kubeconfig: string } | undefined {
@@ -50,7 +50,7 @@ function readArguments(
   if (values.help) return undefined
   const { authorization } = values
   if (authorization !== 'AlwaysAllow' && authorization !== 'RBAC') {
-    throw new UsageError(`--authorization is RBAC or AlwaysAllow, not ${JSON.stringify(authorization)}`)
+    throw new UsageError(`--authorization must be RBAC or AlwaysAllow, not ${JSON.stringify(authorization)}`)
   }
   return {
     kubeconfig: values.kubeconfig,
@@ -70,7 +70,7 @@ function readArguments(
 function number(name: string, text: string, max: number): number {
   const value = Number(text)
   if (!Number.isInteger(value) || value < 0 || value > max) {
-    throw new UsageError(`${name} is a whole number from 0 to ${max}, not ${JSON.stringify(text)}`)
+    throw new UsageError(`${name} must be an integer from 0 to ${max}, not ${JSON.stringify(text)}`)
   }
   return value
 }
@@ -81,13 +81,13 @@ async function main(): Promise<void> {
     process.stdout.write(usage)
     return
   }
-  // Loaded only now: help and mistakes are answered at once.
+  // Imported lazily: help and invalid options need no cluster.
   const { startEmbeddedCluster } = await import('./cluster.ts')
   const cluster = await startEmbeddedCluster(read.options)
   const stop = () => {
     void cluster.stop().then(() => process.exit(0))
   }
-  // Before anybody is told that it is ready, and may stop it.
+  // Installed before readiness is printed, because the reader may stop it then.
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   await cluster.writeKubeconfig(read.kubeconfig)

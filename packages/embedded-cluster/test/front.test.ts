@@ -216,7 +216,7 @@ test('the command starts a cluster, rejects invalid options and prints help', as
   expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('--data-dir') })
   expect(await run('--port', 'x')).toMatchObject({
     code: 2,
-    output: expect.stringContaining('--port is a whole number'),
+    output: expect.stringContaining('--port must be an integer'),
   })
   expect(await run('--unknown')).toMatchObject({ code: 2 })
 })

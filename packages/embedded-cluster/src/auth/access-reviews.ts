@@ -1,4 +1,4 @@
-/** The review APIs of authorization.k8s.io: questions about access, answered and not stored. */
+/** The review APIs of authorization.k8s.io: reviews of access that are not stored. */
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { badRequest, invalid } from '../rest/api-errors.ts'
 import type { FieldError } from '../status-error.ts'
@@ -6,18 +6,18 @@ import type { Access, Authorizer, NonResourceRule, ResourceRule } from './author
 import { aggregate } from './rbac.ts'
 import type { UserInfo } from './user.ts'
 
-/** Who asks, and where. */
+/** The requesting user, and the namespace. */
 export interface ReviewRequest {
   readonly user: UserInfo
   readonly namespace: string | undefined
 }
 
-/** Answers one kind of review. */
+/** Handles one kind of review. */
 export type Review = (object: JsonObject, request: ReviewRequest) => JsonObject
 
 const API_VERSION = 'authorization.k8s.io/v1'
 
-/** The reviews by resource, ready to be served. */
+/** The review handlers by resource. */
 export function accessReviews(authorizer: Authorizer): ReadonlyMap<string, Review> {
   return new Map<string, Review>([
     ['selfsubjectaccessreviews.authorization.k8s.io', (object, request) => reviewSelf(authorizer, object, request)],
@@ -128,7 +128,7 @@ function wrong(field: string, value: JsonObject | string | null, why: string): F
   return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${why}` }
 }
 
-/** The API names neither kind nor object here. */
+/** The API reports neither kind nor name here. */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', errors)
 }

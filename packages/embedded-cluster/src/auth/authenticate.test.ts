@@ -20,12 +20,12 @@ function refusal(action: () => unknown): StatusError {
 describe('authentication', () => {
   const authenticator = new Authenticator({ tokens: new Map([['s3cret', jane]]) })
 
-  it('refuses a request without credentials', () => {
+  it('rejects a request without credentials', () => {
     const error = refusal(() => authenticator.authenticate({ headers: {} }))
     expect(error).toMatchObject({ code: 401, reason: 'Unauthorized' })
   })
 
-  it('takes a request without credentials as anonymous where that is allowed', () => {
+  it('treats a request without credentials as anonymous where that is allowed', () => {
     const open = new Authenticator({ allowAnonymous: true })
     expect(open.authenticate({ headers: {} })).toEqual({
       username: 'system:anonymous',
@@ -33,26 +33,26 @@ describe('authentication', () => {
     })
   })
 
-  it('knows fixed tokens, whatever the case of the scheme', () => {
+  it('accepts static tokens, whatever the case of the scheme', () => {
     expect(authenticator.authenticate({ headers: { authorization: 'bearer s3cret' } })).toEqual({
       username: 'jane',
       groups: ['devs', 'system:authenticated'],
     })
   })
 
-  it('refuses an unknown token without repeating it', () => {
+  it('rejects an unknown token without repeating it', () => {
     const error = refusal(() => authenticator.authenticate({ headers: { authorization: 'Bearer guess' } }))
     expect(error).toMatchObject({ code: 401, message: 'Unauthorized' })
   })
 
-  it('asks the verifiers in order', () => {
+  it('calls the verifiers in order', () => {
     const asked = new Authenticator({
       verifiers: [() => undefined, (token) => (token === 'jwt' ? { username: 'sa', groups: [] } : undefined)],
     })
     expect(asked.authenticate({ headers: { authorization: 'Bearer jwt' } }).username).toBe('sa')
   })
 
-  it('lets the client certificate win over a token', () => {
+  it('prefers the client certificate over a token', () => {
     const user = authenticator.authenticate({ headers: { authorization: 'Bearer wrong' }, user: jane })
     expect(user.username).toBe('jane')
   })
@@ -67,7 +67,7 @@ describe('authentication', () => {
 })
 
 describe('impersonation', () => {
-  /** Allows the given `resource name` pairs and records everything asked. */
+  /** Allows the given `resource name` pairs and records every request. */
   function allowing(...allowed: string[]): Authorizer & { asked: string[] } {
     const asked: string[] = []
     return {
@@ -87,7 +87,7 @@ describe('impersonation', () => {
     expect(impersonate(jane, { headers: {} }, allowing())).toBe(jane)
   })
 
-  it('acts as another user with groups and extras when each part is allowed', () => {
+  it('sets another user with groups and extras when each part is allowed', () => {
     const authorizer = allowing('users bob', 'groups a', 'groups b', 'userextras/scopes view', 'uids 42')
     const headers = {
       'impersonate-user': 'bob',
@@ -104,7 +104,7 @@ describe('impersonation', () => {
     })
   })
 
-  it('refuses when one group is not allowed, and names it', () => {
+  it('is rejected when one group is not allowed, which is in the message', () => {
     const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' }
     expect(refusal(() => impersonate(jane, { headers }, allowing('users bob')))).toMatchObject({
       code: 403,
@@ -113,7 +113,7 @@ describe('impersonation', () => {
     })
   })
 
-  it('gives a service account its groups', () => {
+  it('adds the groups of a service account', () => {
     const authorizer = allowing('serviceaccounts builder')
     const headers = { 'impersonate-user': 'system:serviceaccount:ci:builder' }
     expect(impersonate(jane, { headers }, authorizer).groups).toEqual([
@@ -123,12 +123,12 @@ describe('impersonation', () => {
     ])
   })
 
-  it('takes one header for one group, whatever it contains', () => {
+  it('treats one header as one group, whatever it contains', () => {
     const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'a,b' }
     expect(impersonate(jane, { headers }, alwaysAllow).groups).toEqual(['a,b', 'system:authenticated'])
   })
 
-  it('refuses groups without a user', () => {
+  it('rejects groups without a user', () => {
     expect(refusal(() => impersonate(jane, { headers: { 'impersonate-group': 'a' } }, alwaysAllow))).toMatchObject({
       code: 400,
       message: 'requested [{Group  a    }] without impersonating a user',

@@ -1,4 +1,4 @@
-/** Finds out who makes a request: client certificate, bearer token, or nobody; then impersonation. */
+/** Authenticates a request by client certificate, bearer token or as anonymous; then applies impersonation. */
 import { createHash } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
 import { StatusError } from '../status-error.ts'
@@ -13,38 +13,38 @@ import {
   type UserInfo,
 } from './user.ts'
 
-/** Checks a bearer token; `undefined` means "not one of mine". */
+/** Verifies a bearer token; `undefined` if it does not recognize it. */
 export type TokenVerifier = (token: string) => UserInfo | undefined
 
-/** Which credentials count. */
+/** The accepted credentials. */
 export interface AuthenticatorOptions {
-  /** Fixed tokens and whom they stand for. @default none */
+  /** Static tokens and their users. @default none */
   readonly tokens?: ReadonlyMap<string, UserInfo>
-  /** Asked in order after the fixed tokens, such as `ServiceAccountTokens.verify`. @default none */
+  /** Called in order after the static tokens, such as `ServiceAccountTokens.verify`. @default none */
   readonly verifiers?: readonly TokenVerifier[]
-  /** Whether requests without credentials go on as `system:anonymous`. @default false */
+  /** Whether requests without credentials are accepted as `system:anonymous`. @default false */
   readonly allowAnonymous?: boolean
 }
 
-/** The parts of a request that say who makes it. */
+/** The parts of a request that identify the user. */
 export interface Credentials {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The values of headers that occur several times. @default none does */
+  /** The values of headers that occur several times. @default none */
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
-  /** From the client certificate, or set by an in-process caller; wins over a token. */
+  /** From the client certificate, or set by an in-process caller; takes precedence over a token. */
   readonly user?: UserInfo | undefined
 }
 
 /**
- * Turns credentials into a user.
+ * Maps credentials to a user.
  *
  * @example
  * const authenticator = new Authenticator({ verifiers: [(token) => serviceAccountTokens.verify(token)?.user] })
  * const user = authenticator.authenticate(request)
  */
 export class Authenticator {
-  // Tokens are kept as digests, so that a lookup takes the same time whatever prefix an attacker guesses.
+  // Tokens are stored as digests, so that the time of a lookup does not depend on a guessed prefix.
   readonly #tokens = new Map<string, UserInfo>()
   readonly #verifiers: readonly TokenVerifier[]
   readonly #allowAnonymous: boolean
@@ -55,7 +55,9 @@ export class Authenticator {
     this.#allowAnonymous = options.allowAnonymous ?? false
   }
 
-  /** Who makes the request. Throws a 401 for a bad token, and for no credentials where those are needed. */
+  /**
+   * The user of the request. Throws a 401 for an invalid token, and for missing credentials where they are required.
+   */
   authenticate(credentials: Credentials): UserInfo {
     if (credentials.user !== undefined) return authenticated(credentials.user)
     const token = bearerToken(credentials.headers.authorization)
@@ -68,7 +70,7 @@ export class Authenticator {
     return anonymousUser
   }
 
-  /** Whom a bearer token stands for, `undefined` when it is not valid. */
+  /** The user of a bearer token, `undefined` when it is not valid. */
   verify(token: string): UserInfo | undefined {
     const fixed = this.#tokens.get(digest(token))
     if (fixed !== undefined) return fixed
@@ -81,8 +83,8 @@ export class Authenticator {
 }
 
 /**
- * The user a verified client certificate names: common name and organizations, with the certificate's fingerprint
- * as credential id. `undefined` when the certificate has no common name.
+ * The user of a verified client certificate: common name and organizations, with the certificate's fingerprint as
+ * credential id. `undefined` when the certificate has no common name.
  */
 export function userFromCertificate(certificate: Pick<PeerCertificate, 'subject' | 'raw'>): UserInfo | undefined {
   const { CN, O: organizations } = certificate.subject
@@ -98,8 +100,8 @@ export function userFromCertificate(certificate: Pick<PeerCertificate, 'subject'
 }
 
 /**
- * The user a request acts as: `user` itself, or whom its `Impersonate-*` headers name. Each part of the wanted
- * identity must be allowed to `user` by the verb `impersonate`, else this throws a 403.
+ * The effective user of a request: `user` itself, or the one in its `Impersonate-*` headers. Each part of that identity
+ * requires the verb `impersonate`, otherwise this throws a 403.
  */
 export function impersonate(
   user: UserInfo,
@@ -132,7 +134,7 @@ export function impersonate(
   }
 }
 
-/** A 401 in the API's words: it never says what was wrong with the credentials. */
+/** A 401 with the API's message: it never contains the reason. */
 export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized')
 }
@@ -146,7 +148,7 @@ function digest(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-/** Each occurrence is one value, whatever commas it contains. */
+/** Each occurrence is one value, including any commas. */
 function headerValues(
   { headers, repeatedHeaders }: Pick<Credentials, 'headers' | 'repeatedHeaders'>,
   name: string,
@@ -164,12 +166,12 @@ function extraHeaders(credentials: Pick<Credentials, 'headers' | 'repeatedHeader
   return extra
 }
 
-/** Keys travel percent-encoded because header names cannot hold every character. */
+/** Keys are percent-encoded because header names cannot contain every character. */
 function decode(key: string): string {
   try {
     return decodeURIComponent(key)
   } catch {
-    // Not percent-encoded after all: the real server takes such a key as it stands.
+    // Not percent-encoded: the real server uses such a key unchanged.
     return key
   }
 }

@@ -1,4 +1,4 @@
-/** The review APIs of authentication.k8s.io: who a token stands for, and who is asking. */
+/** The review APIs of authentication.k8s.io: the user of a token, and the requesting user. */
 import type { Clock } from '../clock.ts'
 import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { badRequest } from '../rest/api-errors.ts'
@@ -10,14 +10,14 @@ import { authenticated, type UserInfo } from './user.ts'
 
 const API_VERSION = 'authentication.k8s.io/v1'
 
-/** What the reviews are answered from. */
+/** Dependencies of the reviews. */
 export interface AuthenticationReviewOptions {
   readonly authenticator: Authenticator
   readonly serviceAccountTokens: ServiceAccountTokens
   readonly clock: Clock
 }
 
-/** The reviews by resource, ready to be served. */
+/** The review handlers by resource. */
 export function authenticationReviews(options: AuthenticationReviewOptions): ReadonlyMap<string, Review> {
   return new Map<string, Review>([
     ['tokenreviews.authentication.k8s.io', (object) => reviewToken(options, object)],
@@ -33,7 +33,7 @@ function reviewToken(options: AuthenticationReviewOptions, object: JsonObject): 
   const { serviceAccountTokens, authenticator } = options
   const audiences = asked.length === 0 ? serviceAccountTokens.audiences : asked
   const verified = serviceAccountTokens.verify(token, audiences)
-  // Fixed tokens know no audience: they are meant for the API server and nobody else.
+  // Static tokens have no audience: they are only for the API server.
   const isForServer = audiences.some((audience) => serviceAccountTokens.audiences.includes(audience))
   const fixed = verified === undefined && isForServer ? authenticator.verify(token) : undefined
   const user = verified?.user ?? (fixed === undefined ? undefined : authenticated(fixed))
@@ -51,7 +51,7 @@ function reviewToken(options: AuthenticationReviewOptions, object: JsonObject): 
   }
 }
 
-/** Why a token is none here; one that is meant for somebody else is told apart. */
+/** The error of an invalid token; one for another audience is distinguished. */
 function refusal(meant: readonly string[] | undefined, wanted: readonly string[]): string {
   if (meant === undefined || meant.some((audience) => wanted.includes(audience))) return 'invalid bearer token'
   const list = (audiences: readonly string[]) => `[${audiences.map((one) => JSON.stringify(one)).join(' ')}]`

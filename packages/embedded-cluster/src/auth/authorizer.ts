@@ -1,8 +1,8 @@
-/** The question "may this user do that", its answer, and the refusal as the API words it. */
+/** Authorization requests, decisions, and the error of a denied request. */
 import { StatusError } from '../status-error.ts'
 import type { UserInfo } from './user.ts'
 
-/** An attempt on a resource. */
+/** A request for a resource. */
 export interface ResourceAccess {
   readonly user: UserInfo
   /** Such as `get`, `list`, `deletecollection`, `impersonate`. */
@@ -12,11 +12,11 @@ export interface ResourceAccess {
   readonly subresource?: string | undefined
   /** Absent or empty at the cluster scope, and for all namespaces. */
   readonly namespace?: string | undefined
-  /** Absent or empty where the request names no object. */
+  /** Absent or empty if the request is not for one object. */
   readonly name?: string | undefined
 }
 
-/** An attempt on a path that is no resource, such as `/healthz`. */
+/** A request for a non-resource path, such as `/healthz`. */
 export interface PathAccess {
   readonly user: UserInfo
   /** The HTTP method in lower case. */
@@ -24,17 +24,17 @@ export interface PathAccess {
   readonly path: string
 }
 
-/** Anything somebody may attempt. */
+/** Any request to authorize. */
 export type Access = ResourceAccess | PathAccess
 
-/** Yes or no. */
+/** A decision. */
 export interface Decision {
   readonly allowed: boolean
-  /** Why; empty when there is nothing to say. */
+  /** The reason; may be empty. */
   readonly reason: string
 }
 
-/** A rule on resources, as RBAC and rules reviews write it. */
+/** A rule for resources, as in RBAC and rules reviews. */
 export interface ResourceRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -42,28 +42,28 @@ export interface ResourceRule {
   readonly resourceNames: readonly string[]
 }
 
-/** A rule on paths. */
+/** A rule for paths. */
 export interface NonResourceRule {
   readonly verbs: readonly string[]
   readonly nonResourceURLs: readonly string[]
 }
 
-/** Everything somebody may do. */
+/** All permissions of a user. */
 export interface RuleList {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
-  /** Problems met while collecting, such as a binding to a missing role. */
+  /** Errors while collecting, such as a binding to a missing role. */
   readonly errors: readonly string[]
 }
 
-/** Decides on attempts. */
+/** Decides on requests. */
 export interface Authorizer {
   authorize(access: Access): Decision
-  /** Everything `user` may do in `namespace` (and at the cluster scope). */
+  /** All permissions of `user` in `namespace` (and at the cluster scope). */
   rulesFor(user: UserInfo, namespace: string): RuleList
 }
 
-/** Lets everybody do everything: for tests and for clusters without access control. */
+/** Allows everything: for tests and for clusters without access control. */
 export const alwaysAllow: Authorizer = {
   authorize: () => ({ allowed: true, reason: '' }),
   rulesFor: () => ({
@@ -73,13 +73,13 @@ export const alwaysAllow: Authorizer = {
   }),
 }
 
-/** Whether `access` is about a resource, as opposed to a path. */
+/** Whether `access` is for a resource, as opposed to a path. */
 export function isResourceAccess(access: Access): access is ResourceAccess {
   return 'resource' in access
 }
 
 /**
- * The refusal of `access` as a 403.
+ * The 403 for a denied request.
  *
  * @example
  * const decision = authorizer.authorize(access)
@@ -92,7 +92,7 @@ export function forbidden(access: Access, reason = ''): StatusError {
   return forbiddenResource({ group, resource, name: access.name }, explanation)
 }
 
-/** A 403 on one resource or object with a free explanation. */
+/** A 403 for one resource or object with a custom explanation. */
 export function forbiddenResource(
   target: { readonly group: string; readonly resource: string; readonly name?: string | undefined },
   explanation: string,

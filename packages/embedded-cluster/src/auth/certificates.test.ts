@@ -8,7 +8,7 @@ interface Handshake {
   readonly peer: Record<string, unknown>
 }
 
-/** One mutual TLS handshake; resolves with what the server saw of the client. */
+/** One mutual TLS handshake; resolves to the client identity that the server received. */
 function handshake(authority: string, server: KeyPair, client: KeyPair, servername: string): Promise<Handshake> {
   return new Promise((resolve, reject) => {
     const listener = createServer(
@@ -57,7 +57,7 @@ describe('the certificate authority', () => {
     expect(server.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   })
 
-  it('goes on signing for the same trust after it is loaded from PEM', async () => {
+  it('continues to sign for the same trust after it is loaded from PEM', async () => {
     const first = await CertificateAuthority.create('test')
     const again = await CertificateAuthority.load({ certificate: first.certificate, privateKey: first.privateKey })
     const leaf = new X509Certificate((await again.issueClient({ username: 'x' })).certificate)
@@ -72,12 +72,12 @@ describe('the certificate authority', () => {
     expect(leaf.toLegacyObject().subject).toEqual({ CN: username })
   })
 
-  it('refuses a server certificate without a host', async () => {
+  it('rejects a server certificate without a host', async () => {
     const authority = await CertificateAuthority.create('test')
     expect(() => authority.issueServer({ hosts: [] })).toThrow('at least one host')
   })
 
-  it('is valid for the period asked for', async () => {
+  it('is valid for the requested period', async () => {
     const authority = await CertificateAuthority.create('test', { now: Date.UTC(2030, 0, 1), validityMs: 1000 })
     expect(new X509Certificate(authority.certificate).validToDate.toISOString()).toBe('2030-01-01T00:00:01.000Z')
   })

@@ -1,4 +1,4 @@
-/** The cluster's own certificate authority, and the server and client certificates it signs. */
+/** The cluster's certificate authority, and the server and client certificates it signs. */
 import { randomBytes, webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
 
@@ -8,21 +8,21 @@ export interface KeyPair {
   readonly privateKey: string
 }
 
-/** How long a certificate is valid, and from when. */
+/** The start and duration of a certificate's validity. */
 export interface Validity {
-  /** Milliseconds since the epoch. @default the machine's time, because TLS peers check against theirs */
+  /** Milliseconds since the epoch. @default the system time, because TLS peers check against theirs */
   readonly now?: number
-  /** @default ten years for the authority, one year for what it signs */
+  /** @default ten years for the authority, one year for other certificates */
   readonly validityMs?: number
 }
 
-/** For whom a server certificate is. */
+/** The subject of a server certificate. */
 export interface ServerCertificateOptions extends Validity {
-  /** DNS names and IP addresses the server answers to; at least one. The first is the common name. */
+  /** DNS names and IP addresses of the server; at least one. The first is the common name. */
   readonly hosts: readonly string[]
 }
 
-/** Whom a client certificate names. */
+/** The subject of a client certificate. */
 export interface ClientCertificateOptions extends Validity {
   /** Becomes the common name, which the API server reads as the user's name. */
   readonly username: string
@@ -33,10 +33,10 @@ export interface ClientCertificateOptions extends Validity {
 const DAY_MS = 24 * 60 * 60 * 1000
 const AUTHORITY_VALIDITY_MS = 3650 * DAY_MS
 const LEAF_VALIDITY_MS = 365 * DAY_MS
-/** Certificates start a little in the past, so that a peer whose clock is behind accepts them at once. */
+/** Certificates start a little in the past, so that a peer whose clock is behind accepts them immediately. */
 const BACKDATE_MS = 60 * 60 * 1000
 
-// P-256 keys are made in under a millisecond, where RSA keys would dominate the start of a cluster.
+// P-256 keys are generated in under a millisecond, where RSA keys would dominate the start of a cluster.
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
@@ -48,9 +48,9 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
  * const admin = await authority.issueClient({ username: 'admin', groups: ['system:masters'] })
  */
 export class CertificateAuthority {
-  /** The authority's own certificate in PEM: what clients trust. */
+  /** The authority's own certificate in PEM, which clients trust. */
   readonly certificate: string
-  /** In PEM, to keep the authority across restarts. */
+  /** In PEM, to store the authority across restarts. */
   readonly privateKey: string
   readonly #signingKey: webcrypto.CryptoKey
 
@@ -60,7 +60,7 @@ export class CertificateAuthority {
     this.#signingKey = signingKey
   }
 
-  /** Makes a new authority with a fresh key. */
+  /** Creates a new authority with a fresh key. */
   static async create(commonName: string, validity: Validity = {}): Promise<CertificateAuthority> {
     const x509 = await loadX509()
     const keys = await generateKeys()
@@ -83,7 +83,7 @@ export class CertificateAuthority {
     return new CertificateAuthority(pair, keys.privateKey)
   }
 
-  /** Takes up an authority made before, from its certificate and P-256 key in PEM. */
+  /** Loads an existing authority from its certificate and P-256 key in PEM. */
   static async load(pair: KeyPair): Promise<CertificateAuthority> {
     const der = Buffer.from(pair.privateKey.replace(/-----[^-]+-----|\s/g, ''), 'base64')
     const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])
@@ -134,7 +134,7 @@ export class CertificateAuthority {
   }
 }
 
-/** Loading the library takes longer than all signing of a start, so only clusters with TLS pay for it. */
+/** Importing the library takes longer than all signing at a start, so it is only imported for TLS. */
 async function loadX509(): Promise<typeof import('@peculiar/x509')> {
   await import('reflect-metadata')
   return import('@peculiar/x509')
@@ -155,7 +155,7 @@ function period(validity: Validity, defaultMs: number): { notBefore: Date; notAf
   return { notBefore: new Date(now - BACKDATE_MS), notAfter: new Date(now + (validity.validityMs ?? defaultMs)) }
 }
 
-/** A positive number of 16 bytes: the top bit stays clear, or DER would read it as negative. */
+/** A positive number of 16 bytes: the top bit is cleared, because DER would read it as negative. */
 function serialNumber(): string {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40

@@ -56,7 +56,7 @@ export class ClusterRoleAggregation implements ClusterController {
     await this.#working
   }
 
-  /** Resolves when there is nothing left to write for now. */
+  /** Resolves when there is currently nothing to write. */
   async idle(): Promise<void> {
     while (this.#working !== undefined) await this.#working
   }
@@ -75,7 +75,7 @@ export class ClusterRoleAggregation implements ClusterController {
         await this.#reconcile()
       }
     } catch {
-      // Conflicts and refusals are met again with the state of then; the rules stay as they were until that works.
+      // Conflicts and rejected writes are retried with the next change; until then the rules stay unchanged.
       this.#retry?.cancel()
       this.#retry = this.#clock.schedule(RETRY_MS, () => this.#trigger())
     }

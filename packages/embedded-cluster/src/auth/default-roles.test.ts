@@ -15,7 +15,7 @@ async function bootstrapped() {
 }
 
 describe('the default roles', () => {
-  it('let anonymous requests see health and version, and nothing else', async () => {
+  it('allow anonymous requests to read health and version, and nothing else', async () => {
     const { rbac } = await bootstrapped()
     const user = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
     const allowed = (path: string) => rbac.authorize({ user, verb: 'get', path }).allowed
@@ -23,7 +23,7 @@ describe('the default roles', () => {
     expect(['/api', '/apis/apps', '/metrics', '/openapi/v3'].map(allowed)).toEqual([false, false, false, false])
   })
 
-  it('let authenticated users discover and ask about themselves', async () => {
+  it('allow authenticated users to read discovery and review themselves', async () => {
     const { rbac } = await bootstrapped()
     const user = { username: 'jane', groups: ['system:authenticated'] }
     expect(rbac.authorize({ user, verb: 'get', path: '/apis/apps/v1' }).allowed).toBe(true)
@@ -32,7 +32,7 @@ describe('the default roles', () => {
     expect(rbac.authorize({ user, verb: 'list', group: '', resource: 'pods' }).allowed).toBe(false)
   })
 
-  it('build edit on view and admin on edit', async () => {
+  it('aggregate view into edit and edit into admin', async () => {
     const { rbac } = await bootstrapped()
     const verbs = (role: string, resource: string) =>
       rbac
@@ -48,7 +48,7 @@ describe('the default roles', () => {
     expect(verbs('admin', 'pods')).toContain('list')
   })
 
-  it('leave alone what is there already, and write nothing the second time', async () => {
+  it('do not change existing roles, and write nothing the second time', async () => {
     const { api } = await bootstrapped()
     api.put(RBAC_RESOURCES.clusterRole, { metadata: { name: 'view' }, rules: [] })
     const writes = api.writes.length
@@ -59,7 +59,7 @@ describe('the default roles', () => {
 })
 
 describe('role aggregation', () => {
-  it('adds the rules of roles with the label, and takes them away with it', async () => {
+  it('adds the rules of roles with the label, and removes them with it', async () => {
     const { api } = await bootstrapped()
     const controller = new ClusterRoleAggregation({ api, clock })
     controller.start()

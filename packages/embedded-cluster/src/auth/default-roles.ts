@@ -1,4 +1,4 @@
-/** The cluster roles and bindings a new cluster starts with: those that people, charts and operators refer to. */
+/** The default cluster roles and bindings, which people, charts and operators refer to. */
 import type { JsonObject } from '../json.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { StatusError } from '../status-error.ts'
@@ -81,7 +81,7 @@ const adminRules: readonly Rule[] = [
 
 const healthPaths = ['/healthz', '/livez', '/readyz', '/version', '/version/']
 
-/** Roles in the order they are created; those that aggregate come after what they collect. */
+/** Roles in the order of creation; aggregating roles come after the aggregated ones. */
 function roles(): JsonObject[] {
   const plain = [
     role('cluster-admin', [
@@ -134,7 +134,7 @@ function roles(): JsonObject[] {
     ['admin', undefined],
   ] as const) {
     const collecting = role(name, [], { from: name, ...(into === undefined ? {} : { into }) })
-    // Rules are there from the start, so that a cluster is usable before its controllers run.
+    // The rules are set from the start, so that a cluster is usable before its controllers run.
     plain.push({ ...collecting, rules: aggregatedRules(collecting, plain) })
   }
   return plain
@@ -177,8 +177,8 @@ function bindings(): JsonObject[] {
 }
 
 /**
- * Creates the default roles and bindings that are not there yet. What exists is left alone, so that a restart of a
- * persisted cluster keeps people's changes.
+ * Creates the default roles and bindings that do not exist. Existing ones are not changed, so that a restart of a
+ * persistent cluster keeps changes by users.
  */
 export async function ensureDefaultRoles(api: Pick<ClusterApi, 'get' | 'create'>): Promise<void> {
   const wanted = [

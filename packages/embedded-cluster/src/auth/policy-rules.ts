@@ -1,8 +1,8 @@
-/** RBAC policy rules: reading them from roles, and whether one allows an attempt. */
+/** RBAC policy rules: parsing and matching. */
 import { arrayAt, isJsonObject, type JsonObject } from '../json.ts'
 import { type Access, isResourceAccess, type PathAccess, type ResourceAccess } from './authorizer.ts'
 
-/** One entry of a role's `rules`. It is about resources or about paths; the lists of the other stay empty. */
+/** One entry of a role's `rules`. It applies to resources or to paths; the lists of the other are empty. */
 export interface PolicyRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -27,7 +27,7 @@ function readRule(rule: JsonObject): PolicyRule {
   }
 }
 
-/** Whether `rule` allows the attempt. */
+/** Whether `rule` allows the request. */
 export function allows(rule: PolicyRule, access: Access): boolean {
   if (!includes(rule.verbs, access.verb)) return false
   return isResourceAccess(access) ? allowsResource(rule, access) : allowsPath(rule, access)
@@ -37,7 +37,7 @@ function allowsResource(rule: PolicyRule, access: ResourceAccess): boolean {
   return (
     includes(rule.apiGroups, access.group) &&
     matchesResource(rule.resources, access.resource, access.subresource ?? '') &&
-    // A rule with names never matches a request that names no object, such as list or create.
+    // A rule with names never matches a request without an object name, such as list or create.
     (rule.resourceNames.length === 0 || rule.resourceNames.includes(access.name ?? ''))
   )
 }
@@ -46,12 +46,12 @@ function allowsPath(rule: PolicyRule, access: PathAccess): boolean {
   return rule.nonResourceURLs.some((pattern) => matchesPath(pattern, access.path))
 }
 
-/** Whether a list of names holds `value` or the wildcard. */
+/** Whether a list of names contains `value` or the wildcard. */
 export function includes(patterns: readonly string[], value: string): boolean {
   return patterns.includes('*') || patterns.includes(value)
 }
 
-/** Whether one of `patterns` (`*`, `pods`, `pods/log`, `*\/scale`) names the resource or subresource. */
+/** Whether one of `patterns` (`*`, `pods`, `pods/log`, `*\/scale`) matches the resource or subresource. */
 export function matchesResource(patterns: readonly string[], resource: string, subresource: string): boolean {
   const wanted = subresource === '' ? resource : `${resource}/${subresource}`
   return (
@@ -59,7 +59,7 @@ export function matchesResource(patterns: readonly string[], resource: string, s
   )
 }
 
-/** Whether a pattern such as `/healthz` or `/api/*` covers `path`. */
+/** Whether a pattern such as `/healthz` or `/api/*` matches `path`. */
 export function matchesPath(pattern: string, path: string): boolean {
   if (pattern === '*' || pattern === path) return true
   return pattern.endsWith('*') && path.startsWith(pattern.slice(0, -1))

@@ -113,7 +113,7 @@ describe('a binding', () => {
     expect(rbac.authorize(list('pods')).allowed).toBe(false)
   })
 
-  it('counts for groups and service accounts', () => {
+  it('applies to groups and service accounts', () => {
     const group = authorizer(rules, { binding: binding('ClusterRole', 'r', { kind: 'Group', name: 'devs' }) })
     expect(group.rbac.authorize(list('pods')).allowed).toBe(true)
     const subject = { kind: 'ServiceAccount', name: 'ci', namespace: 'build' }
@@ -123,7 +123,7 @@ describe('a binding', () => {
     expect(account.rbac.authorize(list('pods')).allowed).toBe(false)
   })
 
-  it('to a missing role is named in the refusal', () => {
+  it('to a missing role is named in the error', () => {
     const { rbac } = authorizer(rules, { binding: binding('ClusterRole', 'gone', { kind: 'User', name: 'jane' }) })
     expect(rbac.authorize(list('pods'))).toEqual({
       allowed: false,
@@ -131,7 +131,7 @@ describe('a binding', () => {
     })
   })
 
-  it('stops counting the moment it is deleted, and a role the moment it changes', async () => {
+  it('has no effect as soon as it is deleted, and a role changes immediately', async () => {
     const { api, rbac } = authorizer(rules)
     expect(rbac.authorize(list('pods')).allowed).toBe(true)
     api.put(RBAC_RESOURCES.clusterRole, { metadata: { name: 'r' }, rules: [] })
@@ -146,7 +146,7 @@ describe('a binding', () => {
     expect(new RbacAuthorizer(fakeClusterApi()).authorize({ ...list('pods'), user }).allowed).toBe(true)
   })
 
-  it('never takes away what another one gives', () => {
+  it('never removes what another one grants', () => {
     const word = fc.constantFrom('get', 'list', '*', 'pods', 'secrets', '')
     const rule = fc.record({
       verbs: fc.array(word, { maxLength: 2 }),
@@ -163,7 +163,7 @@ describe('a binding', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('an error', () => {
   it.each<[Access, string]>([
     [
       list('pods', { namespace: 'y' }),
@@ -178,7 +178,7 @@ describe('a refusal', () => {
       'deployments.apps is forbidden: User "jane" cannot list resource "deployments" in API group "apps" at the cluster scope',
     ],
     [{ user: jane, verb: 'get', path: '/metrics' }, 'forbidden: User "jane" cannot get path "/metrics"'],
-  ])('says what was tried', (access, message) => {
+  ])('describes the denied request', (access, message) => {
     expect(forbidden(access)).toMatchObject({ code: 403, reason: 'Forbidden', message })
   })
 })
@@ -192,7 +192,7 @@ describe('access reviews', () => {
   const review = (kind: string, spec: JsonObject, namespace?: string) =>
     reviews.get(`${kind}.authorization.k8s.io`)?.({ spec }, { user: jane, namespace })
 
-  it('tell a user what it may do itself', () => {
+  it('return what the requesting user may do', () => {
     const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' }
     expect(review('selfsubjectaccessreviews', { resourceAttributes })).toEqual({
       kind: 'SelfSubjectAccessReview',
@@ -205,7 +205,7 @@ describe('access reviews', () => {
     expect(denied?.status).toEqual({ allowed: false })
   })
 
-  it('tell what somebody else may do', () => {
+  it('return what another user may do', () => {
     const resourceAttributes = { verb: '*', resource: '*' }
     const status = (spec: JsonObject) => review('subjectaccessreviews', { resourceAttributes, ...spec })?.status
     expect(status({ user: 'bob', groups: ['system:masters'] })).toEqual({ allowed: true })
@@ -233,7 +233,7 @@ describe('access reviews', () => {
       { resourceAttributes: {}, nonResourceAttributes: { path: '/healthz', verb: 'get' } },
       'spec.nonResourceAttributes: Invalid value: {"Path":"/healthz","Verb":"get"}: cannot be specified in combination with resourceAttributes',
     ],
-  ])('of kind %s refuse incomplete questions', (kind, spec, message) => {
+  ])('of kind %s reject incomplete requests', (kind, spec, message) => {
     expect(() => review(kind, spec, 'default')).toThrow(`.authorization.k8s.io "" is invalid: ${message}`)
   })
 

@@ -5,7 +5,7 @@ import { type Access, type Authorizer, type Decision, isResourceAccess, type Rul
 import { allows, type PolicyRule, readRules } from './policy-rules.ts'
 import { MASTERS_GROUP, serviceAccountUsername, type UserInfo } from './user.ts'
 
-/** Where roles and bindings are stored. */
+/** The resources of roles and bindings. */
 export const RBAC_RESOURCES = {
   role: 'roles.rbac.authorization.k8s.io',
   clusterRole: 'clusterroles.rbac.authorization.k8s.io',
@@ -13,7 +13,7 @@ export const RBAC_RESOURCES = {
   clusterRoleBinding: 'clusterrolebindings.rbac.authorization.k8s.io',
 } as const
 
-/** A rule somebody has, with the sentence that says where from. */
+/** A rule of a user, with the description of its origin. */
 interface Grant {
   readonly rule: PolicyRule
   readonly origin: string
@@ -26,7 +26,7 @@ interface Subject {
 }
 
 interface Binding {
-  /** Absent for bindings of the whole cluster. */
+  /** Absent for cluster role bindings. */
   readonly namespace: string | undefined
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
   readonly name: string
@@ -36,10 +36,10 @@ interface Binding {
 }
 
 /**
- * Decides by the bindings of a cluster. Members of `system:masters` may do everything.
+ * Decides by the bindings of a cluster. Members of `system:masters` are allowed everything.
  *
- * Bindings are read once and again after a change of any; roles are read when asked, so a decision is never older
- * than the last write.
+ * Bindings are cached until one of them changes; roles are read for each decision, so a decision is never older than
+ * the last write.
  *
  * @example
  * const authorizer = new RbacAuthorizer(api)
@@ -79,12 +79,12 @@ export class RbacAuthorizer implements Authorizer {
     }
   }
 
-  /** Every rule `user` has in `namespace` (empty: at the cluster scope). */
+  /** All rules of `user` in `namespace` (empty: at the cluster scope). */
   grantedRules(user: UserInfo, namespace: string, errors: string[] = []): readonly PolicyRule[] {
     return [...this.#grants(user, namespace, errors)].map((grant) => grant.rule)
   }
 
-  /** The rules of a role that a binding refers to; `undefined` when there is no such role. */
+  /** The rules of the role of a binding; `undefined` when there is no such role. */
   rulesOf(roleKind: string, roleName: string, namespace: string | undefined): readonly PolicyRule[] | undefined {
     const isCluster = roleKind === 'ClusterRole'
     const resource = isCluster ? RBAC_RESOURCES.clusterRole : RBAC_RESOURCES.role
@@ -92,7 +92,7 @@ export class RbacAuthorizer implements Authorizer {
     return role === undefined ? undefined : readRules(role)
   }
 
-  /** Stops following changes. */
+  /** Stops watching for changes. */
   close(): void {
     this.#unsubscribe()
   }
@@ -131,7 +131,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Several problems in one text, as the API lists them. */
+/** Several errors in one text, in the API's format. */
 export function aggregate(errors: readonly string[]): string {
   const unique = [...new Set(errors)]
   return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`

@@ -24,7 +24,7 @@ function check(
   })
   const plugin = createEscalationCheck(new RbacAuthorizer(api))
   const { plural, object, oldObject, groups = ['devs', 'system:authenticated'] } = attributes
-  // The check reads no more of the attributes than this.
+  // The check reads only these attributes.
   return plugin.validate?.({
     operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
     resource: { group: 'rbac.authorization.k8s.io', plural },
@@ -38,15 +38,15 @@ function check(
 
 const podReader = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
 
-describe('whoever writes a role', () => {
-  it('may grant what it has', () => {
+describe('a user who writes a role', () => {
+  it('may grant permissions that they have', () => {
     expect(() => check([podReader], { plural: 'roles', object: { rules: [podReader] } })).not.toThrow()
     const named = { ...podReader, resourceNames: ['a'] }
     expect(() => check([podReader], { plural: 'roles', object: { rules: [named] } })).not.toThrow()
   })
 
   // Recorded from a real API server.
-  it('may not grant more, and hears exactly what is missing', () => {
+  it('may not grant more, and the error lists what is missing', () => {
     const rules = [
       { apiGroups: ['', 'apps'], resources: ['pods', 'secrets'], verbs: ['get', 'list'] },
       { apiGroups: [''], resources: ['configmaps'], resourceNames: ['a', 'b'], verbs: ['get'] },
@@ -61,17 +61,17 @@ describe('whoever writes a role', () => {
     )
   })
 
-  it('may select roles by label only with all rights', () => {
+  it('may select roles by label only with all permissions', () => {
     const object = { rules: [], aggregationRule: { clusterRoleSelectors: [] } }
     expect(() => check([podReader], { plural: 'clusterroles', object })).toThrow('Verbs:["*"]')
   })
 
-  it('may touch a role without changing what it grants', () => {
+  it('may write a role without changing its rules', () => {
     const rules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
     expect(() => check([], { plural: 'roles', object: { rules, metadata: {} }, oldObject: { rules } })).not.toThrow()
   })
 
-  it('is free with the verb escalate, or as a master', () => {
+  it('is exempt with the verb escalate, or as a master', () => {
     const rules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
     const escalate = { verbs: ['escalate'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'] }
     expect(() => check([escalate], { plural: 'roles', object: { rules } })).not.toThrow()
@@ -79,10 +79,10 @@ describe('whoever writes a role', () => {
   })
 })
 
-describe('whoever writes a binding', () => {
+describe('a user who writes a binding', () => {
   const object = { roleRef: { kind: 'ClusterRole', name: 'strong' }, subjects: [] }
 
-  it('may not bind a role with more than it has', () => {
+  it('may not bind a role with more permissions than they have', () => {
     expect(() => check([podReader], { plural: 'rolebindings', object })).toThrow('not currently held')
   })
 
@@ -96,7 +96,7 @@ describe('whoever writes a binding', () => {
     expect(() => check([bind], { plural: 'rolebindings', object })).not.toThrow()
   })
 
-  it('hears that the role does not exist', () => {
+  it('gets an error if the role does not exist', () => {
     const missing = { roleRef: { kind: 'Role', name: 'zzz' } }
     expect(() => check([podReader], { plural: 'rolebindings', object: missing })).toThrow(
       'rolebindings.rbac.authorization.k8s.io "zzz" not found',

@@ -1,4 +1,4 @@
-/** Keeps people from granting, by a role or a binding, more than they have themselves. */
+/** Prevents users from granting, by a role or a binding, more permissions than they have. */
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission/admission.ts'
 import { type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import { forbidden, notFound } from '../rest/api-errors.ts'
@@ -9,8 +9,8 @@ import { MASTERS_GROUP, type UserInfo } from './user.ts'
 const GROUP = 'rbac.authorization.k8s.io'
 
 /**
- * The plug-in that checks writes of roles and bindings. Whoever may `escalate` roles, or `bind` the role, is free of
- * it; so are members of `system:masters`.
+ * The plug-in that checks writes of roles and bindings. Users with the verb `escalate` on roles, or `bind` on the role,
+ * are exempt; so are members of `system:masters`.
  */
 export function createEscalationCheck(authorizer: RbacAuthorizer): AdmissionPlugin {
   return {
@@ -35,7 +35,7 @@ export function createEscalationCheck(authorizer: RbacAuthorizer): AdmissionPlug
   }
 }
 
-/** What a written role grants; `undefined` when nothing has to be checked. */
+/** The rules that a written role grants; `undefined` when nothing has to be checked. */
 function rulesOfRole(attributes: AdmissionAttributes, authorizer: RbacAuthorizer): readonly PolicyRule[] | undefined {
   const { resource, object, oldObject, namespace, name, user } = attributes
   if (object === undefined || isOnlyReleased(object, oldObject)) return undefined
@@ -45,7 +45,7 @@ function rulesOfRole(attributes: AdmissionAttributes, authorizer: RbacAuthorizer
     { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
     { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
   ]
-  // Whoever selects roles by label may one day select any of them.
+  // A user who selects roles by label could later select any role.
   return object.aggregationRule === undefined ? readRules(object) : everything
 }
 
@@ -67,8 +67,8 @@ function rulesOfBinding(
 }
 
 /**
- * Whether a write changes nothing but owners and finalizers, as the garbage collector does. Any other change of a role,
- * were it a label, confirms what it grants and takes the same rights.
+ * Whether a write only changes owners and finalizers, as the garbage collector does. Any other change of a role, even
+ * of a label, requires the same permissions as granting its rules.
  */
 function isOnlyReleased(object: JsonObject, oldObject: JsonObject | undefined): boolean {
   return oldObject !== undefined && jsonEqual(withoutHolds(object), withoutHolds(oldObject))
@@ -84,12 +84,12 @@ function withoutHolds(object: JsonObject): JsonObject {
   return { ...object, metadata }
 }
 
-/** The smallest pieces of `granted` that no rule of `held` covers. */
+/** The smallest rules of `granted` that no rule of `held` covers. */
 function uncovered(granted: readonly PolicyRule[], held: readonly PolicyRule[]): PolicyRule[] {
   return granted.flatMap(pieces).filter((piece) => !held.some((rule) => covers(rule, piece)))
 }
 
-/** A rule taken apart into rules about one verb on one thing. */
+/** Splits a rule into rules for one verb on one resource. */
 function pieces(rule: PolicyRule): PolicyRule[] {
   const names = rule.resourceNames.length === 0 ? [undefined] : rule.resourceNames
   const one = (verb: string, more: Partial<PolicyRule>): PolicyRule => ({
@@ -131,7 +131,7 @@ function covers(rule: PolicyRule, piece: PolicyRule): boolean {
   return wanted !== undefined && rule.resourceNames.includes(wanted)
 }
 
-/** Pieces about the same thing are shown together with all their verbs, as the API shows them. */
+/** Rules for the same resource are merged with all their verbs, in the API's format. */
 function mergeVerbs(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, PolicyRule>()
   for (const rule of rules) {

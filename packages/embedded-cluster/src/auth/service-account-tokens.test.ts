@@ -23,7 +23,7 @@ function fixture() {
 const subject = { namespace: 'ci', name: 'builder', uid: 'u1' }
 
 describe('service account tokens', () => {
-  it('stand for the account while they are valid', () => {
+  it('authenticate the account while they are valid', () => {
     const { tokens, advance } = fixture()
     const { token } = tokens.issue(subject, { expirationSeconds: 3600 })
     expect(tokens.verify(token)?.user).toEqual({
@@ -36,14 +36,14 @@ describe('service account tokens', () => {
     expect(tokens.verify(token)).toBeUndefined()
   })
 
-  it('are refused for another audience', () => {
+  it('are rejected for another audience', () => {
     const { tokens } = fixture()
     const { token } = tokens.issue(subject, { expirationSeconds: 3600, audiences: ['vault'] })
     expect(tokens.verify(token)).toBeUndefined()
     expect(tokens.verify(token, ['other', 'vault'])?.audiences).toEqual(['vault'])
   })
 
-  it('die with the account, even when one of the same name comes back', async () => {
+  it('become invalid when the account is deleted, even if one of the same name is created', async () => {
     const { api, tokens } = fixture()
     const { token } = tokens.issue(subject, { expirationSeconds: 3600 })
     await api.delete('serviceaccounts', 'ci', 'builder')
@@ -52,7 +52,7 @@ describe('service account tokens', () => {
     expect(tokens.verify(token)).toBeUndefined()
   })
 
-  it('die with the pod they are bound to', async () => {
+  it('become invalid when the pod they are bound to is deleted', async () => {
     const { api, tokens } = fixture()
     const boundObject = { kind: 'Pod', name: 'p', uid: 'pod-1' } as const
     const { token } = tokens.issue(subject, { expirationSeconds: 3600, boundObject, node: { name: 'n', uid: 'n-1' } })
@@ -72,7 +72,7 @@ describe('service account tokens', () => {
     expect(new ServiceAccountTokens({ api, clock }).verify(token)).toBeUndefined()
   })
 
-  it('are refused when signed by another algorithm or not at all', () => {
+  it('are rejected if signed with another algorithm or not at all', () => {
     const { tokens } = fixture()
     const { token } = tokens.issue(subject, { expirationSeconds: 3600 })
     const [, payload] = token.split('.')
@@ -84,7 +84,7 @@ describe('service account tokens', () => {
     expect(tokens.verify(`${signed}.${signature}`)).toBeUndefined()
   })
 
-  it('are refused after any change of one character', () => {
+  it('are rejected after any change of one character', () => {
     const { tokens } = fixture()
     const { token } = tokens.issue(subject, { expirationSeconds: 3600 })
     const payloadEnd = token.lastIndexOf('.')
@@ -97,14 +97,14 @@ describe('service account tokens', () => {
     )
   })
 
-  it('never throw on text that is no token', () => {
+  it('never throw on text that is not a token', () => {
     const { tokens } = fixture()
     fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => tokens.verify(text) === undefined))
     const dotted = fc.tuple(fc.base64String(), fc.base64String(), fc.base64String()).map((parts) => parts.join('.'))
     fc.assert(fc.property(dotted, (text) => tokens.verify(text) === undefined))
   })
 
-  it('publish the key that verifies them', () => {
+  it('are verified with the published key', () => {
     const { tokens } = fixture()
     expect(tokens.jwks()).toMatchObject({ keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }] })
     expect(tokens.openidConfiguration('https://x')).toMatchObject({ jwks_uri: 'https://x/openid/v1/jwks' })

@@ -1,4 +1,4 @@
-/** Signs and checks the JSON web tokens of service accounts (the TokenRequest API and bearer authentication). */
+/** Signs and verifies the JSON web tokens of service accounts (the TokenRequest API and bearer authentication). */
 import {
   createHash,
   createPrivateKey,
@@ -14,54 +14,54 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ClusterApi } from '../rest/cluster-api.ts'
 import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from './user.ts'
 
-/** Where tokens come from and whom they are for. */
+/** Options of {@link ServiceAccountTokens}. */
 export interface ServiceAccountTokensOptions {
-  /** Where accounts and the objects tokens are bound to are looked up. */
+  /** Access to accounts and to the objects that tokens are bound to. */
   readonly api: Pick<ClusterApi, 'get'>
   readonly clock: Clock
   /** @default 'https://kubernetes.default.svc.cluster.local' */
   readonly issuer?: string
-  /** Audiences the API server itself accepts; the first ones are used when a request names none. @default [issuer] */
+  /** Audiences that the API server itself accepts; used when a request has none. @default [issuer] */
   readonly audiences?: readonly string[]
-  /** An EC P-256 private key in PEM, to keep tokens valid across restarts. @default a fresh one */
+  /** An EC P-256 private key in PEM, to keep tokens valid across restarts. @default a new one */
   readonly privateKey?: string
   /** @default crypto.randomUUID */
   readonly randomUuid?: () => string
 }
 
-/** What a token is issued for. */
+/** The subject of a token. */
 export interface TokenSubject {
   readonly namespace: string
   readonly name: string
   readonly uid: string
 }
 
-/** The object a token lives and dies with. */
+/** The object to which the validity of a token is bound. */
 export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node'
   readonly name: string
   readonly uid: string
 }
 
-/** What kind of token is wanted. */
+/** Options of a token. */
 export interface IssueOptions {
   readonly expirationSeconds: number
   readonly audiences?: readonly string[]
   readonly boundObject?: BoundObject | undefined
-  /** The node a bound pod runs on; named in the token so that it can be traced. */
+  /** The node of a bound pod; included in the token for tracing. */
   readonly node?: { readonly name: string; readonly uid: string } | undefined
 }
 
-/** What a valid token says. */
+/** The content of a valid token. */
 export interface VerifiedToken {
   readonly user: UserInfo
-  /** Those asked for that the token is meant for. */
+  /** The requested audiences that the token is valid for. */
   readonly audiences: readonly string[]
 }
 
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
 const boundResources = { pod: 'pods', secret: 'secrets', node: 'nodes' } as const
-/** A longer token is none of ours; refusing it early keeps hostile headers cheap. */
+/** A longer token is invalid; rejecting it early makes hostile headers cheap. */
 const MAX_TOKEN_LENGTH = 16 * 1024
 
 /**
@@ -101,7 +101,7 @@ export class ServiceAccountTokens {
       .digest('base64url')
   }
 
-  /** The signing key in PEM, to keep it across restarts. */
+  /** The signing key in PEM, to store it across restarts. */
   get privateKey(): string {
     return String(this.#privateKey.export({ type: 'pkcs8', format: 'pem' }))
   }
@@ -135,8 +135,8 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Whom `token` stands for, or `undefined` when it is not a valid token of this issuer for one of `audiences`
-   * (those of the API server unless given).
+   * The identity of `token`, or `undefined` when it is not a valid token of this issuer for one of `audiences` (by
+   * default those of the API server).
    */
   verify(token: string, audiences: readonly string[] = this.audiences): VerifiedToken | undefined {
     const claims = this.#verifiedClaims(token)
@@ -151,13 +151,15 @@ export class ServiceAccountTokens {
     return user === undefined ? undefined : { user, audiences: matching }
   }
 
-  /** For whom a token of this issuer is meant, valid or not any more; `undefined` when somebody else made it. */
+  /**
+   * The audiences of a token of this issuer, even if it is no longer valid; `undefined` for tokens of other issuers.
+   */
   audiencesOf(token: string): readonly string[] | undefined {
     const claims = this.#verifiedClaims(token)
     return claims === undefined ? undefined : audiencesIn(claims)
   }
 
-  /** The public key for others to verify tokens with: the body of `/openid/v1/jwks`. */
+  /** The public key to verify tokens with: the body of `/openid/v1/jwks`. */
   jwks(): JsonObject {
     const { kty = '', crv = '', x = '', y = '' } = this.#publicKey.export({ format: 'jwk' })
     return { keys: [{ use: 'sig', kty, kid: this.#keyId, crv, alg: 'ES256', x, y }] }
@@ -178,7 +180,7 @@ export class ServiceAccountTokens {
     if (token.length > MAX_TOKEN_LENGTH) return undefined
     const [header, payload, signature, ...rest] = token.split('.')
     if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined
-    // The algorithm is fixed: a token may not choose how it is checked.
+    // The algorithm is fixed: a token must not choose how it is verified.
     if (decode(header)?.alg !== 'ES256') return undefined
     const genuine = verify(
       'sha256',
@@ -209,7 +211,7 @@ export class ServiceAccountTokens {
         extra[`authentication.kubernetes.io/${kind}-name`] = [bound.name]
         extra[`authentication.kubernetes.io/${kind}-uid`] = [bound.uid]
       }
-      // The node of a bound pod is information only: the pod decides how long the token lives.
+      // The node of a bound pod is only informative: the pod determines how long the token is valid.
       if (kind === 'node' && pod !== undefined) continue
       const scope = kind === 'node' ? undefined : namespace
       if (!this.#exists(boundResources[kind], scope, bound)) return undefined
@@ -237,7 +239,7 @@ function decode(part: string): JsonObject | undefined {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
     return isJsonObject(value) ? value : undefined
   } catch {
-    // Whatever a client sends as a token and is not JSON is simply not a token of ours.
+    // A token that is not JSON was not issued here.
     return undefined
   }
 }

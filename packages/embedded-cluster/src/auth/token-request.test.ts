@@ -25,7 +25,7 @@ const bound = (name: string, more: JsonObject = {}) => ({
 })
 
 describe('a token request', () => {
-  it('is answered with a token and what it left out', () => {
+  it('returns a token and the defaults', () => {
     const answer = request({})
     expect(answer).toMatchObject({
       kind: 'TokenRequest',
@@ -42,7 +42,7 @@ describe('a token request', () => {
     expect(tokens.verify(token)?.user.username).toBe('system:serviceaccount:ci:builder')
   })
 
-  it('binds the token to a pod and names its node', () => {
+  it('binds the token to a pod and contains its node', () => {
     const token = stringAt(objectAt(request(bound('p')), 'status'), 'token') ?? ''
     expect(tokens.verify(token)?.user.extra).toMatchObject({
       'authentication.kubernetes.io/pod-uid': ['pod-1'],
@@ -69,11 +69,11 @@ describe('a token request', () => {
       bound('p', { uid: 'old' }),
       'the UID in the bound object reference (old) does not match',
     ],
-  ])('is refused when %s', (_, spec, message) => {
+  ])('is rejected when %s', (_, spec, message) => {
     expect(() => request(spec)).toThrow(message)
   })
 
-  it('is refused for another name', () => {
+  it('is rejected for another name', () => {
     expect(() => request({}, { name: 'x' })).toThrow(
       'TokenRequest.authentication.k8s.io "builder" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified',
     )
@@ -90,7 +90,7 @@ describe('a token review', () => {
     )
   const token = stringAt(objectAt(request({}), 'status'), 'token') ?? ''
 
-  it('says whom a token stands for', () => {
+  it('returns the user of a token', () => {
     expect(review({ token })?.status).toEqual({
       authenticated: true,
       user: {
@@ -104,7 +104,7 @@ describe('a token review', () => {
     expect(review({ token: 'fixed' })?.status).toMatchObject({ authenticated: true, user: { username: 'jane' } })
   })
 
-  it('says that a token is not valid, or not for the audience', () => {
+  it('reports that a token is not valid, or not for the audience', () => {
     expect(review({ token: 'abc' })?.status).toEqual({ user: {}, error: 'invalid bearer token' })
     expect(review({ token, audiences: ['foo'] })?.status).toEqual({
       user: {},
@@ -115,11 +115,11 @@ describe('a token review', () => {
     expect(review({ token: 'fixed', audiences: ['foo'] })?.status).toEqual({ user: {}, error: 'invalid bearer token' })
   })
 
-  it('needs a token', () => {
+  it('requires a token', () => {
     expect(() => review({})).toThrow('token is required for TokenReview in authentication')
   })
 
-  it('of oneself says who is asking', () => {
+  it('of oneself returns the requesting user', () => {
     const user = { username: 'jane', groups: ['devs'], extra: { a: ['b'] } }
     const answer = reviews.get('selfsubjectreviews.authentication.k8s.io')?.({}, { user, namespace: undefined })
     expect(answer?.status).toEqual({ userInfo: { username: 'jane', groups: ['devs'], extra: { a: ['b'] } } })

@@ -1,4 +1,4 @@
-/** Answers `POST serviceaccounts/{name}/token`: issues a token for a service account. */
+/** Handles `POST serviceaccounts/{name}/token`: issues a token for a service account. */
 import type { Clock } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { badRequest, conflict, invalid, notFound } from '../rest/api-errors.ts'
@@ -7,27 +7,27 @@ import { timestamp } from '../rest/context.ts'
 import type { FieldError } from '../status-error.ts'
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts'
 
-/** What tokens are issued from. */
+/** Dependencies of the handler. */
 export interface TokenRequestOptions {
   readonly api: Pick<ClusterApi, 'get'>
   readonly clock: Clock
   readonly tokens: ServiceAccountTokens
 }
 
-/** Issues a token for `serviceAccount` as `tokenRequest` asks. */
+/** Issues a token for `serviceAccount` according to `tokenRequest`. */
 export type IssueToken = (serviceAccount: JsonObject, tokenRequest: JsonObject) => JsonObject
 
 const API_GROUP = 'authentication.k8s.io'
-/** How long a token is good when its request does not say. */
+/** The default validity of a token. */
 export const DEFAULT_TOKEN_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 const boundPlurals = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const
 
 /**
- * The handler of TokenRequests. The answer carries the token, when it expires, and everything the request left out.
+ * The handler of TokenRequests. The response contains the token, its expiry, and defaults for omitted fields.
  *
- * *Errors*: 422 for a lifetime out of range, 404 or 409 for an object to bind to that is missing or another one.
+ * *Errors*: 422 for a lifetime out of range, 404 or 409 for a bound object that is missing or has another uid.
  */
 export function createTokenIssuer(options: TokenRequestOptions): IssueToken {
   const { clock, tokens } = options
@@ -86,7 +86,7 @@ function refuse(name: string, error: FieldError): never {
   throw invalid({ group: API_GROUP, kind: 'TokenRequest' }, name, [error])
 }
 
-/** The object the token shall be bound to, and the node it runs on if it is a pod. */
+/** The object to bind the token to, and the node if it is a pod. */
 function findBound(
   { api }: TokenRequestOptions,
   subject: { namespace: string; name: string },

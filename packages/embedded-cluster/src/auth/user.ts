@@ -1,6 +1,6 @@
-/** Who makes a request. */
+/** Users and groups. */
 
-/** A user, as admission and authorization see it. */
+/** A user, as seen by admission and authorization. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string
@@ -8,20 +8,20 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** What the cluster's own controllers act as. */
+/** The user of the cluster's own controllers. */
 export const systemUser: UserInfo = {
   username: 'system:apiserver',
   groups: ['system:masters', 'system:authenticated'],
 }
 
-/** The group of everybody whose identity was proven. */
+/** The group of all authenticated users. */
 export const AUTHENTICATED_GROUP = 'system:authenticated'
 /** The group of requests without credentials. */
 export const UNAUTHENTICATED_GROUP = 'system:unauthenticated'
-/** The group no authorizer ever refuses. */
+/** The group that is always authorized. */
 export const MASTERS_GROUP = 'system:masters'
 
-/** A request without credentials. */
+/** The user of requests without credentials. */
 export const anonymousUser: UserInfo = { username: 'system:anonymous', groups: [UNAUTHENTICATED_GROUP] }
 
 /** `user` as a member of the group of authenticated users. */

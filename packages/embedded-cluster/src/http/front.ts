@@ -1,4 +1,4 @@
-/** The TLS front: HTTP/1.1 and HTTP/2 on one port, in front of the handler that knows nothing of sockets. */
+/** The TLS front: HTTP/1.1 and HTTP/2 on one port, in front of the handler without sockets. */
 import {
   constants,
   createSecureServer,
@@ -16,7 +16,7 @@ import type { Clock } from '../clock.ts'
 import { ConnectionReset } from '../faults/fault.ts'
 import { methodNotAllowed } from '../rest/api-errors.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
-import { refusal, targetPath } from './malformed-request.ts'
+import { errorResponse, targetPath } from './malformed-request.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from './request-body.ts'
 import { CompleteBody, failure, text } from './response.ts'
 
@@ -27,28 +27,31 @@ export interface FrontOptions {
   /** In PEM. */
   readonly certificate: string
   readonly privateKey: string
-  /** Certificates of clients are checked against this authority, in PEM. */
+  /** The authority that verifies client certificates, in PEM. */
   readonly clientAuthority: string
   /** @default '127.0.0.1' */
   readonly host?: string
 }
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-/** Smaller answers are not worth compressing on the same machine or network. */
+/** Smaller responses are not worth compressing on the same machine or network. */
 const GZIP_ABOVE_BYTES = 128 * 1024
-/** A client that has not sent its whole request by then is cut. */
+/** A client that has not sent its whole request by then is disconnected. */
 const BODY_TIMEOUT_MS = 60_000
-/** Turns of the event loop that a stop waits for answers on their way. */
+/** Iterations of the event loop that a stop waits for responses in progress. */
 const DRAIN_TURNS = 100
-/** As much as the real server takes. */
+/** The same limit as the real server. */
 const MAX_HEADER_BYTES = 1024 * 1024
-/** The types of Node's HTTP/2 server leave out the options of the HTTP/1.1 that it speaks as well. */
+/** The types of Node's HTTP/2 server omit the HTTP/1.1 options that it also supports. */
 const http1Limits = {
   maxHeaderSize: MAX_HEADER_BYTES,
-  // As long as the real server. A connection that is closed at the moment it is used again loses the request.
+  // The same as the real server. A connection that closes at the moment it is reused loses the request.
   keepAliveTimeout: 90_000,
 }
-/** How much of a body that is too large is read and forgotten, for a client that listens only when it has sent all. */
+/**
+ * How much of an oversized body is read and discarded, for clients that read the response only after sending
+ * everything.
+ */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
 /** An address that the server listens on. */
@@ -57,7 +60,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** Listens, and can stop listening and listen again on the same port, as a server that restarts does. */
+/** Listens, and can stop listening and listen again on the same port, like a restarting server. */
 export class Front {
   readonly #options: FrontOptions
   readonly #sockets = new Set<Socket>()
@@ -75,12 +78,12 @@ export class Front {
     return this.#address.port
   }
 
-  /** Where the last {@link listen} took place, a name resolved to its address. */
+  /** The address of the last {@link listen}, with names resolved. */
   get address(): ListenAddress {
     return this.#address
   }
 
-  /** Starts to accept connections. Port 0 takes a free one. */
+  /** Starts accepting connections. Port 0 chooses an unused one. */
   async listen(port: number): Promise<void> {
     const { certificate, privateKey, clientAuthority, host = '127.0.0.1' } = this.#options
     const server = createSecureServer({
@@ -89,7 +92,7 @@ export class Front {
       key: privateKey,
       ca: clientAuthority,
       requestCert: true,
-      // A client without a certificate is anonymous or brings a token; one with a bad certificate is refused later.
+      // A client without a certificate is anonymous or uses a token; one with an invalid certificate is rejected later.
       rejectUnauthorized: false,
       maxHeaderListPairs: 10_000,
       ...http1Limits,
@@ -98,7 +101,7 @@ export class Front {
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
-      // Resets by the peer are everyday life; the request on the socket hears of it through its own events.
+      // Connection resets by the peer are common; the request on the socket gets its own events.
       socket.on('error', () => socket.destroy())
     })
     server.on('secureConnection', (socket) => {
@@ -108,7 +111,7 @@ export class Front {
     })
     server.on('sessionError', () => undefined)
     server.on('clientError', (error, socket) => {
-      if (socket.writable) socket.end(refusal(error))
+      if (socket.writable) socket.end(errorResponse(error))
       else socket.destroy()
     })
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
@@ -127,10 +130,7 @@ export class Front {
     this.#address = { address, port: boundPort }
   }
 
-  /**
-   * Stops listening, lets answers that are complete reach their clients, and closes every connection. For a stop whose
-   * streams have been ended already.
-   */
+  /** Stops listening, delivers complete responses, and closes every connection. Streams must have been ended before. */
   async drain(): Promise<void> {
     for (let turn = 0; turn < DRAIN_TURNS && this.#activeResponses > 0; turn += 1) await setImmediate()
     for (const socket of this.#secureSockets) socket.destroySoon()
@@ -138,7 +138,7 @@ export class Front {
     await this.close()
   }
 
-  /** Stops listening and cuts every connection. */
+  /** Stops listening and closes every connection. */
   async close(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -149,7 +149,7 @@ export class Front {
     })
   }
 
-  /** Cuts every connection and goes on listening. */
+  /** Closes every connection and continues to listen. */
   cutConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -164,7 +164,7 @@ export class Front {
       const answer = await this.#answer(request, abort.signal)
       await send(request, response, answer, abort.signal)
     } catch (error) {
-      // The client is gone, or a fault rule wants it to see a broken connection.
+      // The client has disconnected, or a fault rule breaks the connection.
       if (error instanceof ConnectionReset || abort.signal.aborted) cut(request, response)
       else if (response.headersSent) cut(request, response)
       else await send(request, response, failure(error), abort.signal).catch(() => cut(request, response))
@@ -208,7 +208,7 @@ function plainHeaders(request: Http2ServerRequest): Record<string, string> {
   return headers
 }
 
-/** Node joins what occurs twice by commas, which the values themselves may contain. */
+/** Node joins repeated headers with commas, which the values themselves may contain. */
 function repeatedHeaders({ rawHeaders }: Http2ServerRequest): Record<string, readonly string[]> {
   const all = new Map<string, string[]>()
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -238,7 +238,7 @@ async function readBody(request: Http2ServerRequest, clock: Clock, signal: Abort
       size += chunk.length
       if (size <= MAX_BODY_BYTES) chunks.push(chunk)
       else chunks.length = 0
-      // Bytes for an answered request count against the whole HTTP/2 connection, hence they are taken first.
+      // Bytes of a finished request count against the window of the HTTP/2 connection, so they are read first.
       if (size > MAX_DISCARDED_BYTES) break
     }
   } finally {
@@ -262,7 +262,7 @@ async function send(
     sendComplete(request, response, answer.body)
     return
   }
-  // Both kinds of response have it; a watch must be seen to be open before its first event.
+  // Both kinds of response have it; a watch must be visibly open before its first event.
   if ('flushHeaders' in response && typeof response.flushHeaders === 'function') response.flushHeaders()
   for await (const chunk of answer.body) {
     signal.throwIfAborted()
@@ -286,7 +286,7 @@ function sendComplete(request: Http2ServerRequest, response: Http2ServerResponse
   else response.end(body.chunks.length === 1 ? only : Buffer.concat(body.chunks))
 }
 
-/** Waits until the client has taken what is buffered, so that a slow one slows only itself. */
+/** Waits until the client has read the buffered data, so that a slow client only slows down itself. */
 async function drained(response: Http2ServerResponse, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const finish = () => {

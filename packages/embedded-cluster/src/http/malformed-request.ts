@@ -1,14 +1,14 @@
-/** What a client hears whose bytes are no request: the answer of the real server, after which the connection ends. */
+/** Responses to bytes that are not a valid request: those of the real server, after which the connection closes. */
 import { STATUS_CODES } from 'node:http'
 import type { JsonObject } from '../json.ts'
 import { methodNotAllowed, toStatus } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 
-/** What the parser of HTTP/1.1 reports. */
+/** The error of the HTTP/1.1 parser. */
 export interface ParseFailure {
   /** Such as `HPE_INVALID_METHOD`. */
   readonly code?: string
-  /** The bytes that could not be read. */
+  /** The bytes that could not be parsed. */
   readonly rawPacket?: Uint8Array
 }
 
@@ -16,8 +16,8 @@ export interface ParseFailure {
 const REQUEST_LINE_BYTES = 1024
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \/\S* HTTP\/1\.[01]\r?\n/
 
-/** The bytes of the answer to a request that could not be read. */
-export function refusal({ code, rawPacket }: ParseFailure): string {
+/** The response bytes for a request that could not be parsed. */
+export function errorResponse({ code, rawPacket }: ParseFailure): string {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return plain(431)
@@ -39,8 +39,8 @@ export function refusal({ code, rawPacket }: ParseFailure): string {
 }
 
 /**
- * The path of a request target, which may name the server as well, or `undefined` for what is none: a broken escape
- * cannot be read.
+ * The path of a request target, which may contain the server name, or `undefined` if it is invalid, such as a malformed
+ * escape.
  */
 export function targetPath(target: string): string | undefined {
   const path = target.replace(/^https?:\/\/[^/?]*/i, '')

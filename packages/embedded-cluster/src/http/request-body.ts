@@ -1,4 +1,4 @@
-/** From the bytes of a request to JSON, whatever format they are in. */
+/** Parses request bodies of all supported formats to JSON. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { MalformedProtobuf } from '../protobuf/wire-reader.ts'
@@ -10,10 +10,10 @@ import type { ServerRequest } from './exchange.ts'
 /** The largest body the server reads. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-// A mark of byte order is no JSON, so it must not vanish here.
+// A byte order mark is not valid JSON, so it must not be dropped here.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The media type of a request's body without its parameters; JSON when it says nothing. */
+/** The media type of a request's body without its parameters; JSON by default. */
 export function mediaType(request: ServerRequest): string {
   const header = request.headers['content-type'] ?? ''
   return header === '' ? 'application/json' : (header.split(';')[0] ?? '').trim().toLowerCase()
@@ -29,7 +29,7 @@ function bytesOf(body: string | Uint8Array | undefined): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length
 }
 
-/** Parses a body that must be there; `kind` is what it should hold, for messages. */
+/** Parses a required body; `kind` is the expected kind, for messages. */
 export function parseBody(
   request: ServerRequest,
   protobuf: ProtobufDecoder,
@@ -54,7 +54,7 @@ function parseObject(
   const text = textOf(request.body)
   const unrecognized = (why: string) => refuse(`couldn't get version/kind; json parse error: ${why}`, text)
   const parsed = parseText(text, type.endsWith('yaml'), unrecognized)
-  // Nothing, said aloud, is an object without fields.
+  // Null is treated as an object without fields.
   if (parsed.value === null) return { value: {}, duplicates: [] }
   if (!isJsonObject(parsed.value)) {
     const target =
@@ -69,7 +69,7 @@ function parseObject(
   return parsed
 }
 
-/** Parses a patch, which is JSON but for apply, which is YAML. */
+/** Parses a patch: JSON, except for apply, which is YAML. */
 export function parsePatch(request: ServerRequest): ParsedBody {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const isYaml = mediaType(request).endsWith('yaml')
@@ -105,23 +105,23 @@ function parseText(text: string, isYaml: boolean, refuse: (why: string) => Statu
   }
 }
 
-/** What is wrong with a JSON text, in the words of the real server's parser as far as they can be had. */
+/** The error of a JSON text, in the wording of the real server's parser as far as possible. */
 function jsonProblem(text: string, error: StatusError): string {
   if (/nested/.test(error.message)) return "invalid character '{' exceeded max depth"
   const position = Number(/at position (\d+)/.exec(error.message)?.[1] ?? text.length)
-  // Of short texts the engine names the character, but not where it is.
+  // For short texts the engine reports the character, but not its position.
   const character = /Unexpected token '(.)'/s.exec(error.message)?.[1] ?? text[position]
   const isCutOff = position >= text.trimEnd().length && !error.message.includes('Unexpected token')
   if (isCutOff || character === undefined || /[Uu]nterminated/.test(error.message)) {
     return 'unexpected end of JSON input'
   }
   const where = places.find(([said]) => error.message.includes(said))?.[1] ?? 'looking for beginning of value'
-  // The real server reads bytes, and shows the one it stumbled over.
+  // The real server parses bytes, and reports the unexpected one.
   const byte = String.fromCharCode(Buffer.from(character)[0] ?? 0)
   return `invalid character ${JSON.stringify(byte).replaceAll('"', "'")} ${where}`
 }
 
-/** Where the engine stumbled, and how the real server calls that. */
+/** The position in the engine's message, and the wording of the real server. */
 const places: readonly (readonly [said: string, place: string])[] = [
   ['after JSON', 'after top-level value'],
   ['Bad control character', 'in string literal'],
@@ -135,7 +135,7 @@ const places: readonly (readonly [said: string, place: string])[] = [
 
 const SUMMARY_LENGTH = 30
 
-/** The start of a body, for messages; what does not look like an object is shown in hexadecimal. */
+/** The start of a body, for messages; anything that does not look like an object is shown in hexadecimal. */
 function summary(text: string): string {
   if (text === '') return '<empty>'
   const isObject = text.startsWith('{')
