@@ -85,10 +85,12 @@ export class FaultInjector {
   /**
    * Freezes the state that watches of a resource, and lists that accept any version (`resourceVersion=0`), return.
    * Writes and consistent reads continue, as with an API server whose cache is behind.
+   *
+   * @param options `revision`: return the state of that revision, to watches that start while it is frozen
    */
-  freeze(resource: string): void {
+  freeze(resource: string, options: { readonly revision?: number } = {}): void {
+    this.#hub.freeze(resource, options.revision)
     this.#frozen.add(resource)
-    this.#hub.freeze(resource)
   }
 
   /** Delivers the events that {@link freeze} held back. */

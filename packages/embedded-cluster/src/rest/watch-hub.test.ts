@@ -29,6 +29,21 @@ test('a frozen state stays visible after the store has discarded it', () => {
   expect(visible('default/').map(([key]) => key)).toEqual(['default/a'])
 })
 
+test('an earlier state can be frozen as long as the store remembers it', () => {
+  const { store, hub, write, visible } = open()
+  write('default/a')
+  const { revision } = store
+  const before = visible()
+  write('default/a')
+  write('default/b')
+  hub.freeze('things', revision)
+  expect(hub.visibleRevision('things')).toBe(revision)
+  expect(visible()).toEqual(before)
+  hub.thaw('things')
+  store.compact()
+  expect(() => hub.freeze('things', revision)).toThrow(RangeError)
+})
+
 test('the current state is visible again after thawing', () => {
   const { store, hub, write, visible } = open()
   write('default/a')

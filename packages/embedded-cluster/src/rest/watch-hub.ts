@@ -73,10 +73,17 @@ export class WatchHub {
     return frozen.objects.filter(({ key }) => key.startsWith(prefix))
   }
 
-  /** Holds back events of `collection` from now on; writes and consistent reads continue. */
-  freeze(collection: string): void {
+  /**
+   * Holds back events of `collection` after `revision`; writes and consistent reads continue.
+   *
+   * *Errors*: a RangeError when the store no longer remembers that revision.
+   */
+  freeze(collection: string, revision = this.#store.revision): void {
     const gate = this.#gate(collection)
-    gate.frozen ??= { revision: this.#store.revision, objects: [...this.#store.range(collection)] }
+    if (gate.frozen !== undefined) return
+    const objects = this.#store.rangeAt(collection, revision)
+    if (objects === undefined) throw new RangeError(`revision ${revision} of ${collection} is no longer remembered`)
+    gate.frozen = { revision, objects: [...objects] }
   }
 
   /**
