@@ -18,7 +18,7 @@ const FRESH_MS = 24 * 3_600_000
 
 type HelmStep = Step<HelmWorld>
 
-const patch = (name: string, spec: PlainObject, parts: Pick<HelmStep, 'rest'> = {}): HelmStep => ({
+const patch = (name: string, spec: PlainObject, parts: Pick<HelmStep, 'rest' | 'goal'> = {}): HelmStep => ({
   name,
   act: ({ client }) => client.patch(Collectors, logs, { type: 'merge', patch: { spec } }),
   ...parts,
@@ -43,10 +43,13 @@ const create: HelmStep = {
 
 const changes: readonly HelmStep[] = [
   patch('change the configuration', configure({ replicas: 2, extra: true }), { rest: true }),
-  patch('write a configuration that the chart refuses', configure({ replicas: 'many' })),
+  patch('write a configuration that the chart rejects', configure({ replicas: 'many' }), { goal: 'unsettled' }),
   patch('correct it', configure({ replicas: 1 })),
   { name: 'delete the namespace by hand', act: ({ client }) => client.delete(Namespaces, { name: 'acme' }) },
-  patch('write a configuration that the cluster refuses', configure({ replicas: 1, broken: true }), { rest: true }),
+  patch('write a configuration that the cluster rejects', configure({ replicas: 1, broken: true }), {
+    rest: true,
+    goal: 'unsettled',
+  }),
   patch(
     'correct it and move to another tenant',
     { ...configure({ replicas: 2 }), tenant: { reference: 'Globex' } },
@@ -102,6 +105,8 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
         return resource === 'collectors.example.com' ? withoutWay(object) : object
       },
       ...declaredCollectors,
+      // Others may use them, too.
+      leavesBehind: ['namespaces *'],
       foreignEdits: [{ resource: 'collectors.example.com', patch: { spec: { suspend: true } } }],
     },
     scenario: { name: 'life of a Collector', steps: [create, ...changes, remove] },

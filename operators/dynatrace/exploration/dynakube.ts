@@ -86,7 +86,18 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * npm run explore -- --operator dynatrace --pattern T1,T2,T9
  */
 export const exploration: Exploration<EnvironmentWorld> = {
-  operator: { ...dynatraceUnderTest, ...walks, prepare },
+  operator: {
+    ...dynatraceUnderTest,
+    ...walks,
+    prepare,
+    sharedObjects: [{ resource: 'namespaces', fields: ['metadata.labels', 'metadata.annotations'] }],
+    leavesBehind: [
+      // Tells the webhook, which is not part of this exploration and would remove it, that the namespace is mapped.
+      'namespaces * metadata.annotations.dynatrace.com/updated-via-operator',
+      'outside * builtin:cloud.kubernetes',
+      'outside * builtin:logmonitoring.log-storage-settings',
+    ],
+  },
   scenario: {
     name: 'life of a DynaKube',
     steps: [

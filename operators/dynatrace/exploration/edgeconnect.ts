@@ -80,6 +80,8 @@ const revoke: EdgeConnectStep = {
     oauth.remove(own?.id ?? '')
     await user.client.patch(EdgeConnects, key, edit({ hostPatterns: ['*.other.example.com'] }))
   },
+  goal: 'unsettled',
+  expectedErrors: [/access token: HTTP status 401/],
   // The environment shows what is in it once.
   irreplaceable: [`secrets ${NAMESPACE}/${key.name}-client`],
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { ProgressLog } from './report/progress-log.ts'
-import { divergenceText, reportTable } from './report/report-text.ts'
+import { divergenceText, missedText, reportTable, summaryLine } from './report/report-text.ts'
 
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000
@@ -28,7 +28,7 @@ async function exploreAll(command: Command, signal: AbortSignal): Promise<readon
   try {
     for (const { path, operator } of await findExplorations(process.cwd(), command)) {
       if (signal.aborted) break
-      const { seed, budget, threads, patterns, point, maxPoints } = command
+      const { seed, budget, threads, patterns, point, maxPoints, maxSeconds } = command
       const report = await exploreInThreads(path, {
         seed,
         budget,
@@ -37,6 +37,7 @@ async function exploreAll(command: Command, signal: AbortSignal): Promise<readon
         ...(patterns.length > 0 && { patterns }),
         ...(point !== undefined && { point }),
         ...(maxPoints !== undefined && { maxPoints }),
+        ...(maxSeconds !== undefined && { maxSeconds }),
         onProgress: (progress) => log.update(operator, progress),
       })
       explored.push({ report, path })
@@ -61,10 +62,7 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
     const replay = { budget, ...(module !== undefined && { module }) }
     for (const divergence of divergences) process.stdout.write(`${divergenceText(divergence, operator, replay)}\n\n`)
   }
-  const runs = reports.reduce((sum, report) => sum + report.runs, 0)
-  const found = reports.reduce((sum, report) => sum + report.divergences.length, 0)
-  const seconds = (durationMs / 1_000).toFixed(1)
-  process.stdout.write(`${reportTable(reports)}\n\n${runs} runs in ${seconds} s, ${found} divergences\n`)
+  process.stdout.write(`${reportTable(reports)}\n${missedText(reports)}\n${summaryLine(reports, durationMs)}\n`)
 }
 
 async function main(): Promise<void> {

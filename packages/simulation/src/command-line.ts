@@ -2,30 +2,42 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import { PATTERN_IDS, type PatternId } from './patterns/pattern.ts'
+import { PATTERN_NAMES, type PatternName, patternName, patternNumber } from './patterns/pattern-names.ts'
+
+/** One line for each pattern. */
+const LISTED = PATTERN_NAMES.map((name) => `  ${patternNumber(name).padEnd(5)} ${name}`).join('\n')
 
 /** What `--help` prints. */
 export const USAGE = `Usage: reeve explore [options]
 
-Runs operators in a simulated cluster under every fault that is known to break operators, and compares
-each run with an undisturbed one.
+Runs operators in a simulated cluster: without a fault, judging what they do, and then under every fault
+that is known to break operators, comparing each run with the one without.
 
   --operator <name>         only this operator; may be repeated (default: all that are found)
   --module <path>           a module that exports \`exploration\`; may be repeated
                             (default: those under reeve.explorations in the package.json of this
                             folder and of its workspaces)
-  --pattern <T1..T14>       only this pattern; may be repeated or separated by commas (default: all)
+  --pattern <name>          only this pattern, by name or number; may be repeated or separated by commas
+                            (default: all)
   --point <number>          only this point, to replay a divergence
-  --max-points <number>     at most this many points of each pattern, spread evenly (default: all)
+  --quick                   the same as --max-seconds ${EXPLORATION_DEFAULTS.quickSeconds}
+  --max-seconds <number>    stop after this time for each operator; what differs most is tried first
+                            (default: try everything)
+  --max-points <number>     at most this many points of each pattern; one of each kind of request and event
+                            first (default: all)
   --budget <number>         points of patterns that are sampled (default: ${EXPLORATION_DEFAULTS.budget})
   --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
   --threads <number>        runs at the same time (default: one per core)
   --output <text|json>      how to report (default: text)
   --help                    show this text
 
+Patterns:
+${LISTED}
+
 Examples:
   reeve explore
-  reeve explore --operator webapp --pattern T1,T9
+  reeve explore --operator webapp --quick
+  reeve explore --operator webapp --pattern crash-after-write,failed-request
   reeve explore --operator webapp --pattern T1 --point 7 --seed 1
   reeve explore --module my-operator/exploration.ts --output json
 
@@ -42,9 +54,10 @@ export class UsageError extends Error {
 export interface Command {
   readonly operators: readonly string[]
   readonly modules: readonly string[]
-  readonly patterns: readonly PatternId[]
+  readonly patterns: readonly PatternName[]
   readonly point: number | undefined
   readonly maxPoints: number | undefined
+  readonly maxSeconds: number | undefined
   readonly budget: number
   readonly seed: number
   readonly threads: number
@@ -71,6 +84,8 @@ export function readArguments(args: readonly string[]): Command | undefined {
       pattern: texts,
       point: text,
       'max-points': text,
+      'max-seconds': text,
+      quick: { type: 'boolean', default: false },
       budget: text,
       seed: text,
       threads: text,
@@ -85,7 +100,7 @@ export function readArguments(args: readonly string[]): Command | undefined {
   const { output } = values
   if (output !== 'text' && output !== 'json')
     throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
-  const optional = (name: 'point' | 'max-points') => {
+  const optional = (name: 'point' | 'max-points' | 'max-seconds') => {
     const value = values[name]
     return value === undefined ? undefined : number(`--${name}`, value)
   }
@@ -95,6 +110,7 @@ export function readArguments(args: readonly string[]): Command | undefined {
     patterns: readPatterns(values.pattern ?? []),
     point: optional('point'),
     maxPoints: optional('max-points'),
+    maxSeconds: optional('max-seconds') ?? (values.quick ? EXPLORATION_DEFAULTS.quickSeconds : undefined),
     budget: number('--budget', values.budget ?? String(EXPLORATION_DEFAULTS.budget)),
     seed: number('--seed', values.seed ?? String(EXPLORATION_DEFAULTS.seed)),
     threads: Math.max(1, number('--threads', values.threads ?? String(availableParallelism()))),
@@ -102,14 +118,15 @@ export function readArguments(args: readonly string[]): Command | undefined {
   }
 }
 
-function readPatterns(given: readonly string[]): readonly PatternId[] {
-  const names = given.flatMap((one) => one.split(','))
-  return names.map((name) => {
-    const id = PATTERN_IDS.find((candidate) => candidate === name)
-    if (id === undefined)
-      throw new UsageError(`--pattern is one of ${PATTERN_IDS.join(', ')}, not ${JSON.stringify(name)}`)
-    return id
-  })
+function readPatterns(given: readonly string[]): readonly PatternName[] {
+  return given
+    .flatMap((one) => one.split(','))
+    .map((reference) => {
+      const name = patternName(reference)
+      if (name === undefined)
+        throw new UsageError(`unknown pattern ${JSON.stringify(reference)}; use one of ${PATTERN_NAMES.join(', ')}`)
+      return name
+    })
 }
 
 function number(name: string, value: string): number {

@@ -23,16 +23,20 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   maxRestarts: 10,
   /** How long a stop may take: below the 30 s after which a kubelet kills. */
   stopMs: 30 * SECOND_MS,
-  /** An operator that sends more requests than this at one instant loops without ever waiting. */
-  maxRequestsAtOnce: 5_000,
+  /** How long a request takes to reach the server. */
+  latencyMs: 1,
+  /** An operator that sends more requests than this within a minute loops without ever waiting. */
+  maxRequestsPerMinute: 2_000,
   /** Ten hours with a lease are some forty thousand requests. */
   maxRequests: 200_000,
   /** Real time after which a run is cut off, also on a machine that does other things. */
   maxRealMs: 5 * MINUTE_MS,
-  /** Real time after which a thread that does not answer is replaced: not even a request ends its loop. */
+  /** Real time after which a thread that does not respond is replaced: not even a request ends its loop. */
   maxSilenceRealMs: 10 * MINUTE_MS,
   /** Memory of one thread; a run needs a tenth of it. */
   maxHeapMegabytes: 448,
+  /** Real time that a quick look at one operator takes. */
+  quickSeconds: 60,
   /** Points tried for each pattern that is sampled. */
   budget: 24,
   seed: 1,

@@ -1,13 +1,14 @@
 /** The same exploration as `explore`, with its runs spread over the cores. */
-
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import { choosePoints, type ExplorationReport, type ExploreOptions } from './explore.ts'
+import type { ExplorationReport, ExploreOptions } from './explore.ts'
+import { exploreWith, type PointRunner } from './explore-with.ts'
+import type { PointInfo } from './explorer.ts'
 import { loadExploration } from './load-exploration.ts'
-import { PATTERNS } from './patterns/index.ts'
-import type { PatternId } from './patterns/pattern.ts'
-import { ReportBuilder } from './report/report-builder.ts'
+import type { PatternName } from './patterns/pattern-names.ts'
 import type { Task } from './work.ts'
 import { WorkerPool } from './worker-pool.ts'
+
+type RunTask = Extract<Task, { readonly type: 'run' }>
 
 /** Options of {@link exploreInThreads}. */
 export interface ExploreInThreadsOptions extends ExploreOptions {
@@ -15,8 +16,6 @@ export interface ExploreInThreadsOptions extends ExploreOptions {
   /** Only this point of each pattern. */
   readonly point?: number
 }
-
-type RunTask = Extract<Task, { type: 'run' }>
 
 /**
  * Explores what a module exports as `exploration`.
@@ -28,60 +27,37 @@ export async function exploreInThreads(
   modulePath: string,
   options: ExploreInThreadsOptions,
 ): Promise<ExplorationReport> {
-  const { seed = EXPLORATION_DEFAULTS.seed, budget = EXPLORATION_DEFAULTS.budget, signal, threads } = options
+  const { seed = EXPLORATION_DEFAULTS.seed, budget = EXPLORATION_DEFAULTS.budget, threads, point } = options
   const { operator, scenario } = await loadExploration(modulePath)
-  const collected = new ReportBuilder(operator.name, scenario.name, seed)
   await using pool = new WorkerPool({ modulePath, seed, budget }, { threads })
-  let isSound = true
-  await pool.all([{ type: 'baseline' } as const], {
-    done: (_, answer) => {
-      if (answer.type !== 'outcome' || answer.outcome.problems.length === 0) return
-      isSound = false
-      collected.undisturbed(answer.outcome)
-    },
-  })
-  if (!isSound) return collected.report()
-  const ids = options.patterns ?? PATTERNS.map(({ id }) => id)
-  const labels = await labelsOf(pool, ids)
-  const tasks = ids.flatMap((pattern): readonly RunTask[] => {
-    const total = labels.get(pattern)?.length ?? 0
-    const points = options.point === undefined ? choosePoints(total, options.maxPoints) : [options.point]
-    collected.begin(pattern, total, points.length)
-    return points.map((point) => ({ type: 'run', pattern, point }))
-  })
-  const report = (pattern: PatternId) => options.onProgress?.(collected.progress(pattern))
-  let begun: PatternId | undefined
-  await pool.all(
-    tasks,
-    {
-      begun: ({ pattern }) => {
-        if (pattern !== begun) report(pattern)
-        begun = pattern
-      },
-      done: ({ pattern, point }, answer) => {
-        if (answer.type !== 'outcome') return
-        const label = labels.get(pattern)?.[point] ?? ''
-        collected.add(pattern, point, label, answer.outcome, answer.durationMs)
-        report(pattern)
-      },
-    },
-    signal,
-  )
-  return collected.report()
+  const subject = { operator: operator.name, scenario: scenario.name, seed }
+  // Awaited here: the pool ends with this function.
+  return await exploreWith(sideBySide(pool), subject, options, point)
 }
 
-async function labelsOf(
-  pool: WorkerPool,
-  ids: readonly PatternId[],
-): Promise<ReadonlyMap<PatternId, readonly string[]>> {
-  const labels = new Map<PatternId, readonly string[]>()
-  await pool.all(
-    ids.map((pattern) => ({ type: 'labels', pattern }) as const),
-    {
-      done: ({ pattern }, answer) => {
-        if (answer.type === 'labels') labels.set(pattern, answer.labels)
-      },
+/** Runs points in the threads of a pool. */
+function sideBySide(pool: WorkerPool): PointRunner {
+  return {
+    points: async (patterns) => {
+      const found = new Map<PatternName, readonly PointInfo[]>()
+      const tasks = patterns.map((pattern) => ({ type: 'points', pattern }) as const)
+      await pool.all(tasks, {
+        done: ({ pattern }, answer) => {
+          if (answer.type === 'points') found.set(pattern, answer.points)
+        },
+      })
+      return found
     },
-  )
-  return labels
+    run: (tasks, { begun, done, isOver }) =>
+      pool.all<RunTask>(
+        tasks.map((task): RunTask => ({ type: 'run', ...task })),
+        {
+          begun,
+          done: (task, answer) => {
+            if (answer.type === 'outcome') done(task, answer.outcome, answer.durationMs)
+          },
+          isOver,
+        },
+      ),
+  }
 }

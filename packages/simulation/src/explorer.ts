@@ -1,4 +1,5 @@
 /** Knows the points of every pattern for one operator and scenario, and runs any of them by its number. */
+import { ChosenValues } from './compare/chosen-values.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import type { Exploration } from './operator-under-test.ts'
 import { PATTERNS } from './patterns/index.ts'
@@ -7,11 +8,11 @@ import {
   outcomeOf,
   type Pattern,
   type PatternContext,
-  type PatternId,
   type Point,
   type PointOutcome,
 } from './patterns/pattern.ts'
-import { runScenario, type ScenarioRun } from './scenario-run.ts'
+import { type PatternReference, patternName } from './patterns/pattern-names.ts'
+import { runScenario, type ScenarioRun } from './run/scenario-run.ts'
 
 /** Options of {@link Explorer}. */
 export interface ExplorerOptions {
@@ -21,7 +22,10 @@ export interface ExplorerOptions {
   readonly budget?: number
 }
 
-/** How instances live in each mode. A rest with a lease is short: renewals are requests too. */
+/** What is known of a point without running it. */
+export type PointInfo = Pick<Point, 'label' | 'shape'>
+
+/** How instances live in each mode. A rest with a lease is short: renewals are requests, too. */
 const MODES: Readonly<
   Record<Mode, { readonly election: boolean; readonly replicas: number; readonly restMs: number }>
 > = {
@@ -30,6 +34,10 @@ const MODES: Readonly<
   pair: { election: true, replicas: 2, restMs: EXPLORATION_DEFAULTS.electedRestMs },
 }
 
+/** The run that shows what is drawn anew in every run differs in all that is drawn, and in its time. */
+const OTHER_SEED = 7_919
+const OTHER_START_MS = Date.UTC(2031, 4, 17, 11, 23, 42, 987)
+
 /**
  * The points of one operator and scenario.
  *
@@ -37,14 +45,15 @@ const MODES: Readonly<
  *
  * @example
  * const explorer = new Explorer({ operator, scenario }, { seed: 1 })
- * const { problems } = await explorer.run('T1', 7)
+ * const { problems } = await explorer.run('crash-after-write', 7)
  */
 export class Explorer {
   readonly #exploration: Exploration
   readonly #seed: number
   readonly #budget: number
   readonly #undisturbed = new Map<Mode, Promise<ScenarioRun>>()
-  readonly #points = new Map<PatternId, Promise<readonly Point[]>>()
+  #otherSeed: Promise<ScenarioRun> | undefined
+  readonly #points = new Map<Pattern, Promise<readonly Point[]>>()
 
   constructor(exploration: Exploration, options: ExplorerOptions = {}) {
     this.#exploration = exploration
@@ -52,31 +61,27 @@ export class Explorer {
     this.#budget = options.budget ?? EXPLORATION_DEFAULTS.budget
   }
 
-  /** Problems of the undisturbed run itself: with any of them, comparing with it means nothing. */
-  async baselineProblems(): Promise<PointOutcome> {
-    return outcomeOf(await this.#runUndisturbed('alone'))
-  }
-
-  /** What each point of a pattern does, in order. */
-  async labels(id: PatternId): Promise<readonly string[]> {
-    return (await this.#pointsOf(id)).map(({ label }) => label)
+  /** The points of a pattern, in order. */
+  async points(pattern: PatternReference): Promise<readonly PointInfo[]> {
+    const points = await this.#pointsOf(patternOf(pattern))
+    return points.map(({ label, shape }) => ({ label, shape }))
   }
 
   /** Runs one point. */
-  async run(id: PatternId, index: number): Promise<PointOutcome> {
-    const points = await this.#pointsOf(id)
+  async run(pattern: PatternReference, index: number): Promise<PointOutcome> {
+    const points = await this.#pointsOf(patternOf(pattern))
     const point = points[index]
     if (point === undefined) {
-      throw new RangeError(`${id} has no point ${index}: it has ${points.length} for seed ${this.#seed}`)
+      throw new RangeError(`${pattern} has no point ${index}: it has ${points.length} for seed ${this.#seed}`)
     }
     return point.run()
   }
 
-  #pointsOf(id: PatternId): Promise<readonly Point[]> {
-    let points = this.#points.get(id)
+  #pointsOf(pattern: Pattern): Promise<readonly Point[]> {
+    let points = this.#points.get(pattern)
     if (points === undefined) {
-      points = patternOf(id).points(this.#context())
-      this.#points.set(id, points)
+      points = pattern.points(this.#context())
+      this.#points.set(pattern, points)
     }
     return points
   }
@@ -89,6 +94,7 @@ export class Explorer {
       seed: this.#seed,
       budget: this.#budget,
       undisturbed: (mode) => this.#runUndisturbed(mode),
+      withOtherSeed: () => this.#runWithOtherSeed(),
       disturbed: async (mode, options) => {
         const { baseline } = await this.#runUndisturbed(mode)
         return outcomeOf(
@@ -102,15 +108,36 @@ export class Explorer {
     const { operator, scenario } = this.#exploration
     let run = this.#undisturbed.get(mode)
     if (run === undefined) {
-      run = runScenario(operator, scenario, { ...MODES[mode], seed: this.#seed })
+      run = runScenario(operator, scenario, { ...MODES[mode], seed: this.#seed }).then(async (undisturbed) => {
+        const chosen = await this.#chosenValues(mode === 'alone' ? undisturbed : undefined)
+        return { ...undisturbed, baseline: { ...undisturbed.baseline, chosen } }
+      })
       this.#undisturbed.set(mode, run)
     }
     return run
   }
+
+  /** Whatever differs in a run with another seed, at another time, is drawn anew in every run. */
+  async #chosenValues(undisturbed: ScenarioRun | undefined): Promise<ChosenValues> {
+    if (undisturbed === undefined) return (await this.#runUndisturbed('alone')).baseline.chosen
+    const other = await this.#runWithOtherSeed()
+    return ChosenValues.learn(undisturbed.baseline.snapshots, other.baseline.snapshots)
+  }
+
+  #runWithOtherSeed(): Promise<ScenarioRun> {
+    const { operator, scenario } = this.#exploration
+    this.#otherSeed ??= runScenario(operator, scenario, {
+      ...MODES.alone,
+      seed: this.#seed + OTHER_SEED,
+      startMs: OTHER_START_MS,
+    })
+    return this.#otherSeed
+  }
 }
 
-function patternOf(id: PatternId): Pattern {
-  const pattern = PATTERNS.find((candidate) => candidate.id === id)
-  if (pattern === undefined) throw new RangeError(`there is no pattern ${id}`)
+function patternOf(reference: string): Pattern {
+  const name = patternName(reference)
+  const pattern = PATTERNS.find((candidate) => candidate.name === name)
+  if (pattern === undefined) throw new RangeError(`unknown pattern "${reference}"`)
   return pattern
 }

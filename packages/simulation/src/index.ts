@@ -9,7 +9,7 @@ export {
   type PatternReport,
   type Progress,
 } from './explore.ts'
-export { Explorer, type ExplorerOptions } from './explorer.ts'
+export { Explorer, type ExplorerOptions, type PointInfo } from './explorer.ts'
 export type {
   Edit,
   Exploration,
@@ -18,12 +18,15 @@ export type {
   Place,
   PlainObject,
   Scenario,
+  SharedObject,
   Step,
   User,
 } from './operator-under-test.ts'
-export { PATTERN_IDS, type PatternId, type PointOutcome } from './patterns/pattern.ts'
+export type { PointOutcome, Shape } from './patterns/pattern.ts'
+export { PATTERN_NAMES, type PatternName, type PatternReference } from './patterns/pattern-names.ts'
 export { divergenceText, type ReplayOptions, reportTable } from './report/report-text.ts'
-export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './scenario-run.ts'
+export type { Problem, ProblemKind } from './run/problem.ts'
+export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './run/scenario-run.ts'
 export {
   arbitraryFor,
   type ChangedValue,
@@ -45,5 +48,6 @@ export type {
 } from './world/disturbance.ts'
 export { type OutsideClient, type OutsideRecord, OutsideService } from './world/outside-service.ts'
 export { type OutsideCall, OutsideCallError, type OutsidePlace, type OutsideWorld } from './world/outside-world.ts'
+export type { SchedulerStep } from './world/run-log.ts'
 export { formatEntry, Trace, type TraceEntry } from './world/trace.ts'
-export { createWorld, type SchedulerStep, World, type WorldOptions } from './world/world.ts'
+export { createWorld, World, type WorldOptions } from './world/world.ts'

@@ -59,6 +59,20 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    */
   readonly normalise?: (resource: string, object: PlainObject) => PlainObject | undefined
   /**
+   * Why a declared object has not reached its goal; `undefined` when it has. @default what its `observedGeneration`, a
+   * condition such as `Ready`, or its phase says
+   */
+  readonly goal?: (object: PlainObject) => string | undefined
+  /** Messages of errors that reconciles may end with, in any step. @default none */
+  readonly expectedErrors?: readonly RegExp[]
+  /** Objects of others that the operator may change, and in which fields. @default it changes nothing but its own */
+  readonly sharedObjects?: readonly SharedObject[]
+  /**
+   * What stays on purpose after the last declared object is gone, as `secrets default/login`, `namespaces *` or
+   * `outside dns *`. @default nothing
+   */
+  readonly leavesBehind?: readonly string[]
+  /**
    * Changes that somebody makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
    */
@@ -95,6 +109,14 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   readonly accepts?: (spec: PlainObject) => boolean
 }
 
+/** Objects of somebody else of which the operator may change a part. */
+export interface SharedObject {
+  /** `plural` or `plural.group`. */
+  readonly resource: string
+  /** Such as `metadata.labels`, with everything below; `*` allows everything, deletion included. */
+  readonly fields: readonly string[]
+}
+
 /** A change to objects of one resource, `plural` or `plural.group`. */
 export interface Edit {
   readonly resource: string
@@ -119,6 +141,13 @@ export interface Step<W extends OutsideWorld = OutsideWorld> {
   act(user: User<W>): Promise<unknown>
   /** Let hours pass after it and insist that nothing is written. @default only after the last step */
   readonly rest?: boolean
+  /**
+   * Where it leads: `settled` when every declared object reaches its goal, `unsettled` when one of them cannot, and must
+   * say so, `any` when that is not to be judged. @default 'settled'
+   */
+  readonly goal?: 'settled' | 'unsettled' | 'any'
+  /** Messages of errors that reconciles may end with from this step to the next. @default none */
+  readonly expectedErrors?: readonly RegExp[]
   /**
    * Objects of the operator, such as `secrets default/login`, that nobody could make again in the trouble that this step
    * leads to: T11 leaves them alone until the next one. @default none

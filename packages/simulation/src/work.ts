@@ -1,5 +1,8 @@
 /** What the command line and its workers say to each other. */
-import type { PatternId, PointOutcome } from './patterns/pattern.ts'
+import type { PointTask } from './explore-with.ts'
+import type { PointInfo } from './explorer.ts'
+import type { PointOutcome } from './patterns/pattern.ts'
+import type { PatternName } from './patterns/pattern-names.ts'
 
 /** Where an exploration comes from: a module that exports it as `exploration`. */
 export interface WorkerSetup {
@@ -9,25 +12,15 @@ export interface WorkerSetup {
 }
 
 /** Something to do. */
-export type Task =
-  | { readonly type: 'baseline' }
-  | { readonly type: 'labels'; readonly pattern: PatternId }
-  | { readonly type: 'run'; readonly pattern: PatternId; readonly point: number }
+export type Task = { readonly type: 'points'; readonly pattern: PatternName } | ({ readonly type: 'run' } & PointTask)
 
 /** What came of it; `error` when the exploration itself broke. */
 export type Answer =
   | { readonly type: 'outcome'; readonly outcome: PointOutcome; readonly durationMs: number }
-  | { readonly type: 'labels'; readonly labels: readonly string[] }
+  | { readonly type: 'points'; readonly points: readonly PointInfo[] }
   | { readonly type: 'error'; readonly message: string }
 
-/** `T9 point 7`, as messages name a task. */
+/** `failed-request point 7`, as messages name a task. */
 export function describeTask(task: Task): string {
-  switch (task.type) {
-    case 'baseline':
-      return 'the undisturbed run'
-    case 'labels':
-      return `the points of ${task.pattern}`
-    case 'run':
-      return `${task.pattern} point ${task.point}`
-  }
+  return task.type === 'points' ? `the points of ${task.pattern}` : `${task.pattern} point ${task.point}`
 }

@@ -1,6 +1,7 @@
 /** Spreads independent runs over threads, each with a bound on its memory and on its silence. */
 import { Worker } from 'node:worker_threads'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
+import { problem } from './run/problem.ts'
 import { type Answer, describeTask, type Task, type WorkerSetup } from './work.ts'
 
 /** A run that broke in itself: a bug of the operator's description or of the exploration, not a divergence. */
@@ -24,11 +25,13 @@ export interface TaskObserver<T extends Task> {
   begun?(task: T): void
   /** It has ended; in whatever order they end. */
   done(task: T, answer: Answer): void
+  /** Asked before each task: when true, no further one is begun. @default never */
+  isOver?(): boolean
 }
 
 /**
  * Threads with the same exploration loaded. Every thread makes its own undisturbed runs once: they are the same
- * everywhere, and a snapshot costs more to ship than to make.
+ * everywhere, and a snapshot costs more to send than to make.
  *
  * *Guarantees*: every run is answered for. A thread that dies of it (out of memory, an error that nobody catches) or
  * says nothing for too long is replaced, and that is the outcome of the run.
@@ -52,12 +55,12 @@ export class WorkerPool implements AsyncDisposable {
     this.#workers = Array.from({ length: options.threads }, () => this.#start())
   }
 
-  /** Performs all tasks; ends early, between two of them, when `signal` aborts. */
-  async all<T extends Task>(tasks: readonly T[], observer: TaskObserver<T>, signal?: AbortSignal): Promise<void> {
+  /** Performs all tasks, unless the observer says that it is over. */
+  async all<T extends Task>(tasks: readonly T[], observer: TaskObserver<T>): Promise<void> {
     let next = 0
     const work = async (thread: number) => {
       for (let task = tasks[next++]; task !== undefined; task = tasks[next++]) {
-        if (signal?.aborted) return
+        if (observer.isOver?.()) return
         observer.begun?.(task)
         const answer = await this.#perform(thread, task)
         if (answer.type === 'error') throw new ExplorationFailedError(`${describeTask(task)}: ${answer.message}`)
@@ -87,9 +90,10 @@ export class WorkerPool implements AsyncDisposable {
     } catch (error) {
       await worker.terminate()
       this.#workers[thread] = this.#start()
-      const problem = `the thread of the run was lost: ${error instanceof Error ? error.message : String(error)}`
-      if (task.type !== 'run') return { type: 'error', message: problem }
-      const outcome = { problems: [problem], differences: [], trace: [], hasStruck: true, traceHash: '' }
+      const lost = `the thread of the run was lost: ${error instanceof Error ? error.message : String(error)}`
+      if (task.type !== 'run') return { type: 'error', message: lost }
+      const problems = [problem('runaway', lost)]
+      const outcome = { problems, differences: [], trace: [], tookEffect: true, traceHash: '' }
       return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
     }
   }
@@ -101,10 +105,13 @@ function ask(worker: Worker, task: Task, maxMs: number): Promise<Answer> {
   const timer = setTimeout(() => reject(new Error(`no answer within ${maxMs / 1_000} s of real time`)), maxMs)
   worker.once('message', resolve)
   worker.once('error', reject)
+  const onExit = () => reject(new Error('the thread ended'))
+  worker.once('exit', onExit)
   worker.postMessage(task)
   return promise.finally(() => {
     clearTimeout(timer)
     worker.off('message', resolve)
     worker.off('error', reject)
+    worker.off('exit', onExit)
   })
 }

@@ -24,17 +24,8 @@ if (port !== null) {
 
 async function perform(ready: Promise<Explorer>, task: Task): Promise<Answer> {
   const explorer = await ready
+  if (task.type === 'points') return { type: 'points', points: await explorer.points(task.pattern) }
   const startedMs = performance.now()
-  switch (task.type) {
-    case 'baseline': {
-      const outcome = await explorer.baselineProblems()
-      return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
-    }
-    case 'labels':
-      return { type: 'labels', labels: await explorer.labels(task.pattern) }
-    case 'run': {
-      const outcome = await explorer.run(task.pattern, task.point)
-      return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
-    }
-  }
+  const outcome = await explorer.run(task.pattern, task.point)
+  return { type: 'outcome', outcome, durationMs: performance.now() - startedMs }
 }

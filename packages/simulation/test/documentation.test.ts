@@ -55,9 +55,11 @@ describe('reeve explore', () => {
     )
     const { reports } = JSON.parse(stdout)
     expect(code).toBe(1)
-    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'T1', explored: 6, missed: 0 })
+    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'crash-after-write', explored: 6, missed: 0 })
     expect(reports[0].patterns[0].durationMs).toBeGreaterThan(0)
-    expect(stderr).toMatch(/removes-finalizer-too-early T1: 6 points\n(.*\n)*.* T1: 6 runs, \d divergences?, .* s\n/)
+    expect(stderr).toMatch(
+      /removes-finalizer-too-early crash-after-write: 6 points\n(.*\n)*.*: 6 runs, \d divergences?, .* s\n/,
+    )
     expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
   })
 
@@ -71,14 +73,14 @@ describe('reeve explore', () => {
     )
     expect(again.code).toBe(1)
     const [divergence = ''] = first.stdout.split('\n\n')
-    expect(divergence).toContain('outside gift exists and should not')
+    expect(divergence).toContain('outside gift: exists only in the disturbed run')
     expect(again.stdout).toContain(divergence)
   })
 
-  it('explains itself, and refuses what it does not understand', { timeout: 60_000 }, async () => {
+  it('explains itself, and rejects what it does not understand', { timeout: 60_000 }, async () => {
     expect((await reeveExplore('--help')).stdout).toContain('Examples:')
     const refused = await reeveExplore('--pattern', 'T99')
     expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain('--pattern is one of T1')
+    expect(refused.stderr).toContain('unknown pattern "T99"; use one of undisturbed, crash-after-write')
   })
 })

@@ -15,7 +15,7 @@ const life = async (seed: number) => {
   await world.clock.advance(60_000)
   const { metadata } = await world.user.client.get(Boxes, { namespace: 'default', name: 'gift' })
   await world.close()
-  return { hash: world.trace.hash(), uid: metadata.uid, length: world.trace.entries.length }
+  return { hash: world.log.trace.hash(), uid: metadata.uid, length: world.log.trace.entries.length }
 }
 
 it('the same seed gives the same world to the millisecond, another seed another one', async () => {

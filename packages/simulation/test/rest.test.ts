@@ -14,7 +14,7 @@ async function restsDuringFault(lastsMs: number): Promise<boolean | undefined> {
         if (step !== boxScenario.steps.length - 1) return
         fault('something is slow', lastsMs)
         world.clock.schedule(15_000, () => {
-          isResting = world.isResting
+          isResting = world.log.isResting
         })
       },
     }),

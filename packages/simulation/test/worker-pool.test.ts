@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Answer, Task } from '../src/work.ts'
 import { ExplorationFailedError, WorkerPool, type WorkerPoolOptions } from '../src/worker-pool.ts'
 
-const run = (pattern: 'T1' | 'T6', point: number): Task => ({ type: 'run', pattern, point })
+const run = (pattern: 'crash-after-write' | 'relist', point: number): Task => ({ type: 'run', pattern, point })
 
 /** What is wrong with each run, in one thread. */
 async function problemsOf(
@@ -15,30 +15,34 @@ async function problemsOf(
   await using pool = new WorkerPool({ modulePath, seed: 1, budget: 4 }, { threads: 1, ...options })
   const answers: Answer[] = []
   await pool.all(tasks, { done: (_, answer) => answers.push(answer) })
-  return answers.map((answer) => (answer.type === 'outcome' ? answer.outcome.problems : [answer.type]))
+  return answers.map((answer) =>
+    answer.type === 'outcome' ? answer.outcome.problems.map(({ message }) => message) : [answer.type],
+  )
 }
 
 it('a run that kills its thread has diverged, and the next one has a new thread', { timeout: 120_000 }, async () => {
-  const [killed, next] = await problemsOf('lethal', [run('T1', 0), run('T6', 0)])
-  expect(killed).toEqual(['the thread of the run was lost: thrown where nobody listens'])
+  const [killed, next] = await problemsOf('lethal', [run('crash-after-write', 0), run('relist', 0)])
+  expect(killed).toEqual(['the thread of the run was lost: rejected where nobody listens'])
   expect(next).toEqual([])
 })
 
 it('a run that eats all memory of its thread has diverged', { timeout: 120_000 }, async () => {
-  const [[problem] = []] = await problemsOf('greedy', [run('T1', 0)], { maxHeapMegabytes: 128 })
+  const [[problem] = []] = await problemsOf('greedy', [run('crash-after-write', 0)], { maxHeapMegabytes: 128 })
   expect(problem).toMatch(/the thread of the run was lost: .*memory/)
 })
 
 it('a thread that says nothing is given up', { timeout: 120_000 }, async () => {
   const impatient = { maxSilenceRealMs: 10 }
-  expect(await problemsOf('lethal', [run('T1', 0)], impatient)).toEqual([
+  expect(await problemsOf('lethal', [run('crash-after-write', 0)], impatient)).toEqual([
     ['the thread of the run was lost: no answer within 0.01 s of real time'],
   ])
-  const failure = problemsOf('lethal', [{ type: 'baseline' }], impatient)
+  const failure = problemsOf('lethal', [{ type: 'points', pattern: 'relist' }], impatient)
   await expect(failure).rejects.toThrow(ExplorationFailedError)
-  await expect(failure).rejects.toThrow('the undisturbed run: the thread of the run was lost')
+  await expect(failure).rejects.toThrow('the points of relist: the thread of the run was lost')
 })
 
 it('what breaks in itself names the point', { timeout: 120_000 }, async () => {
-  await expect(problemsOf('nowhere', [run('T6', 3)])).rejects.toThrow(/^T6 point 3: .*nowhere\.ts cannot be loaded/)
+  await expect(problemsOf('nowhere', [run('relist', 3)])).rejects.toThrow(
+    /^relist point 3: .*nowhere\.ts cannot be loaded/,
+  )
 })

@@ -1,4 +1,10 @@
-import { divergenceText, explore, type OperatorUnderTest, type PatternId, type Scenario } from '@reeve/simulation'
+import {
+  divergenceText,
+  explore,
+  type OperatorUnderTest,
+  type PatternReference,
+  type Scenario,
+} from '@reeve/simulation'
 import { expect, it } from 'vitest'
 import { exploration } from '../../exploration/dynakube.ts'
 
@@ -7,7 +13,7 @@ const operator = exploration.operator as OperatorUnderTest
 const scenario = exploration.scenario as Scenario
 
 /** Two points of each, spread evenly; `npm run explore -- --operator dynatrace` tries them all. */
-const PATTERNS: readonly PatternId[] = ['T1', 'T2', 'T4', 'T6', 'T9', 'T10', 'T11']
+const PATTERNS: readonly PatternReference[] = ['T1', 'T2', 'T4', 'T6', 'T9', 'T10', 'T11']
 
 it('the Dynatrace operator survives faults all over the life of a DynaKube', { timeout: 240_000 }, async () => {
   const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })

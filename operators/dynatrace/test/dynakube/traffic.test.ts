@@ -21,13 +21,13 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 /** What happens while `act` runs and until all is quiet. */
 async function during(act: () => Promise<unknown>) {
   const { world, environment } = stage
-  const [requests, writes] = [world.requests.length, world.managedWrites.length]
+  const [requests, writes] = [world.log.requests.length, world.log.managedWrites.length]
   environment.clearCalls()
   await act()
   return {
     calls: environment.calls(),
-    reads: world.requests.slice(requests).filter(({ verb }) => verb === 'get' || verb === 'list'),
-    writes: world.managedWrites.slice(writes),
+    reads: world.log.requests.slice(requests).filter(({ verb }) => verb === 'get' || verb === 'list'),
+    writes: world.log.managedWrites.slice(writes),
   }
 }
 

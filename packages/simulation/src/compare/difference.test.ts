@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { differences, formatDifference } from './difference.ts'
+import { changedEntries, differences, formatDifference } from './difference.ts'
 
-it('names missing objects, unexpected objects and each field that differs', () => {
+it('names objects that only one run has, and each field that differs', () => {
   const expected = new Map([
     ['services default/a', { spec: { ports: [{ port: 80 }], type: 'ClusterIP' } }],
     ['services default/gone', {}],
@@ -11,13 +11,21 @@ it('names missing objects, unexpected objects and each field that differs', () =
     ['services default/new', {}],
   ])
   expect(differences(expected, actual).map(formatDifference)).toEqual([
-    'services default/a extra: true instead of absent',
-    'services default/a spec.ports[0].port: 81 instead of 80',
-    'services default/gone is missing',
-    'services default/new exists and should not',
+    'services default/a extra: absent undisturbed, true disturbed',
+    'services default/a spec.ports[0].port: 80 undisturbed, 81 disturbed',
+    'services default/gone: exists only in the undisturbed run',
+    'services default/new: exists only in the disturbed run',
   ])
 })
 
 it('finds nothing between equals', () => {
   expect(differences(new Map([['a b', { c: [1] }]]), new Map([['a b', { c: [1] }]]))).toEqual([])
+})
+
+it('takes a map that came or went entry by entry', () => {
+  expect(changedEntries({ labels: { a: '1' }, list: [1] }, { notes: { b: '2' }, empty: {}, list: [2] })).toEqual([
+    { field: 'labels.a', before: '1', after: undefined },
+    { field: 'list[0]', before: 1, after: 2 },
+    { field: 'notes.b', before: undefined, after: '2' },
+  ])
 })

@@ -1,16 +1,25 @@
-/** Says in which fields two snapshots differ. */
-import { isDeepStrictEqual } from 'node:util'
+/** Says in which fields two values, or two snapshots, differ. */
+import { isSameValue } from './same-value.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** One field, or one whole object, that differs. */
+/** One field that differs. */
+export interface FieldChange {
+  /** Such as `spec.replicas` or `spec.ports[0].port`. */
+  readonly field: string
+  /** `undefined` when absent. */
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** One field, or one whole object, that is not the same in two runs. One of the two runs is wrong. */
 export interface Difference {
   /** `deployments.apps default/shop`. */
   readonly object: string
   /** Such as `spec.replicas`; empty when the object exists in one of the two only. */
   readonly field: string
-  /** In the undisturbed run; `undefined` when absent. */
-  readonly expected: unknown
-  readonly actual: unknown
+  /** `undefined` when absent. */
+  readonly undisturbed: unknown
+  readonly disturbed: unknown
 }
 
 /** More than these tell nothing new. */
@@ -22,35 +31,66 @@ const MAX_DIFFERENCES = 50
  * @example
  * differences(undisturbed, disturbed).map(formatDifference)
  */
-export function differences(expected: Snapshot, actual: Snapshot): readonly Difference[] {
+export function differences(undisturbed: Snapshot, disturbed: Snapshot): readonly Difference[] {
   const found: Difference[] = []
-  for (const object of [...new Set([...expected.keys(), ...actual.keys()])].sort()) {
-    const one = expected.get(object)
-    const other = actual.get(object)
+  for (const object of [...new Set([...undisturbed.keys(), ...disturbed.keys()])].sort()) {
+    if (found.length >= MAX_DIFFERENCES) break
+    const one = undisturbed.get(object)
+    const other = disturbed.get(object)
     if (one === undefined || other === undefined) {
-      found.push({ object, field: '', expected: one && 'exists', actual: other && 'exists' })
-    } else compare(object, '', one, other, found)
+      found.push({ object, field: '', undisturbed: one && 'exists', disturbed: other && 'exists' })
+      continue
+    }
+    for (const { field, before, after } of changedFields(one, other))
+      found.push({ object, field, undisturbed: before, disturbed: after })
   }
   return found.slice(0, MAX_DIFFERENCES)
 }
 
-/** `deployments.apps default/shop spec.replicas: 3 instead of 2`. */
-export function formatDifference({ object, field, expected, actual }: Difference): string {
-  if (field === '') return actual === undefined ? `${object} is missing` : `${object} exists and should not`
-  const shown = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value))
-  return `${object} ${field}: ${shown(actual)} instead of ${shown(expected)}`
+/**
+ * The fields in which two values differ, as deep as both have the same structure.
+ *
+ * @example
+ * changedFields({ spec: { replicas: 1 } }, { spec: { replicas: 2 } }) // [{ field: 'spec.replicas', before: 1, after: 2 }]
+ */
+export function changedFields(before: unknown, after: unknown): readonly FieldChange[] {
+  const found: FieldChange[] = []
+  compare('', before, after, found)
+  return found
 }
 
-function compare(object: string, field: string, expected: unknown, actual: unknown, found: Difference[]): void {
-  if (isDeepStrictEqual(expected, actual)) return
-  if (!isContainer(expected) || !isContainer(actual) || Array.isArray(expected) !== Array.isArray(actual)) {
-    found.push({ object, field, expected, actual })
+/**
+ * The same for two states of one object: a map of labels that came or went is one change for each label.
+ */
+export function changedEntries(before: unknown, after: unknown): readonly FieldChange[] {
+  return changedFields(before, after).flatMap((change) => {
+    if (!isMap(change.before ?? {}) || !isMap(change.after ?? {})) return [change]
+    const inner = changedEntries(change.before ?? {}, change.after ?? {})
+    return inner.map((entry) => ({ ...entry, field: `${change.field}.${entry.field}` }))
+  })
+}
+
+/** `deployments.apps default/shop spec.replicas: 2 undisturbed, 3 disturbed`. */
+export function formatDifference({ object, field, undisturbed, disturbed }: Difference): string {
+  if (field === '') return `${object}: exists only in the ${disturbed === undefined ? 'undisturbed' : 'disturbed'} run`
+  const shown = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value))
+  return `${object} ${field}: ${shown(undisturbed)} undisturbed, ${shown(disturbed)} disturbed`
+}
+
+function compare(field: string, before: unknown, after: unknown, found: FieldChange[]): void {
+  if (isSameValue(before, after)) return
+  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
+    found.push({ field, before, after })
     return
   }
-  for (const name of [...new Set([...Object.keys(expected), ...Object.keys(actual)])].sort()) {
-    const path = Array.isArray(expected) ? `${field}[${name}]` : field === '' ? name : `${field}.${name}`
-    compare(object, path, expected[name], actual[name], found)
+  for (const name of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
+    const path = Array.isArray(before) ? `${field}[${name}]` : field === '' ? name : `${field}.${name}`
+    compare(path, before[name], after[name], found)
   }
+}
+
+function isMap(value: unknown): boolean {
+  return isContainer(value) && !Array.isArray(value)
 }
 
 function isContainer(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,9 @@
-/** The state of a cluster as a value that two good runs agree on: no uids, versions, times or allocated addresses. */
-import { isDeepStrictEqual } from 'node:util'
+/** The state of a cluster as a value that two good runs agree on: no uids, versions or allocated addresses. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
+import type { Ledger } from '../world/ledger.ts'
 import type { OutsideWorld } from '../world/outside-world.ts'
+import { describeNumber, describeTimes, type TimeScale } from './time-scale.ts'
 
 /** Objects by `resource namespace/name`. */
 export type Snapshot = ReadonlyMap<string, PlainObject>
@@ -17,11 +18,14 @@ const METADATA_LEFT_OUT = new Set([
   'selfLink',
 ])
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Fields that the server chooses at random. */
+/** Fields that the server chooses. */
 const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
-  services: new Set(['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort']),
+  services: new Set(['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort', 'ip']),
+  persistentvolumeclaims: new Set(['volumeName']),
+  serviceaccounts: new Set(['secrets']),
+  pods: new Set(['nodeName', 'podIP', 'podIPs', 'hostIP', 'hostIPs']),
 }
 
 /** The label and annotation that the exploration leaves on objects in the name of somebody else. */
@@ -33,31 +37,32 @@ export const FOREIGN_CONDITION = 'SomebodyElse'
 /** Annotations that tell how an object came to be: revisions it went through, and a stamp over its owner's uid. */
 const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
 
-/** Where to look, and what is known to be there on purpose. */
-export interface SnapshotScope {
+/** What a snapshot is taken of. */
+export interface SnapshotSource {
+  readonly cluster: EmbeddedCluster
+  readonly ledger: Ledger
+  readonly worlds: Iterable<OutsideWorld>
+  readonly operator: OperatorUnderTest
+  readonly scale: TimeScale
   /** Everything of these resources is in the snapshot. */
   readonly resources: ReadonlySet<string>
   /** Of other resources, only these objects, by id. */
-  readonly others?: Iterable<string>
-  /** Takes out what somebody else wrote on purpose. */
+  readonly others: Iterable<string>
+  /** Removes what somebody else wrote on purpose. */
   readonly withoutForeign: (resource: string, object: PlainObject) => PlainObject
 }
 
 /** Takes a snapshot of what the operator and its users deal with. */
-export function takeSnapshot(
-  cluster: EmbeddedCluster,
-  worlds: Iterable<OutsideWorld>,
-  operator: OperatorUnderTest,
-  scope: SnapshotScope,
-): Snapshot {
+export function takeSnapshot(source: SnapshotSource): Snapshot {
+  const { cluster, operator, resources, worlds, withoutForeign } = source
   const snapshot = new Map<string, PlainObject>()
-  const others = new Set(scope.others ?? [])
-  const names = new Set([...scope.resources, ...[...others].map((id) => id.split(' ')[0] ?? '')])
+  const others = new Set(source.others)
+  const names = new Set([...resources, ...[...others].map((id) => id.split(' ')[0] ?? '')])
   for (const resource of [...names].sort()) {
     for (const object of cluster.api.list(resource)) {
       const id = idOf(resource, object)
-      if (!scope.resources.has(resource) && !others.has(id)) continue
-      const plain = normalise(cluster, resource, scope.withoutForeign(resource, object))
+      if (!resources.has(resource) && !others.has(id)) continue
+      const plain = normalise(source, resource, withoutForeign(resource, object))
       const kept = operator.normalise === undefined ? plain : operator.normalise(resource, plain)
       if (kept !== undefined) snapshot.set(id, kept)
     }
@@ -68,9 +73,15 @@ export function takeSnapshot(
   return snapshot
 }
 
-/** Whether two snapshots say the same. */
-export function isSameSnapshot(one: Snapshot, other: Snapshot): boolean {
-  return isDeepStrictEqual(one, other)
+/** The snapshot with all times of the run alike. */
+export function withoutTimes(snapshot: Snapshot): Snapshot {
+  const alike = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace(/<time[^>]*>/g, '<time>')
+    if (Array.isArray(value)) return value.map(alike)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, alike(item)]))
+  }
+  return new Map([...snapshot].map(([id, object]) => [id, alike(object) as PlainObject]))
 }
 
 /** `deployments.apps default/shop`. */
@@ -79,38 +90,43 @@ export function idOf(resource: string, object: PlainObject): string {
   return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }
 
-function normalise(cluster: EmbeddedCluster, resource: string, object: PlainObject): PlainObject {
-  const { metadata, ...rest } = object as { readonly metadata: PlainObject }
-  const kept = Object.entries(metadata).filter(([name]) => !METADATA_LEFT_OUT.has(name))
-  const owners = metadata.ownerReferences as readonly OwnerReference[] | undefined
-  const context = { generation: metadata.generation, allocated: ALLOCATED[resource] ?? new Set<string>() }
-  const plain = {
-    ...(clean(rest, context) as PlainObject),
-    metadata: {
-      ...(clean(withoutHistory(Object.fromEntries(kept)), context) as PlainObject),
-      ...(owners && { ownerReferences: owners.map((owner) => describeOwner(cluster, metadata, owner)) }),
-    },
-  }
-  return plain
-}
-
 interface OwnerReference {
   readonly kind: string
   readonly name: string
   readonly uid: string
-  readonly apiVersion: string
   readonly controller?: boolean
 }
 
+interface CleanContext {
+  readonly ledger: Ledger
+  readonly scale: TimeScale
+  readonly createdMs: number | undefined
+  readonly generation: unknown
+  readonly allocated: ReadonlySet<string>
+}
+
+const NOTHING_ALLOCATED: ReadonlySet<string> = new Set()
+
+function normalise({ ledger, scale }: SnapshotSource, resource: string, object: PlainObject): PlainObject {
+  const { metadata, ...rest } = object as { readonly metadata: PlainObject }
+  const kept = Object.entries(metadata).filter(([name]) => !METADATA_LEFT_OUT.has(name))
+  const owners = metadata.ownerReferences as readonly OwnerReference[] | undefined
+  const { creationTimestamp, generation } = metadata as { readonly creationTimestamp?: string; generation?: unknown }
+  const createdMs = creationTimestamp === undefined ? undefined : Date.parse(creationTimestamp)
+  const context = { ledger, scale, createdMs, generation, allocated: ALLOCATED[resource] ?? NOTHING_ALLOCATED }
+  return {
+    ...(clean(rest, context) as PlainObject),
+    metadata: {
+      ...(clean(withoutHistory(Object.fromEntries(kept)), context) as PlainObject),
+      ...(owners && { ownerReferences: owners.map((owner) => describeOwner(ledger, owner)) }),
+    },
+  }
+}
+
 /** An owner by name, and whether the reference leads to the object that has the name now. */
-function describeOwner(cluster: EmbeddedCluster, metadata: PlainObject, owner: OwnerReference): string {
-  const group = owner.apiVersion.includes('/') ? owner.apiVersion.split('/')[0] : ''
-  const served = cluster.api.resources().find((entry) => entry.kind === owner.kind && entry.group === group)
-  const namespace = served?.namespaced ? (metadata.namespace as string | undefined) : undefined
-  const live = served && cluster.api.get(served.resource, namespace, owner.name)
-  const isLive = (live?.metadata as PlainObject | undefined)?.uid === owner.uid
-  const role = owner.controller ? 'controller' : 'owner'
-  return `${role} ${owner.kind} ${owner.name}${isLive ? '' : ' (an earlier incarnation)'}`
+function describeOwner(ledger: Ledger, { controller, kind, name, uid }: OwnerReference): string {
+  const role = controller ? 'controller' : 'owner'
+  return `${role} ${kind} ${name}${ledger.isAlive(uid) ? '' : ' (an earlier incarnation)'}`
 }
 
 /** How many revisions a Deployment went through depends on the way, not on the goal. */
@@ -127,21 +143,25 @@ function onlyLasting(field: string, entries: PlainObject = {}): PlainObject {
   return lasting.length === 0 ? {} : { [field]: Object.fromEntries(lasting) }
 }
 
-interface CleanContext {
-  readonly generation: unknown
-  readonly allocated: ReadonlySet<string>
-}
-
-function clean(value: unknown, context: CleanContext): unknown {
-  if (typeof value === 'string') return TIME.test(value) ? '<time>' : value
-  if (Array.isArray(value)) return value.filter(isOurs).map((item) => clean(item, context))
+function clean(value: unknown, context: CleanContext, field = ''): unknown {
+  if (typeof value === 'string') return cleanText(value, context, field)
+  if (typeof value === 'number') return describeNumber(value, context.scale, context.createdMs)
+  if (Array.isArray(value)) return value.filter(isOurs).map((item) => clean(item, context, field))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
     if (name === 'observedGeneration') return [name, item === context.generation ? '<current>' : '<outdated>']
     if (context.allocated.has(name) && item !== undefined && item !== 'None') return [name, '<allocated>']
-    return [name, clean(item, context)]
+    return [name, clean(item, context, name)]
   })
   return Object.fromEntries(entries)
+}
+
+function cleanText(text: string, { ledger, scale, createdMs }: CleanContext, field: string): string {
+  if (text.length === 36 && UID.test(text)) {
+    const entry = ledger.entry(text)
+    if (entry !== undefined) return `<uid of ${entry.id}${ledger.isAlive(text) ? '' : ', which is gone'}>`
+  }
+  return text.length < 10 ? text : describeTimes(text, scale, createdMs, field)
 }
 
 function isOurs(item: unknown): boolean {

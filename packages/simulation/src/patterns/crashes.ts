@@ -1,34 +1,35 @@
-/** T1 and T2: the process dies around a write, or around a call to the world outside. */
-
-import type { RunControl } from '../scenario-run.ts'
+/** The process dies around a write, around a call to the outside world, or at an event. */
 import { DELIVER } from '../world/disturbance.ts'
 import { describeRequest } from '../world/request-facts.ts'
-import type { Pattern } from './pattern.ts'
+import { describeEvent } from '../world/seam.ts'
+import { type Pattern, pointOf } from './pattern.ts'
+import { eventShape, requestShape } from './shapes.ts'
 
-const WHEN = ['before its answer arrives', 'right after its answer'] as const
+const WHEN = ['before its response arrives', 'right after its response'] as const
 
 /** Killed around every write, in both orders. */
 export const crashAfterWrite: Pattern = {
-  id: 'T1',
-  title: 'crash after every write',
+  name: 'crash-after-write',
+  title: 'killed after a write',
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    const writes = world.requests.filter(({ isWrite }) => isWrite)
+    const writes = world.log.requests.filter(({ isWrite }) => isWrite)
     return writes.flatMap((write) =>
-      WHEN.map((when) => ({
-        label: `killed after request ${write.index} (${describeRequest(write)}), ${when}`,
-        run: () =>
-          context.disturbed('alone', {
-            disturb: ({ crash }) => ({
-              onResponse: ({ index, instance }) => {
-                if (index !== write.index) return DELIVER
-                crash(instance)
-                return when === WHEN[0] ? { type: 'lose' } : DELIVER
-              },
-            }),
+      WHEN.map((when) =>
+        pointOf(context, {
+          label: `killed after request ${write.index} (${describeRequest(write)}), ${when}`,
+          shape: requestShape(write, when),
+          mode: 'alone',
+          disturb: ({ crash }) => ({
+            onResponse: ({ index, instance }) => {
+              if (index !== write.index) return DELIVER
+              crash(instance)
+              return when === WHEN[0] ? { type: 'lose' } : DELIVER
+            },
           }),
-      })),
+        }),
+      ),
     )
   },
 }
@@ -37,32 +38,58 @@ export const crashAfterWrite: Pattern = {
 const AROUND_CALL = ['while it runs', ...WHEN] as const
 
 /** Killed around every call to the outside world; its effects are part of the end state. */
-export const crashAroundOutsideCall: Pattern = {
-  id: 'T2',
-  title: 'crash around an outside call',
+export const crashAroundCall: Pattern = {
+  name: 'crash-around-call',
+  title: 'killed around a call outside',
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    return world.calls.flatMap((call) =>
-      AROUND_CALL.map((when) => ({
-        label: `killed at outside call ${call.index} (${call.operation}), ${when}`,
-        run: () =>
-          context.disturbed('alone', {
-            disturb: ({ crash }: RunControl) => ({
-              onCall: ({ index, instance }) => {
-                if (index !== call.index || when !== WHEN[0]) return 'deliver'
-                crash(instance)
-                return 'lose'
-              },
-              onCalling: ({ index, instance }) => {
-                if (index === call.index && when === 'while it runs') crash(instance)
-              },
-              onCalled: ({ index, instance }) => {
-                if (index === call.index && when === WHEN[1]) crash(instance)
-              },
-            }),
+    return world.log.calls.flatMap((call) =>
+      AROUND_CALL.map((when) =>
+        pointOf(context, {
+          label: `killed at outside call ${call.index} (${call.operation}), ${when}`,
+          shape: { coarse: `call ${when}`, fine: call.operation },
+          mode: 'alone',
+          disturb: ({ crash }) => ({
+            onCall: ({ index, instance }) => {
+              if (index !== call.index || when !== WHEN[0]) return 'deliver'
+              crash(instance)
+              return 'lose'
+            },
+            onCalling: ({ index, instance }) => {
+              if (index === call.index && when === 'while it runs') crash(instance)
+            },
+            onCalled: ({ index, instance }) => {
+              if (index === call.index && when === WHEN[1]) crash(instance)
+            },
           }),
-      })),
+        }),
+      ),
+    )
+  },
+}
+
+/** Killed right after an event was received: what it meant to do about it is lost. */
+export const crashAtEvent: Pattern = {
+  name: 'crash-at-event',
+  title: 'killed at an event',
+  coverage: 'exhaustive',
+  async points(context) {
+    const { world } = await context.undisturbed('alone')
+    const events = world.log.events.filter(({ type }) => type !== 'BOOKMARK')
+    return events.map((event) =>
+      pointOf(context, {
+        label: `killed right after event ${event.index} (${describeEvent(event)}) was received`,
+        shape: eventShape(event),
+        mode: 'alone',
+        disturb: ({ world: disturbed, crash }) => ({
+          onEvent: ({ index, instance }) => {
+            // Received and not yet answered by a request: those take a moment to arrive.
+            if (index === event.index) disturbed.clock.schedule(0, () => crash(instance))
+            return DELIVER
+          },
+        }),
+      }),
     )
   },
 }

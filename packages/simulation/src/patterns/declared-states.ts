@@ -1,4 +1,4 @@
-/** T12: a walk through declared states; how a state was reached must not show in what the operator makes of it. */
+/** Walks through declared states: how a state was reached must not show in what the operator makes of it. */
 import { objectSchema, type StructuralSchema } from '@reeve/crd'
 import fc from 'fast-check'
 import type { PlainObject } from '../operator-under-test.ts'
@@ -12,11 +12,12 @@ import { StateWalker } from './state-walker.ts'
 const WALK_LENGTH = 3
 const MAX_SHRINK_RUNS = 40
 
-/** Takes every optional part away and changes every value of a full state, comes back from errors, and walks at random. */
+/** Removes every optional part and changes every value of a full state, comes back from errors, and walks at random. */
 export const declaredStates: Pattern = {
-  id: 'T12',
-  title: 'walk of declared states',
+  name: 'declared-states',
+  title: 'another way to the same state',
   coverage: 'sampled',
+  isFaultless: true,
   async points(context) {
     const schema = specSchema(context)
     if (schema === undefined || context.operator.walksStates === false) return []
@@ -59,7 +60,7 @@ function accepted({ context: { operator } }: Parts, spec: PlainObject): boolean 
   return operator.accepts?.(spec) ?? true
 }
 
-/** One part of a full state is taken away or changed: that has to show somewhere. */
+/** One part of a full state is removed or changed: that has to show somewhere. */
 function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
   const { walker, schema, context } = parts
   const point = (what: string, path: RemovablePath, next: PlainObject): Point => {
@@ -69,12 +70,13 @@ function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
     const isVisible = !isInert && !isEmpty(valueAt(full, path))
     return {
       label: `${field} is ${what}`,
+      shape: { coarse: what, fine: field },
       run: () => reduced(parts, [full, next], (states) => walker.walk(states, isVisible ? field : undefined)),
     }
   }
   const removals = removablePaths(schema, full).map((path) => ({
     path,
-    what: 'taken away',
+    what: 'removed',
     next: without(full, path) as PlainObject,
   }))
   const { complete = (spec: PlainObject) => spec } = context.operator
@@ -100,10 +102,11 @@ function sequences(parts: Parts, full: PlainObject): readonly Point[] {
   }
   const point = (label: string, walk: readonly PlainObject[]): Point => ({
     label,
+    shape: { coarse: 'everything optional', fine: label },
     run: () => reduced(parts, walk, (shorter) => parts.walker.walk(shorter)),
   })
   return [
-    point(`everything optional is taken away in ${states.length - 1} steps`, states),
+    point(`everything optional is removed in ${states.length - 1} steps`, states),
     point(`everything optional is added in ${states.length - 1} steps`, states.toReversed()),
   ]
 }
@@ -117,6 +120,7 @@ function waysBack(parts: Parts, examples: readonly PlainObject[]): readonly Poin
         [good, error, good],
       ].map((states, index) => ({
         label: `from the error ${JSON.stringify(error)} ${index === 0 ? 'to a good state' : 'back to a good state'}`,
+        shape: { coarse: 'error', fine: JSON.stringify(error) },
         run: () => reduced(parts, states, (shorter) => parts.walker.walk(shorter)),
       })),
     ),
@@ -127,6 +131,7 @@ function waysBack(parts: Parts, examples: readonly PlainObject[]): readonly Poin
 function randomWalk(parts: Parts, walk: number): Point {
   return {
     label: `random walk ${walk} through up to ${WALK_LENGTH} states`,
+    shape: { coarse: 'random walk', fine: String(walk) },
     run: async () => {
       let runs = 0
       let worst: PointOutcome | undefined
@@ -172,7 +177,7 @@ async function reduced(
 
 /** What is wrong, without numbers: a smaller walk has to show the same, not anything. */
 function kindOf({ problems }: PointOutcome): string | undefined {
-  return problems[0]?.replace(/\d[\s\S]*/, '')
+  return problems[0]?.message.replace(/\d[\s\S]*/, '')
 }
 
 /** Walks with one state less, or with one part less in all of their states. */

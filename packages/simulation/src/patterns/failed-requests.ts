@@ -1,100 +1,115 @@
-/** T9: each request fails once, in each of the ways in which requests fail; and so does each call outside. */
-import { DELIVER, PASS, type RequestFate, type SeamCall } from '../world/disturbance.ts'
+/** Each request fails once, in each of the ways in which requests fail; and so does each call outside. */
+import type { RunControl } from '../run/scenario-run.ts'
+import {
+  DELIVER,
+  type Disturbance,
+  PASS,
+  type RequestFate,
+  type SeamCall,
+  type SeamRequest,
+} from '../world/disturbance.ts'
 import { describeRequest } from '../world/request-facts.ts'
-import type { Pattern, PatternContext, Point } from './pattern.ts'
+import { type Fault, type Pattern, pointOf } from './pattern.ts'
+import { requestShape } from './shapes.ts'
 
 const RETRY_AFTER_SECONDS = 3
 
-/** A client waits half a minute for an answer, and what failed is tried again after a back-off: only then it is over. */
+/** A client waits half a minute for a response, and what failed is retried after a back-off: only then it is over. */
 const AFTERMATH_MS = 60_000
 
-const REFUSALS: readonly { readonly name: string; readonly fate: RequestFate }[] = [
-  { name: '409', fate: { type: 'refuse', code: 409, reason: 'Conflict' } },
-  { name: '422', fate: { type: 'refuse', code: 422, reason: 'Invalid' } },
+interface Failure {
+  readonly name: string
+  readonly fate: RequestFate
+}
+
+const FAILURES: readonly Failure[] = [
+  { name: '409', fate: { type: 'reject', code: 409, reason: 'Conflict' } },
+  { name: '422', fate: { type: 'reject', code: 422, reason: 'Invalid' } },
   {
     name: '429',
-    fate: { type: 'refuse', code: 429, reason: 'TooManyRequests', retryAfterSeconds: RETRY_AFTER_SECONDS },
+    fate: { type: 'reject', code: 429, reason: 'TooManyRequests', retryAfterSeconds: RETRY_AFTER_SECONDS },
   },
-  { name: '500', fate: { type: 'refuse', code: 500, reason: 'InternalError' } },
+  { name: '500', fate: { type: 'reject', code: 500, reason: 'InternalError' } },
   { name: 'a broken connection', fate: { type: 'reset' } },
 ]
 
-/** Every request fails once. */
-export const failedRequests: Pattern = {
-  id: 'T9',
-  title: 'failed requests',
+/** Every request and every call fails once. */
+export const failedRequest: Pattern = {
+  name: 'failed-request',
+  title: 'a request fails',
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    const calls = failedCalls(context, world.calls)
-    const requests = world.requests.flatMap((failing): readonly Point[] => {
-      const refused = REFUSALS.map(({ name, fate }) => ({
-        label: `request ${failing.index} (${describeRequest(failing)}) fails with ${name}`,
-        run: () =>
-          context.disturbed('alone', {
-            disturb: ({ world: disturbed, fault, problem }) => {
-              let refusedAtMs: number | undefined
-              return {
-                onRequest: (request) => {
-                  if (request.index === failing.index) {
-                    fault(`${describeRequest(request)} fails with ${name}`, AFTERMATH_MS)
-                    refusedAtMs = disturbed.elapsedMs
-                    return fate
-                  }
-                  const isRepeated = describeRequest(request) === describeRequest(failing)
-                  if (
-                    name === '429' &&
-                    refusedAtMs !== undefined &&
-                    isRepeated &&
-                    request.instance === failing.instance
-                  ) {
-                    const waitedMs = disturbed.elapsedMs - refusedAtMs
-                    refusedAtMs = undefined
-                    if (waitedMs < RETRY_AFTER_SECONDS * 1_000) {
-                      problem(
-                        `${describeRequest(request)} came back after ${waitedMs} ms, asked for ${RETRY_AFTER_SECONDS} s`,
-                      )
-                    }
-                  }
-                  return PASS
-                },
-              }
-            },
-          }),
-      }))
-      const lost = {
-        label: `request ${failing.index} (${describeRequest(failing)}) is carried out and its answer never arrives`,
-        run: () =>
-          context.disturbed('alone', {
-            disturb: ({ fault }) => ({
-              onResponse: (request) => {
-                if (request.index !== failing.index) return DELIVER
-                fault(`the answer to ${describeRequest(request)} is lost`, AFTERMATH_MS)
-                return { type: 'lose' }
-              },
-            }),
-          }),
-      }
-      return [...refused, lost]
-    })
-    return [...requests, ...calls]
+    const faults = [
+      ...world.log.requests.flatMap((failing) => [
+        ...FAILURES.map((failure) => rejected(failing, failure)),
+        lostResponse(failing),
+      ]),
+      ...world.log.calls.flatMap((failing) => [failedCall(failing, 'fail'), failedCall(failing, 'fail-afterwards')]),
+    ]
+    return faults.map((fault) => pointOf(context, fault))
   },
 }
 
-function failedCalls(context: PatternContext, calls: readonly SeamCall[]): readonly Point[] {
-  return calls.flatMap((failing) =>
-    (['fail', 'fail-afterwards'] as const).map((fate) => ({
-      label: `outside call ${failing.index} (${failing.operation}) fails ${fate === 'fail' ? 'without' : 'after'} its effect`,
-      run: () =>
-        context.disturbed('alone', {
-          disturb: ({ fault }) => ({
-            onCall: ({ index, operation }) => {
-              if (index !== failing.index) return 'deliver'
-              fault(`${operation} fails`, AFTERMATH_MS)
-              return fate
-            },
-          }),
-        }),
-    })),
-  )
+function rejected(failing: SeamRequest, failure: Failure): Fault {
+  return {
+    label: `request ${failing.index} (${describeRequest(failing)}) fails with ${failure.name}`,
+    shape: requestShape(failing, failure.name),
+    mode: 'alone',
+    disturb: (control) => failAt(failing, failure, control),
+  }
+}
+
+function failAt(failing: SeamRequest, { name, fate }: Failure, { world, fault, problem }: RunControl): Disturbance {
+  let rejectedAtMs: number | undefined
+  return {
+    onRequest: (request) => {
+      if (request.index === failing.index) {
+        fault(`${describeRequest(request)} fails with ${name}`, AFTERMATH_MS)
+        if (name === '429') rejectedAtMs = world.elapsedMs
+        return fate
+      }
+      const isRepeated = request.instance === failing.instance && describeRequest(request) === describeRequest(failing)
+      if (rejectedAtMs === undefined || !isRepeated) return PASS
+      const waitedMs = world.elapsedMs - rejectedAtMs
+      rejectedAtMs = undefined
+      if (waitedMs < RETRY_AFTER_SECONDS * 1_000)
+        problem(
+          'impatient',
+          `${describeRequest(request)} was repeated after ${waitedMs} ms; Retry-After was ${RETRY_AFTER_SECONDS} s`,
+        )
+      return PASS
+    },
+  }
+}
+
+function lostResponse(failing: SeamRequest): Fault {
+  return {
+    label: `request ${failing.index} (${describeRequest(failing)}) is carried out and its response never arrives`,
+    shape: requestShape(failing, 'response lost'),
+    mode: 'alone',
+    disturb: ({ fault }) => ({
+      onResponse: (request) => {
+        if (request.index !== failing.index) return DELIVER
+        fault(`the response to ${describeRequest(request)} is lost`, AFTERMATH_MS)
+        return { type: 'lose' }
+      },
+    }),
+  }
+}
+
+function failedCall(failing: SeamCall, fate: 'fail' | 'fail-afterwards'): Fault {
+  const when = fate === 'fail' ? 'without its effect' : 'after its effect'
+  return {
+    label: `outside call ${failing.index} (${failing.operation}) fails ${when}`,
+    shape: { coarse: `call fails ${when}`, fine: failing.operation },
+    mode: 'alone',
+    disturb: ({ fault }) => ({
+      onCall: ({ index, operation }) => {
+        if (index !== failing.index) return 'deliver'
+        fault(`${operation} fails`, AFTERMATH_MS)
+        return fate
+      },
+    }),
+  }
 }

@@ -1,34 +1,36 @@
-/** T8: somebody else writes to the same objects, between the operator's reads and each of its writes. */
+/** Somebody else writes to the same objects, between the operator's reads and each of its writes. */
 
 import type { Edit, PlainObject } from '../operator-under-test.ts'
-import type { RunControl } from '../scenario-run.ts'
+import type { RunControl } from '../run/scenario-run.ts'
 import { PASS, type SeamRequest } from '../world/disturbance.ts'
 import { at, leaves } from '../world/foreign-marks.ts'
 import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
 import { objectsOf, patchAsSomebody, read, type Target } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
-import type { Pattern, PatternContext, Point } from './pattern.ts'
+import { type Fault, type Pattern, type PatternContext, pointOf } from './pattern.ts'
+import { requestShape } from './shapes.ts'
 
 /** After this, somebody takes a change of a declared object back. */
 const TAKEN_BACK_MS = 1_000
 
 interface Change {
   readonly what: string
-  readonly act: (control: RunControl) => Promise<void>
+  /** Whether there was something to change. */
+  readonly act: (control: RunControl) => Promise<boolean>
 }
 
 /** The object that is written is labelled and edited, or what it is made from is. */
-export const foreignWriters: Pattern = {
-  id: 'T8',
-  title: 'foreign writers',
+export const foreignWrites: Pattern = {
+  name: 'foreign-writes',
+  title: 'somebody else writes, too',
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    // A scenario that goes through trouble has errors of its own.
+    // A scenario that leads into trouble has errors of its own.
     const usual = new Set(world.instances.flatMap(({ errors }) => errors))
-    return world.requests
+    return world.log.requests
       .filter(({ isWrite }) => isWrite)
-      .flatMap((write) => changes(context, write).map((change) => pointOf(context, { write, change, usual })))
+      .flatMap((write) => changes(context, write).map((change) => pointOf(context, faultOf({ write, change, usual }))))
   },
 }
 
@@ -39,27 +41,26 @@ interface Struck {
   readonly usual: ReadonlySet<string>
 }
 
-function pointOf(context: PatternContext, { write, change: { what, act }, usual }: Struck): Point {
+function faultOf({ write, change: { what, act }, usual }: Struck): Fault {
   return {
     label: `somebody changes ${what} just before request ${write.index} (${describeRequest(write)})`,
-    run: () =>
-      context.disturbed('alone', {
-        disturb: (control) => ({
-          onRequest: async ({ index }) => {
-            if (index === write.index) {
-              control.fault(`somebody changes ${what}`)
-              await act(control)
-            }
-            return PASS
-          },
-          onStepEnd: async () => {
-            for (const loss of control.world.foreign.lost(control.world)) control.problem(loss)
-            const errors = control.world.instances.flatMap((instance) => instance.errors.splice(0))
-            const unusual = errors.find((error) => !usual.has(error))
-            if (unusual !== undefined) control.problem(`a benign conflict was logged as an error: ${unusual}`)
-          },
-        }),
-      }),
+    shape: requestShape(write, what),
+    mode: 'alone',
+    // What is changed and taken back may be noted with the time of its return.
+    options: { comparesTimes: false },
+    disturb: (control) => ({
+      onRequest: async ({ index }) => {
+        if (index === write.index && (await act(control))) control.fault(`somebody changes ${what}`)
+        return PASS
+      },
+      onStepEnd: async () => {
+        for (const loss of control.world.foreign.lost(control.world)) control.problem('foreign-write-lost', loss)
+        const errors = control.world.instances.flatMap((instance) => instance.errors.splice(0))
+        const unusual = errors.find((error) => !usual.has(error))
+        if (unusual !== undefined)
+          control.problem('reconcile-error', `a benign conflict was logged as an error: ${unusual}`)
+      },
+    }),
   }
 }
 
@@ -73,10 +74,12 @@ function changes({ operator }: PatternContext, write: SeamRequest): readonly Cha
   const declared: Change = {
     what: `labels, annotations and status of the ${primary}`,
     act: async ({ world }) => {
-      for (const target of objectsOf(world, primary)) {
+      const targets = objectsOf(world, primary)
+      for (const target of targets) {
         await world.foreign.mark(world, target)
         await world.foreign.markStatus(world, target)
       }
+      return targets.length > 0
     },
   }
   return [...own, declared, ...(edit === undefined ? [] : [changeOfSpec(primary, edit)])]
@@ -93,13 +96,16 @@ function changeOfSpec(primary: string, { patch }: Edit): Change {
   return {
     what: `the spec of the ${primary}, and takes it back`,
     act: async ({ world, problem }) => {
-      for (const target of objectsOf(world, primary)) {
+      const targets = objectsOf(world, primary)
+      for (const target of targets) {
         const back = inverse(world, target, patch)
         await patchAsSomebody(world, target, patch)
         world.clock.schedule(TAKEN_BACK_MS, () => {
-          patchAsSomebody(world, target, back).catch((error: unknown) => problem(String(error)))
+          const failed = (error: unknown) => problem('foreign-write-lost', `cannot take the change back: ${error}`)
+          patchAsSomebody(world, target, back).catch(failed)
         })
       }
+      return targets.length > 0
     },
   }
 }

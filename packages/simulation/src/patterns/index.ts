@@ -1,29 +1,34 @@
 /** All patterns, in the order of their numbers. */
-import { crashAfterWrite, crashAroundOutsideCall } from './crashes.ts'
+import { crashAfterWrite, crashAroundCall, crashAtEvent } from './crashes.ts'
+import { deadConnection } from './dead-connection.ts'
 import { declaredStates } from './declared-states.ts'
-import { foreignWriters } from './foreign-writers.ts'
-import { leadershipLost } from './leadership.ts'
-import { monkey } from './monkey.ts'
+import { relist, unseenStates } from './event-gaps.ts'
+import { failedRequest } from './failed-requests.ts'
+import { foreignWrites } from './foreign-writes.ts'
+import { lateOwnWrite } from './late-own-write.ts'
+import { lostLeadership } from './lost-leadership.ts'
+import { manualChanges } from './manual-changes.ts'
 import type { Pattern } from './pattern.ts'
 import { quiescence } from './quiescence.ts'
-import { failedRequests } from './refusals.ts'
-import { shutdownAnywhere } from './shutdown.ts'
-import { deadConnection } from './silence.ts'
-import { ownWriteNotSeen, relistAnywhere, timeTravel, unseenStates } from './views.ts'
+import { shutdown } from './shutdown.ts'
+import { staleView } from './stale-view.ts'
+import { undisturbed } from './undisturbed.ts'
 
 export const PATTERNS: readonly Pattern[] = [
+  undisturbed,
   crashAfterWrite,
-  crashAroundOutsideCall,
-  timeTravel,
-  ownWriteNotSeen,
+  crashAroundCall,
+  staleView,
+  lateOwnWrite,
   unseenStates,
-  relistAnywhere,
+  relist,
   deadConnection,
-  foreignWriters,
-  failedRequests,
-  leadershipLost,
-  monkey,
+  foreignWrites,
+  failedRequest,
+  lostLeadership,
+  manualChanges,
   declaredStates,
   quiescence,
-  shutdownAnywhere,
+  shutdown,
+  crashAtEvent,
 ]

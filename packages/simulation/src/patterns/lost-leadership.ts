@@ -1,32 +1,36 @@
-/** T10: leadership is lost in the middle of something. */
+/** Leadership is lost in the middle of something. */
 import { ELECTION_DEFAULTS } from '@reeve/runtime'
-import type { RunControl } from '../scenario-run.ts'
+import type { RunControl } from '../run/scenario-run.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
-import type { Pattern, Point } from './pattern.ts'
+import { type Pattern, pointOf } from './pattern.ts'
+import { requestShape } from './shapes.ts'
 
 /** Above the 15 s of a lease: whatever was on its way has outlived the leadership. */
 const STUCK_MS = 20_000
 
 /** The leader cannot renew its lease from request i on, and request i itself is stuck, while a second instance waits. */
-export const leadershipLost: Pattern = {
-  id: 'T10',
-  title: 'leadership lost mid-way',
+export const lostLeadership: Pattern = {
+  name: 'lost-leadership',
+  title: 'the lease is lost midway',
   coverage: 'exhaustive',
   async points(context) {
     if (!context.operator.hasElection) return []
     const { world } = await context.undisturbed('pair')
-    const requests = world.requests.filter(({ resource, verb }) => resource !== LEASES && verb !== 'watch')
-    return requests.map(
-      (stuck): Point => ({
+    const requests = world.log.requests.filter(({ resource, verb }) => resource !== LEASES && verb !== 'watch')
+    return requests.map((stuck) =>
+      pointOf(context, {
         label: `the lease is lost during request ${stuck.index} (${describeRequest(stuck)})`,
-        run: () => context.disturbed('pair', { mayFail: true, disturb: (control) => cutOffAt(stuck, control) }),
+        shape: requestShape(stuck),
+        mode: 'pair',
+        options: { mayFail: true },
+        disturb: (control) => cutOffAt(stuck, control),
       }),
     )
   },
 }
 
-function cutOffAt(stuck: SeamRequest, { world, fault, problem }: RunControl): Disturbance {
+function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: RunControl): Disturbance {
   /** When the last renewal that succeeded was sent, by instance: from then on the leader counts. */
   const renewedMs = new Map<number, number>()
   const sentMs = new Map<number, number>()
@@ -36,7 +40,7 @@ function cutOffAt(stuck: SeamRequest, { world, fault, problem }: RunControl): Di
     onRequest: (request) => {
       if (request.index === stuck.index) {
         cutOff = request.instance
-        fault(`instance ${cutOff} cannot reach its lease any more`, STUCK_MS)
+        note(`instance ${cutOff} cannot reach its lease any more`)
         return { type: 'delay', delayMs: STUCK_MS }
       }
       if (request.resource === LEASES) {
@@ -47,7 +51,7 @@ function cutOffAt(stuck: SeamRequest, { world, fault, problem }: RunControl): Di
       const isLate = request.instance === cutOff && world.elapsedMs > deadlineMs
       // Events may still be sent: they are about the past and change nothing.
       if (isLate && request.isWrite && !isBookkeeping(request.resource))
-        problem(`the old leader began a write after its deadline: ${describeRequest(request)}`)
+        problem('late-write', `the old leader began a write after its deadline: ${describeRequest(request)}`)
       return PASS
     },
     onResponse: (request, status) => {
@@ -57,11 +61,11 @@ function cutOffAt(stuck: SeamRequest, { world, fault, problem }: RunControl): Di
         renewedMs.set(instance, sentMs.get(instance) ?? 0)
         if (cutOff !== undefined && instance !== cutOff && !isTakenOver) {
           isTakenOver = true
-          fault(`instance ${instance} leads`)
+          fault(`instance ${instance} leads`, STUCK_MS)
         }
       }
       if (isTakenOver && instance === cutOff && !isBookkeeping(resource))
-        problem(`a write of the old leader took effect under the new one: ${describeRequest(request)}`)
+        problem('late-write', `a write of the old leader took effect under the new one: ${describeRequest(request)}`)
       return DELIVER
     },
   }

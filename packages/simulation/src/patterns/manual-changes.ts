@@ -1,63 +1,74 @@
-/** T11: somebody deletes or edits what the operator owns. */
+/** Somebody deletes or edits by hand what the operator owns. */
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
-import type { Pattern, Point } from './pattern.ts'
+import { type Pattern, pointOf } from './pattern.ts'
 
-type Mischief = 'delete' | 'remove-label' | PlainObject
+interface Change {
+  /** What somebody does, such as `deletes`. */
+  readonly name: string
+  /** False when there was nothing to change. */
+  readonly act: (world: World, target: Target) => Promise<boolean>
+}
 
 /** Each owned object is deleted, or edited, after each step. */
-export const monkey: Pattern = {
-  id: 'T11',
-  title: 'monkey',
+export const manualChanges: Pattern = {
+  name: 'manual-changes',
+  title: 'somebody deletes or edits by hand',
   coverage: 'exhaustive',
   async points(context) {
+    const { operator, scenario } = context
     const { world, baseline } = await context.undisturbed('alone')
-    const created = new Set(world.countByObject('create').keys())
-    return baseline.snapshots.flatMap((snapshot, step) =>
-      [...snapshot.keys()]
-        .filter((id) => created.has(id) && !context.scenario.steps[step]?.irreplaceable?.includes(id))
+    const created = new Set(world.log.countByObject('create').keys())
+    return baseline.snapshots.flatMap((snapshot, step) => {
+      const { name: stepName = '', irreplaceable = [] } = scenario.steps[step] ?? {}
+      return [...snapshot.keys()]
+        .filter((id) => created.has(id) && !irreplaceable.includes(id))
         .flatMap((id) =>
-          mischiefs(context.operator.monkeyEdits ?? [], id).map(({ name, mischief }): Point => {
-            const target = targetOf(id)
-            return {
-              label: `after the step "${context.scenario.steps[step]?.name}" somebody ${name} ${id}`,
-              run: () =>
-                context.disturbed('alone', {
-                  extraCreates: 1,
-                  disturb: ({ world: disturbed, fault }) => ({
-                    onStepEnd: async (ended) => {
-                      if (ended !== step) return
-                      fault(`somebody ${name} ${id}`)
-                      await act(disturbed, target, mischief)
-                    },
-                  }),
-                }),
-            }
-          }),
-        ),
-    )
+          changesOf(operator.monkeyEdits ?? [], id).map(({ name, act }) =>
+            pointOf(context, {
+              label: `after the step "${stepName}" somebody ${name} ${id}`,
+              shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
+              mode: 'alone',
+              options: { extraCreates: 1, comparesTimes: false },
+              disturb: ({ world: disturbed, fault }) => ({
+                onStepEnd: async (ended) => {
+                  if (ended === step && (await act(disturbed, targetOf(id)))) fault(`somebody ${name} ${id}`)
+                },
+              }),
+            }),
+          ),
+        )
+    })
   },
 }
 
-function mischiefs(
-  edits: readonly Edit[],
-  id: string,
-): readonly { readonly name: string; readonly mischief: Mischief }[] {
+function changesOf(edits: readonly Edit[], id: string): readonly Change[] {
   const own = edits.filter(({ resource }) => id.startsWith(`${resource} `))
   return [
-    { name: 'deletes', mischief: 'delete' },
-    { name: 'takes a label off', mischief: 'remove-label' },
-    ...own.map(({ patch }) => ({ name: `writes ${JSON.stringify(patch)} into`, mischief: patch })),
+    { name: 'deletes', act: remove },
+    { name: 'removes a label from', act: removeLabel },
+    ...own.map(({ patch }) => ({
+      name: `writes ${JSON.stringify(patch)} into`,
+      act: (world: World, target: Target) => edit(world, target, patch),
+    })),
   ]
 }
 
-async function act(world: World, target: Target, mischief: Mischief): Promise<void> {
-  const live = read(world, target)
-  if (live === undefined) return
-  if (mischief === 'delete') return deleteAsSomebody(world, target)
-  const [label] = Object.keys(live.metadata.labels ?? {})
-  if (mischief === 'remove-label' && label === undefined) return
-  const patch = mischief === 'remove-label' ? { metadata: { labels: { [label ?? '']: null } } } : mischief
+async function remove(world: World, target: Target): Promise<boolean> {
+  if (read(world, target) === undefined) return false
+  await deleteAsSomebody(world, target)
+  return true
+}
+
+async function removeLabel(world: World, target: Target): Promise<boolean> {
+  const [label] = Object.keys(read(world, target)?.metadata.labels ?? {})
+  return label !== undefined && edit(world, target, { metadata: { labels: { [label]: null } } })
+}
+
+async function edit(world: World, target: Target, patch: PlainObject): Promise<boolean> {
+  const before = read(world, target)?.metadata.resourceVersion
+  if (before === undefined) return false
   await patchAsSomebody(world, target, patch)
+  return read(world, target)?.metadata.resourceVersion !== before
 }

@@ -1,28 +1,11 @@
 /** What a pattern of faults is: a list of points, each of which is one run. */
 import type { Difference } from '../compare/difference.ts'
 import type { OperatorUnderTest, Scenario } from '../operator-under-test.ts'
-import type { ScenarioRun, ScenarioRunOptions } from '../scenario-run.ts'
+import type { Problem } from '../run/problem.ts'
+import type { RunControl, ScenarioRun, ScenarioRunOptions } from '../run/scenario-run.ts'
+import type { Disturbance } from '../world/disturbance.ts'
 import type { TraceEntry } from '../world/trace.ts'
-
-/** The patterns by their customary numbers. */
-export const PATTERN_IDS = [
-  'T1',
-  'T2',
-  'T3',
-  'T4',
-  'T5',
-  'T6',
-  'T7',
-  'T8',
-  'T9',
-  'T10',
-  'T11',
-  'T12',
-  'T13',
-  'T14',
-] as const
-
-export type PatternId = (typeof PATTERN_IDS)[number]
+import type { PatternName } from './pattern-names.ts'
 
 /** How the instances of an undisturbed run live. */
 export type Mode = 'alone' | 'elected' | 'pair'
@@ -30,11 +13,11 @@ export type Mode = 'alone' | 'elected' | 'pair'
 /** What came of one point. */
 export interface PointOutcome {
   /** Empty when the operator survived. */
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
   readonly differences: readonly Difference[]
   readonly trace: readonly TraceEntry[]
-  /** False when the run took another way and never came to the point. */
-  readonly hasStruck: boolean
+  /** False when the run took another way and never came to the point, or the fault found nothing to act on. */
+  readonly tookEffect: boolean
   /** Proves that a replay is exact. */
   readonly traceHash: string
 }
@@ -48,29 +31,65 @@ export interface PatternContext {
   readonly budget: number
   /** The undisturbed run in a mode; run once and remembered. */
   undisturbed(mode: Mode): Promise<ScenarioRun>
+  /** An undisturbed run that differs in its seed and in its time. */
+  withOtherSeed(): Promise<ScenarioRun>
   /** Runs the scenario with a fault and compares it with the undisturbed run. */
   disturbed(mode: Mode, options: Partial<ScenarioRunOptions>): Promise<PointOutcome>
 }
 
-/** One place in a run where a fault strikes. */
+/**
+ * What a point has in common with others that are likely to show the same: coarse, such as `create configmaps`, and fine,
+ * such as `default/shop`. Where not every point is tried, one of each shape comes first.
+ */
+export interface Shape {
+  readonly coarse: string
+  readonly fine: string
+}
+
+/** One place in a run where a fault is injected. */
 export interface Point {
   /** Says where and what, for people. */
   readonly label: string
+  readonly shape: Shape
   run(): Promise<PointOutcome>
+}
+
+/** A fault at one point of a run. */
+export interface Fault {
+  readonly label: string
+  readonly shape: Shape
+  readonly mode: Mode
+  readonly disturb: (control: RunControl) => Disturbance
+  /** What else the run is told. @default nothing */
+  readonly options?: Partial<ScenarioRunOptions>
+}
+
+/** The point at which a fault is injected. */
+export function pointOf(context: PatternContext, { label, shape, mode, disturb, options }: Fault): Point {
+  return { label, shape, run: () => context.disturbed(mode, { ...options, disturb }) }
 }
 
 /** A pattern of faults. */
 export interface Pattern {
-  readonly id: PatternId
+  readonly name: PatternName
+  /** A few words on what happens. */
   readonly title: string
   /** Whether every point is tried, or as many as the budget allows. */
   readonly coverage: 'exhaustive' | 'sampled'
+  /** Whether nothing is injected, so that there is nothing to take effect. @default false */
+  readonly isFaultless?: boolean
   points(context: PatternContext): Promise<readonly Point[]>
 }
 
 /** The outcome of a finished run. */
 export function outcomeOf(run: ScenarioRun): PointOutcome {
-  const { problems, differences, world, hasStruck } = run
-  const trace = problems.length > 0 ? world.trace.excerpt() : []
-  return { problems, differences, trace, hasStruck, traceHash: world.trace.hash() }
+  const { problems, differences, world, tookEffect } = run
+  const { trace } = world.log
+  return {
+    problems,
+    differences,
+    trace: problems.length > 0 ? trace.excerpt() : [],
+    tookEffect,
+    traceHash: trace.hash(),
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { SchedulerStep } from '../world/world.ts'
+import type { SchedulerStep } from '../world/run-log.ts'
 import { distinctSteps } from './shutdown.ts'
 
 const work = (index: number): SchedulerStep => ({ kind: 'request', index, isHeartbeat: false })

@@ -1,40 +1,41 @@
-/** T14: the operator is told to stop, wherever it is. */
+/** The operator is told to stop, wherever it is. */
 
-import type { RunControl } from '../scenario-run.ts'
+import type { RunControl } from '../run/scenario-run.ts'
 import { DELIVER, type Disturbance, PASS } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
+import type { RunLog, SchedulerStep } from '../world/run-log.ts'
 import { describeEvent } from '../world/seam.ts'
-import type { SchedulerStep, World } from '../world/world.ts'
-import type { Mode, Pattern, Point } from './pattern.ts'
+import { type Mode, type Pattern, type Point, pointOf, type Shape } from './pattern.ts'
+import { eventShape, requestShape } from './shapes.ts'
 
 /** The stop signal comes at each step of the scheduler, and while nothing goes on. */
-export const shutdownAnywhere: Pattern = {
-  id: 'T14',
-  title: 'shutdown anywhere',
+export const shutdown: Pattern = {
+  name: 'shutdown',
+  title: 'told to stop',
   coverage: 'exhaustive',
   async points(context) {
     const mode: Mode = context.operator.hasElection ? 'elected' : 'alone'
     const { world } = await context.undisturbed(mode)
-    const point = (label: string, disturb: (control: RunControl) => Disturbance): Point => ({
-      label: `told to stop ${label}`,
-      run: () =>
-        context.disturbed(mode, {
-          disturb: (control) => {
-            const disturbance = disturb(control)
-            const onStepEnd = async (step: number) => {
-              await disturbance.onStepEnd?.(step)
-              checkLease(control)
-            }
-            return { ...disturbance, onStepEnd }
-          },
-        }),
-    })
+    const point = (label: string, shape: Shape, disturb: (control: RunControl) => Disturbance): Point =>
+      pointOf(context, {
+        label: `told to stop ${label}`,
+        shape,
+        mode,
+        disturb: (control) => {
+          const disturbance = disturb(control)
+          const onStepEnd = async (step: number) => {
+            await disturbance.onStepEnd?.(step)
+            checkLease(control)
+          }
+          return { ...disturbance, onStepEnd }
+        },
+      })
     return [
-      ...distinctSteps(world.steps).map((step) =>
-        point(labelOf(step, world), ({ stop }) => stopAt(step, (instance) => stop(instance))),
+      ...distinctSteps(world.log.steps).map((step) =>
+        point(labelOf(step, world.log), shapeOf(step, world.log), ({ stop }) => stopAt(step, stop)),
       ),
       ...context.scenario.steps.map(({ name }, index) =>
-        point(`at rest after the step "${name}"`, ({ world: disturbed, stop }) => ({
+        point(`at rest after the step "${name}"`, { coarse: 'at rest', fine: name }, ({ world: disturbed, stop }) => ({
           onStepEnd: async (ended) => {
             if (ended === index) for (const { number } of disturbed.running) stop(number)
           },
@@ -80,21 +81,28 @@ function stopAt(step: SchedulerStep, stop: (instance: number) => void): Disturba
   }
 }
 
-function labelOf({ kind, index }: SchedulerStep, { requests, events }: World): string {
+function labelOf({ kind, index }: SchedulerStep, { requests, events }: RunLog): string {
   if (kind === 'timer') return `at timer ${index}`
   const event = events[index]
   if (kind === 'event') return `at event ${index}${event === undefined ? '' : ` (${describeEvent(event)})`}`
   const request = requests[index]
   const what = request === undefined ? '' : ` (${describeRequest(request)})`
-  return kind === 'request' ? `before request ${index}${what}` : `at the answer to request ${index}${what}`
+  return kind === 'request' ? `before request ${index}${what}` : `at the response to request ${index}${what}`
 }
 
-/** The lease is given back after the last write, never before. */
+function shapeOf({ kind, index }: SchedulerStep, { requests, events }: RunLog): Shape {
+  const event = kind === 'event' ? events[index] : undefined
+  if (event !== undefined) return eventShape(event)
+  const request = kind === 'timer' ? undefined : requests[index]
+  return request === undefined ? { coarse: kind, fine: '' } : requestShape(request, kind)
+}
+
+/** The lease is released after the last write, never before. */
 function checkLease({ world, problem }: RunControl): void {
   for (const instance of world.instances.filter(({ isStopping, end }) => isStopping && end !== undefined)) {
-    const own = world.writes.filter((write) => write.instance === instance.number)
+    const own = world.log.writes.filter((write) => write.instance === instance.number)
     const released = own.findLastIndex(({ resource }) => resource === LEASES)
     const late = released < 0 ? [] : own.slice(released + 1).filter(({ resource }) => !isBookkeeping(resource))
-    if (late[0] !== undefined) problem(`wrote after giving the lease back: ${describeRequest(late[0])}`)
+    if (late[0] !== undefined) problem('late-write', `wrote after releasing the lease: ${describeRequest(late[0])}`)
   }
 }

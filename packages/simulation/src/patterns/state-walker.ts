@@ -3,7 +3,8 @@ import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { differences } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import type { PlainObject, Scenario, Step } from '../operator-under-test.ts'
-import { runScenario, type ScenarioRun } from '../scenario-run.ts'
+import { problem } from '../run/problem.ts'
+import { runScenario, type ScenarioRun } from '../run/scenario-run.ts'
 import { outcomeOf, type PatternContext, type PointOutcome } from './pattern.ts'
 
 /** What a run left behind, without its world. */
@@ -11,7 +12,7 @@ interface Straight {
   readonly outcome: PointOutcome
   readonly baseline: ScenarioRun['baseline']
   /** The server did not accept the state: a rule that the schema cannot say. */
-  readonly isRefused: boolean
+  readonly isRejected: boolean
 }
 
 /** Runs walks for one operator. */
@@ -31,11 +32,11 @@ export class StateWalker {
   async walk(states: readonly PlainObject[], visible?: string): Promise<PointOutcome> {
     const [first = {}, last = {}] = [states[0], states.at(-1)]
     const straight = await this.#goStraight(last)
-    if (straight.isRefused || straight.outcome.problems.length > 0) return straight.outcome
+    if (straight.isRejected || straight.outcome.problems.length > 0) return straight.outcome
     const { baseline } = straight
     const end = baseline.snapshots[0] ?? new Map()
-    const refusal = { isRefused: false }
-    const steps = states.map((spec, index) => this.#step(`declare state ${index}`, spec, refusal))
+    const rejection = { isRejected: false }
+    const steps = states.map((spec, index) => this.#step(`declare state ${index}`, spec, rejection))
     const around = await this.#run(
       { name: 'around', steps },
       {
@@ -45,7 +46,7 @@ export class StateWalker {
           durationsMs: [],
           managedWrites: states.length * baseline.managedWrites,
         },
-        onlyLastStep: true,
+        comparesFrom: states.length - 1,
         extraCreates: states.length,
         extraDeletes: states.length,
       },
@@ -53,9 +54,9 @@ export class StateWalker {
     const outcome = outcomeOf(around)
     if (visible === undefined || outcome.problems.length > 0) return outcome
     const before = await this.#goStraight(first)
-    if (before.isRefused || !isUnseen(before.baseline.snapshots[0], end, this.#primaryId)) return outcome
-    const problem = `${visible} shows in no object: nothing but the declared object itself differs`
-    return { ...outcome, problems: [problem], trace: around.world.trace.excerpt() }
+    if (before.isRejected || !isUnseen(before.baseline.snapshots[0], end, this.#primaryId)) return outcome
+    const invisible = problem('invisible-field', `${visible} shows in no object but the declared one`)
+    return { ...outcome, problems: [invisible], trace: around.world.log.trace.excerpt() }
   }
 
   get #key(): ObjectKey {
@@ -74,12 +75,12 @@ export class StateWalker {
     const key = JSON.stringify(spec)
     let known = this.#straight.get(key)
     if (known === undefined) {
-      const refusal = { isRefused: false }
-      const step = this.#step('declare the state', spec, refusal)
+      const rejection = { isRejected: false }
+      const step = this.#step('declare the state', spec, rejection)
       known = this.#run({ name: 'straight', steps: [step] }, {}).then((run) => ({
         outcome: outcomeOf(run),
         baseline: run.baseline,
-        isRefused: refusal.isRefused,
+        isRejected: rejection.isRejected,
       }))
       // Other states than the full one are rarely asked for twice.
       if (this.#straight.size < MAX_REMEMBERED) this.#straight.set(key, known)
@@ -89,16 +90,16 @@ export class StateWalker {
 
   #run(scenario: Scenario, options: Partial<Parameters<typeof runScenario>[2]>): Promise<ScenarioRun> {
     const { operator, seed } = this.#context
-    return runScenario(operator, scenario, { seed, ...options })
+    return runScenario(operator, scenario, { seed, comparesTimes: false, ...options })
   }
 
-  #step(name: string, spec: PlainObject, refusal: { isRefused: boolean }): Step {
+  #step(name: string, spec: PlainObject, rejection: { isRejected: boolean }): Step {
     return {
       name,
       act: async (user) => {
         await user.put(this.#declared(spec)).catch((error: unknown) => {
           if (!isInvalid(error)) throw error
-          refusal.isRefused = true
+          rejection.isRejected = true
         })
       },
     }

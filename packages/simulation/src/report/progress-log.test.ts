@@ -10,7 +10,7 @@ function logTo(isTerminal: boolean) {
 }
 
 const at = (done: number, more: Partial<Progress> = {}): Progress => ({
-  pattern: 'T1',
+  pattern: 'crash-after-write',
   done,
   total: 3,
   doneInAll: done,
@@ -30,9 +30,9 @@ describe('progress', () => {
     clock.ms = 12_500
     log.update('webapp', at(3, { divergences: 1 }))
     expect(written).toEqual([
-      'webapp T1: 3 points\n',
-      'webapp T1: 2 of 3, 2 of 8 in all, 10.0 s\n',
-      'webapp T1: 3 runs, 1 divergence, 12.5 s\n',
+      'webapp crash-after-write: 3 points\n',
+      'webapp crash-after-write: 2 of 3, 2 of 8 in all, 10.0 s\n',
+      'webapp crash-after-write: 3 runs, 1 divergence, 12.5 s\n',
     ])
   })
 
@@ -44,7 +44,7 @@ describe('progress', () => {
     log.tick()
     clock.ms = 11_000
     log.tick()
-    expect(written.slice(1)).toEqual(['webapp T1: 0 of 3, 0 of 8 in all, 11.0 s\n'])
+    expect(written.slice(1)).toEqual(['webapp crash-after-write: 0 of 3, 0 of 8 in all, 11.0 s\n'])
   })
 
   it('is one line that changes on a terminal, and is gone at the end', () => {
@@ -55,8 +55,8 @@ describe('progress', () => {
     log.end()
     log.end()
     expect(written).toEqual([
-      '\rwebapp T1: 0 of 3, 0 of 8 in all, 0.0 s\x1b[K',
-      '\rwebapp T1: 1 of 3, 1 of 8 in all, 1.5 s\x1b[K',
+      '\rwebapp crash-after-write: 0 of 3, 0 of 8 in all, 0.0 s\x1b[K',
+      '\rwebapp crash-after-write: 1 of 3, 1 of 8 in all, 1.5 s\x1b[K',
       '\r\x1b[K',
     ])
   })

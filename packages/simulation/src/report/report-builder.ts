@@ -1,32 +1,33 @@
 /** Puts a report together from outcomes, in whatever order they come. */
+import { countShapes } from '../choose-points.ts'
 import type { Divergence, ExplorationReport, PatternReport, Progress } from '../explore.ts'
+import type { ExplorationSubject, PointTask } from '../explore-with.ts'
+import type { PointInfo } from '../explorer.ts'
 import { PATTERNS } from '../patterns/index.ts'
-import type { PatternId, PointOutcome } from '../patterns/pattern.ts'
+import type { PointOutcome, Shape } from '../patterns/pattern.ts'
+import { PATTERN_NAMES, type PatternName } from '../patterns/pattern-names.ts'
 
-/** Patterns in which nothing goes wrong from outside. */
-const WITHOUT_FAULT: ReadonlySet<PatternId> = new Set(['T12', 'T13'])
+/** Patterns in which nothing is injected that could take effect. */
+const FAULTLESS: ReadonlySet<PatternName> = new Set(PATTERNS.filter((one) => one.isFaultless).map(({ name }) => name))
 
 interface Counts {
-  readonly points: number
+  readonly points: readonly PointInfo[]
   readonly chosen: number
+  readonly exploredShapes: Shape[]
+  readonly missedPoints: { readonly point: number; readonly label: string }[]
   explored: number
-  missed: number
   divergences: number
   durationMs: number
 }
 
 /** Collects the outcomes of one exploration. */
 export class ReportBuilder {
-  readonly #patterns = new Map<PatternId, Counts>()
+  readonly #patterns = new Map<PatternName, Counts>()
   readonly #divergences: Divergence[] = []
-  readonly #operator: string
-  readonly #scenario: string
-  readonly #seed: number
+  readonly #subject: ExplorationSubject
 
-  constructor(operator: string, scenario: string, seed: number) {
-    this.#operator = operator
-    this.#scenario = scenario
-    this.#seed = seed
+  constructor(subject: ExplorationSubject) {
+    this.#subject = subject
   }
 
   /** How many were found so far. */
@@ -35,32 +36,34 @@ export class ReportBuilder {
   }
 
   /** @param chosen how many of the points are to be run */
-  begin(pattern: PatternId, points: number, chosen: number): void {
-    this.#patterns.set(pattern, { points, chosen, explored: 0, missed: 0, divergences: 0, durationMs: 0 })
+  begin(pattern: PatternName, points: readonly PointInfo[], chosen: number): void {
+    const counts = { explored: 0, divergences: 0, durationMs: 0 }
+    this.#patterns.set(pattern, { points, chosen, exploredShapes: [], missedPoints: [], ...counts })
   }
 
-  /** The undisturbed run went wrong by itself: that is a lack of quiescence, and nothing can be compared. */
-  undisturbed(outcome: PointOutcome): void {
-    this.begin('T13', 1, 1)
-    this.add('T13', 0, 'the undisturbed run', outcome, 0)
+  /** Leaves a pattern out of the report. */
+  forget(pattern: PatternName): void {
+    this.#patterns.delete(pattern)
   }
 
-  add(pattern: PatternId, point: number, label: string, outcome: PointOutcome, durationMs: number): void {
+  add({ pattern, point }: PointTask, { label, shape }: PointInfo, outcome: PointOutcome, durationMs: number): void {
+    const { trace, differences, problems, tookEffect } = outcome
     const counts = this.#patterns.get(pattern)
     if (counts !== undefined) {
       counts.explored++
       counts.durationMs += durationMs
-      if (!outcome.hasStruck && !WITHOUT_FAULT.has(pattern)) counts.missed++
+      counts.exploredShapes.push(shape)
+      if (!tookEffect && !FAULTLESS.has(pattern)) counts.missedPoints.push({ point, label })
+      if (problems.length > 0) counts.divergences++
     }
-    if (outcome.problems.length === 0) return
-    if (counts !== undefined) counts.divergences++
-    const { trace, differences, problems } = outcome
-    const message = problems.join('; ')
-    this.#divergences.push({ pattern, point, seed: this.#seed, label, message, trace, differences })
+    if (problems.length === 0) return
+    const message = problems.map((problem) => problem.message).join('; ')
+    const { seed } = this.#subject
+    this.#divergences.push({ pattern, point, seed, label, problems, message, trace, differences })
   }
 
   /** How far it is, seen from one pattern. */
-  progress(pattern: PatternId): Progress {
+  progress(pattern: PatternName): Progress {
     const { explored = 0, chosen = 0, divergences = 0 } = this.#patterns.get(pattern) ?? {}
     const all = [...this.#patterns.values()]
     return {
@@ -74,23 +77,38 @@ export class ReportBuilder {
   }
 
   report(): ExplorationReport {
-    const patterns = PATTERNS.flatMap(({ id, title, coverage }): PatternReport[] => {
-      const counts = this.#patterns.get(id)
+    const patterns = PATTERNS.flatMap(({ name, title, coverage }): PatternReport[] => {
+      const counts = this.#patterns.get(name)
       if (counts === undefined) return []
-      const { chosen: _, durationMs, ...others } = counts
-      return [{ pattern: id, title, coverage, ...others, durationMs: Math.round(durationMs) }]
+      const { points, explored, divergences, durationMs } = counts
+      const missed = counts.missedPoints.toSorted((one, other) => one.point - other.point)
+      return [
+        {
+          pattern: name,
+          title,
+          coverage,
+          points: points.length,
+          explored,
+          shapes: countShapes(points.map(({ shape }) => shape)),
+          exploredShapes: countShapes(counts.exploredShapes),
+          missed: missed.length,
+          missedPoints: missed.map(({ point, label }) => `${point}: ${label}`),
+          divergences,
+          durationMs: Math.round(durationMs),
+        },
+      ]
     })
     return {
-      operator: this.#operator,
-      scenario: this.#scenario,
-      seed: this.#seed,
+      ...this.#subject,
       runs: patterns.reduce((sum, { explored }) => sum + explored, 0),
       patterns,
-      divergences: this.#divergences.toSorted((a, b) => order(a.pattern) - order(b.pattern) || a.point - b.point),
+      divergences: this.#divergences.toSorted(
+        (one, other) => order(one.pattern) - order(other.pattern) || one.point - other.point,
+      ),
     }
   }
 }
 
-function order(pattern: PatternId): number {
-  return PATTERNS.findIndex(({ id }) => id === pattern)
+function order(pattern: PatternName): number {
+  return PATTERN_NAMES.indexOf(pattern)
 }

@@ -2,12 +2,15 @@
 
 import { formatDifference } from '../compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
-import type { Divergence, ExplorationReport } from '../explore.ts'
+import type { Divergence, ExplorationReport, PatternReport } from '../explore.ts'
+import { patternNumber } from '../patterns/pattern-names.ts'
 import { formatEntry } from '../world/trace.ts'
 
 /** Lines of trace and fields of difference that are printed; the JSON output has all that was kept. */
 const MAX_TRACE_LINES = 40
 const MAX_DIFFERENCES = 10
+/** Missed points of one pattern that are printed. */
+const MAX_MISSED = 5
 
 /**
  * The table of one or more reports.
@@ -16,26 +19,57 @@ const MAX_DIFFERENCES = 10
  * console.log(reportTable([await explore(operator, scenario)]))
  */
 export function reportTable(reports: readonly ExplorationReport[]): string {
-  const head = ['OPERATOR', 'PATTERN', '', 'COVERAGE', 'POINTS', 'RUNS', 'MISSED', 'DIVERGENCES', 'TIME']
+  const head = ['OPERATOR', 'PATTERN', 'COVERAGE', 'POINTS', 'RUNS', 'SHAPES', 'MISSED', 'DIVERGENCES', 'TIME']
   const rows = reports.flatMap(({ operator, patterns }) =>
-    patterns.map(({ pattern, title, coverage, points, explored, missed, divergences, durationMs }) => [
+    patterns.map((pattern) => [
       operator,
-      pattern,
-      title,
-      points === 0 ? 'not applicable' : coverage,
-      ...[points, explored, missed, divergences].map(String),
-      `${(durationMs / 1_000).toFixed(1)} s`,
+      `${patternNumber(pattern.pattern)} ${pattern.pattern}`,
+      pattern.points === 0 ? 'not applicable' : pattern.coverage,
+      String(pattern.points),
+      String(pattern.explored),
+      `${pattern.exploredShapes}/${pattern.shapes}`,
+      String(pattern.missed),
+      String(pattern.divergences),
+      `${(pattern.durationMs / 1_000).toFixed(1)} s`,
     ]),
   )
   const table = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
-  const isNumber = (column: number) => column >= 4
+  const isNumber = (column: number) => column >= 3
   const line = (row: readonly string[]) =>
     row
       .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
       .join('  ')
       .trimEnd()
   return table.map(line).join('\n')
+}
+
+/** The points whose fault did not take effect: they count for nothing. Empty when there is none. */
+export function missedText(reports: readonly ExplorationReport[]): string {
+  const lines = reports.flatMap(({ operator, patterns }) =>
+    patterns.flatMap(({ pattern, missedPoints }) => {
+      const shown = missedPoints.slice(0, MAX_MISSED)
+      const more = missedPoints.length - shown.length
+      return [
+        ...shown.map((point) => `missed: ${operator} ${pattern} point ${point}`),
+        ...(more > 0 ? [`missed: ${operator} ${pattern}, ${more} more with --output json`] : []),
+      ]
+    }),
+  )
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/** How much was tried, of how much, and what was found. */
+export function summaryLine(reports: readonly ExplorationReport[], durationMs: number): string {
+  const sum = (count: (pattern: PatternReport) => number) =>
+    reports.flatMap(({ patterns }) => patterns).reduce((total, pattern) => total + count(pattern), 0)
+  const runs = sum(({ explored }) => explored)
+  const effective = runs - sum(({ missed }) => missed)
+  const points = sum(({ points: all }) => all)
+  const shapes = `${sum(({ exploredShapes }) => exploredShapes)} of ${sum((pattern) => pattern.shapes)} shapes`
+  const found = reports.reduce((total, report) => total + report.divergences.length, 0)
+  const seconds = (durationMs / 1_000).toFixed(1)
+  return `${runs} of ${points} points (${shapes}) in ${seconds} s, ${effective} took effect, ${found} divergences`
 }
 
 /** What the command that replays a point needs besides the point. */
@@ -59,11 +93,11 @@ export function replayCommand(
 
 /** A divergence in full. */
 export function divergenceText(divergence: Divergence, operator: string, options: ReplayOptions = {}): string {
-  const { pattern, point, label, message, trace, differences } = divergence
+  const { pattern, point, label, problems, trace, differences } = divergence
   const shown = trace.slice(0, MAX_TRACE_LINES)
   return [
     `${operator} ${pattern} point ${point}: ${label}`,
-    `  ${message}`,
+    ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
     ...differences.slice(0, MAX_DIFFERENCES).map((difference) => `  - ${formatDifference(difference)}`),
     ...(shown.length > 0 ? ['  what happened:', ...shown.map((entry) => `  ${formatEntry(entry)}`)] : []),
     ...(trace.length > shown.length ? [`  … ${trace.length - shown.length} more with --output json`] : []),

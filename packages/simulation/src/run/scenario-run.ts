@@ -1,164 +1,228 @@
 /** One run of a scenario in a world of its own: undisturbed to learn what is right, or disturbed to compare with it. */
+import { setImmediate } from 'node:timers/promises'
 import { SimulatedTimeError } from '@reeve/runtime/testing'
-import { type Difference, differences } from './compare/difference.ts'
-import { isSameSnapshot, type Snapshot, takeSnapshot } from './compare/snapshot.ts'
-import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import type { OperatorUnderTest, Scenario, Step } from './operator-under-test.ts'
-import type { Disturbance } from './world/disturbance.ts'
-import type { RunningInstance } from './world/instance.ts'
-import { describeRequest, isBookkeeping, LEASES } from './world/request-facts.ts'
-import type { RunLimits } from './world/run-bounds.ts'
-import { createWorld, type World } from './world/world.ts'
-
-/** What is right: the undisturbed run. */
-export interface Baseline {
-  /** One per step, after all came to rest. */
-  readonly snapshots: readonly Snapshot[]
-  /** What the operator wrote, and what users declare. */
-  readonly resources: ReadonlySet<string>
-  /** How long each step took until all was quiet, in virtual milliseconds. */
-  readonly durationsMs: readonly number[]
-  readonly creates: ReadonlyMap<string, number>
-  readonly deletes: ReadonlyMap<string, number>
-  readonly managedWrites: number
-}
+import { ChosenValues } from '../compare/chosen-values.ts'
+import { type Difference, differences } from '../compare/difference.ts'
+import { type Snapshot, takeSnapshot, withoutTimes } from '../compare/snapshot.ts'
+import type { StepStart } from '../compare/time-scale.ts'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
+import { Judge } from '../judge/judge.ts'
+import type { OperatorUnderTest, Scenario, Step } from '../operator-under-test.ts'
+import type { Disturbance } from '../world/disturbance.ts'
+import { isBookkeeping } from '../world/request-facts.ts'
+import type { RunLimits } from '../world/run-bounds.ts'
+import { createWorld, type World } from '../world/world.ts'
+import { type Baseline, baselineOf, inScope, repeatedWrites, resourcesOf, VOLATILE } from './baseline.ts'
+import { type Problem, problem } from './problem.ts'
+import { Rest } from './rest.ts'
+import { Supervisor } from './supervisor.ts'
 
 /** What a pattern can do to the world of its run. */
 export interface RunControl {
   readonly world: World
   /** Kills the instance now; another one starts a moment later. */
   crash(instance: number): void
+  /** The same as the occasion for a fault, not as the fault itself. */
+  replace(instance: number): void
   /** Tells the instance to stop; another one starts when it has. */
   stop(instance: number): void
-  /** Notes a fault in the trace. A rest begins only after `lastsMs`: until then something may still be on its way. */
+  /**
+   * Notes in the trace that the fault takes effect. A rest begins only after `lastsMs`: until then something may still
+   * be on its way.
+   */
   fault(text: string, lastsMs?: number): void
+  /** Notes something in the trace that prepares the fault, or ends it. */
+  note(text: string): void
   /** Notes that something is wrong which the end state alone would not show. */
-  problem(message: string): void
+  problem(kind: Problem['kind'], message: string): void
 }
 
 /** Options of {@link runScenario}. */
 export interface ScenarioRunOptions {
   readonly seed: number
-  /** What the run must agree with; without it the run is the undisturbed one. */
+  /** What the run must agree with; without it the run is an undisturbed one, and judged by itself. */
   readonly expected?: Baseline
   readonly disturb?: (control: RunControl) => Disturbance
   /** Instances compete for a lease. @default false */
   readonly election?: boolean
   /** Instances that run side by side. @default 1 */
   readonly replicas?: number
-  /** How long nothing may be written after a step to rest on. @default an hour */
+  /** How long nothing may be written after a step to rest on. @default ten minutes */
   readonly restMs?: number
+  /** Rest after every step, not only after those that say so. @default false */
+  readonly restsAlways?: boolean
+  /** Delete everything declared after the last step. @default false */
+  readonly endsEmpty?: boolean
   /** Creations of one object beyond those of the undisturbed run. @default 0 */
   readonly extraCreates?: number
-  /** The same for deletions: a deletion whose answer was lost is sent again. @default 1 */
+  /** The same for deletions: a deletion whose response was lost is sent again. @default 1 */
   readonly extraDeletes?: number
   /** Whether instances may end by themselves, as one that lost its lease does. @default false */
   readonly mayFail?: boolean
-  /** Only the last step must agree, not each one. @default false */
-  readonly onlyLastStep?: boolean
+  /** The first step after which the state must agree; before, things are on their way. @default 0 */
+  readonly comparesFrom?: number
+  /** Whether times are compared by the step in which they lie, or not at all. @default true */
+  readonly comparesTimes?: boolean
+  /** When the clock starts, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
+  readonly startMs?: number
   /** When a run that does not end is cut off; that is a problem of the run. @default see {@link RunLimits} */
   readonly limits?: RunLimits
 }
 
 /** What came of a run. */
 export interface ScenarioRun {
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
   readonly differences: readonly Difference[]
   readonly world: World
   readonly baseline: Baseline
   /** Whether the fault happened at all. */
-  readonly hasStruck: boolean
+  readonly tookEffect: boolean
 }
 
-/** Runs the scenario once. The world is closed on return; its trace and counters remain. */
+/** Runs the scenario once. The world is closed on return; its log remains. */
 export async function runScenario(
   operator: OperatorUnderTest,
   scenario: Scenario,
   options: ScenarioRunOptions,
 ): Promise<ScenarioRun> {
-  const run = new Run(operator, scenario, options)
+  const { seed, limits, startMs } = options
+  const world = await createWorld({
+    seed,
+    operator,
+    ...(limits && { limits }),
+    ...(startMs !== undefined && { startMs }),
+  })
   try {
-    return await run.run()
+    return await new Run(world, operator, scenario, options).run()
   } finally {
-    await run.close()
+    await world.close()
   }
 }
 
+/** Turns of the event loop that an act may take before time passes: everything happens in this process. */
+const TURNS_OF_AN_ACT = 20
+
 class Run {
+  readonly #world: World
   readonly #operator: OperatorUnderTest
   readonly #scenario: Scenario
   readonly #options: ScenarioRunOptions
-  readonly #problems: string[] = []
+  readonly #supervisor: Supervisor
+  readonly #problems: Problem[] = []
   readonly #snapshots: Snapshot[] = []
-  #world: World | undefined
-  #differences: readonly Difference[] = []
   readonly #durationsMs: number[] = []
-  #restarts = 0
-  #hasStruck = false
+  readonly #stepStarts: StepStart[] = []
+  #differences: readonly Difference[] = []
+  #tookEffect = false
+  /** From now on the run is no longer the undisturbed one. */
+  #isDisturbed = false
   #faultEndsMs = 0
   #lastWriteMs = 0
 
-  constructor(operator: OperatorUnderTest, scenario: Scenario, options: ScenarioRunOptions) {
+  constructor(world: World, operator: OperatorUnderTest, scenario: Scenario, options: ScenarioRunOptions) {
+    this.#world = world
     this.#operator = operator
     this.#scenario = scenario
     this.#options = options
-  }
-
-  get world(): World {
-    if (this.#world === undefined) throw new Error('the world does not exist before the run')
-    return this.#world
+    this.#supervisor = new Supervisor(world, operator, {
+      election: options.election ?? false,
+      mayFail: options.mayFail ?? false,
+      onProblem: (found) => this.#problems.push(found),
+      onFault: (text, isFault) => (isFault ? this.#fault(text) : this.#note(text)),
+    })
   }
 
   async run(): Promise<ScenarioRun> {
-    const { seed, disturb, replicas = 1, limits } = this.#options
-    this.#world = await createWorld({ seed, operator: this.#operator, ...(limits && { limits }) })
-    const { world } = this
-    const disturbance = disturb?.({
-      world,
-      crash: (instance) => this.#crash(instance),
-      stop: (instance) => this.#stop(instance),
-      fault: (text, lastsMs) => this.#fault(text, lastsMs),
-      problem: (message) => this.#problem(message),
-    })
-    if (disturbance !== undefined) world.disturb(disturbance)
+    const world = this.#world
+    const { expected, replicas = 1, extraCreates = 0, extraDeletes = 1 } = this.#options
+    const disturbance = this.#options.disturb?.(this.#control()) ?? {}
+    world.disturb(disturbance)
     world.cluster.api.subscribe(({ resource }) => {
       if (!VOLATILE.has(resource) && !isBookkeeping(resource)) this.#lastWriteMs = world.elapsedMs
     })
-    world.onInstanceEnd = (instance) => this.#onEnd(instance)
     await world.install(this.#operator)
-    await this.#operator.prepare?.(world.user)
-    for (let replica = 0; replica < replicas; replica++) this.#start()
-    await this.#play(disturbance)
-    if (this.#options.expected !== undefined) this.#compareCounts(this.#options.expected)
+    await this.#act((user) => this.#operator.prepare?.(user))
+    await disturbance.onStart?.()
+    const judge = new Judge(world, this.#operator)
+    for (let replica = 0; replica < replicas; replica++) this.#supervisor.start()
+    await this.#play(judge, disturbance)
+    this.#problems.push(...judge.foreignChanges())
+    if (expected !== undefined) this.#problems.push(...repeatedWrites(world, expected, { extraCreates, extraDeletes }))
     return {
       problems: this.#problems,
       differences: this.#differences,
       world,
-      baseline: this.#asBaseline(),
-      hasStruck: this.#hasStruck,
+      baseline: baselineOf(world, this.#operator, { snapshots: this.#snapshots, durationsMs: this.#durationsMs }),
+      tookEffect: this.#tookEffect,
     }
   }
 
   /** The steps, as far as they lead somewhere. */
-  async #play(disturbance: Disturbance | undefined): Promise<void> {
-    const { world } = this
+  async #play(judge: Judge, disturbance: Disturbance): Promise<void> {
     if (!(await this.#pass(1_000))) return
-    for (const [index, step] of this.#scenario.steps.entries()) {
-      world.record(0, 'step', step.name)
-      await step.act(world.user)
-      if (!(await this.#settle(index, `after the step "${step.name}"`))) return
-      if (disturbance?.onStepEnd !== undefined) {
+    judge.beginSteps()
+    const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
+    for (const [index, step] of steps.entries()) {
+      this.#world.record(0, 'step', step.name)
+      this.#stepStarts.push({ name: step.name, atMs: this.#world.clock.now() })
+      await this.#act((user) => (step === deleteAll ? this.#deleteDeclared() : step.act(user)))
+      const isSettled = await this.#settle(index, `after the step "${step.name}"`)
+      if (this.#options.expected === undefined)
+        this.#problems.push(...judge.errors(step), ...(isSettled ? judge.goals(step) : []))
+      if (!isSettled) return
+      if (disturbance.onStepEnd !== undefined) {
         await disturbance.onStepEnd(index)
         if (!(await this.#settle(index, `after the fault that followed the step "${step.name}"`))) return
       }
+      if (this.#options.expected === undefined) this.#problems.push(...judge.leftBehind())
       if (!this.#isRest(step, index)) continue
-      if (!(await this.#outlastFault(index)) || !(await this.#rest(index))) return
+      if (!(await this.#outlastFault(index)) || !(await this.#rest(index, step))) return
+    }
+  }
+
+  #control(): RunControl {
+    return {
+      world: this.#world,
+      crash: (instance) => this.#supervisor.crash(instance),
+      replace: (instance) => this.#supervisor.crash(instance, false),
+      stop: (instance) => this.#supervisor.stop(instance),
+      fault: (text, lastsMs) => this.#fault(text, lastsMs),
+      note: (text) => this.#note(text),
+      problem: (kind, message) => this.#problems.push(problem(kind, message)),
+    }
+  }
+
+  /** Lets a user act. Time passes only when the act waits for it. */
+  async #act(action: (user: World['user']) => Promise<unknown> | undefined): Promise<void> {
+    const { clock, user } = this.#world
+    let isOver = false
+    const acting = Promise.resolve(this.#world.asUser(() => action(user))).finally(() => {
+      isOver = true
+    })
+    for (let turn = 0; turn < TURNS_OF_AN_ACT && !isOver; turn++) await setImmediate()
+    await (isOver ? acting : clock.runToCompletion(acting))
+  }
+
+  async #deleteDeclared(): Promise<void> {
+    const { client } = this.#world.user
+    for (const { name: resource } of this.#operator.crds) {
+      for (const object of this.#world.cluster.api.list(resource)) {
+        const { namespace, name, deletionTimestamp } = object.metadata as {
+          readonly namespace?: string
+          readonly name: string
+          readonly deletionTimestamp?: string
+        }
+        if (deletionTimestamp !== undefined) continue
+        const { apiVersion, kind } = object as { readonly apiVersion: string; readonly kind: string }
+        const key = { name, ...(namespace !== undefined && { namespace }) }
+        await client.delete(await client.resourceFor({ apiVersion, kind }), key)
+      }
     }
   }
 
   /** A fault that goes on is no rest. */
   async #outlastFault(index: number): Promise<boolean> {
-    const leftMs = this.#faultEndsMs - this.world.elapsedMs
+    const leftMs = this.#faultEndsMs - this.#world.elapsedMs
     if (leftMs <= 0) return true
     return (await this.#pass(leftMs)) && this.#settle(index, 'after the fault ended')
   }
@@ -167,205 +231,139 @@ class Run {
   async #pass(ms: number): Promise<boolean> {
     let excess: string | undefined
     try {
-      await this.world.clock.advance(ms)
+      await this.#world.clock.advance(ms)
     } catch (error) {
       if (!(error instanceof SimulatedTimeError)) throw error
       excess = error.message
     }
-    excess ??= this.world.excess
-    if (excess !== undefined) this.#problem(excess)
+    excess ??= this.#world.excess
+    if (excess !== undefined) this.#problems.push(problem('runaway', excess))
     return excess === undefined
   }
 
-  async close(): Promise<void> {
-    await this.#world?.close()
-  }
-
-  #crash(number: number): void {
-    const instance = this.#instance(number)
-    if (instance === undefined || instance.isKilled) return
-    this.#fault(`instance ${number} is killed`)
-    instance.kill()
-    this.#restart()
-  }
-
-  #stop(number: number): void {
-    const instance = this.#instance(number)
-    if (instance === undefined || instance.isKilled || instance.isStopping) return
-    this.#fault(`instance ${number} is told to stop`)
-    instance.stop()
-    this.world.clock.schedule(EXPLORATION_DEFAULTS.stopMs, () => {
-      if (instance.end === undefined)
-        this.#problem(`instance ${number} runs ${EXPLORATION_DEFAULTS.stopMs} ms after the stop signal`)
-    })
-  }
-
   #fault(text: string, lastsMs = 0): void {
-    this.#hasStruck = true
-    this.#faultEndsMs = Math.max(this.#faultEndsMs, this.world.elapsedMs + lastsMs)
-    this.world.record(0, 'fault', text)
+    this.#tookEffect = true
+    this.#faultEndsMs = Math.max(this.#faultEndsMs, this.#world.elapsedMs + lastsMs)
+    this.#note(text)
   }
 
-  #problem(message: string): void {
-    this.#problems.push(message)
-  }
-
-  #instance(number: number): RunningInstance | undefined {
-    return this.world.instances[number - 1]
-  }
-
-  #start(): void {
-    this.world.start(this.#operator, { election: this.#options.election ?? false })
-  }
-
-  #restart(): void {
-    this.world.clock.schedule(EXPLORATION_DEFAULTS.restartMs, () => this.#start())
-  }
-
-  #onEnd(instance: RunningInstance): void {
-    const { end } = instance
-    if (end?.type === 'failed') {
-      if (!(this.#options.mayFail ?? false) || instance.isStopping) {
-        this.#problem(`instance ${instance.number} ended with an error: ${end.error.message}`)
-      }
-      if (++this.#restarts > EXPLORATION_DEFAULTS.maxRestarts) {
-        this.#problem(`the operator failed ${this.#restarts} times`)
-        return
-      }
-    } else if (!instance.isStopping) this.#problem(`instance ${instance.number} ended without being told to`)
-    else if (this.world.leaseHolder === instance.identity)
-      this.#problem(`instance ${instance.number} ended without giving its lease back`)
-    this.#restart()
+  #note(text: string): void {
+    this.#isDisturbed = true
+    this.#world.record(0, 'fault', text)
   }
 
   /** True when the state is as it should be and stays so. */
-  async #settle(index: number, when: string): Promise<boolean> {
-    const expected = this.#options.expected?.snapshots[index]
+  #settle(index: number, when: string): Promise<boolean> {
+    const { expected, comparesFrom = 0 } = this.#options
+    const snapshot = expected?.snapshots[index]
     if (expected === undefined) return this.#becomeQuiet(index, when)
-    if ((this.#options.onlyLastStep ?? false) && index < this.#scenario.steps.length - 1) {
-      return this.#pass(EXPLORATION_DEFAULTS.quietMs)
-    }
+    if (snapshot === undefined || index < comparesFrom) return this.#pass(EXPLORATION_DEFAULTS.quietMs)
+    return this.#agree(snapshot, expected.durationsMs[index] ?? 0, when)
+  }
+
+  /** Waits until the state is that of the undisturbed run. */
+  async #agree(expected: Snapshot, usualMs: number, when: string): Promise<boolean> {
     const { lookMs, patienceMs } = EXPLORATION_DEFAULTS
-    // Up to the fault the run is the undisturbed one, request by request: it must also take the same time.
-    const usualMs = this.#options.expected?.durationsMs[index] ?? 0
     let agreed = 0
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.#pass(lookMs))) return false
-      if (!this.#hasStruck && waitedMs + lookMs < usualMs) continue
-      const agrees = isSameSnapshot(expected, this.#snapshot())
-      agreed = agrees && this.world.running.length > 0 ? agreed + 1 : 0
-      if ((agreed >= 2 || !this.#hasStruck) && agreed > 0 && this.world.elapsedMs - this.#lastWriteMs >= lookMs)
-        return true
+      // Up to the fault the run is the undisturbed one, request by request: it must also take the same time.
+      if (!this.#isDisturbed && waitedMs + lookMs < usualMs) continue
+      const agrees = this.#differencesFrom(expected).length === 0
+      agreed = agrees && this.#world.running.length > 0 ? agreed + 1 : 0
+      const isQuiet = this.#world.elapsedMs - this.#lastWriteMs >= lookMs
+      if (isQuiet && agreed > (this.#isDisturbed ? 1 : 0)) return true
     }
-    this.#differences = differences(expected, this.#snapshot())
-    const why =
-      this.#differences.length > 0 ? 'the state differs from the undisturbed run' : 'the state does not come to rest'
-    this.#problem(`${why} ${patienceMs / 60_000} minutes ${when}`)
+    this.#differences = this.#differencesFrom(expected)
+    const late = `${patienceMs / 60_000} minutes ${when}`
+    this.#problems.push(
+      this.#differences.length > 0
+        ? problem(
+            'state-differs',
+            `the disturbed and the undisturbed run still differ ${late}: one of the two is wrong`,
+          )
+        : problem('not-settled', `the state does not come to rest within ${late}`),
+    )
     return false
   }
 
   /** The undisturbed run: waits until nothing is written for a while, and remembers how things are. */
   async #becomeQuiet(index: number, when: string): Promise<boolean> {
     const { quietMs, lookMs, patienceMs } = EXPLORATION_DEFAULTS
-    this.#lastWriteMs = this.world.elapsedMs
+    this.#lastWriteMs = this.#world.elapsedMs
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.#pass(lookMs))) return false
-      if (this.world.elapsedMs - this.#lastWriteMs < quietMs) continue
+      if (this.#world.elapsedMs - this.#lastWriteMs < quietMs) continue
       this.#snapshots[index] = this.#snapshot()
       this.#durationsMs[index] = waitedMs + lookMs
       return true
     }
     this.#snapshots[index] = this.#snapshot()
-    this.#problem(`undisturbed, the operator still writes ${patienceMs / 60_000} minutes ${when}`)
+    const late = `${patienceMs / 60_000} minutes ${when}`
+    this.#problems.push(problem('not-settled', `undisturbed, objects are still written ${late}`))
     return false
   }
 
   #isRest(step: Step, index: number): boolean {
-    return (step.rest ?? false) || index === this.#scenario.steps.length - 1
+    // An operator that cannot reach its goal may go on trying.
+    const restsAlways = (this.#options.restsAlways ?? false) && (step.goal ?? 'settled') === 'settled'
+    return restsAlways || (step.rest ?? false) || index >= this.#scenario.steps.length - 1
   }
 
-  /** Hours without a reason to write: nothing may be written, and nothing may change. */
-  async #rest(index: number): Promise<boolean> {
-    const { restMs = EXPLORATION_DEFAULTS.restMs } = this.#options
-    const before = this.world.writes.filter(({ resource }) => resource !== LEASES).length
-    const reads = this.world.readsAtRest
-    this.world.isResting = true
-    const hasPassed = await this.#pass(restMs)
-    this.world.isResting = false
+  /** Time without a reason to write: nothing may be written, and nothing may change. */
+  async #rest(index: number, step: Step): Promise<boolean> {
+    const { restMs = EXPLORATION_DEFAULTS.restMs, expected } = this.#options
+    const rest = new Rest(this.#world, restMs)
+    const hasPassed = await rest.pass(() => this.#pass(restMs))
     if (!hasPassed) return false
-    const late = this.world.writes.filter(({ resource }) => resource !== LEASES).slice(before)
-    const hours = restMs / 3_600_000
-    if (late.length > 0) {
-      const examples = [...new Set(late.map(describeRequest))].slice(0, 3).join(', ')
-      this.#problem(`${late.length} writes in ${hours} hours of rest: ${examples}`)
+    const found = rest.problems([...(this.#operator.expectedErrors ?? []), ...(step.expectedErrors ?? [])])
+    this.#problems.push(...found)
+    const before = (expected?.snapshots ?? this.#snapshots)[index]
+    const changed = before === undefined ? [] : this.#differencesFrom(before)
+    if (changed.length > 0) {
+      this.#differences = changed
+      this.#problems.push(problem('activity-at-rest', `the state changed during ${rest.duration} of rest`))
     }
-    // One look a minute is a slow poll; more is a loop that has lost its brake.
-    const readCount = this.world.readsAtRest - reads
-    if (readCount > 60 * Math.max(1, hours)) this.#problem(`${readCount} reads in ${hours} hours of rest`)
-    const expected = (this.#options.expected?.snapshots ?? this.#snapshots)[index]
-    if (expected !== undefined && !isSameSnapshot(expected, this.#snapshot())) {
-      this.#differences = differences(expected, this.#snapshot())
-      this.#problem(`the state changed during ${hours} hours of rest`)
-    }
-    return late.length === 0
+    return found.length === 0
+  }
+
+  #differencesFrom(expected: Snapshot): readonly Difference[] {
+    const { expected: baseline, comparesTimes = true } = this.#options
+    const resources = this.#resources()
+    const made = new Set([...(baseline?.creates.keys() ?? []), ...this.#world.log.countByObject('create').keys()])
+    const [one, other] = [expected, this.#snapshot()].map((snapshot) => {
+      const compared = (baseline?.chosen ?? ChosenValues.none).apply(inScope(snapshot, resources, made))
+      return comparesTimes ? compared : withoutTimes(compared)
+    })
+    return differences(one ?? new Map(), other ?? new Map())
+  }
+
+  /** Undisturbed everything is remembered: another run may write what this one does not. */
+  #resources(): ReadonlySet<string> {
+    const { expected } = this.#options
+    if (expected === undefined) return everythingLasting(this.#world.cluster)
+    return new Set([...expected.resources, ...resourcesOf(this.#world, this.#operator)])
   }
 
   #snapshot(): Snapshot {
-    const { cluster, outside, outsideWorld, foreign } = this.world
-    const resources = this.#options.expected?.resources ?? everythingLasting(cluster)
-    const others = this.world.countByObject('create').keys()
-    const withoutForeign = foreign.without.bind(foreign)
-    const scope = { resources, others, withoutForeign }
-    return takeSnapshot(cluster, new Set([outside, outsideWorld]), this.#operator, scope)
-  }
-
-  #compareCounts(expected: Baseline): void {
-    const { extraCreates = 0, extraDeletes = 1 } = this.#options
-    this.#compareCount('create', expected.creates, extraCreates)
-    this.#compareCount('delete', expected.deletes, extraDeletes)
-    const limit = 2 * expected.managedWrites + 20
-    const { length } = this.world.managedWrites
-    if (length > limit) this.#problem(`${length} writes, ${expected.managedWrites} in the undisturbed run`)
-  }
-
-  #compareCount(what: 'create' | 'delete', expected: ReadonlyMap<string, number>, extra: number): void {
-    for (const [id, count] of this.world.countByObject(what)) {
-      const usual = expected.get(id) ?? 0
-      if (count > usual + extra) this.#problem(`${what}d ${id} ${count} times, ${usual} in the undisturbed run`)
-    }
-  }
-
-  #asBaseline(): Baseline {
-    const declared = this.#operator.crds.map(({ name }) => name)
-    const written = this.world.managedWrites.map(({ resource }) => resource)
-    // Of pods and the like only those count that the operator made: see the scope of snapshots.
-    const resources = new Set([...declared, ...written].filter((resource) => !VOLATILE.has(resource)))
-    const creates = this.world.countByObject('create')
-    const inScope = (id: string) =>
-      id.startsWith('outside ') || creates.has(id) || resources.has(id.split(' ')[0] ?? '')
-    return {
-      snapshots: this.#snapshots.map((snapshot) => new Map([...snapshot].filter(([id]) => inScope(id)))),
-      resources,
-      durationsMs: this.#durationsMs,
-      creates,
-      deletes: this.world.countByObject('delete'),
-      managedWrites: this.world.managedWrites.length,
-    }
+    const { cluster, ledger, outside, outsideWorld, foreign, log, clock, startMs } = this.#world
+    return takeSnapshot({
+      cluster,
+      ledger,
+      worlds: new Set([outside, outsideWorld]),
+      operator: this.#operator,
+      scale: { startMs, nowMs: clock.now(), steps: this.#stepStarts },
+      resources: this.#resources(),
+      others: log.countByObject('create').keys(),
+      withoutForeign: foreign.without.bind(foreign),
+    })
   }
 }
+
+/** Stands for the deletion of whatever is declared by then. */
+const deleteAll: Step = { name: 'delete everything that is declared', act: () => Promise.resolve() }
 
 function everythingLasting({ api }: World['cluster']): ReadonlySet<string> {
   const all = api.resources().map(({ resource }) => resource)
   return new Set(all.filter((resource) => !VOLATILE.has(resource) && !isBookkeeping(resource)))
 }
-
-/** What the cluster's own controllers make under random names, or touch for ever. */
-const VOLATILE = new Set([
-  'pods',
-  'replicasets.apps',
-  'controllerrevisions.apps',
-  'endpoints',
-  'endpointslices.discovery.k8s.io',
-  'nodes',
-  'customresourcedefinitions.apiextensions.k8s.io',
-])

@@ -1,4 +1,4 @@
-/** What may happen to a request, an answer or an event on its way: the vocabulary of all patterns. */
+/** What may happen to a request, a response or an event on its way: the vocabulary of all patterns. */
 import type { RequestFacts } from './request-facts.ts'
 
 /** A request as it passes the seam. */
@@ -41,7 +41,7 @@ export interface SeamTimer {
 /** What becomes of a call to the outside world. */
 export type CallFate =
   | 'deliver'
-  /** It has its effect and the caller never hears of it. */
+  /** It has its effect and the caller never receives the response. */
   | 'lose'
   /** It fails without an effect. */
   | 'fail'
@@ -51,21 +51,21 @@ export type CallFate =
 /** What becomes of a request before the server sees it. */
 export type RequestFate =
   | { readonly type: 'pass' }
-  /** The server answers with a Status and does nothing. */
-  | { readonly type: 'refuse'; readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }
+  /** The server rejects it with a Status and does nothing. */
+  | { readonly type: 'reject'; readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }
   /** The connection breaks before the server has seen anything. */
   | { readonly type: 'reset' }
-  /** An API server that has fallen behind answers: a list that accepts any age shows this revision. */
+  /** A list shows the objects as they were at this revision. */
   | { readonly type: 'past'; readonly resourceVersion: string }
   /** It arrives later. */
   | { readonly type: 'delay'; readonly delayMs: number }
 
-/** What becomes of an answer after the server has done its work. */
+/** What becomes of a response after the server has done its work. */
 export type ResponseFate =
   | { readonly type: 'deliver' }
-  /** The connection breaks before the answer arrives. */
+  /** The connection breaks before the response arrives. */
   | { readonly type: 'reset' }
-  /** The answer never arrives; the client's own deadline has to notice. */
+  /** The response never arrives; the client's own deadline has to notice. */
   | { readonly type: 'lose' }
 
 /** What becomes of a watch event, and of the stream after it. */
@@ -80,8 +80,10 @@ export type EventFate =
   /** It is lost and the stream stays open without a word. */
   | { readonly type: 'silence' }
 
-/** Faults of one run. Every method may act on the world before it answers; what is absent leaves things alone. */
+/** Faults of one run. Every method may act on the world before it returns; what is absent leaves things alone. */
 export interface Disturbance {
+  /** After users have prepared the cluster, before the operator is started for the first time. */
+  onStart?(): Promise<void>
   onRequest?(request: SeamRequest): RequestFate | Promise<RequestFate>
   onResponse?(request: SeamRequest, status: number): ResponseFate
   onEvent?(event: SeamEvent): EventFate
@@ -89,7 +91,7 @@ export interface Disturbance {
   onCall?(call: SeamCall): CallFate
   /** While it acts. */
   onCalling?(call: SeamCall): void
-  /** After it answered. */
+  /** After it responded. */
   onCalled?(call: SeamCall): void
   /** Before what waits for the timer goes on. */
   onTimer?(timer: SeamTimer): void

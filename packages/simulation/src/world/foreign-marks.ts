@@ -18,15 +18,16 @@ interface Mark {
 export class ForeignMarks {
   readonly #marks: Mark[] = []
 
-  /** A label and an annotation, and `edit` where there is one. */
-  async mark(world: World, target: Target, edit: PlainObject = {}): Promise<void> {
+  /** A label and an annotation, and `edit` where there is one. False when the object does not exist. */
+  async mark(world: World, target: Target, edit: PlainObject = {}): Promise<boolean> {
     const live = read(world, target)
-    if (live === undefined) return
+    if (live === undefined) return false
     const value = String(world.elapsedMs)
     const metadata = { labels: { [FOREIGN]: value }, annotations: { [FOREIGN]: value } }
     const fields = leaves(edit).map((path) => ({ path, before: at(live, path), after: at(edit, path) }))
     this.#marks.push({ target, uid: live.metadata.uid, fields, hasCondition: false })
     await patchAsSomebody(world, target, { ...edit, metadata })
+    return true
   }
 
   /** A condition in the status, where the object has room for one. */

@@ -14,14 +14,23 @@ const MAX_LAST_TIMERS = 1_000
 export class InstanceClock implements Clock {
   readonly #clock: Clock
   readonly #onTimer: () => void
+  readonly #enter: (action: () => void) => void
   readonly #timers = new Set<PendingTimer>()
   /** When it was stopped. */
   #stoppedMs: number | undefined
 
-  /** @param onTimer told before a timer's action */
-  constructor(clock: Clock, onTimer: () => void = () => undefined) {
+  /**
+   * @param onTimer told before a timer's action
+   * @param enter runs an action in the context of the instance: whoever moves the clock has another one
+   */
+  constructor(
+    clock: Clock,
+    onTimer: () => void = () => undefined,
+    enter: (action: () => void) => void = (action) => action(),
+  ) {
     this.#clock = clock
     this.#onTimer = onTimer
+    this.#enter = enter
   }
 
   now(): number {
@@ -33,7 +42,7 @@ export class InstanceClock implements Clock {
     const fire = () => {
       this.#timers.delete(pending)
       if (this.#stoppedMs === undefined) this.#onTimer()
-      action()
+      this.#enter(action)
     }
     const running = this.#stoppedMs === undefined ? this.#clock.schedule(delayMs, fire) : undefined
     const cancel = () => {

@@ -1,7 +1,8 @@
 /** One running instance of the operator under test, and the three ways in which it ends. */
 import { createClient } from '@reeve/kube'
-import type { CacheHealth, LeaderElectionOptions, Logger } from '@reeve/runtime'
+import type { CacheHealth, LeaderElectionOptions, Logger, ReconcileRecord } from '@reeve/runtime'
 import { seededRandom } from '@reeve/runtime/testing'
+import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import type { OperatorInstance, OperatorUnderTest, Place } from '../operator-under-test.ts'
 import { CountingMetrics } from './counting-metrics.ts'
 import { InstanceClock } from './instance-clock.ts'
@@ -32,6 +33,8 @@ export class RunningInstance {
   readonly metrics = new CountingMetrics()
   readonly #seam: Seam
   readonly #clock: InstanceClock
+  readonly #source: AmbientSource
+  readonly #reconciles: ReconcileRecord[] = []
   readonly #stop = new AbortController()
   #running: OperatorInstance | undefined
   #end: InstanceEnd | undefined
@@ -41,10 +44,11 @@ export class RunningInstance {
     this.number = number
     this.identity = `${operator.name}-${number}`
     this.#seam = new Seam(options.seam, number)
-    this.#clock = new InstanceClock(options.seam.clock, options.onTimer)
     // A stream of its own: what one instance draws must not shift what the others or the cluster draw.
     const random = seededRandom(seed * 1_000 + number)
-    const clock = this.#clock
+    const clock = new InstanceClock(options.seam.clock, options.onTimer, (action) => this.#enter(action, options))
+    this.#clock = clock
+    this.#source = { clock, random }
     const client = createClient({
       transport: this.#seam,
       clock,
@@ -61,16 +65,10 @@ export class RunningInstance {
       leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
       ...options.outside(this.#seam.killed),
     }
-    // Started in a promise, so that an operator that throws at once ends like one that fails later.
-    Promise.resolve()
-      .then(() => {
-        this.#running = operator.start(place, client)
-        return this.#running.run(this.#stop.signal)
-      })
-      .then(
-        () => this.#ended({ type: 'stopped' }, options),
-        (error: unknown) => this.#ended({ type: 'failed', error: asError(error) }, options),
-      )
+    withAmbient(this.#source, () => this.#run(() => operator.start(place, client))).then(
+      () => this.#ended({ type: 'stopped' }, options),
+      (error: unknown) => this.#ended({ type: 'failed', error: asError(error) }, options),
+    )
   }
 
   /** How it ended; `undefined` while it runs, and for ever when it was killed. */
@@ -80,6 +78,16 @@ export class RunningInstance {
 
   get isKilled(): boolean {
     return this.#seam.isKilled
+  }
+
+  /** Reconciles that ended, of controllers of the runtime. */
+  get reconciles(): readonly ReconcileRecord[] {
+    return this.#reconciles
+  }
+
+  /** Notes a reconcile that ended in the context of `source`, if that is this instance. */
+  noteReconcile(source: AmbientSource | undefined, record: ReconcileRecord): void {
+    if (source === this.#source && !this.isKilled) this.#reconciles.push(record)
   }
 
   /** What its health shows; `undefined` for operators that do not say. */
@@ -94,7 +102,7 @@ export class RunningInstance {
 
   /** As SIGKILL or a lost node: no timer fires, no request arrives, nothing comes back. */
   kill(): void {
-    this.#seam.kill()
+    withAmbient(this.#source, () => this.#seam.kill())
     this.#clock.stop()
   }
 
@@ -105,18 +113,37 @@ export class RunningInstance {
    */
   async bury(): Promise<void> {
     this.kill()
-    this.#seam.bury()
-    this.#stop.abort(new Error('the world has ended'))
+    withAmbient(this.#source, () => {
+      this.#seam.bury()
+      this.#stop.abort(new Error('the world has ended'))
+    })
     await this.#clock.runOut()
   }
 
   /** As SIGTERM. */
   stop(): void {
-    this.#stop.abort(new Error('told to stop'))
+    withAmbient(this.#source, () => this.#stop.abort(new Error('told to stop')))
+  }
+
+  /** In a promise, so that an operator that throws at once ends like one that fails later. */
+  async #run(start: () => OperatorInstance): Promise<void> {
+    await undefined
+    this.#running = start()
+    await this.#running.run(this.#stop.signal)
+  }
+
+  /** What a timer throws is caught by nobody: it ends the process. */
+  #enter(action: () => void, options: InstanceOptions): void {
+    try {
+      withAmbient(this.#source, action)
+    } catch (error) {
+      this.#ended({ type: 'failed', error: asError(error) }, options)
+      this.kill()
+    }
   }
 
   #ended(end: InstanceEnd, options: InstanceOptions): void {
-    if (this.isKilled) return
+    if (this.isKilled || this.#end !== undefined) return
     this.#end = end
     this.#clock.stop()
     options.onEnd(this, end)

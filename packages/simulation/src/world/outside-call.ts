@@ -1,12 +1,13 @@
 /** The seam between an instance of the operator and the world outside the cluster. */
 import type { Disturbance, SeamCall } from './disturbance.ts'
 import { type OutsideCall, OutsideCallError } from './outside-world.ts'
+import type { RunLog } from './run-log.ts'
 import type { TraceKind } from './trace.ts'
 
 /** What calls need of their world. */
 interface CallContext {
   readonly world: {
-    readonly calls: SeamCall[]
+    readonly log: RunLog
     readonly disturbance: Disturbance
     record(instance: number, kind: TraceKind, text: string): void
   }
@@ -15,25 +16,25 @@ interface CallContext {
   readonly killed: AbortSignal
 }
 
-/** Nobody is left to hear the answer; nothing holds on to the promise, so it goes with the instance. */
+/** Nobody is left to receive the response; nothing holds on to the promise, so it goes with the instance. */
 const never = <R>() => new Promise<R>(() => undefined)
 
 /** Makes the way out of one instance. */
 export function outsideCall({ world, instance, killed }: CallContext): OutsideCall {
   return async (operation, act) => {
     if (killed.aborted) return never()
-    const call: SeamCall = { index: world.calls.length, instance, operation }
-    world.calls.push(call)
+    const call: SeamCall = { index: world.log.calls.length, instance, operation }
+    world.log.calls.push(call)
     world.record(instance, 'outside', operation)
     const fate = world.disturbance.onCall?.(call) ?? 'deliver'
-    if (fate === 'fail') throw new OutsideCallError(`${operation} failed: the exploration let it`)
+    if (fate === 'fail') throw new OutsideCallError(`${operation} failed: injected by the exploration`)
     const acting = act(killed)
     world.disturbance.onCalling?.(call)
-    // Even when nobody hears of it any more, what was begun goes on to its end.
+    // What was begun goes on to its end, even when nobody waits for it any more.
     const result = await acting
     if (fate === 'lose' || killed.aborted) return never()
     if (fate === 'fail-afterwards')
-      throw new OutsideCallError(`${operation} failed after its effect: the exploration let it`)
+      throw new OutsideCallError(`${operation} failed after its effect: injected by the exploration`)
     world.disturbance.onCalled?.(call)
     return result
   }

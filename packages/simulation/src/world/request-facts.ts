@@ -13,6 +13,8 @@ export interface RequestFacts {
   readonly subresource: string | undefined
   /** Of a list or watch, which labels or fields choose its objects. */
   readonly selector: string | undefined
+  /** Of a list or watch: `0` accepts any age, absent asks for the newest. */
+  readonly resourceVersion: string | undefined
   readonly isWrite: boolean
 }
 
@@ -27,7 +29,7 @@ export function requestFacts(request: TransportRequest): RequestFacts {
   const rest = isCore ? parts.slice(2) : isGroup ? parts.slice(3) : []
   if (rest.length === 0) {
     const verb = request.method.toLowerCase()
-    const nothing = { namespace: undefined, subresource: undefined, selector: undefined }
+    const nothing = { namespace: undefined, subresource: undefined, selector: undefined, resourceVersion: undefined }
     return { ...nothing, verb, resource: '', name: pathname, isWrite: false }
   }
   const isNamespaced = rest[0] === 'namespaces' && rest.length > 2
@@ -40,7 +42,7 @@ export function requestFacts(request: TransportRequest): RequestFacts {
     namespace: isNamespaced ? rest[1] : undefined,
     name: name ?? (verb === 'create' ? nameIn(request.body) : undefined),
     subresource,
-    selector: selectorIn(query),
+    ...selectionIn(query),
     isWrite: request.method !== 'GET',
   }
 }
@@ -53,10 +55,11 @@ function verbOf(method: string, name: string | undefined, query: string): string
   return method === 'DELETE' && name === undefined ? 'deletecollection' : (WRITES[method] ?? method.toLowerCase())
 }
 
-function selectorIn(query: string): string | undefined {
+function selectionIn(query: string): Pick<RequestFacts, 'selector' | 'resourceVersion'> {
   const parameters = new URLSearchParams(query)
   const selectors = ['labelSelector', 'fieldSelector'].flatMap((name) => parameters.get(name) ?? [])
-  return selectors.length === 0 ? undefined : selectors.join(',')
+  const resourceVersion = parameters.get('resourceVersion') ?? undefined
+  return { selector: selectors.length === 0 ? undefined : selectors.join(','), resourceVersion }
 }
 
 function nameIn(body: string | Uint8Array | undefined): string | undefined {

@@ -3,13 +3,18 @@ import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 
 /** Limits of one run. */
 export interface RunLimits {
-  /** Requests while not even a millisecond of virtual time passes. @default 5_000 */
-  readonly maxRequestsAtOnce: number
+  /** Requests within a minute of virtual time. @default 2_000 */
+  readonly maxRequestsPerMinute: number
   /** Requests of a whole run, renewals of leases included. @default 200_000 */
   readonly maxRequests: number
   /** Real time that a run may take. @default 5 minutes */
   readonly maxRealMs: number
 }
+
+const MINUTE_MS = 60_000
+
+/** Taken before a world replaces it: the limit is one of real time. */
+const realNow = performance.now.bind(performance)
 
 /** Counts the requests of one run. */
 export class RunBounds {
@@ -17,31 +22,33 @@ export class RunBounds {
   readonly #realNow: () => number
   readonly #startedMs: number
   #requests = 0
-  #requestsAtOnce = 0
-  #instantMs = -1
+  #requestsInMinute = 0
+  #minute = -1
 
-  /** @param realNow milliseconds of real time */
-  constructor(limits: RunLimits = EXPLORATION_DEFAULTS, realNow: () => number = () => performance.now()) {
+  /** @param now milliseconds of real time */
+  constructor(limits: RunLimits = EXPLORATION_DEFAULTS, now: () => number = realNow) {
     this.#limits = limits
-    this.#realNow = realNow
-    this.#startedMs = realNow()
+    this.#realNow = now
+    this.#startedMs = now()
   }
 
   /**
-   * Counts a request; answers why the run has to end, or `undefined` while it may go on.
+   * Counts a request. Returns why the run has to end, or `undefined` while it may go on.
    *
    * @param atMs virtual milliseconds since the start of the run
+   * @param request describes the request, for the reason
    */
-  count(atMs: number, request: string): string | undefined {
-    const { maxRequestsAtOnce, maxRequests, maxRealMs } = this.#limits
-    if (atMs !== this.#instantMs) this.#requestsAtOnce = 0
-    this.#instantMs = atMs
-    const at = `${(atMs / 1_000).toFixed(3)} s after the start, the last: ${request}`
-    if (++this.#requestsAtOnce > maxRequestsAtOnce)
-      return `the operator goes round in circles: more than ${maxRequestsAtOnce} requests at one instant, ${at}`
-    if (++this.#requests > maxRequests) return `more than ${maxRequests} requests, ${at}`
+  count(atMs: number, request: () => string): string | undefined {
+    const { maxRequestsPerMinute, maxRequests, maxRealMs } = this.#limits
+    const minute = Math.floor(atMs / MINUTE_MS)
+    if (minute !== this.#minute) this.#requestsInMinute = 0
+    this.#minute = minute
+    const at = () => `${(atMs / 1_000).toFixed(3)} s after the start, the last: ${request()}`
+    if (++this.#requestsInMinute > maxRequestsPerMinute)
+      return `hot loop: more than ${maxRequestsPerMinute} requests within a minute, ${at()}`
+    if (++this.#requests > maxRequests) return `more than ${maxRequests} requests, ${at()}`
     if (this.#realNow() - this.#startedMs > maxRealMs)
-      return `the run takes more than ${maxRealMs / 1_000} s of real time; it came to ${at}`
+      return `the run takes more than ${maxRealMs / 1_000} s of real time; it came to ${at()}`
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** The transport between an instance of the operator and the cluster: everything passes here, and may go wrong here. */
+/** The transport between an instance of the operator and the cluster: everything passes here, and may fail here. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
@@ -8,8 +8,19 @@ import {
   type TransportResponse,
   untilAborted,
 } from '@reeve/kube'
-import { DELIVER, type Disturbance, type EventFate, PASS, type SeamEvent, type SeamRequest } from './disturbance.ts'
+import { withoutAmbient } from '../ambient/ambient-source.ts'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
+import {
+  DELIVER,
+  type Disturbance,
+  type EventFate,
+  PASS,
+  type RequestFate,
+  type SeamEvent,
+  type SeamRequest,
+} from './disturbance.ts'
 import { describeRequest, requestFacts, selectionId } from './request-facts.ts'
+import type { RunLog } from './run-log.ts'
 import type { TraceKind } from './trace.ts'
 
 /** What a seam needs of its world. */
@@ -17,10 +28,10 @@ export interface SeamContext {
   readonly cluster: EmbeddedCluster
   readonly clock: Clock
   readonly disturbance: Disturbance
-  nextRequest(): number
-  nextEvent(): number
+  readonly log: RunLog
   record(instance: number, kind: TraceKind, text: string): void
-  answered(request: SeamRequest, status: number): void
+  /** Told when the server has carried out a request, whether its response arrives or not. */
+  answered(request: SeamRequest, status: number, body: Uint8Array): void
 }
 
 const EXPIRED = `${JSON.stringify({
@@ -35,12 +46,14 @@ const EXPIRED = `${JSON.stringify({
   },
 })}\n`
 
+const EMPTY = new Uint8Array()
+
 /** A broken connection, as a socket reports it. */
 function connectionReset(): Error {
   return Object.assign(new Error('connection reset by the exploration'), { code: 'ECONNRESET' })
 }
 
-/** The connections of one instance. Killing it leaves every request without an answer, as a lost process does. */
+/** The connections of one instance. Killing it leaves every request without a response, as a lost process does. */
 export class Seam implements Transport {
   readonly #world: SeamContext
   readonly #instance: number
@@ -75,35 +88,46 @@ export class Seam implements Transport {
   async send(request: TransportRequest): Promise<TransportResponse> {
     if (this.isKilled) return this.#never()
     const facts = requestFacts(request)
-    const passing: SeamRequest = { ...facts, index: this.#world.nextRequest(), instance: this.#instance }
-    const { disturbance, clock } = this.#world
+    const passing: SeamRequest = { ...facts, index: this.#world.log.nextRequest(), instance: this.#instance }
+    const { disturbance } = this.#world
     this.#record('request', describeRequest(facts))
     const fate = disturbance.onRequest === undefined ? PASS : await disturbance.onRequest(passing)
     if (this.isKilled) return this.#never()
     if (fate.type === 'reset') throw connectionReset()
-    if (fate.type === 'refuse') return refusal(fate)
+    if (fate.type === 'reject') return rejection(fate)
     const signal = AbortSignal.any([...(request.signal ? [request.signal] : []), this.#killed.signal])
-    if (fate.type === 'delay') await sleep(fate.delayMs, { clock, signal }).catch(rethrowUnless(this.#killed.signal))
+    await this.#travel(fate, signal)
     if (this.isKilled) return this.#never()
     const path = fate.type === 'past' ? pathInThePast(request.path, fate.resourceVersion) : request.path
-    const response = await this.#world.cluster.handle({ ...request, path, signal })
-    this.#world.answered(passing, response.status)
+    // The cluster is not under test: it has a clock and a source of randomness of its own.
+    const response = await withoutAmbient(() => this.#world.cluster.handle({ ...request, path, signal }))
+    const isStream = facts.verb === 'watch' && response.status === 200
+    // The whole response exists before its fate is decided: the write is committed, whatever happens now.
+    const content = isStream ? EMPTY : await withoutAmbient(() => collect(response.body))
+    this.#world.answered(passing, response.status, content)
     if (this.isKilled) return this.#never()
     this.#record('response', `${response.status} ${describeRequest(facts)}`)
-    const isStream = facts.verb === 'watch' && response.status === 200
-    // The whole answer exists before its fate is decided: the write is committed, whatever happens now.
-    const body = isStream ? this.#events(response.body, passing, signal) : whole(await collect(response.body))
+    const body = isStream ? this.#events(response.body, passing, signal) : whole(content)
     const end = disturbance.onResponse?.(passing, response.status) ?? DELIVER
     if (end.type === 'reset') throw connectionReset()
     if (end.type === 'lose') return this.#never(request.signal)
     return { ...response, body }
   }
 
+  /** A request takes a moment to arrive: a loop of requests takes time, as it would over a network. */
+  async #travel(fate: RequestFate, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#world
+    const delayMs = EXPLORATION_DEFAULTS.latencyMs + (fate.type === 'delay' ? fate.delayMs : 0)
+    await sleep(delayMs, { clock, signal }).catch((error: unknown) => {
+      if (!this.isKilled) throw error
+    })
+  }
+
   close(): Promise<void> {
     return Promise.resolve()
   }
 
-  /** No answer, until the caller gives up or the world ends. */
+  /** No response, until the caller gives up or the world ends. */
   #never(signal?: AbortSignal): Promise<never> {
     const { signal: buried } = this.#buried
     return untilAborted(never(), signal === undefined ? buried : AbortSignal.any([signal, buried]))
@@ -151,16 +175,18 @@ export class Seam implements Transport {
     }
     const { namespace, name, resourceVersion } = object.metadata ?? {}
     const selection = selectionId(request)
-    return { index: this.#world.nextEvent(), instance, resource, selection, type, resourceVersion, namespace, name }
+    return { index: this.#world.log.nextEvent(), instance, resource, selection, type, resourceVersion, namespace, name }
   }
 }
 
-/** Only reads that accept any age may be answered from the past; all others are promised to be consistent. */
+/** Asks for a list as it was at a revision. The pages after the first have that in their token. */
 function pathInThePast(path: string, resourceVersion: string): string {
-  return path.replace(
-    /([?&])resourceVersion=0(?=&|$)/,
-    `$1resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`,
-  )
+  const [pathname = '', text = ''] = path.split('?')
+  const query = new URLSearchParams(text)
+  if (query.has('continue')) return path
+  query.set('resourceVersion', resourceVersion)
+  query.set('resourceVersionMatch', 'Exact')
+  return `${pathname}?${query}`
 }
 
 /** `MODIFIED deployments.apps default/shop`. */
@@ -169,13 +195,7 @@ export function describeEvent({ type, resource, namespace, name }: SeamEvent): s
   return key === '' ? `${type} ${resource}` : `${type} ${resource} ${key}`
 }
 
-function rethrowUnless(killed: AbortSignal): (error: unknown) => Promise<void> {
-  return async (error) => {
-    if (!killed.aborted) throw error
-  }
-}
-
-function refusal(fate: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }) {
+function rejection(fate: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }) {
   const { code, reason, retryAfterSeconds } = fate
   const status = {
     apiVersion: 'v1',
@@ -183,7 +203,7 @@ function refusal(fate: { readonly code: number; readonly reason: string; readonl
     status: 'Failure',
     code,
     reason,
-    message: `refused with ${code} by the exploration`,
+    message: `rejected with ${code} by the exploration`,
     ...(retryAfterSeconds !== undefined && { details: { retryAfterSeconds } }),
   }
   const headers: Record<string, string> = { 'content-type': 'application/json' }

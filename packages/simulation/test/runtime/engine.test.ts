@@ -16,8 +16,8 @@ const spec = fc.record(
 )
 const child = fc.constantFrom('gift', 'gift-lid')
 const fate = fc.constantFrom<RequestFate | 'lose' | 'crash'>(
-  { type: 'refuse', code: 409, reason: 'Conflict' },
-  { type: 'refuse', code: 500, reason: 'InternalError' },
+  { type: 'reject', code: 409, reason: 'Conflict' },
+  { type: 'reject', code: 500, reason: 'InternalError' },
   { type: 'reset' },
   { type: 'delay', delayMs: 2_000 },
   'lose',
@@ -92,7 +92,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
       await declare(last)
       trouble(undefined)
       await world.clock.advance(600_000)
-      const before = world.managedWrites.length
+      const before = world.log.managedWrites.length
       await world.clock.advance(1_200_000)
       const { items } = await client.list(ConfigMaps, { labelSelector: 'app.kubernetes.io/managed-by=boxes' })
       await world.close()
@@ -104,7 +104,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
       })
       expect(found).toEqual(wanted)
       expect(items.map(({ metadata }) => metadata.name)).toEqual(last.lid ? ['gift', 'gift-lid'] : ['gift'])
-      expect(world.managedWrites.length - before).toBe(0)
+      expect(world.log.managedWrites.length - before).toBe(0)
     }),
     { numRuns: 20, seed: 1 },
   )

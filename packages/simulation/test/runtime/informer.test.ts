@@ -13,9 +13,9 @@ const eventFate = fc.constantFrom<EventFate>(
 )
 const requestFate = fc.constantFrom<RequestFate>(
   { type: 'reset' },
-  { type: 'refuse', code: 500, reason: 'InternalError' },
-  { type: 'refuse', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 2 },
-  { type: 'refuse', code: 410, reason: 'Expired' },
+  { type: 'reject', code: 500, reason: 'InternalError' },
+  { type: 'reject', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 2 },
+  { type: 'reject', code: 410, reason: 'Expired' },
   { type: 'delay', delayMs: 4_000 },
 )
 const step = fc.oneof(

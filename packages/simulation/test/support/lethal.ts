@@ -8,9 +8,7 @@ export const exploration: Exploration = {
     name: 'lethal',
     start(place, client) {
       if (place.identity !== 'lethal-1') {
-        setImmediate(() => {
-          throw new Error('thrown where nobody listens')
-        })
+        Promise.reject(new Error('rejected where nobody listens'))
       }
       return correctOperator.start(place, client)
     },

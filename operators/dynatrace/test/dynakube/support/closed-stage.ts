@@ -182,9 +182,9 @@ export class ClosedStage implements AsyncDisposable {
   /** Lets time pass until nothing is written any more. */
   async settle(): Promise<void> {
     for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += QUIET_MS) {
-      const before = this.world.managedWrites.length
+      const before = this.world.log.managedWrites.length
       await this.world.clock.advance(QUIET_MS)
-      if (this.world.managedWrites.length === before) return
+      if (this.world.log.managedWrites.length === before) return
     }
     throw new Error(`the operator still writes after ${PATIENCE_MS} ms`)
   }

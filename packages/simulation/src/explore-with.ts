@@ -1,0 +1,130 @@
+/** How an exploration goes on, wherever its runs are performed: the undisturbed run first, then every chosen point. */
+import { byCoverage, coverageRounds } from './choose-points.ts'
+import type { ExplorationReport, ExploreOptions } from './explore.ts'
+import type { PointInfo } from './explorer.ts'
+import type { PointOutcome } from './patterns/pattern.ts'
+import { PATTERN_NAMES, type PatternName, patternName } from './patterns/pattern-names.ts'
+import { ReportBuilder } from './report/report-builder.ts'
+
+/** One point to run. */
+export interface PointTask {
+  readonly pattern: PatternName
+  readonly point: number
+}
+
+/** Who is told while points are run. */
+export interface PointObserver {
+  begun(task: PointTask): void
+  done(task: PointTask, outcome: PointOutcome, durationMs: number): void
+  /** Asked before each run. */
+  isOver(): boolean
+}
+
+/** Runs points, in this thread or in others. */
+export interface PointRunner {
+  points(patterns: readonly PatternName[]): Promise<ReadonlyMap<PatternName, readonly PointInfo[]>>
+  run(tasks: readonly PointTask[], observer: PointObserver): Promise<void>
+}
+
+/** What a report is about. */
+export interface ExplorationSubject {
+  readonly operator: string
+  readonly scenario: string
+  readonly seed: number
+}
+
+/** Taken before a world replaces it: the limit is one of real time. */
+const realNow = performance.now.bind(performance)
+
+/**
+ * Explores with a runner. When the undisturbed run is wrong by itself, nothing is compared with it: the report says what
+ * is wrong with it, and nothing else.
+ *
+ * @param point only this point of each pattern, to replay it
+ */
+export async function exploreWith(
+  runner: PointRunner,
+  subject: ExplorationSubject,
+  options: ExploreOptions,
+  point?: number,
+): Promise<ExplorationReport> {
+  const { maxSeconds = Number.POSITIVE_INFINITY, stopAfter = Number.POSITIVE_INFINITY, signal, onProgress } = options
+  const endsMs = realNow() + maxSeconds * 1_000
+  const report = new ReportBuilder(subject)
+  const names = resolved(options.patterns)
+  const infos = new Map<PatternName, readonly PointInfo[]>()
+  let latest: PatternName | undefined
+  const observer: PointObserver = {
+    begun: ({ pattern }) => {
+      if (pattern !== latest) onProgress?.(report.progress(pattern))
+      latest = pattern
+    },
+    done: (task, outcome, durationMs) => {
+      const info = infos.get(task.pattern)?.[task.point]
+      if (info !== undefined) report.add(task, info, outcome, durationMs)
+      onProgress?.(report.progress(task.pattern))
+    },
+    isOver: () => signal?.aborted === true || report.divergences >= stopAfter || realNow() >= endsMs,
+  }
+  const prepare = async (patterns: readonly PatternName[], isWanted: (task: PointTask) => boolean) => {
+    for (const [pattern, points] of await runner.points(patterns)) infos.set(pattern, points)
+    return patterns.flatMap((pattern) => {
+      const points = infos.get(pattern) ?? []
+      const tasks = chosen(points, options.maxPoints).map((index) => ({ pattern, point: index }))
+      const wanted = tasks.filter(isWanted)
+      report.begin(pattern, points, wanted.length)
+      return wanted
+    })
+  }
+  // Without the undisturbed run there is nothing to compare with; all of its points only when it is asked for.
+  const isAsked = names.includes('undisturbed')
+  const first = await prepare(['undisturbed'], (task) =>
+    isAsked ? point === undefined || task.point === point : task.point === 0,
+  )
+  // One that is wrong is enough: the others are likely to be wrong in the same way.
+  await runner.run(first, { ...observer, isOver: () => signal?.aborted === true || report.divergences > 0 })
+  if (report.divergences > 0) return report.report()
+  if (!isAsked) report.forget('undisturbed')
+  const others = names.filter((name) => name !== 'undisturbed')
+  const tasks = await prepare(others, (task) => point === undefined || task.point === point)
+  const isHurried = Number.isFinite(maxSeconds)
+  await runner.run(isHurried ? inRounds(tasks, infos) : tasks, observer)
+  return report.report()
+}
+
+function resolved(given: ExploreOptions['patterns']): readonly PatternName[] {
+  if (given === undefined) return PATTERN_NAMES
+  return given.map((reference) => {
+    const name = patternName(reference)
+    if (name === undefined)
+      throw new RangeError(`unknown pattern "${reference}"; use one of ${PATTERN_NAMES.join(', ')}`)
+    return name
+  })
+}
+
+/** Indices of the points to run: all, or as many as allowed, those that show most. */
+function chosen(points: readonly PointInfo[], max = Number.POSITIVE_INFINITY): readonly number[] {
+  const all = points.map((_, index) => index)
+  if (max >= all.length) return all
+  return byCoverage(points.map(({ shape }) => shape))
+    .slice(0, max)
+    .toSorted((one, other) => one - other)
+}
+
+/** A round of each pattern before the next round of any: whatever time there is, it is spent on what differs most. */
+function inRounds(
+  tasks: readonly PointTask[],
+  infos: ReadonlyMap<PatternName, readonly PointInfo[]>,
+): readonly PointTask[] {
+  const rounds = new Map<string, number>()
+  for (const [pattern, points] of infos) {
+    for (const [round, indices] of coverageRounds(points.map(({ shape }) => shape)).entries())
+      for (const [order, index] of indices.entries()) rounds.set(`${pattern} ${index}`, round * 1_000_000 + order)
+  }
+  const rank = ({ pattern, point }: PointTask) => rounds.get(`${pattern} ${point}`) ?? 0
+  const roundOf = (task: PointTask) => Math.floor(rank(task) / 1_000_000)
+  const order = (task: PointTask) => PATTERN_NAMES.indexOf(task.pattern)
+  return tasks.toSorted(
+    (one, other) => roundOf(one) - roundOf(other) || order(one) - order(other) || rank(one) - rank(other),
+  )
+}

@@ -1,0 +1,192 @@
+/** Judges a run by itself, without another one to compare it with. */
+import { isDeepStrictEqual } from 'node:util'
+import type { OperatorUnderTest, PlainObject, Step } from '../operator-under-test.ts'
+import { type Problem, problem } from '../run/problem.ts'
+import type { ForeignChange } from '../world/ledger.ts'
+import { describeRequest } from '../world/request-facts.ts'
+import type { World } from '../world/world.ts'
+import { whyNotSettled } from './goal.ts'
+
+/** How reconciles end that did not do their work. */
+const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout'])
+
+/** Conflicts of one object in a row after which it is no longer bad luck. */
+const MAX_CONFLICTS = 10
+
+/** Rejections that an operator may meet although it does everything right: not there, there already, too old. */
+const HARMLESS_REJECTIONS = new Set([404, 409, 410])
+
+/** Examples that a message names. */
+const MAX_EXAMPLES = 3
+
+/** Follows one run and says what is wrong with it. */
+export class Judge {
+  readonly #world: World
+  readonly #operator: OperatorUnderTest
+  /** What was outside before the operator was there. */
+  readonly #outsideBefore: ReadonlyMap<string, PlainObject>
+  readonly #reconcilesSeen = new Map<number, number>()
+  readonly #errorsSeen = new Map<number, number>()
+  #rejectedSeen = 0
+  #foreignSeen = 0
+  #firstStepMs = 0
+
+  constructor(world: World, operator: OperatorUnderTest) {
+    this.#world = world
+    this.#operator = operator
+    this.#outsideBefore = this.#outside()
+  }
+
+  /** What the operator makes before this belongs to itself, not to a declared object. */
+  beginSteps(): void {
+    this.#firstStepMs = this.#world.elapsedMs
+  }
+
+  /** Errors since the last call that nobody expects. */
+  errors(step: Step | undefined): readonly Problem[] {
+    return [...this.#reconcileErrors(step), ...this.#loggedErrors(step), ...this.#rejections(step)]
+  }
+
+  /** Declared objects that have not reached their goal, or have reached one that they cannot reach. */
+  goals({ goal = 'settled' }: Step): readonly Problem[] {
+    if (goal === 'any') return []
+    const reasons = this.#declared().flatMap(({ id, crd, object }) => {
+      const why = this.#operator.goal === undefined ? whyNotSettled(crd, object) : this.#operator.goal(object)
+      return why === undefined ? [] : [`${id} has not reached its goal: ${why}`]
+    })
+    if (goal === 'settled') return reasons.map((reason) => problem('goal-not-reached', reason))
+    return reasons.length > 0
+      ? []
+      : [problem('goal-not-reached', 'every declared object says that it reached its goal, which it cannot')]
+  }
+
+  /** Once nothing is declared any more, nothing that the operator made may be left. */
+  leftBehind(): readonly Problem[] {
+    if (this.#declared().length > 0) return []
+    const { ledger } = this.#world
+    const objects = ledger.madeByOperator(this.#firstStepMs).map(({ id }) => id)
+    const fields = ledger.leftInForeignObjects().map(({ entry: { id }, field }) => `${id} ${field}`)
+    const outside = [...this.#outside()]
+      .filter(([name, state]) => !isDeepStrictEqual(state, this.#outsideBefore.get(name)))
+      .map(([name]) => name)
+    const missing = [...this.#outsideBefore.keys()].filter((name) => !this.#outside().has(name))
+    return [
+      ...[...objects, ...fields, ...outside]
+        .filter((id) => !this.#mayStay(id))
+        .map((id) => problem('left-behind', `left behind after everything declared was deleted: ${id}`)),
+      ...missing.map((name) => problem('foreign-object', `was there before the operator and is gone: ${name}`)),
+    ]
+  }
+
+  /** What the operator did to objects of others since the last call. */
+  foreignChanges(): readonly Problem[] {
+    const { foreignChanges } = this.#world.ledger
+    const fresh = foreignChanges.slice(this.#foreignSeen)
+    this.#foreignSeen = foreignChanges.length
+    return unique(fresh.flatMap((change) => this.#verdictOn(change)))
+  }
+
+  #verdictOn({ entry, what, fields }: ForeignChange): readonly Problem[] {
+    const shared = (this.#operator.sharedObjects ?? []).filter(({ resource }) => resource === entry.resource)
+    const allowed = shared.flatMap((object) => object.fields)
+    if (allowed.includes('*')) return []
+    const isDeclared = this.#operator.crds.some(({ name }) => name === entry.resource)
+    if (what === 'deleted')
+      return [problem('foreign-object', `the operator deleted ${entry.id}, which ${owner(entry.creator)} made`)]
+    const own = isDeclared ? ['status', 'metadata'] : []
+    const changed = fields.map(({ field }) => field)
+    const forbidden = changed.filter((field) => ![...own, ...allowed].some((prefix) => isBelow(field, prefix)))
+    if (forbidden.length === 0) return []
+    const examples = forbidden.slice(0, MAX_EXAMPLES).join(', ')
+    return [
+      problem('foreign-object', `the operator changed ${examples} of ${entry.id}, which ${owner(entry.creator)} made`),
+    ]
+  }
+
+  #reconcileErrors(step: Step | undefined): readonly Problem[] {
+    const found: string[] = []
+    for (const { number, reconciles } of this.#world.instances) {
+      const fresh = reconciles.slice(this.#reconcilesSeen.get(number) ?? 0)
+      this.#reconcilesSeen.set(number, reconciles.length)
+      for (const { controller, key, outcome, error = '', attempt } of fresh) {
+        const isStuck = outcome === 'conflict' && attempt >= MAX_CONFLICTS
+        if ((!FAILED_OUTCOMES.has(outcome) && !isStuck) || this.#isExpected(error, step)) continue
+        const name = [key.namespace, key.name].filter((part) => part !== undefined).join('/')
+        found.push(`${controller} ${name}: ${isStuck ? `${attempt} conflicts in a row: ` : ''}${error}`)
+      }
+    }
+    return summed('reconcile-error', 'reconciles failed', found)
+  }
+
+  #loggedErrors(step: Step | undefined): readonly Problem[] {
+    const found = this.#world.instances.flatMap(({ number, errors }) => {
+      const fresh = errors.slice(this.#errorsSeen.get(number) ?? 0)
+      this.#errorsSeen.set(number, errors.length)
+      return fresh.filter((message) => !this.#isExpected(message, step))
+    })
+    return summed('reconcile-error', 'errors were logged', found)
+  }
+
+  #rejections(step: Step | undefined): readonly Problem[] {
+    const { rejected } = this.#world.log
+    const fresh = rejected.slice(this.#rejectedSeen)
+    this.#rejectedSeen = rejected.length
+    const found = fresh
+      .filter(({ status, message }) => !HARMLESS_REJECTIONS.has(status) && !this.#isExpected(message, step))
+      .map((request) => `${request.status} ${describeRequest(request)}: ${request.message}`)
+    return summed('rejected-request', 'requests were rejected', found)
+  }
+
+  #isExpected(message: string, step: Step | undefined): boolean {
+    const expected = [...(this.#operator.expectedErrors ?? []), ...(step?.expectedErrors ?? [])]
+    return expected.some((pattern) => pattern.test(message))
+  }
+
+  #declared() {
+    return this.#operator.crds.flatMap((crd) =>
+      this.#world.cluster.api.list(crd.name).map((object) => {
+        const { namespace, name } = object.metadata as { readonly namespace?: string; readonly name: string }
+        return { id: `${crd.name} ${namespace === undefined ? '' : `${namespace}/`}${name}`, crd, object }
+      }),
+    )
+  }
+
+  #outside(): ReadonlyMap<string, PlainObject> {
+    const worlds = new Set([this.#world.outside, this.#world.outsideWorld])
+    return new Map(
+      [...worlds].flatMap((world) =>
+        Object.entries(world.state()).map(([name, state]) => [`outside ${name}`, state] as const),
+      ),
+    )
+  }
+
+  #mayStay(id: string): boolean {
+    return (this.#operator.leavesBehind ?? []).some((pattern) => isMatch(pattern, id))
+  }
+}
+
+/** Whether a field is another one, or below it. */
+function isBelow(field: string, prefix: string): boolean {
+  return field === prefix || field.startsWith(`${prefix}.`) || field.startsWith(`${prefix}[`)
+}
+
+/** `*` stands for any text. */
+function isMatch(pattern: string, text: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`).test(text)
+}
+
+function owner(creator: string): string {
+  return creator === 'user' ? 'a user' : creator === 'cluster' ? 'the cluster' : 'somebody else'
+}
+
+/** One problem for all, with how many there are and the first few. */
+function summed(kind: Problem['kind'], what: string, found: readonly string[]): readonly Problem[] {
+  if (found.length === 0) return []
+  const examples = [...new Set(found)].slice(0, MAX_EXAMPLES).join('; ')
+  return [problem(kind, `${what} that are not declared as expected, ${found.length} in all: ${examples}`)]
+}
+
+function unique(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((one) => [one.message, one])).values()]
+}

@@ -1,0 +1,53 @@
+/** Events that are lost, and lists that take the place of events: what matters is how things are, not how they came. */
+import { DELIVER, type EventFate } from '../world/disturbance.ts'
+import { describeEvent } from '../world/seam.ts'
+import { type Pattern, pointOf } from './pattern.ts'
+import type { PatternName } from './pattern-names.ts'
+import { eventShape } from './shapes.ts'
+
+/** Whatever happens within half a minute is never seen; a relist shows only how it ended. */
+export const unseenStates = eventPattern('unseen-states', {
+  title: 'events are lost',
+  what: 'is lost with all that follows for 30 s, then 410',
+  fate: { type: 'stall-and-expire', stallMs: 30_000 },
+})
+
+/** The server forgets its history after each event. */
+export const relist = eventPattern('relist', {
+  title: '410 after an event',
+  what: 'is followed by 410',
+  fate: { type: 'expire' },
+})
+
+interface EventFault {
+  readonly title: string
+  /** What happens to the event. */
+  readonly what: string
+  readonly fate: EventFate
+}
+
+function eventPattern(name: PatternName, { title, what, fate }: EventFault): Pattern {
+  return {
+    name,
+    title,
+    coverage: 'exhaustive',
+    async points(context) {
+      const { world } = await context.undisturbed('alone')
+      return world.log.events.map((event) => {
+        const label = `event ${event.index} (${describeEvent(event)}) ${what}`
+        return pointOf(context, {
+          label,
+          shape: eventShape(event),
+          mode: 'alone',
+          disturb: ({ fault }) => ({
+            onEvent: ({ index }) => {
+              if (index !== event.index) return DELIVER
+              fault(label, fate.type === 'stall-and-expire' ? fate.stallMs : 0)
+              return fate
+            },
+          }),
+        })
+      })
+    },
+  }
+}

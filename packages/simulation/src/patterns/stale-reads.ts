@@ -1,0 +1,109 @@
+/** Shows one kind as it was at an earlier event, to an instance that starts: which of its reads may be that old. */
+import {
+  DELIVER,
+  PASS,
+  type RequestFate,
+  type ResponseFate,
+  type SeamEvent,
+  type SeamRequest,
+} from '../world/disturbance.ts'
+import { LEASES, selectionId } from '../world/request-facts.ts'
+import type { World } from '../world/world.ts'
+
+/** Options of {@link StaleReads}. */
+export interface StaleReadsOptions {
+  /** The last event that the old view contains. */
+  readonly past: SeamEvent
+  /** Lists from which the operator goes on to watch, by selection: see {@link viewFillingLists}. */
+  readonly filling: ReadonlySet<string>
+  readonly lastsMs: number
+  /** Told once the operator has read something that is old. */
+  readonly onEffect: (text: string, lastsMs: number) => void
+}
+
+/**
+ * Serves reads from the past.
+ *
+ * *Watches* that begin with the current state, and lists that accept any age, show the old view, as a server that has
+ * fallen behind does. The same goes for *lists that fill a view*, from whose version a watch goes on: what a cache holds
+ * may be old at any time, however it was filled. Any *other list* is answered once and acted on: it may be old only as
+ * long as nothing newer was read before it, as if the process had stood still between the two. Reads of a *single
+ * object* are always current: that is how an operator makes sure.
+ */
+export class StaleReads {
+  readonly #world: World
+  readonly #options: StaleReadsOptions
+  #untilMs = Number.NEGATIVE_INFINITY
+  #firstInstance = Number.POSITIVE_INFINITY
+  /** Instances that have read or written something as of now. */
+  readonly #current = new Set<number>()
+  readonly #stale = new Set<number>()
+  /** The revision of the last change of the kind. */
+  #newest = 0
+
+  constructor(world: World, options: StaleReadsOptions) {
+    this.#world = world
+    this.#options = options
+    world.cluster.api.subscribe(({ resource, object }) => {
+      if (resource !== options.past.resource) return
+      const { resourceVersion } = object.metadata as { readonly resourceVersion?: string }
+      this.#newest = Number(resourceVersion)
+    })
+  }
+
+  /** From now on new instances see the old view, for a while. */
+  begin(): void {
+    const { past, lastsMs } = this.#options
+    const { faults } = this.#world.cluster
+    this.#untilMs = this.#world.elapsedMs + lastsMs
+    this.#firstInstance = this.#world.instances.length + 1
+    faults.freeze(past.resource, { revision: Number(past.resourceVersion) })
+    this.#world.clock.schedule(lastsMs, () => faults.thaw(past.resource))
+  }
+
+  onRequest(request: SeamRequest): RequestFate {
+    const { past } = this.#options
+    if (!this.#isActive(request) || request.resource !== past.resource) return PASS
+    if (request.verb === 'watch') this.#note(request)
+    if (request.verb !== 'list' || !this.#mayBeOld(request)) return PASS
+    this.#note(request)
+    return { type: 'past', resourceVersion: past.resourceVersion ?? '' }
+  }
+
+  onResponse(request: SeamRequest): ResponseFate {
+    const isRead = request.verb === 'get' || request.verb === 'list'
+    const isTelling = request.isWrite || (isRead && !this.#stale.has(request.index))
+    if (isTelling && request.resource !== '' && request.resource !== LEASES) this.#current.add(request.instance)
+    return DELIVER
+  }
+
+  #isActive({ instance }: SeamRequest): boolean {
+    return instance >= this.#firstInstance && this.#world.elapsedMs < this.#untilMs
+  }
+
+  #mayBeOld(request: SeamRequest): boolean {
+    const isFilling = request.resourceVersion === '0' || this.#options.filling.has(selectionId(request))
+    return isFilling || !this.#current.has(request.instance)
+  }
+
+  #note(request: SeamRequest): void {
+    const { past, lastsMs, onEffect } = this.#options
+    this.#stale.add(request.index)
+    // A view is old only when something has happened since.
+    if (this.#newest > Number(past.resourceVersion))
+      onEffect(`${past.resource} are shown as of revision ${past.resourceVersion}`, lastsMs)
+  }
+}
+
+/** Selections that an operator lists and goes on to watch from there. */
+export function viewFillingLists(requests: readonly SeamRequest[]): ReadonlySet<string> {
+  const listed = new Set<string>()
+  const filling = new Set<string>()
+  for (const request of requests) {
+    const id = selectionId(request)
+    if (request.verb === 'list') listed.add(id)
+    const isContinued = request.verb === 'watch' && !['', '0', undefined].includes(request.resourceVersion)
+    if (isContinued && listed.has(id)) filling.add(id)
+  }
+  return filling
+}

@@ -1,0 +1,100 @@
+/** What the undisturbed run is remembered by: what every other run has to agree with. */
+import { ChosenValues } from '../compare/chosen-values.ts'
+import type { Snapshot } from '../compare/snapshot.ts'
+import type { OperatorUnderTest } from '../operator-under-test.ts'
+import type { World } from '../world/world.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** The undisturbed run, without its world. */
+export interface Baseline {
+  /** One per step, of everything in the cluster and outside, after all came to rest. */
+  readonly snapshots: readonly Snapshot[]
+  /** What the operator wrote, and what users declare. */
+  readonly resources: ReadonlySet<string>
+  /** How long each step took until all was quiet, in virtual milliseconds. */
+  readonly durationsMs: readonly number[]
+  readonly creates: ReadonlyMap<string, number>
+  readonly deletes: ReadonlyMap<string, number>
+  readonly managedWrites: number
+  /** What is drawn anew in every run. */
+  readonly chosen: ChosenValues
+}
+
+/** What the cluster's own controllers make under random names, or touch for ever. */
+export const VOLATILE: ReadonlySet<string> = new Set([
+  'pods',
+  'replicasets.apps',
+  'controllerrevisions.apps',
+  'endpoints',
+  'endpointslices.discovery.k8s.io',
+  'nodes',
+  'customresourcedefinitions.apiextensions.k8s.io',
+])
+
+/** Resources that users declare or the operator writes; of volatile ones only what the operator made counts. */
+export function resourcesOf(world: World, operator: OperatorUnderTest): ReadonlySet<string> {
+  const declared = operator.crds.map(({ name }) => name)
+  const written = world.log.managedWrites.map(({ resource }) => resource)
+  return new Set([...declared, ...written].filter((resource) => !VOLATILE.has(resource)))
+}
+
+/** What an undisturbed run leaves to compare with. */
+export function baselineOf(
+  world: World,
+  operator: OperatorUnderTest,
+  taken: Pick<Baseline, 'snapshots' | 'durationsMs'>,
+): Baseline {
+  return {
+    ...taken,
+    resources: resourcesOf(world, operator),
+    creates: world.log.countByObject('create'),
+    deletes: world.log.countByObject('delete'),
+    managedWrites: world.log.managedWrites.length,
+    chosen: ChosenValues.none,
+  }
+}
+
+/** What is compared: outside the cluster everything, inside it what the operator writes in one of the two runs. */
+export function inScope(snapshot: Snapshot, resources: ReadonlySet<string>, made: ReadonlySet<string>): Snapshot {
+  const isCompared = (id: string) => id.startsWith('outside ') || made.has(id) || resources.has(id.split(' ')[0] ?? '')
+  return new Map([...snapshot].filter(([id]) => isCompared(id)))
+}
+
+/** How much more often than undisturbed an object may be created and deleted. */
+export interface AllowedRepetitions {
+  readonly extraCreates: number
+  readonly extraDeletes: number
+}
+
+/** Objects that were created or deleted more often than undisturbed, and too many writes in all. */
+export function repeatedWrites(
+  world: World,
+  expected: Baseline,
+  { extraCreates, extraDeletes }: AllowedRepetitions,
+): readonly Problem[] {
+  const counted = (counts: ReadonlyMap<string, number>) => {
+    const byId = new Map<string, number>()
+    for (const [id, count] of counts) {
+      const stable = expected.chosen.idOf(id)
+      byId.set(stable, (byId.get(stable) ?? 0) + count)
+    }
+    return byId
+  }
+  const repeated = (what: 'create' | 'delete', undisturbed: ReadonlyMap<string, number>, extra: number) => {
+    const usually = counted(undisturbed)
+    return [...counted(world.log.countByObject(what))].flatMap(([id, count]) => {
+      const usual = usually.get(id) ?? 0
+      if (count <= usual + extra) return []
+      return [problem('repeated-write', `${what}d ${id} ${count} times, ${usual} times in the undisturbed run`)]
+    })
+  }
+  const { length } = world.log.managedWrites
+  const isFlood = length > 2 * expected.managedWrites + 20
+  return [
+    ...repeated('create', expected.creates, extraCreates),
+    ...repeated('delete', expected.deletes, extraDeletes),
+    ...(isFlood
+      ? [problem('repeated-write', `${length} writes, ${expected.managedWrites} in the undisturbed run`)]
+      : []),
+  ]
+}

@@ -1,0 +1,81 @@
+/** Starts the instances of a run, kills and stops them, and starts others in their place, as a kubelet does. */
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
+import type { OperatorUnderTest } from '../operator-under-test.ts'
+import type { RunningInstance } from '../world/instance.ts'
+import type { World } from '../world/world.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** How instances live. */
+export interface SupervisorOptions {
+  /** They compete for a lease. */
+  readonly election: boolean
+  /** They may end by themselves, as one that lost its lease does. */
+  readonly mayFail: boolean
+  readonly onProblem: (problem: Problem) => void
+  /** Told of each death and each stop; `isFault` when that is what is tried. */
+  readonly onFault: (text: string, isFault: boolean) => void
+}
+
+/** The instances of one run. */
+export class Supervisor {
+  readonly #world: World
+  readonly #operator: OperatorUnderTest
+  readonly #options: SupervisorOptions
+  #failures = 0
+
+  constructor(world: World, operator: OperatorUnderTest, options: SupervisorOptions) {
+    this.#world = world
+    this.#operator = operator
+    this.#options = options
+    world.onInstanceEnd = (instance) => this.#onEnd(instance)
+  }
+
+  start(): void {
+    this.#world.start(this.#operator, { election: this.#options.election })
+  }
+
+  /** Kills an instance now; another one starts a moment later. */
+  crash(number: number, isFault = true): void {
+    const instance = this.#world.instances[number - 1]
+    if (instance === undefined || instance.isKilled || instance.end !== undefined) return
+    this.#options.onFault(`instance ${number} is killed`, isFault)
+    instance.kill()
+    this.#restart()
+  }
+
+  /** Tells an instance to stop; another one starts when it has. */
+  stop(number: number): void {
+    const instance = this.#world.instances[number - 1]
+    if (instance === undefined || instance.isKilled || instance.isStopping || instance.end !== undefined) return
+    this.#options.onFault(`instance ${number} is told to stop`, true)
+    instance.stop()
+    const { stopMs } = EXPLORATION_DEFAULTS
+    this.#world.clock.schedule(stopMs, () => {
+      if (instance.end === undefined && !instance.isKilled)
+        this.#problem(`instance ${number} still runs ${stopMs} ms after the stop signal`)
+    })
+  }
+
+  #restart(): void {
+    this.#world.clock.schedule(EXPLORATION_DEFAULTS.restartMs, () => this.start())
+  }
+
+  #onEnd(instance: RunningInstance): void {
+    const { end, number } = instance
+    if (end?.type === 'failed') {
+      if (!this.#options.mayFail || instance.isStopping)
+        this.#problem(`instance ${number} ended with an error: ${end.error.message}`)
+      if (++this.#failures > EXPLORATION_DEFAULTS.maxRestarts) {
+        this.#problem(`the operator failed ${this.#failures} times`)
+        return
+      }
+    } else if (!instance.isStopping) this.#problem(`instance ${number} ended without being told to`)
+    else if (this.#world.leaseHolder === instance.identity)
+      this.#problem(`instance ${number} ended without releasing its lease`)
+    this.#restart()
+  }
+
+  #problem(message: string): void {
+    this.#options.onProblem(problem('instance-ended', message))
+  }
+}

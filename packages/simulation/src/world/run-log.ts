@@ -1,0 +1,106 @@
+/** What happened in one run: requests, events, calls and timers in their order, and the writes that took effect. */
+import type { SeamCall, SeamEvent, SeamRequest } from './disturbance.ts'
+import { isBookkeeping, LEASES, objectId } from './request-facts.ts'
+import { Trace, type TraceKind } from './trace.ts'
+
+/** One thing that the scheduler let happen to an instance. */
+export interface SchedulerStep {
+  readonly kind: 'request' | 'response' | 'event' | 'timer'
+  /** Among its kind; responses have that of their request. */
+  readonly index: number
+  /** Goes on all the time, whether there is something to do or not. */
+  readonly isHeartbeat: boolean
+}
+
+/** A write of the operator that the server carried out. */
+export interface CommittedWrite extends SeamRequest {
+  readonly atMs: number
+  readonly status: number
+}
+
+/** A request of the operator that the server rejected. */
+export interface RejectedRequest extends SeamRequest {
+  readonly status: number
+  /** What the server said. */
+  readonly message: string
+}
+
+/** Collects what happens. Nothing that happens during a rest has an index: it is no place for a fault. */
+export class RunLog {
+  readonly trace = new Trace()
+  /** Requests and events outside rests, where the heartbeat of watches would drown everything else. */
+  readonly requests: SeamRequest[] = []
+  readonly events: SeamEvent[] = []
+  readonly calls: SeamCall[] = []
+  /** All of these, the responses and the timers, in the order in which they happened. */
+  readonly steps: SchedulerStep[] = []
+  /** Bookkeeping included. */
+  readonly writes: CommittedWrite[] = []
+  /** Set while time passes without a reason to write. */
+  isResting = false
+  /** Requests during rests, watches and leases left out. */
+  readonly requestsAtRest: SeamRequest[] = []
+  /** By the server, not by a fault. */
+  readonly rejected: RejectedRequest[] = []
+  #requestCount = 0
+  #eventCount = 0
+  #timerCount = 0
+
+  nextRequest(): number {
+    return this.isResting ? -1 : this.#requestCount++
+  }
+
+  nextEvent(): number {
+    return this.isResting ? -1 : this.#eventCount++
+  }
+
+  request(request: SeamRequest): void {
+    if (!this.isResting) {
+      this.requests.push(request)
+      this.steps.push(stepOf('request', request))
+    } else if (request.resource !== LEASES && request.verb !== 'watch') this.requestsAtRest.push(request)
+  }
+
+  response(request: SeamRequest): void {
+    if (!this.isResting) this.steps.push(stepOf('response', request))
+  }
+
+  event(event: SeamEvent): void {
+    this.events.push(event)
+    this.steps.push({ kind: 'event', index: event.index, isHeartbeat: false })
+  }
+
+  /** Returns the index of the timer that fires. */
+  timer(): number {
+    const index = this.#timerCount++
+    this.steps.push({ kind: 'timer', index, isHeartbeat: true })
+    return index
+  }
+
+  record(atMs: number, instance: number, kind: TraceKind, text: string): void {
+    this.trace.add({ atMs, instance, kind, text })
+  }
+
+  /** Writes to what the operator manages: neither leases nor events count. */
+  get managedWrites(): readonly CommittedWrite[] {
+    return this.writes.filter(({ resource }) => !isBookkeeping(resource))
+  }
+
+  /** Successful creations, or deletions, of each object by the operator. */
+  countByObject(what: 'create' | 'delete'): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const write of this.managedWrites) {
+      if (write.subresource !== undefined) continue
+      // An apply that creates an object is answered with 201.
+      const isCreation = write.verb === 'create' || (write.verb === 'patch' && write.status === 201)
+      if (what === 'create' ? !isCreation : write.verb !== 'delete') continue
+      const id = objectId(write)
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    return counts
+  }
+}
+
+function stepOf(kind: 'request' | 'response', { index, resource }: SeamRequest): SchedulerStep {
+  return { kind, index, isHeartbeat: resource === LEASES }
+}
