@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { EdgeConnectSpec } from '../../api/latest.ts'
 import { edgeConnect } from '../../api/testing/build.ts'
-import { asYaml, only } from '../dynakube/testing/golden.ts'
+import { asYaml, expectGolden, only } from '../dynakube/testing/golden.ts'
 import { decodeSecret } from '../secret-data.ts'
 import { CONFIG_FILE, type EdgeConnectMaterial } from './config-file.ts'
 import { renderEdgeConnect } from './render.ts'
@@ -43,7 +43,7 @@ describe('EdgeConnect', () => {
     ],
   ] as readonly (readonly [string, Partial<EdgeConnectSpec>])[])('%s looks as reviewed', async (name, spec) => {
     const objects = render(spec, spec.proxy ? { proxyUser: { user: 'u', password: 'p#: w' } } : {})
-    await expect(asYaml(objects)).toMatchFileSnapshot(`golden/${name}.yaml`)
+    await expectGolden(asYaml(objects), new URL(`golden/${name}.yaml`, import.meta.url))
   })
 
   it('has a file in the documented order and layout (core 50)', () => {

@@ -1,10 +1,25 @@
 /** Rendered objects as text that is reviewed by reading. */
+import { readFile, writeFile } from 'node:fs/promises'
 import type { KubeObject, Secret } from '@reeve/kube'
 import type { DesiredObject } from '@reeve/runtime'
-import { stringify } from 'yaml'
+import { expect } from 'vitest'
+import { parseAllDocuments, stringify } from 'yaml'
 import { decodeSecret } from '../../secret-data.ts'
 
-/** The objects as YAML documents. Written anew with `npx vitest run -u <file>` only. */
+/**
+ * Compares a text of YAML documents with a reviewed file. The order of fields means nothing in Kubernetes and is not
+ * compared. Written anew with `GOLDEN=update npx vitest run <file>` only.
+ *
+ * @example
+ * await expectGolden(asYaml(objects), new URL('golden/plain.yaml', import.meta.url))
+ */
+export async function expectGolden(text: string, file: URL): Promise<void> {
+  if (process.env.GOLDEN === 'update') await writeFile(file, text)
+  const documents = (yaml: string) => parseAllDocuments(yaml).map((document) => document.toJS())
+  expect(documents(text)).toEqual(documents(await readFile(file, 'utf8')))
+}
+
+/** The objects as YAML documents. */
 export function asYaml(objects: readonly DesiredObject[]): string {
   return objects.map(({ object }) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')
 }

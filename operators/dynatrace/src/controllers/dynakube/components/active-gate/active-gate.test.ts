@@ -4,7 +4,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { NotYetKnownError } from '../../component.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asYaml, expectGolden, only } from '../../testing/golden.ts'
 import { renderDynaKube } from '../../testing/render-all.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { activeGate } from './active-gate.ts'
@@ -95,7 +95,7 @@ describe('ActiveGate', () => {
     '%s looks as reviewed',
     async (name, spec, parts) => {
       const objects = [...activeGateService.render(renderInput(spec, parts)), ...render(spec, parts)]
-      await expect(asYaml(objects)).toMatchFileSnapshot(`../../golden/active-gate/${name}.yaml`)
+      await expectGolden(asYaml(objects), new URL(`../../golden/active-gate/${name}.yaml`, import.meta.url))
     },
   )
 

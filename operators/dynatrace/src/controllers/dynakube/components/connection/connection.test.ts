@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { InvalidProxyError, proxyParts } from '../../resolve/proxy-parts.ts'
-import { asReadableYaml, only } from '../../testing/golden.ts'
+import { asReadableYaml, expectGolden, only } from '../../testing/golden.ts'
 import { type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { deploymentMetadata } from './deployment-metadata.ts'
 import { proxySecret } from './proxy-secret.ts'
@@ -33,7 +33,7 @@ describe('what connects a DynaKube with its environment', () => {
     async (name, spec, given) => {
       const input = renderInput(spec, given)
       const objects = parts.flatMap((component) => component.render(input))
-      await expect(asReadableYaml(objects)).toMatchFileSnapshot(`../../golden/connection/${name}.yaml`)
+      await expectGolden(asReadableYaml(objects), new URL(`../../golden/connection/${name}.yaml`, import.meta.url))
     },
   )
 })

@@ -5,7 +5,7 @@ import { ANNOTATIONS } from '../../../annotations.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { NotYetKnownError } from '../../component.ts'
 import { ReferenceNotFoundError } from '../../resolve/referenced.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asYaml, expectGolden, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { extensionController } from './controller.ts'
 import { databaseExecutors } from './database-executors.ts'
@@ -101,7 +101,10 @@ describe('extensions', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, spec, parts) => {
-      await expect(asYaml(renderAll(spec, parts))).toMatchFileSnapshot(`../../golden/extensions/${name}.yaml`)
+      await expectGolden(
+        asYaml(renderAll(spec, parts)),
+        new URL(`../../golden/extensions/${name}.yaml`, import.meta.url),
+      )
     },
   )
 

@@ -3,7 +3,7 @@ import type { DesiredObject } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
-import { asReadableYaml } from '../../testing/golden.ts'
+import { asReadableYaml, expectGolden } from '../../testing/golden.ts'
 import { type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { exporters as exporterSecrets } from './exporter-secrets.ts'
 import { injection } from './source-secrets.ts'
@@ -60,7 +60,10 @@ describe('what pods are injected with', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     'by %s looks as reviewed',
     async (name, spec, parts) => {
-      await expect(asReadableYaml(render(spec, parts))).toMatchFileSnapshot(`../../golden/injection/${name}.yaml`)
+      await expectGolden(
+        asReadableYaml(render(spec, parts)),
+        new URL(`../../golden/injection/${name}.yaml`, import.meta.url),
+      )
     },
   )
 

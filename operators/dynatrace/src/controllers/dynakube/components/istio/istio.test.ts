@@ -2,7 +2,7 @@ import type { DesiredObject } from '@reeve/runtime'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asYaml, expectGolden, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, renderInput } from '../../testing/render-input.ts'
 import { istioForActiveGate, istioForApi, istioForCodeModules } from './istio.ts'
 import type { ServiceEntry, VirtualService } from './resources.ts'
@@ -47,7 +47,7 @@ describe('the way out of a mesh', () => {
       status: statusWith(MIXED, 'https://g.io:443/communication,http://10.0.0.2:9999'),
     })
     const objects = [istioForApi, istioForCodeModules, istioForActiveGate].flatMap((one) => one.render(input))
-    await expect(asYaml(objects)).toMatchFileSnapshot('../../golden/istio/everything.yaml')
+    await expectGolden(asYaml(objects), new URL('../../golden/istio/everything.yaml', import.meta.url))
   })
 
   it('is not made unless it is asked for', () => {

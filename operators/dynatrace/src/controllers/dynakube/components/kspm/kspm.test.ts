@@ -5,7 +5,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { withTemplateHash } from '../../../template-hash.ts'
 import { NotYetKnownError } from '../../component.ts'
-import { asReadableYaml, only } from '../../testing/golden.ts'
+import { asReadableYaml, expectGolden, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { kspm } from './kspm.ts'
 
@@ -62,7 +62,10 @@ describe('KSPM', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, given, parts) => {
-      await expect(asReadableYaml(render(given, parts))).toMatchFileSnapshot(`../../golden/kspm/${name}.yaml`)
+      await expectGolden(
+        asReadableYaml(render(given, parts)),
+        new URL(`../../golden/kspm/${name}.yaml`, import.meta.url),
+      )
     },
   )
 

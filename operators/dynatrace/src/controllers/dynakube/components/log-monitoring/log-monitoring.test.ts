@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { TenantUnknownError } from '../../../../api/dynakube/environment-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
-import { asReadableYaml, only } from '../../testing/golden.ts'
+import { asReadableYaml, expectGolden, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { logMonitoring } from './log-monitoring.ts'
 
@@ -60,7 +60,10 @@ describe('log monitoring', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, spec, parts) => {
-      await expect(asReadableYaml(render(spec, parts))).toMatchFileSnapshot(`../../golden/log-monitoring/${name}.yaml`)
+      await expectGolden(
+        asReadableYaml(render(spec, parts)),
+        new URL(`../../golden/log-monitoring/${name}.yaml`, import.meta.url),
+      )
     },
   )
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { healthCheckOf } from '../../resolve/versions.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asYaml, expectGolden, only } from '../../testing/golden.ts'
 import { renderDynaKube } from '../../testing/render-all.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { InvalidAgentVersionError, oneAgent } from './one-agent.ts'
@@ -88,7 +88,7 @@ describe('OneAgent', () => {
     ],
   ] as const)('%s looks as reviewed', async (name, spec, parts) => {
     const objects = render(spec as unknown as Partial<DynaKubeSpec>, parts)
-    await expect(asYaml(objects)).toMatchFileSnapshot(`../../golden/one-agent/${name}.yaml`)
+    await expectGolden(asYaml(objects), new URL(`../../golden/one-agent/${name}.yaml`, import.meta.url))
   })
 
   it('does not run on nodes for application monitoring', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
-import { asYaml, only } from '../../testing/golden.ts'
+import { asYaml, expectGolden, only } from '../../testing/golden.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
 import { collectorConfig, UnknownProtocolError } from './config.ts'
 import { otelCollector } from './otel-collector.ts'
@@ -74,7 +74,7 @@ describe('the OpenTelemetry collector', () => {
     async (name, spec, parts) => {
       const input = renderInput(spec, parts)
       const objects = [...telemetryIngest.render(input), ...otelCollector.render(input)]
-      await expect(asYaml(objects)).toMatchFileSnapshot(`../../golden/otel-collector/${name}.yaml`)
+      await expectGolden(asYaml(objects), new URL(`../../golden/otel-collector/${name}.yaml`, import.meta.url))
     },
   )
 
