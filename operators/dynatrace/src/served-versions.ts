@@ -4,7 +4,7 @@ import { DynaKubes, EdgeConnects } from './api/latest.ts'
 import type { Modules } from './api/validation/modules.ts'
 
 /** The cluster does not know a version that the operator cannot do without. */
-export class VersionNotServedError extends Error {
+class VersionNotServedError extends Error {
   readonly code = 'VERSION_NOT_SERVED'
   override readonly name = 'VersionNotServedError'
 }

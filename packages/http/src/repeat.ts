@@ -63,7 +63,7 @@ export function repeat<T>(
 }
 
 /** The pause before the next try, or `undefined` when the failure is final. */
-export function retryDelayMs(error: unknown, attempt: number, options: RepeatOptions): number | undefined {
+function retryDelayMs(error: unknown, attempt: number, options: RepeatOptions): number | undefined {
   const { policy = DEFAULT_RETRY_POLICY, random, isRepeatable } = options
   if (attempt >= policy.maxRetries) return undefined
   const backoffMs = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** attempt) * (0.5 + random() * 0.5)

@@ -7,7 +7,7 @@ import { headerValue, retryAfterMs } from './response-headers.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** The body as text; fails with `BadResponseError` beyond `maxBytes`, without reading on. */
-export async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {
+async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body) {

@@ -45,7 +45,7 @@ Exit code: 0 when every run ended as it should, 1 when one did not, 2 when the c
 `
 
 /** A command line that cannot be understood. */
-export class UsageError extends Error {
+class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'USAGE'
 }

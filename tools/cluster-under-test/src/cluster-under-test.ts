@@ -114,7 +114,7 @@ async function assemble(
 }
 
 /** Compacts the etcd that `REEVE_ETCD_KUBECONFIG` names, up to its current revision. */
-export async function compactEtcd(): Promise<void> {
+async function compactEtcd(): Promise<void> {
   const path = process.env.REEVE_ETCD_KUBECONFIG
   if (path === undefined) throw new Error('REEVE_ETCD_KUBECONFIG is not set: run this suite with `npm run test:real`')
   const etcd = new RawClient(connectionOf(await readFile(path, 'utf8')))

@@ -17,7 +17,7 @@ export const HOSTILE_KEYS = [
 ]
 
 /** Values at the edges of what a type can hold. */
-export const HOSTILE_SCALARS: readonly (string | number | boolean | null)[] = [
+const HOSTILE_SCALARS: readonly (string | number | boolean | null)[] = [
   null,
   true,
   false,

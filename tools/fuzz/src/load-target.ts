@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { FuzzTarget } from './target.ts'
 
 /** Where targets are. */
-export const TARGET_FILES = '{packages,operators,tools}/*/fuzz/*.fuzz.ts'
+const TARGET_FILES = '{packages,operators,tools}/*/fuzz/*.fuzz.ts'
 
 /** A file with a target in it. */
 export interface TargetFile {

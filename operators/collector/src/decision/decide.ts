@@ -60,7 +60,7 @@ export type Decision =
 export const RETRY_BASE_MS = 5_000
 
 /** Longest delay after a failure. What fails ten times is usually waiting for a person. */
-export const RETRY_MAX_MS = 600_000
+const RETRY_MAX_MS = 600_000
 
 /** So often an upgrade is tried that failed for a reason which may pass, before the last good revision comes back. */
 export const MAX_ATTEMPTS_BEFORE_ROLLBACK = 3

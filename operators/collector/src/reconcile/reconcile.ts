@@ -19,7 +19,7 @@ import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader } from './r
 import { deriveStatus, type Findings } from './status.ts'
 
 /** Keeps a Collector until its releases are gone. */
-export const FINALIZER = 'example.com/collector-release'
+const FINALIZER = 'example.com/collector-release'
 
 /** How soon to look again at what goes on outside. */
 const SOON_MS = 2_000

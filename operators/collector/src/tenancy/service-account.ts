@@ -4,7 +4,7 @@ import type { CollectorSpec } from '../api/collector.ts'
 import type { CollectorSettings } from '../settings.ts'
 
 /** The account of a Collector that names none, where the settings name none either. */
-export const DEFAULT_SERVICE_ACCOUNT = 'collector'
+const DEFAULT_SERVICE_ACCOUNT = 'collector'
 
 /** Stands for every name in the settings. */
 const ANY = '*'

@@ -8,7 +8,7 @@ import { releaseKeyOf } from '../release-key.ts'
  * Annotation of a Namespace with the namespaces whose Collectors it accepts, separated by commas. Whoever may write the
  * Namespace decides.
  */
-export const ALLOW_FROM = 'collector.example.com/allow-from'
+const ALLOW_FROM = 'collector.example.com/allow-from'
 
 /** A longer annotation accepts nobody: it bounds the work, and half of a list may mean something else than all of it. */
 const MAX_ANNOTATION_LENGTH = 4_096

@@ -7,7 +7,7 @@ import { type EnvironmentChange, foresee, isQuestion } from './environment-chang
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 
 /** A request that is neither a question nor a change that a plan knows of. It was not sent. */
-export class UnforeseenRequestError extends Error {
+class UnforeseenRequestError extends Error {
   readonly code = 'PLAN_UNFORESEEN_REQUEST'
   override readonly name = 'UnforeseenRequestError'
 

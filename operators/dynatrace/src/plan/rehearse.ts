@@ -36,7 +36,7 @@ export interface Failure {
 const MAX_ROUNDS = 10
 
 /** A reconcile goes on for ever. */
-export class UnsettledError extends Error {
+class UnsettledError extends Error {
   readonly code = 'PLAN_UNSETTLED'
   override readonly name = 'UnsettledError'
 

@@ -5,7 +5,7 @@ import type { WebApp, WebAppSpec } from '../api/webapp.ts'
 import { objectLabels, selectorLabels } from './labels.ts'
 
 /** The one container of a replica. */
-export const CONTAINER_NAME = 'web'
+const CONTAINER_NAME = 'web'
 
 /** Renders the Deployment: as many replicas as asked for, each probed before it gets traffic. */
 export function renderDeployment(webapp: WebApp): DesiredObject<Deployment> {

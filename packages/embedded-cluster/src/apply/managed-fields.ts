@@ -72,7 +72,7 @@ function textOf(value: JsonValue | undefined): string | undefined {
 }
 
 /** Writes `managedFields`: appliers first, then by time, manager, version and subresource. */
-export function encodeManagedFields(managers: Managers): JsonObject[] {
+function encodeManagedFields(managers: Managers): JsonObject[] {
   return [...managers.values()]
     .sort(compareEntries)
     .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({

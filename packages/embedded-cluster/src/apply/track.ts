@@ -123,7 +123,7 @@ function withoutTimes(list: JsonValue | undefined): JsonValue {
  * part of every object (`spec`, `status`, the pod template), and a creator that sets fields in them owns the fields but
  * not the struct.
  */
-export function emptyObject(schema: Schema): JsonObject {
+function emptyObject(schema: Schema): JsonObject {
   const object: JsonObject = {}
   if (schema['x-inline'] !== true) return object
   for (const [name, field] of Object.entries(schema.properties ?? {})) {

@@ -93,7 +93,7 @@ export function forbidden(access: Access, reason = ''): StatusError {
 }
 
 /** A 403 for one resource or object with a custom explanation. */
-export function forbiddenResource(
+function forbiddenResource(
   target: { readonly group: string; readonly resource: string; readonly name?: string | undefined },
   explanation: string,
 ): StatusError {

@@ -70,7 +70,7 @@ function alignAddresses(status: JsonObject): void {
 }
 
 /** Guaranteed when every container's requests equal its limits, BestEffort when there are none, else Burstable. */
-export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let hasAny = false
   let isGuaranteed = true
   for (const container of [...objectsIn(spec, 'containers'), ...objectsIn(spec, 'initContainers')]) {

@@ -20,7 +20,7 @@ export interface LogLine {
  * @example
  * containerLog(pod, 'main').map(({ text }) => text) // ['main: started from web:1']
  */
-export function containerLog(pod: Pod, container: string, previous = false): LogLine[] {
+function containerLog(pod: Pod, container: string, previous = false): LogLine[] {
   const status = statusOf(pod, container)
   const state = previous ? status?.lastState : status?.state
   if (status === undefined || state === undefined) return []

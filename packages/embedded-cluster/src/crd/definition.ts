@@ -88,7 +88,7 @@ function readVersion(version: JsonObject): DefinitionVersion {
 }
 
 /** The objects in a list; other items are skipped. */
-export function objectsAt(object: JsonObject, field: string): readonly JsonObject[] {
+function objectsAt(object: JsonObject, field: string): readonly JsonObject[] {
   return arrayAt(object, field).filter(isJsonObject)
 }
 

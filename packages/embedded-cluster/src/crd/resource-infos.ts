@@ -54,7 +54,7 @@ function rulesOf(version: DefinitionVersion, engine: RuleEngine | undefined): Pi
  * The schema of a whole object: the declared schema plus the fields that every object has. A definition may only
  * restrict the name in `metadata`; the rest of it is the same for all kinds.
  */
-export function objectSchema(declared: JsonObject): Schema {
+function objectSchema(declared: JsonObject): Schema {
   // It was validated as a schema before it was stored; parsing it again would only copy it.
   const schema = declared as Schema
   const own = schema.properties?.metadata?.properties ?? {}

@@ -201,7 +201,7 @@ function goType(info: ResourceInfo): string {
 }
 
 /** An object reduced to its metadata. */
-export function partial(object: JsonObject, apiVersion: string): JsonObject {
+function partial(object: JsonObject, apiVersion: string): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: isJsonObject(object.metadata) ? object.metadata : {} }
 }
 

@@ -6,7 +6,7 @@ import { StatusError } from '../status-error.ts'
 import { undecodable } from './undecodable.ts'
 
 /** A longer patch is rejected. */
-export const maxJsonPatchOperations = 10_000
+const maxJsonPatchOperations = 10_000
 
 /** Copies of copies grow exponentially; together they may not exceed the size limit of a request body. */
 const maxCopiedBytes = 3 * 1024 * 1024

@@ -207,7 +207,7 @@ export function builtinMessageTypes(): MessageTypes {
 }
 
 /** Reads the types from the files in `folder`. Throws when they are missing or malformed. */
-export function loadMessageTypes(folder: URL = new URL('.', dataFile('protobuf.json'))): MessageTypes {
+function loadMessageTypes(folder: URL = new URL('.', dataFile('protobuf.json'))): MessageTypes {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
   return new MessageTypes(read('protobuf.json'), read('go-types.json'))
 }

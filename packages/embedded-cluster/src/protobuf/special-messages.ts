@@ -55,7 +55,7 @@ function time({ seconds, nanos }: JsonObject, withMicros: boolean): string | nul
 }
 
 /** Nanoseconds in Go's duration format: `1h0m30s`, `250ms`. */
-export function formatDuration(nanoseconds: number): string {
+function formatDuration(nanoseconds: number): string {
   if (nanoseconds === 0) return '0s'
   const sign = nanoseconds < 0 ? '-' : ''
   const total = Math.abs(nanoseconds)

@@ -41,7 +41,7 @@ const deprecations: Readonly<Record<string, string>> = {
 }
 
 /** Reads the table in this package. Schemas are looked up on first use. */
-export function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
+function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
   const text = readFileSync(dataFile('discovery.json'), 'utf8')
   // The file is generated with this shape and verified by tests.
   const table = JSON.parse(text) as DiscoveryTable
@@ -77,7 +77,7 @@ function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceIn
 }
 
 /** Not served, as by a server with these APIs disabled: users of a policy must not assume that it is enforced. */
-export const unservedResources: ReadonlySet<string> = new Set([
+const unservedResources: ReadonlySet<string> = new Set([
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'validatingadmissionpolicybindings.admissionregistration.k8s.io',
 ])

@@ -126,8 +126,3 @@ function splitUnescaped(selector: string): string[] {
   parts.push(current)
   return parts
 }
-
-/** The single name that a selector matches, so that a watch or list of one object does not visit all. */
-export function pinnedName(requirements: readonly FieldRequirement[]): string | undefined {
-  return requirements.find(({ field, negated }) => field === 'metadata.name' && !negated)?.value
-}

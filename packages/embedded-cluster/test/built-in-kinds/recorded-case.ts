@@ -22,7 +22,7 @@ export interface RecordedResponse {
 }
 
 /** Placeholder for the namespace of the run in paths, bodies and responses. */
-export const NAMESPACE = 'recorded-namespace'
+const NAMESPACE = 'recorded-namespace'
 
 /** Records by the name of the case. */
 export type Records = Readonly<Record<string, RecordedResponse>>

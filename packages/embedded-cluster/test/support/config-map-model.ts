@@ -42,7 +42,7 @@ export interface ModelObject {
 }
 
 /** The manager of writes other than applies. */
-export const UPDATER = 'test Update'
+const UPDATER = 'test Update'
 
 /** Owns fields without an owner at the first apply. */
 const BEFORE_FIRST_APPLY = 'before-first-apply Update'

@@ -7,7 +7,7 @@ import type { ClusterConfig, Credentials } from '@reeve/kube'
 const KUBECONFIG_PREFIX = 'kubeconfig-'
 
 /** The text of a kubeconfig with one cluster and one user. */
-export async function renderKubeconfig(config: ClusterConfig, credentials: Credentials): Promise<string> {
+async function renderKubeconfig(config: ClusterConfig, credentials: Credentials): Promise<string> {
   const { server, trust, proxyUrl, impersonate } = config
   const authority = await trust.certificateAuthority?.read()
   const cluster = {

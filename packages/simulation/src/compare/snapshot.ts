@@ -85,7 +85,7 @@ export function withoutTimes(snapshot: Snapshot): Snapshot {
 }
 
 /** `deployments.apps default/shop`. */
-export function idOf(resource: string, object: PlainObject): string {
+function idOf(resource: string, object: PlainObject): string {
   const { namespace, name } = object.metadata as { readonly namespace?: string; readonly name: string }
   return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

@@ -81,7 +81,7 @@ export interface ReplayOptions {
 }
 
 /** The command that runs one point again. */
-export function replayCommand(
+function replayCommand(
   { pattern, point, seed }: Divergence,
   operator: string,
   { budget = EXPLORATION_DEFAULTS.budget, module }: ReplayOptions = {},

@@ -39,7 +39,7 @@ export interface WorldOptions {
 }
 
 /** The lease that instances compete for when a pattern asks for an election. */
-export const LEASE = { namespace: 'default', name: 'operator-under-test' }
+const LEASE = { namespace: 'default', name: 'operator-under-test' }
 
 /** A day of history, so that an old view can be shown long after; when it expires is up to the patterns. */
 const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }

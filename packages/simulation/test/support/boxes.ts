@@ -23,7 +23,7 @@ const v1 = {
   status: Type.Object({ text: Type.Optional(Type.String()) }),
 } as const
 
-export const BoxCrd = defineCrd({
+const BoxCrd = defineCrd({
   group: 'example.com',
   kind: 'Box',
   plural: 'boxes',

@@ -343,7 +343,7 @@ async function undefinedOn<T>(status: number, request: Promise<T>): Promise<T | 
 }
 
 /** Whether `actual` contains all fields of `wanted`; lists of conditions are compared by type. */
-export function isContained(wanted: unknown, actual: unknown): boolean {
+function isContained(wanted: unknown, actual: unknown): boolean {
   if (Array.isArray(wanted)) {
     const list: readonly unknown[] = Array.isArray(actual) ? actual : []
     return wanted.every((item, index) =>

@@ -7,7 +7,7 @@ const PREFIX = 'conversion.internal.dynatrace.com/'
 export const AUTO_UPDATE_ANNOTATION = `${PREFIX}auto-update`
 
 /** Says that the image of the collector was filled in by conversion, which older versions did not need. */
-export const DEFAULT_COLLECTOR_IMAGE_ANNOTATION = `${PREFIX}default-otelc-image`
+const DEFAULT_COLLECTOR_IMAGE_ANNOTATION = `${PREFIX}default-otelc-image`
 
 /** The image that older versions mean when they name none. */
 export const DEFAULT_COLLECTOR_IMAGE = {

@@ -6,10 +6,10 @@ import {
   activeGateTlsSecretName,
   capabilityArguments,
   certificateOf,
-  collectorNeedsActiveGateCertificate,
   collectorNeedsTrustedCertificates,
   customPropertiesSecretName,
   hasActiveGate,
+  hasActiveGateCertificate,
   needsCustomProperties,
 } from './active-gate-facts.ts'
 import { oneAgentUsesProxy, proxyUrl, proxyUrlHash } from './proxy.ts'
@@ -50,7 +50,7 @@ describe('the ActiveGate of a DynaKube', () => {
   it('is trusted by the collector by its own certificate, or the environment by the given ones (36)', () => {
     const facts = (object: ReturnType<typeof dynakube>) => [
       collectorNeedsTrustedCertificates(object),
-      collectorNeedsActiveGateCertificate(object),
+      hasActiveGateCertificate(object),
     ]
     expect(facts(dynakube({ trustedCAs: 'cas' }))).toEqual([true, false])
     expect(facts(dynakube({ trustedCAs: 'cas', activeGate: { capabilities: ['routing'] } }))).toEqual([false, true])

@@ -6,7 +6,7 @@ import fc, { type Arbitrary } from 'fast-check'
 const ONE_IN = 4
 
 /** Values that the schema admits, of modest size. */
-export function arbitraryOf(schema: StructuralSchema): Arbitrary<unknown> {
+function arbitraryOf(schema: StructuralSchema): Arbitrary<unknown> {
   const value = notNull(schema)
   return schema.nullable ? fc.option(value, { freq: 8, nil: null }) : value
 }

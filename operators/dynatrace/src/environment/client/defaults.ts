@@ -16,7 +16,7 @@ export const ENVIRONMENT_DEFAULTS = Object.freeze({
 })
 
 /** The variable that changes how much of an unreadable error body is quoted. */
-export const ERROR_LENGTH_VARIABLE = 'DT_CLIENT_API_ERROR_LOG_LEN'
+const ERROR_LENGTH_VARIABLE = 'DT_CLIENT_API_ERROR_LOG_LEN'
 
 /**
  * How much of an unreadable error body to quote; anything but a positive integer counts as absent.

@@ -9,7 +9,7 @@ import { fakeClusterApi } from './fake-cluster-api.ts'
 import { respond } from './webhook-server.ts'
 
 /** The resource of mutating configurations. */
-export const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io'
+const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io'
 /** The resource of validating configurations. */
 export const VALIDATING = 'validatingwebhookconfigurations.admissionregistration.k8s.io'
 

@@ -52,7 +52,7 @@ export async function startWebhookServer(hosts: readonly string[], onReview: Res
 }
 
 /** The uid of a review's request. */
-export function uidOf(review: JsonObject): string {
+function uidOf(review: JsonObject): string {
   const { request } = review
   return isJsonObject(request) ? String(request.uid) : ''
 }

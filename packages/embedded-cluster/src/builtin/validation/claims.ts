@@ -5,7 +5,7 @@ import { nameProblems } from './formats.ts'
 import { validateSelector } from './label-selectors.ts'
 import { type Problems, textAt, textsAt } from './problems.ts'
 
-export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
 /** Validates the spec of a claim. */

@@ -28,7 +28,7 @@ function isNative(name: string): boolean {
 }
 
 /** Whether it is an extended resource, such as `example.com/gpu`. */
-export function isExtended(name: string): boolean {
+function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0
 }
 

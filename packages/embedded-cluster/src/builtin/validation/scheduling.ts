@@ -77,7 +77,7 @@ function validatePodTerm(problems: Problems, term: JsonObject, path: string): vo
 }
 
 /** Validates the tolerations of a pod. */
-export function validateTolerations(problems: Problems, spec: JsonObject, path: string): void {
+function validateTolerations(problems: Problems, spec: JsonObject, path: string): void {
   for (const [toleration, at] of entriesOf(spec, 'tolerations', `${path}.tolerations`)) {
     const key = textAt(toleration, 'key')
     const operator = textAt(toleration, 'operator')

@@ -6,7 +6,7 @@ import { type CelFunction, celFunction, type FunctionTable } from './cel-functio
 import { CelQuantity } from './quantity.ts'
 
 /** A named format. */
-export class CelFormat extends CelObject {
+class CelFormat extends CelObject {
   override readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
   readonly problems: (text: string) => readonly string[]
@@ -83,7 +83,7 @@ export const formatFunctions: FunctionTable = {
 }
 
 /** A semantic version. */
-export class CelSemver extends CelObject {
+class CelSemver extends CelObject {
   override readonly typeName = 'kubernetes.Semver'
   readonly parts: readonly [bigint, bigint, bigint]
   readonly prerelease: string

@@ -6,7 +6,7 @@ import { CelObject, type CelValue } from '../values.ts'
 import { type CelFunction, celFunction, type FunctionTable } from './cel-function.ts'
 
 /** An IP address. */
-export class CelIp extends CelObject {
+class CelIp extends CelObject {
   override readonly typeName = 'net.IP'
   readonly text: string
   readonly bytes: readonly number[]
@@ -28,7 +28,7 @@ export class CelIp extends CelObject {
 }
 
 /** A network: an address and its prefix length. */
-export class CelCidr extends CelObject {
+class CelCidr extends CelObject {
   override readonly typeName = 'net.CIDR'
   readonly ip: CelIp
   readonly prefix: number
@@ -50,7 +50,7 @@ export class CelCidr extends CelObject {
 }
 
 /** An absolute URL or path, as in an HTTP request line. */
-export class CelUrl extends CelObject {
+class CelUrl extends CelObject {
   override readonly typeName = 'kubernetes.URL'
   readonly url: URL
   readonly text: string

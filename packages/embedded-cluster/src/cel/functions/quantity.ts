@@ -33,7 +33,7 @@ export class CelQuantity extends CelObject {
 }
 
 /** Parses a quantity; `undefined` when the text is not a quantity. */
-export function parseQuantity(text: string): CelQuantity | undefined {
+function parseQuantity(text: string): CelQuantity | undefined {
   if (text.length > MAX_LENGTH) return undefined
   const match = pattern.exec(text)
   if (match === null) return undefined

@@ -156,7 +156,7 @@ function hasReason(condition: Condition | undefined, reason: string): boolean {
 }
 
 /** A Progressing condition with status True. */
-export function progressing(reason: string, message: string): Condition {
+function progressing(reason: string, message: string): Condition {
   return { type: 'Progressing', status: 'True', reason, message }
 }
 

@@ -5,7 +5,7 @@ import type { NodeSelectorTerm, PodSpec, Toleration } from '../kinds/pods.ts'
 import { satisfies, selects } from '../selectors.ts'
 
 /** Whether one of the terms matches; a term without requirements matches nothing. */
-export function matchesNodeTerms(terms: readonly NodeSelectorTerm[], node: Node): boolean {
+function matchesNodeTerms(terms: readonly NodeSelectorTerm[], node: Node): boolean {
   const labels = node.metadata.labels ?? {}
   const fields: Labels = { 'metadata.name': node.metadata.name }
   return terms.some(({ matchExpressions = [], matchFields = [] }) => {
@@ -25,7 +25,7 @@ export function matchesNode(spec: PodSpec, node: Node): boolean {
 }
 
 /** Whether one of the tolerations covers the taint. */
-export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
+function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
   return tolerations?.some((toleration) => covers(toleration, taint)) ?? false
 }
 

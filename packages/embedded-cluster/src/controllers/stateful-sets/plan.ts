@@ -23,7 +23,7 @@ export type Action =
   | { readonly delete: Pod; readonly ordinal: number; readonly because: 'ended' | 'surplus' | 'outdated' }
 
 /** The desired ordinals, lowest first. */
-export function wantedOrdinals(set: StatefulSet): number[] {
+function wantedOrdinals(set: StatefulSet): number[] {
   const start = set.spec.ordinals?.start ?? 0
   return Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => start + index)
 }

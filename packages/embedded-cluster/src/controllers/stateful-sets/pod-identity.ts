@@ -6,10 +6,10 @@ import { podFromTemplate } from '../pod-creation.ts'
 import { templateOf } from '../revision-history.ts'
 
 /** The label with the revision of a pod. */
-export const REVISION_LABEL = 'controller-revision-hash'
+const REVISION_LABEL = 'controller-revision-hash'
 
 /** The name of the set's pod with that ordinal. */
-export function podName(set: StatefulSet, ordinal: number): string {
+function podName(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`
 }
 
@@ -22,7 +22,7 @@ export function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
 }
 
 /** The name of the claim for one template and pod. */
-export function claimName(set: StatefulSet, template: string, ordinal: number): string {
+function claimName(set: StatefulSet, template: string, ordinal: number): string {
   return `${template}-${podName(set, ordinal)}`
 }
 

@@ -16,7 +16,7 @@ export interface Reply extends RawResponse {
 }
 
 /** Media types of patches. */
-export const MERGE = 'application/merge-patch+json'
+const MERGE = 'application/merge-patch+json'
 export const STRATEGIC = 'application/strategic-merge-patch+json'
 
 /** Plain requests to the cluster of this run. */

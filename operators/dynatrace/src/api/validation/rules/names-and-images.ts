@@ -7,7 +7,7 @@ import { selectorExcess, selectorProblems } from '../label-selector-problems.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** What a name may be when Services are called after it. */
-export const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const DNS_1035 = new RegExp(`^${DNS_1035_LABEL}$`)
 
 /** Whether a text fits as the name of a Service. */

@@ -7,7 +7,7 @@ import { type ApiToken, requireScope } from '../tenant/api-tokens.ts'
 import type { TenantState } from '../tenant/tenant-state.ts'
 
 /** The API token of a call. *Errors*: {@link Refusal} 401. */
-export function authenticate(call: Call): { readonly tenant: TenantState; readonly token: ApiToken } {
+function authenticate(call: Call): { readonly tenant: TenantState; readonly token: ApiToken } {
   const { tenant, credentials } = call
   if (tenant === undefined) throw new Refusal(404, 'There is no such environment.')
   if (credentials?.scheme !== 'api-token' || credentials.value === '') {

@@ -79,7 +79,7 @@ export function requireScope(token: ApiToken, ...anyOf: readonly string[]): void
 }
 
 /** What a token without the scopes is told. */
-export function missingScope(anyOf: readonly string[]): Refusal {
+function missingScope(anyOf: readonly string[]): Refusal {
   return new Refusal(403, `Token is missing required scope. Use one of: ${anyOf.join(', ')}`)
 }
 

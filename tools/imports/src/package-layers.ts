@@ -1,0 +1,49 @@
+/** Which packages may import which. Everything points down; nothing in packages knows an operator. */
+import type { Import } from './import-graph.ts'
+
+/** By folder: the packages that it may import. */
+export type Layers = Readonly<Record<string, readonly string[]>>
+
+const CLUSTER = ['kube', 'patterns']
+const OUTSIDE = ['archives', 'http', 'oci']
+const OPERATOR = ['cli', 'crd', 'runtime', ...CLUSTER]
+
+/** The layers of this repository. */
+const LAYERS: Layers = {
+  'packages/archives': [],
+  'packages/kube': [],
+  'packages/patterns': [],
+  // A server that shared code with its clients could share their mistakes; patterns are a language, not a client.
+  'packages/embedded-cluster': ['patterns'],
+  'packages/http': ['kube'],
+  'packages/oci': ['archives', 'http', 'kube'],
+  'packages/helm': ['http', 'kube', 'oci'],
+  'packages/crd': CLUSTER,
+  'packages/runtime': CLUSTER,
+  'packages/cli': ['crd', 'runtime', ...CLUSTER],
+  'packages/simulation': ['crd', 'embedded-cluster', 'runtime', ...CLUSTER],
+  'operators/webapp': [...OPERATOR, 'oci'],
+  'operators/collector': [...OPERATOR, 'helm'],
+  // `plan` rehearses on an embedded cluster.
+  'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'embedded-cluster'],
+}
+
+/** A sentence for every import that the layers do not allow. */
+export function layerProblems(imports: readonly Import[], layers: Layers = LAYERS): readonly string[] {
+  return imports.flatMap(({ from, to }) => {
+    const [folder = ''] = /^[^/]+\/[^/]+/.exec(from) ?? []
+    const [, imported] = /^@reeve\/([^/]+)/.exec(to) ?? []
+    const allowed = layers[folder]
+    if (allowed === undefined) return [`${folder} has no layer: add it to package-layers.ts`]
+    if (imported === undefined) return to.startsWith('.') || isInside(to, folder) ? [] : outside(from, to)
+    return allowed.includes(imported) ? [] : [`${from} imports @reeve/${imported}, which ${folder} must not know`]
+  })
+}
+
+function isInside(to: string, folder: string): boolean {
+  return !/^(?:packages|operators|tools|bench)\//.test(to) || to.startsWith(`${folder}/`)
+}
+
+function outside(from: string, to: string): readonly string[] {
+  return [`${from} imports ${to}: import the package by its name`]
+}
