@@ -15,6 +15,7 @@ import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
 import { environmentObjects, OAUTH_CLIENT, TENANT, TRUST } from './dynatrace-environment.ts'
 import { colourOf, type Narrated, type Told } from './narrator.ts'
+import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const NAMESPACE = 'dynatrace'
@@ -42,7 +43,8 @@ export const dynatraceScene: Scene = {
   open: openDynatraceScene,
 }
 
-async function openDynatraceScene({ client, logger }: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+  const { client, logger } = stage
   // Nothing is written or read in other versions here, and so nothing has to be converted.
   for (const { spec, ...manifest } of crdManifests(NAMESPACE)) {
     await applyCrd(client, { ...manifest, spec: { ...spec, conversion: { strategy: 'None' } } }, signal)
@@ -51,8 +53,11 @@ async function openDynatraceScene({ client, logger }: SceneStage, signal: AbortS
   await using started = new AsyncDisposableStack()
   const environment = started.use(await startEnvironmentSimulator({ tenants: [{ id: TENANT }] }))
   await prepare(client, environment, signal)
+  const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE }
+  const account = await connectAsOperator(stage, chart, signal)
+  started.defer(() => account.close())
   const { manager } = createDynatraceOperator({
-    client,
+    client: account,
     logger,
     namespace: NAMESPACE,
     clusterId: await clusterIdOf(client, { signal }),

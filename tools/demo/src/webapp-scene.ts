@@ -20,6 +20,7 @@ import {
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
 import { colourOf, type Narrated, type Told } from './narrator.ts'
+import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const CONFIGURATION = 'webapp-operator'
@@ -53,10 +54,13 @@ export const webAppScene: Scene = {
   open: openWebAppScene,
 }
 
-async function openWebAppScene({ client, logger }: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+async function openWebAppScene(stage: SceneStage, signal: AbortSignal): Promise<OpenScene> {
+  const { client, logger } = stage
   await applyCrd(client, crdManifest(WebAppCrd), signal)
+  const chart = { operator: 'webapp', release: CONFIGURATION, namespace: NAMESPACE }
+  const account = await connectAsOperator(stage, chart, signal)
   const operator = createWebAppOperator({
-    client,
+    client: account,
     logger,
     webhook: {
       address: { host: '127.0.0.1', port: 0 },
@@ -82,7 +86,7 @@ async function openWebAppScene({ client, logger }: SceneStage, signal: AbortSign
       )
       return `WebApp ${key.name} is ${status?.phase ?? 'unknown'}: ${messages.join('; ')}`
     },
-    [Symbol.asyncDispose]: async () => undefined,
+    [Symbol.asyncDispose]: () => account.close(),
   }
 }
 

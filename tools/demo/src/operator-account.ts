@@ -1,0 +1,93 @@
+/** Lets an operator of the demo act as the ServiceAccount of its chart, with the rights that the chart gives it. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { findClientBinary } from '@reeve/client-binaries'
+import {
+  type CredentialSource,
+  type Credentials,
+  createClient,
+  type KubeClient,
+  loadConfig,
+  type UnknownObject,
+} from '@reeve/kube'
+import { parseYamlDocuments } from '@reeve/kube/yaml'
+import { FIELD_MANAGER } from './apply-crd.ts'
+import type { SceneStage } from './scene.ts'
+
+/** The chart of an operator, and how it would be installed. */
+export interface OperatorChart {
+  /** The name of its folder below `operators`. */
+  readonly operator: string
+  /** Also the name of the ServiceAccount. */
+  readonly release: string
+  readonly namespace: string
+}
+
+/** What gives an account its rights; the rest of a chart is for operators that run in the cluster. */
+const ACCESS_KINDS = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'])
+
+/**
+ * A client for the operator, to be closed by the caller.
+ *
+ * On a cluster of the demo's own it has the token of the ServiceAccount. On your cluster, where the demo should leave no
+ * roles behind, and without helm to render the chart, it has your rights.
+ *
+ * @example
+ * const client = await connectAsOperator(stage, { operator: 'webapp', release: 'webapp-operator', namespace }, signal)
+ */
+export async function connectAsOperator(
+  { client, logger, kubeconfigPath }: SceneStage,
+  chart: OperatorChart,
+  signal: AbortSignal,
+): Promise<KubeClient> {
+  const config = await loadConfig(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath })
+  const helm = kubeconfigPath === undefined ? undefined : await findClientBinary('helm')
+  if (helm === undefined) {
+    logger.warn({ operator: chart.operator }, 'the operator has the rights of the demo, not those of its chart')
+    return createClient({ config, fieldManager: chart.release })
+  }
+  for (const object of await accessObjects(helm, chart, signal)) {
+    const options = { fieldManager: FIELD_MANAGER, force: true, signal }
+    await client.apply(await client.resourceFor(object, { signal }), object, options)
+  }
+  return createClient({ config: { ...config, credentials: accountTokens(client, chart) }, fieldManager: chart.release })
+}
+
+async function accessObjects(
+  helm: string,
+  { operator, release, namespace }: OperatorChart,
+  signal: AbortSignal,
+): Promise<readonly UnknownObject[]> {
+  const folder = fileURLToPath(new URL(`../../../operators/${operator}/chart`, import.meta.url))
+  const args = ['template', release, folder, '--namespace', namespace]
+  const { stdout } = await promisify(execFile)(helm, args, { maxBuffer: 32 * 1024 * 1024, signal })
+  return parseYamlDocuments(stdout).flatMap((document) => {
+    // The charts are checked by the tests of their operators.
+    const object = document.toJS() as UnknownObject | null
+    return object !== null && ACCESS_KINDS.has(object.kind) ? [object] : []
+  })
+}
+
+/** Tokens last for an hour; the demo may run for longer. */
+function accountTokens(client: KubeClient, { release, namespace }: OperatorChart): CredentialSource {
+  let current: Promise<Credentials> | undefined
+  const request = async (): Promise<Credentials> => {
+    const { status } = await client.raw<{ readonly status: { readonly token: string } }>({
+      method: 'POST',
+      path: `/api/v1/namespaces/${namespace}/serviceaccounts/${release}/token`,
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    })
+    return { authorization: `Bearer ${status.token}` }
+  }
+  return {
+    get: () => {
+      current ??= request()
+      return current
+    },
+    renew: () => {
+      current = request()
+      return current
+    },
+  }
+}
