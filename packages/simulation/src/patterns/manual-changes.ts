@@ -22,10 +22,10 @@ export const manualChanges: Pattern = {
     const created = new Set(world.log.countByObject('create').keys())
     return baseline.snapshots.flatMap((snapshot, step) => {
       const { name: stepName = '', irreplaceable = [] } = scenario.steps[step] ?? {}
-      return [...snapshot.keys()]
-        .filter((id) => created.has(id) && !irreplaceable.includes(id))
-        .flatMap((id) =>
-          changesOf(operator.monkeyEdits ?? [], id).map(({ name, act }) =>
+      return [...snapshot]
+        .filter(([id]) => created.has(id) && !irreplaceable.includes(id))
+        .flatMap(([id, object]) =>
+          changesOf(operator.monkeyEdits ?? [], id, object).map(({ name, act }) =>
             pointOf(context, {
               label: `after the step "${stepName}" somebody ${name} ${id}`,
               shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
@@ -43,11 +43,12 @@ export const manualChanges: Pattern = {
   },
 }
 
-function changesOf(edits: readonly Edit[], id: string): readonly Change[] {
+function changesOf(edits: readonly Edit[], id: string, object: PlainObject): readonly Change[] {
+  const { labels } = object.metadata as { readonly labels?: unknown }
   const own = edits.filter(({ resource }) => id.startsWith(`${resource} `))
   return [
     { name: 'deletes', act: remove },
-    { name: 'removes a label from', act: removeLabel },
+    ...(labels === undefined ? [] : [{ name: 'removes a label from', act: removeLabel }]),
     ...own.map(({ patch }) => ({
       name: `writes ${JSON.stringify(patch)} into`,
       act: (world: World, target: Target) => edit(world, target, patch),
