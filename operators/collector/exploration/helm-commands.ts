@@ -34,6 +34,20 @@ export interface Deployment {
   readonly description: string
 }
 
+/** What would be made; nothing is. */
+export async function render({ process, release }: HelmCommand, { values, ...marks }: Deployment): Promise<Release> {
+  return process.step('render', async () => ({
+    ...release,
+    ...marks,
+    revision: 1,
+    status: 'pending-install',
+    chart: SAMPLE_CHART,
+    values,
+    manifest: write(renderSample(release, values)),
+    hooks: [],
+  }))
+}
+
 /** Pending record, objects, deployed record. */
 export async function install(command: HelmCommand, { values, labels, description }: Deployment): Promise<Release> {
   const { releases, release } = command

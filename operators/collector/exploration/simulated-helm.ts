@@ -2,6 +2,7 @@
 import {
   type ChangeOptions,
   type DeployOptions,
+  type DryRunOptions,
   type HelmBinary,
   HelmError,
   HelmFailedError,
@@ -15,7 +16,7 @@ import {
 import { type Clock, isInvalid } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
 import type { ReleaseCommands } from '../src/reconcile/collector-context.ts'
-import { type Deployment, type HelmCommand, install, rollback, uninstall, upgrade } from './helm-commands.ts'
+import { type Deployment, type HelmCommand, install, render, rollback, uninstall, upgrade } from './helm-commands.ts'
 import { HelmProcess } from './helm-process.ts'
 import type { ReleaseStore } from './release-store.ts'
 
@@ -42,6 +43,17 @@ export class SimulatedHelm implements ReleaseCommands {
   constructor(world: HelmSurroundings, options: SimulatedHelmOptions = {}) {
     this.#world = world
     this.#options = options
+  }
+
+  async render(release: ReleaseKey, _chart: unknown, options: DryRunOptions): Promise<Release> {
+    const { operation, ...deploy } = options
+    return this.#run(`${operation} --dry-run`, release, options, (command) =>
+      render(command, deployment('Dry run complete', deploy)),
+    )
+  }
+
+  async crds(): Promise<readonly []> {
+    return []
   }
 
   install(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {

@@ -56,6 +56,13 @@ const settings = Type.Object({
       { description: 'What the namespaces get that are created for Collectors of administrators.' },
     ),
   ),
+  allowedKinds: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9]*([.][-.a-z0-9]+)?$' }), {
+      description:
+        'Kinds that charts may render outside of the namespace of the release or for the whole cluster, such as ' +
+        'PriorityClass.scheduling.k8s.io. The account still needs the rights.',
+    }),
+  ),
   protectedNamespaces: Type.Optional(
     Type.Array(Type.String({ pattern: '^[a-z0-9][-a-z0-9]*\\*?$' }), {
       description: 'Namespaces that no Collector may target, besides kube-*; a name that ends in * is a prefix.',

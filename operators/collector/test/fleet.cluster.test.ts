@@ -4,7 +4,7 @@ import { Deployments } from '@reeve/kube'
 import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Collector } from '../src/index.ts'
-import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
+import { helmPath, isDryRun, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
 
 const COUNT = Number(process.env.REEVE_COLLECTORS ?? 12)
@@ -29,7 +29,7 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
   afterAll(() => stage?.close())
 
   test(
-    `come up with one helm each, and helm agrees with what they say of themselves (${COUNT} of them)`,
+    `come up with two helm processes each, one of which only looks, and helm agrees with what they say of themselves (${COUNT} of them)`,
     async () => {
       // Two of each tenant: the instance tells them apart.
       const written = Array.from({ length: COUNT }, (_, index) => ({
@@ -46,7 +46,8 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
       )
       const found: Collector[] = []
       for (const { name } of written) found.push(await stage.untilPhase(name, 'Available', 1))
-      expect(operator.commands.map(([verb]) => verb)).toEqual(Array(COUNT).fill('install'))
+      expect(operator.commands.map(([verb]) => verb)).toEqual(Array(2 * COUNT).fill('install'))
+      expect(operator.commands.filter(isDryRun)).toHaveLength(COUNT)
 
       const releases = (await stage.helm.list()).filter(({ namespace }) =>
         found.some(({ status }) => status?.namespace === namespace),
@@ -68,7 +69,7 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
         expect(valuesDigest(values)).toBe(found[index]?.status?.valuesDigest)
         expect((await stage.client.get(Deployments, release)).status?.availableReplicas ?? 0).toBe(index % 3)
       }
-      expect(operator.commands).toHaveLength(COUNT)
+      expect(operator.commands).toHaveLength(2 * COUNT)
       const text = await metrics.expose()
       expect(text).toContain(`collector_releases{state="Available"} ${COUNT}`)
       expect(text).toContain(`collector_action_duration_seconds_count{action="install",outcome="success"} ${COUNT}`)

@@ -48,6 +48,9 @@ function start(work: (...args: Parameters<typeof install>) => Promise<Release>):
   }
   stage.run({
     binary: { path: '/bin/helm', version: '4.1.0', major: 4 },
+    // Nobody reads more of it, and it changes nothing.
+    render: async () => ({ manifest: JSON.stringify(MANIFEST), hooks: [] }) as unknown as Release,
+    crds: async () => [],
     install: command('install'),
     upgrade: command('upgrade'),
     rollback: async () => void commands.push('rollback'),

@@ -103,6 +103,8 @@ test('a deletion that fails says why, still tells what runs, and goes on when it
   const helm = stage.helm()
   stage.run({
     binary: helm.binary,
+    render: (...args) => helm.render(...args),
+    crds: () => helm.crds(),
     install: (...args) => helm.install(...args),
     upgrade: (...args) => helm.upgrade(...args),
     rollback: (...args) => helm.rollback(...args),

@@ -13,9 +13,12 @@ const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 const name = (description: string) =>
   Type.String({ minLength: 1, maxLength: 253, description: `${description} Lower-case letters, digits, - and dots.` })
 
+const secretName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$', description })
+
 const configurationFrom = Type.Object(
   {
-    secretName: name('The Secret, in the namespace of the Collector.'),
+    secretName: secretName('The Secret, in the namespace of the Collector.'),
     key: Type.String({ minLength: 1, default: 'values.yaml', description: 'Its key; holds YAML, not Base64 of YAML.' }),
   },
   { description: 'Values from a Secret, laid over those of configuration: for passwords and the like.' },
@@ -37,7 +40,9 @@ const chart = Type.Object(
       }),
     ),
     credentialsSecretName: Type.Optional(
-      name('A Secret in the namespace of the Collector with username and password, token, ca.crt, tls.crt, tls.key.'),
+      secretName(
+        'A Secret in the namespace of the Collector with username and password, token, ca.crt, tls.crt, tls.key.',
+      ),
     ),
   },
   { description: 'Where the chart comes from, instead of the source of the cluster. The operator has to allow it.' },

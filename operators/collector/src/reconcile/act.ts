@@ -1,5 +1,5 @@
 /** Carries decisions out. */
-import type { ReleaseKey } from '@reeve/helm'
+import type { DryRunOptions, ReleaseKey } from '@reeve/helm'
 import { objectKey, type ServiceAccountKey, type Stored } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
@@ -7,11 +7,14 @@ import { type Revision, revisionMarks } from '../decision/revision-marks.ts'
 import type { HelmAction } from '../metrics.ts'
 import { formatRelease } from '../release-key.ts'
 import { accountOf, as } from '../tenancy/service-account.ts'
+import { checkObjects } from './check-objects.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { ensureNamespace } from './ensure-namespace.ts'
 import { liveHistory } from './releases.ts'
 import { removeStrays } from './stray-objects.ts'
+
+const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
 
 /** What is done to a release of a Collector. */
 export interface Task {
@@ -51,9 +54,13 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
   switch (decision.action) {
     case 'install':
       await ensureNamespace(collector, release.namespace, context)
-      await timed('install', context, () => helm.install(release, desired.chart, deploy))
+      await checkRendered('install', task, deploy, context)
+      await timed('install', context, () =>
+        helm.install(release, desired.chart, { ...deploy, skipCrds: !mayHaveCrds(context) }),
+      )
       return say('Installed', `installed ${what}`)
     case 'upgrade':
+      await checkRendered('upgrade', task, deploy, context)
       await timed('upgrade', context, () => helm.upgrade(release, desired.chart, { ...deploy, ...conflicts }))
       return say('Upgraded', `upgraded ${what}: ${REASONS[decision.why]}`)
     case 'rollback':
@@ -88,6 +95,38 @@ export async function uninstall(
   await removeStrays(await liveHistory(release, context), { client, signal, ...identity })
   await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, ...identity }))
   request.events.record(collector, { reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+}
+
+/**
+ * Renders the release as it is about to be made, and refuses what leaves its namespace.
+ *
+ * *Errors*: `ObjectsNotAllowedError`, and those of Helm.
+ */
+async function checkRendered(
+  operation: 'install' | 'upgrade',
+  { release, desired }: Task,
+  deploy: Omit<DryRunOptions, 'operation'>,
+  context: CollectorContext,
+): Promise<void> {
+  const { helm, request, settings } = context
+  const { client, signal } = request
+  const { manifest, hooks } = await request.stage('render', () =>
+    helm.render(release, desired.chart, { ...deploy, operation }),
+  )
+  const crds = operation === 'install' ? await helm.crds(desired.chart) : []
+  await checkObjects(
+    [
+      { kind: 'manifest', text: manifest },
+      ...hooks.map((text) => ({ kind: 'hook', text }) as const),
+      ...crds.map(({ text }) => ({ kind: 'crds folder', text }) as const),
+    ],
+    { release, allowedKinds: settings.allowedKinds ?? [], client, options: { signal } },
+  )
+}
+
+/** Whether charts may bring custom resource definitions; otherwise Helm is told to leave them out in any case. */
+function mayHaveCrds({ settings }: CollectorContext): boolean {
+  return settings.allowedKinds?.includes(CRD_KIND) ?? false
 }
 
 /** Whom everything about a release of a Collector is done as. */

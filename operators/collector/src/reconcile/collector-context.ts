@@ -7,8 +7,11 @@ import type { CollectorSettings } from '../settings.ts'
 import type { TenancyRules } from '../tenancy/target-namespace.ts'
 import type { ReleaseInspector } from './inspect-release.ts'
 
-/** What the operator uses of Helm: the commands that change releases. It reads their records itself. */
-export type ReleaseCommands = Pick<HelmDriver, 'binary' | 'install' | 'upgrade' | 'rollback' | 'uninstall' | 'recover'>
+/** What the operator uses of Helm: the commands that change releases, and what they would do. It reads their records itself. */
+export type ReleaseCommands = Pick<
+  HelmDriver,
+  'binary' | 'render' | 'crds' | 'install' | 'upgrade' | 'rollback' | 'uninstall' | 'recover'
+>
 
 /** What the operator brings along. */
 export interface CollectorParts {

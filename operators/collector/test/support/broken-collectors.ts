@@ -14,6 +14,8 @@ export const neverRecovers: OperatorUnderTest<HelmWorld> = {
   ...exploreCollectors({
     wrap: (helm) => ({
       binary: helm.binary,
+      render: (release, chart, options) => helm.render(release, chart, options),
+      crds: (chart) => helm.crds(chart),
       install: (release, chart, options) => helm.install(release, chart, options),
       upgrade: (release, chart, options) => helm.upgrade(release, chart, options),
       rollback: (release, revision, options) => helm.rollback(release, revision, options),

@@ -46,7 +46,7 @@ export interface RunningOperator extends Pick<CollectorOperator, 'webhook' | 'ce
 }
 
 /** What of an operator a test may choose. */
-export interface StartOptions extends Partial<Omit<CollectorOperatorOptions, 'client' | 'helm' | 'namespace'>> {
+export interface StartOptions extends Partial<Omit<CollectorOperatorOptions, 'client' | 'helm'>> {
   /** Told of every helm process before it starts. */
   readonly onProcess?: (request: ProcessRequest, stop: () => void) => void
   /** How to reach the cluster. @default as the administrator */
@@ -73,6 +73,11 @@ export interface Stage {
   untilPhase(name: string, phase: Phase, revision?: number): Promise<Collector>
   until(condition: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
+}
+
+/** Whether a helm command only looks at what it would do. */
+export function isDryRun(args: readonly string[]): boolean {
+  return args.includes('--dry-run=server')
 }
 
 /** Settings that give the accounts of created namespaces everything in there. */

@@ -1,0 +1,237 @@
+/**
+ * A user who may only write Collectors in one namespace tries to get further, with RBAC on and the operator under the
+ * account and the rights of its own chart.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { manifestObjects, readReleases } from '@reeve/helm'
+import {
+  type ClusterConfig,
+  ClusterRoleBindings,
+  ConfigMaps,
+  isNotFound,
+  loadConfig,
+  Secrets,
+  type UnknownObject,
+} from '@reeve/kube'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Collectors } from '../src/index.ts'
+import { type CollectorParts, collectorOf, configuration } from '../src/testing/collector.ts'
+import { helmPath, type Stage, setStage } from './support/stage.ts'
+import { condition } from './support/tenants.ts'
+
+const CHART = fileURLToPath(new URL('../chart', import.meta.url))
+const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+
+/** Renders any object that its values hold, as a chart does that does not quote. */
+const INJECTABLE = '{{ .Values.raw }}\n'
+const LOOKUP = `apiVersion: v1
+kind: ConfigMap
+metadata: { name: {{ .Release.Name | quote }} }
+data: { found: {{ lookup "v1" "Secret" (.Values.in | default "") "" | toJson | quote }} }
+`
+const job = (metadata: string) => `apiVersion: batch/v1
+kind: Job
+metadata: ${metadata}
+spec: {template: {spec: {hostPID: true, restartPolicy: Never, containers: [{name: a, image: a}]}}}
+`
+const CRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: pwns.example.org}
+`
+
+describe.skipIf(helmPath === undefined)('a user who may write Collectors only (skipped without helm)', () => {
+  let stage: Stage
+  let team: string
+  let victim: string
+  const run = randomBytes(3).toString('hex')
+  const name = `collectors-${run}`
+
+  async function operatorAccount(): Promise<ClusterConfig> {
+    const path = `/api/v1/namespaces/${stage.namespace}/serviceaccounts/${name}/token`
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+    const { status } = await stage.client.raw<{ status: { token: string } }>({ method: 'POST', path, body })
+    const credentials = { get: async () => ({ authorization: `Bearer ${status.token}` }), renew: async () => undefined }
+    return { ...(await loadConfig({ kubeconfig: stage.cluster.kubeconfigPath })), credentials }
+  }
+
+  async function chart(chartName: string, files: Readonly<Record<string, string>>): Promise<void> {
+    const metadata = `apiVersion: v2\nname: ${chartName}\nversion: 1.0.0\n`
+    for (const [path, text] of Object.entries({ 'Chart.yaml': metadata, ...files })) {
+      await mkdir(dirname(join(stage.charts, chartName, path)), { recursive: true })
+      await writeFile(join(stage.charts, chartName, path), text)
+    }
+  }
+
+  beforeAll(async () => {
+    stage = await setStage()
+    team = await stage.cluster.createNamespace()
+    victim = await stage.cluster.createNamespace()
+    const release = { namespace: stage.namespace, name }
+    const values = { settings: { clusters: {}, serviceAccounts: ['mighty'] } }
+    const rendered = manifestObjects(await stage.helm.template(release, { path: CHART }, { values }))
+    for (const object of rendered.filter(({ kind }) => RBAC.has(kind))) {
+      const resource = await stage.client.resourceFor(object)
+      await stage.client.apply<UnknownObject>(resource, object, { force: true, fieldManager: 'test' })
+      if (!resource.namespaced) {
+        stage.cluster.removeAtClose(`/apis/${object.apiVersion}/${resource.plural}/${object.metadata.name}`)
+      }
+    }
+    // The account of the team may do in its namespace what a collector needs, and no more.
+    await stage.grantAccount(team, `${name}-tenant`)
+    // Another one may do everything everywhere, as no account of a tenant should.
+    await stage.client.create(ClusterRoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `mighty-${run}` },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'ServiceAccount', namespace: team, name: 'mighty' }],
+    })
+    stage.cluster.removeAtClose(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/mighty-${run}`)
+    await stage.client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: victim, name: 'treasure' },
+      stringData: { key: 'open-sesame' },
+    })
+    await chart('injectable', { 'templates/a.yaml': INJECTABLE })
+    await chart('curious', { 'templates/a.yaml': LOOKUP })
+    await chart('with-crds', { 'crds/pwn.yaml': CRD, 'crds/job.yaml': job('{name: pwn, namespace: kube-system}') })
+    const dependencies = 'dependencies: [{name: evil, version: 1.0.0, repository: "file:///etc"}]\n'
+    await chart('dependent', { 'Chart.yaml': `apiVersion: v2\nname: dependent\nversion: 1.0.0\n${dependencies}` })
+    await stage.startOperator({
+      config: await operatorAccount(),
+      // Where Collectors are looked after: the stage's own namespace is the operator's here.
+      namespace: team,
+      operatorNamespace: stage.namespace,
+      adminNamespaces: [stage.namespace],
+      settings: {
+        clusters: { development: { type: 'directory', location: stage.charts } },
+        serviceAccounts: ['mighty'],
+      },
+    })
+  })
+  afterAll(() => stage?.close())
+
+  let count = 0
+  /** Writes a Collector in the team's namespace and returns what becomes of it. */
+  async function attempt(parts: CollectorParts): Promise<{ reason: string; message: string }> {
+    const key = { namespace: team, name: `attack-${count++}` }
+    const { metadata: _builders, ...collector } = collectorOf({
+      ...parts,
+      tenant: { reference: team, instance: `i${count}`, ...parts.tenant },
+    })
+    await stage.client.create(Collectors, { ...collector, metadata: key })
+    let found = { reason: '', message: '' }
+    await stage.until(async () => {
+      const degraded = condition(await stage.client.get(Collectors, key), 'Degraded')
+      found = { reason: degraded?.reason ?? '', message: degraded?.message ?? '' }
+      // A real API server learns of rights a moment after they are given.
+      return degraded !== undefined && !found.message.includes('cannot impersonate')
+    })
+    await stage.client.delete(Collectors, key)
+    await stage.until(() => stage.client.get(Collectors, key).then(() => false, isNotFound))
+    return found
+  }
+  const raw = (text: string) => ({
+    collector: { name: 'injectable', configuration: configuration(JSON.stringify({ raw: text })) },
+  })
+
+  test.each([
+    [
+      'an object in kube-system',
+      job('{name: pwn, namespace: kube-system}'),
+      'Job kube-system/pwn, in another namespace',
+    ],
+    [
+      'a hook in kube-system',
+      job('{name: h, namespace: kube-system, annotations: {helm.sh/hook: pre-install}}'),
+      'Job kube-system/h, in another namespace (in a hook)',
+    ],
+    [
+      'an object of the cluster',
+      'apiVersion: v1\nkind: Namespace\nmetadata: {name: pwn}\n',
+      'Namespace pwn, which belongs to the whole cluster',
+    ],
+    ['a namespace that is given twice', job('{name: t, namespace: TEAM, namespace: kube-system}'), 'Job kube-system/t'],
+    ['a namespace that is merged in', job('{name: m, <<: {namespace: kube-system}}'), 'cannot be checked'],
+  ])('cannot add %s to a manifest, and is told which', async (_, text, message) => {
+    const manifest = raw(text.replace('TEAM', team))
+    // The API server refuses what the account may not do, before anything is installed.
+    expect((await attempt(manifest)).reason).toMatch(/^(HelmForbidden|ObjectNotAllowed)$/)
+    // And where an account may do more than it should, the operator refuses.
+    expect(await attempt({ ...manifest, spec: { serviceAccountName: 'mighty' } })).toEqual({
+      reason: 'ObjectNotAllowed',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  test('cannot install into any namespace but that of the team', async () => {
+    for (const reference of [victim, 'default', 'kube-system', stage.namespace, `new-${run}`]) {
+      const found = await attempt({ collector: { name: 'log-collector' }, tenant: { reference } })
+      expect(found.reason).toBe('TargetNotAllowed')
+      expect(await readReleases(stage.client, { namespace: reference, name: 'log-collector-eu1' })).toEqual([])
+    }
+  })
+
+  test('cannot look up Secrets that the account may not read', async () => {
+    for (const values of ['{}', `in: ${victim}`, 'in: kube-system']) {
+      const found = await attempt({ collector: { name: 'curious', configuration: configuration(values) } })
+      expect(found).toEqual({ reason: 'HelmForbidden', message: expect.stringContaining('secrets') })
+      expect(found.message).not.toContain('open-sesame')
+    }
+    await expect(stage.client.get(ConfigMaps, { namespace: team, name: 'curious-i1' })).rejects.toSatisfy(isNotFound)
+  })
+
+  test('cannot act as another account', async () => {
+    const found = await attempt({ collector: { name: 'log-collector' }, spec: { serviceAccountName: 'default' } })
+    expect(found).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('use one of collector') })
+  })
+
+  test('cannot read values or credentials from where the account may not', async () => {
+    const outside = { secretName: `../../${victim}/secrets/treasure`, key: 'key' }
+    const { metadata: _builders, ...collector } = collectorOf({ collector: { configurationFrom: outside } })
+    const metadata = { namespace: team, name: 'outside' }
+    await expect(stage.client.create(Collectors, { ...collector, metadata })).rejects.toThrow(/secretName/)
+    const missing = { secretName: 'treasure', key: 'key' }
+    const found = await attempt({ collector: { name: 'log-collector', configurationFrom: missing } })
+    expect(found).toEqual({
+      reason: 'InvalidConfiguration',
+      message: expect.stringContaining(`Secret treasure in ${team}`),
+    })
+  })
+
+  test.each([
+    [
+      'custom resource definitions, or whatever else is in a crds folder',
+      'with-crds',
+      'ObjectNotAllowed',
+      /Job kube-system\/pwn.*pwns\.example\.org|pwns\.example\.org.*Job kube-system\/pwn/,
+    ],
+    ['dependencies from the disk of the operator', 'dependent', 'HelmChartInvalid', /missing in charts/],
+    ['a name that could be a flag', '-x', 'InvalidSpec', /spec\.collector\.name/],
+  ])('cannot bring %s', async (_, chartName, reason, message) => {
+    const { metadata: _builders, ...collector } = collectorOf({
+      collector: { name: chartName },
+      tenant: { reference: team },
+    })
+    if (chartName.startsWith('-')) {
+      const metadata = { namespace: team, name: 'flag' }
+      await expect(stage.client.create(Collectors, { ...collector, metadata })).rejects.toThrow(/spec\.collector\.name/)
+      return
+    }
+    expect(await attempt({ collector: { name: chartName } })).toEqual({
+      reason,
+      message: expect.stringMatching(message),
+    })
+  })
+
+  test('cannot bring a chart of another source', async () => {
+    for (const url of ['file:///etc/passwd', 'oci://registry.example.com/a', 'https://charts.example.com']) {
+      const found = await attempt({ collector: { name: 'log-collector', chart: { type: 'oci', url } } })
+      expect(found).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('spec.collector.chart') })
+    }
+  })
+})
