@@ -83,9 +83,10 @@ const create = (...parts: string[]) =>
 const edit = (...parts: string[]) => client.patch(Gadgets, key, { type: 'merge', patch: { spec: { parts } } })
 
 /** A view that is as fresh as the server. */
-async function lookNow(): Promise<CacheReader> {
+async function lookNow(readsSecrets = true): Promise<CacheReader> {
   const lists = new Map<Resource, readonly Stored<KubeObject>[]>()
-  for (const resource of [Gadgets, ConfigMaps, Secrets]) lists.set(resource, (await client.listAll(resource)).items)
+  for (const resource of readsSecrets ? [Gadgets, ConfigMaps, Secrets] : [Gadgets, ConfigMaps])
+    lists.set(resource, (await client.listAll(resource)).items)
   const list = <T extends KubeObject>(resource: Resource<T>, options: { labelSelector?: string } = {}) =>
     (lists.get(resource) ?? [])
       .filter(labelMatcher(options.labelSelector ?? ''))
@@ -102,11 +103,8 @@ async function lookNow(): Promise<CacheReader> {
   }
 }
 
-async function reconcile(
-  components: readonly AnyComponent<Gadget>[],
-  options: Partial<ComponentOptions<Gadget>> = {},
-): Promise<ReconcileResult> {
-  const cache = await lookNow()
+/** One engine that remembers what it has seen, as in a controller. */
+function engineFor(components: readonly AnyComponent<Gadget>[], options: Partial<ComponentOptions<Gadget>> = {}) {
   const run = reconcileComponents<Gadget, undefined>({
     resource: Gadgets,
     owned: [ConfigMaps],
@@ -114,22 +112,30 @@ async function reconcile(
     components,
     ...options,
   })
-  const result = await run({
-    key,
-    object: cache.get(Gadgets, key),
-    reasons: [],
-    attempt: 1,
-    reconcileId: 'test',
-    client,
-    cache,
-    logger: silentLogger,
-    clock,
-    signal: new AbortController().signal,
-    events: { record: (_object, occurrence) => void events.push(occurrence) },
-    stage: (_name, part) => part(),
-  })
-  return result ?? {}
+  return async ({ readsSecrets = true } = {}): Promise<ReconcileResult> => {
+    const cache = await lookNow(readsSecrets)
+    const result = await run({
+      key,
+      object: cache.get(Gadgets, key),
+      reasons: [],
+      attempt: 1,
+      reconcileId: 'test',
+      client,
+      cache,
+      logger: silentLogger,
+      clock,
+      signal: new AbortController().signal,
+      events: { record: (_object, occurrence) => void events.push(occurrence) },
+      stage: (_name, part) => part(),
+    })
+    return result ?? {}
+  }
 }
+
+const reconcile = (
+  components: readonly AnyComponent<Gadget>[],
+  options: Partial<ComponentOptions<Gadget>> = {},
+): Promise<ReconcileResult> => engineFor(components, options)()
 
 const configMap = (name: string, data: Record<string, string> = {}) =>
   desired(ConfigMaps, { metadata: { namespace: 'default', name }, data })
@@ -360,6 +366,36 @@ describe('objects in other namespaces', () => {
     await expect(reconcile([part('a', { render: () => [copy('kube-public')] })])).rejects.toThrow(
       'Gadget default/g cannot own Secret kube-public/copy',
     )
+  })
+})
+
+describe('kinds that are read on demand', () => {
+  const onDemand = {
+    kinds: [Secrets],
+    isWanted: ({ spec }: Gadget) => spec.parts.includes('a'),
+    missing: (cause: unknown) => new Error('install Secrets first', { cause }),
+  }
+  const secret = () => desired(Secrets, { metadata: { namespace: 'default', name: 'made' } })
+  const made = async () =>
+    (await client.listAll(Secrets, { namespace: 'default' })).items.some(({ metadata }) => metadata.name === 'made')
+
+  it('are pruned once they are no longer wanted, although that fails at first', async () => {
+    const reconcileAll = engineFor([part('a', { render: () => [secret()] })], { onDemand })
+    await reconcileAll()
+    expect(await made()).toBe(true)
+    await edit('b')
+    cluster.faults.inject({ verb: 'delete', resource: 'secrets' }, { kind: 'status', code: 403 }, { times: 1 })
+    await expect(reconcileAll()).rejects.toThrow()
+    expect(await made()).toBe(true)
+    await reconcileAll()
+    expect(await made()).toBe(false)
+  })
+
+  it('fail only those who render them when the cluster does not serve them', async () => {
+    cluster.faults.inject({ verb: 'list', resource: 'secrets' }, { kind: 'status', code: 404 }, { times: 2 })
+    const reconcileAll = engineFor([part('a', { render: () => [secret()] }), part('b')], { onDemand })
+    await expect(reconcileAll({ readsSecrets: false })).rejects.toThrow('install Secrets first')
+    expect(await names()).toEqual(['b'])
   })
 })
 
