@@ -9,6 +9,7 @@ import type {
   Status,
   Stored,
 } from '@reeve/kube'
+import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Informer } from './informer.ts'
 
 /** Finds the informers that may hold objects of a resource, in whatever version. */
@@ -26,45 +27,35 @@ export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => reado
  * are frozen where they went into a cache.
  */
 export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeClient {
-  const record = <T extends KubeObject>(of: Resource<T>, written: Stored<T>, isDryRun: boolean | undefined) => {
-    if (isDryRun !== true) recordAnswer(informersOf(of), of, written)
-    return written
-  }
-  return {
-    get: (of, key, options) => client.get(of, key, options),
-    list: (of, options) => client.list(of, options),
-    listAll: (of, options) => client.listAll(of, options),
-    watch: (of, options) => client.watch(of, options),
-    create: async (of, object, options) => record(of, await client.create(of, object, options), options?.dryRun),
-    update: async (of, object, options) => record(of, await client.update(of, object, options), options?.dryRun),
-    patch: async (of, key, patch, options) => record(of, await client.patch(of, key, patch, options), options?.dryRun),
-    apply: async (of, object, options) => record(of, await client.apply(of, object, options), options?.dryRun),
-    delete: (of, key, options) => deleteTracked(client, informersOf(of), of, key, options),
-    deleteCollection: (of, options) => client.deleteCollection(of, options),
-    raw: (request) => client.raw(request),
-    resourceFor: (object, options) => client.resourceFor(object, options),
-    close: () => client.close(),
-  }
+  return interceptClient(client, {
+    async around({ verb, resource, key, isWrite, isDryRun }, options, send) {
+      if (!isWrite || isDryRun || resource === undefined || verb === 'deletecollection') return send(options)
+      const informers = informersOf(resource)
+      if (verb === 'delete') return deleteTracked(informers, resource, key as ObjectKey, options, () => send(options))
+      const written = await send(options)
+      // Every other write answers with the object.
+      recordAnswer(informers, resource, written as Stored<KubeObject>)
+      return written
+    },
+  })
 }
 
-async function deleteTracked<T extends KubeObject>(
-  client: KubeClient,
-  informers: readonly Informer<T>[],
-  of: Resource<T>,
+async function deleteTracked<R>(
+  informers: readonly Informer<KubeObject>[],
+  of: Resource<KubeObject>,
   key: ObjectKey,
-  options: DeleteOptions | undefined,
-): Promise<Status | Stored<T>> {
+  options: DeleteOptions,
+  send: () => Promise<R>,
+): Promise<R> {
   const started = informers.map((informer) => ({ informer, start: informer.beginDeletion(key) }))
-  const answer = await client.delete(of, key, options)
-  if (options?.dryRun === true) return answer
-  if (isStillThere(answer)) {
-    recordAnswer(informers, of, answer)
-    return answer
+  const result = await send()
+  // A deletion answers with a Status or the object.
+  const answer = result as Status | Stored<KubeObject>
+  if (isStillThere(answer)) recordAnswer(informers, of, answer)
+  else {
+    for (const { informer, start } of started) informer.recordDeletion(key, start, answer, options.preconditions)
   }
-  for (const { informer, start } of started) {
-    informer.recordDeletion(key, start, answer, options?.preconditions)
-  }
-  return answer
+  return result
 }
 
 function recordAnswer<T extends KubeObject>(
