@@ -15,7 +15,7 @@ describe('openOutbound', () => {
     const url = new URL('https://tenant.example/api')
     await expect(sender.send({ method: 'GET', url, headers: {} })).rejects.toMatchObject({
       code: 'HTTP_CONFIG',
-      message: 'tenant.example: HTTPS_PROXY is not the URL of a proxy; write it as http://user:password@host:port',
+      message: 'tenant.example: HTTPS_PROXY is not a valid proxy URL; write it as http://user:password@host:port',
     })
     await sender.close()
   })

@@ -8,7 +8,7 @@ const outline = (text: string, maxDepth: number) => Buffer.from(outlineJson(Buff
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 describe('JSON within limits', () => {
-  it('is what JSON.parse makes of it', () => {
+  it('equals the result of JSON.parse', () => {
     assert(
       property(json(), (text) => {
         expect(parse(text)).toEqual(JSON.parse(text))
@@ -28,7 +28,7 @@ describe('JSON within limits', () => {
     expect(() => parse('{"a":'.repeat(1_000_000))).toThrow('nested deeper than 1000 levels')
   })
 
-  it('does not count what stands in strings', () => {
+  it('does not count characters in strings', () => {
     const tricky = JSON.stringify({ a: '[[[{{{', '\\"[{': '\\\\', b: '"\\\\"[[[' })
     expect(parse(tricky, { maxDepth: 1, maxNodes: 4 })).toEqual(JSON.parse(tricky))
   })
@@ -52,7 +52,7 @@ describe('JSON within limits', () => {
 })
 
 describe('the outline of a JSON text', () => {
-  it('keeps the upper levels and writes null for what is below', () => {
+  it('keeps the upper levels and replaces lower ones by null', () => {
     expect(outline('{"uid":"1","object":{"a":[{}]},"list":[[]],"n":1}', 1)).toBe(
       '{"uid":"1","object":null,"list":null,"n":1}',
     )
@@ -60,7 +60,7 @@ describe('the outline of a JSON text', () => {
     expect(outline('{"a":"[{"}', 1)).toBe('{"a":"[{"}')
   })
 
-  it('of valid JSON is valid JSON, and no deeper than asked', () => {
+  it('of valid JSON is valid JSON, and no deeper than requested', () => {
     assert(
       property(json(), (text) => {
         expect(() => parse(outline(text, 2), { maxDepth: 2 })).not.toThrow()
@@ -68,7 +68,7 @@ describe('the outline of a JSON text', () => {
     )
   })
 
-  it('of a text that breaks off is not valid JSON either', () => {
+  it('of truncated text is not valid JSON either', () => {
     expect(() => JSON.parse(outline('{"a":[[[', 1))).toThrow(SyntaxError)
   })
 })

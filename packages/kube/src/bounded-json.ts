@@ -1,7 +1,7 @@
-/** Parses JSON from outside within limits that are checked before any value is built. */
+/** Parses untrusted JSON within limits that are checked before any value is built. */
 import { KubeError } from './errors.ts'
 
-/** What a JSON text may hold. */
+/** Limits of a JSON text. */
 export interface JsonLimits {
   /** Levels of objects and lists. @default 1_000 */
   readonly maxDepth?: number
@@ -9,7 +9,7 @@ export interface JsonLimits {
   readonly maxNodes?: number
 }
 
-/** The limits where none are given: far above what people write, far below what exhausts the stack. */
+/** The default limits: far above real objects, far below what exhausts the stack. */
 export const JSON_LIMITS = Object.freeze({ maxDepth: 1_000, maxNodes: 1_000_000 })
 
 /** A JSON text exceeds {@link JsonLimits}. The message names the limit and never quotes the text. */
@@ -21,11 +21,11 @@ export class JsonLimitError extends KubeError {
 /**
  * Parses UTF-8 JSON.
  *
- * *Guarantees*: takes no stack, however deep the text is; memory is bounded by the size and `maxNodes`. A field named
+ * *Guarantees*: uses no stack, however deep the text is; memory is bounded by the size and `maxNodes`. A field named
  * `__proto__` becomes a field and changes no prototype.
  *
- * *Errors*: {@link JsonLimitError} beyond the limits, `SyntaxError` for what is not JSON. The message of the latter
- * quotes the text.
+ * *Errors*: {@link JsonLimitError} beyond the limits, `SyntaxError` for invalid JSON. The message of the latter quotes
+ * the text.
  *
  * @example
  * const review = parseBoundedJson(body, { maxDepth: 100 })
@@ -46,8 +46,8 @@ export function parseBoundedJson(bytes: Uint8Array, limits: JsonLimits = {}): un
 }
 
 /**
- * The text with `null` in place of every object and list below `maxDepth` levels: enough to tell whose text it was that
- * exceeds the limits.
+ * The text with `null` in place of every object and list below `maxDepth` levels: enough to identify the sender of a
+ * text that exceeds the limits.
  *
  * @example
  * outlineJson(Buffer.from('{"uid":"1","object":{"spec":[]}}'), 1) // {"uid":"1","object":null}
@@ -104,7 +104,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   for (let position = start + 1; position < bytes.length; position++) {
     const byte = bytes[position]
     if (byte === QUOTE) return position
-    // Whatever is escaped does not end the string.
+    // An escaped character does not end the string.
     if (byte === BACKSLASH) position++
   }
   return bytes.length

@@ -9,7 +9,7 @@ const messages = (text: string, options?: YamlOptions) => errors(text, options).
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 describe('YAML within limits', () => {
-  it('is what was written', () => {
+  it('is parsed', () => {
     assert(
       property(jsonValue(), (value) => {
         const [document] = parse(stringify(value, { aliasDuplicateObjects: false }))
@@ -20,11 +20,11 @@ describe('YAML within limits', () => {
 
   it.each([
     ['brackets', nested(20_000)],
-    ['brackets that nobody closes', '['.repeat(20_000)],
+    ['unclosed brackets', '['.repeat(20_000)],
     ['dashes', '- '.repeat(20_000)],
     ['question marks', '? '.repeat(20_000)],
     ['maps', Array.from({ length: 2_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
-  ])('nested too deep by %s is an error, and the end', (_name, deep) => {
+  ])('nested too deeply by %s is an error, and the rest is not parsed', (_name, deep) => {
     const [first, second, third] = parse(`a: 1\n---\n${deep}\n--- \nb: 2\n`)
     expect(first?.toJS()).toEqual({ a: 1 })
     expect(second?.errors.map(({ message }) => message)).toEqual(['nested deeper than 256 levels'])
@@ -50,7 +50,7 @@ describe('YAML within limits', () => {
     expect(errors(`- "*a"\n${"- '*a'\n- x*a\n".repeat(1_001)}`)).toEqual([])
   })
 
-  it('names a key that a map has twice, and its line', () => {
+  it('reports a duplicate key and its line', () => {
     const lineCounter = new LineCounter()
     const [error] = errors('a: 1\nb: {c: 1}\na: 2\n', { lineCounter })
     expect(error).toMatchObject({ code: 'DUPLICATE_KEY', message: 'duplicate key "a"' })
@@ -60,7 +60,7 @@ describe('YAML within limits', () => {
     expect(messages('a: 1\na: 2', { uniqueKeys: false })).toEqual([])
   })
 
-  it('looks for duplicate keys among very many in passing', () => {
+  it('finds a duplicate key among very many quickly', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `key-${index}: 1`).join('\n')
     expect(errors(text)).toEqual([])
     expect(messages(`${text}\nkey-7: 2`)).toEqual(['duplicate key "key-7"'])
@@ -73,18 +73,18 @@ describe('YAML within limits', () => {
     expect(document?.toJS()).toMatchObject({ c: { x: 1, z: 2 } })
   })
 
-  it('has keys that are text', () => {
+  it('must have keys that are text', () => {
     expect(messages('? {a: 1}\n: b')).toEqual(['a key must be text'])
     expect(messages(`${'{'.repeat(100)}a: 1${'}: 1'.repeat(100)}`)).toContain('a key must be text')
   })
 
-  it('has no alias inside what it stands for', () => {
-    expect(messages('a: &a [1, *a]')).toEqual(['the alias *a stands inside what it stands for'])
-    expect(messages('a: &a {b: {c: *a}}')).toEqual(['the alias *a stands inside what it stands for'])
+  it('must not have an alias inside its own anchor', () => {
+    expect(messages('a: &a [1, *a]')).toEqual(['the alias *a is inside its own anchor'])
+    expect(messages('a: &a {b: {c: *a}}')).toEqual(['the alias *a is inside its own anchor'])
     expect(messages('a: &a [1]\nb: *a')).toEqual([])
   })
 
-  it('makes fields, not prototypes, of keys named __proto__', () => {
+  it('treats keys named __proto__ as fields, not as prototypes', () => {
     const [document] = parse('__proto__: {isAdmin: true}\na: &a {__proto__: 1}\nb: {<<: *a}', { version: '1.1' })
     const value = document?.toJS() as object
     expect(JSON.stringify(value)).toBe('{"__proto__":{"isAdmin":true},"a":{"__proto__":1},"b":{"__proto__":1}}')

@@ -1,4 +1,4 @@
-/** Parses YAML from outside within limits, in time and memory that grow no faster than the text. */
+/** Parses untrusted YAML within limits, in time and memory linear in its size. */
 import {
   Composer,
   CST,
@@ -19,7 +19,7 @@ import {
   YAMLParseError,
 } from 'yaml'
 
-/** What a YAML text may hold. */
+/** Limits of a YAML text. */
 export interface YamlLimits {
   /** Characters of the whole text. @default 32 Mi */
   readonly maxLength?: number
@@ -29,7 +29,7 @@ export interface YamlLimits {
   readonly maxAliases?: number
 }
 
-/** The limits where none are given. The parser is recursive: at a thousand levels it would exhaust the stack. */
+/** The default limits. The parser is recursive: a thousand levels would exhaust the stack. */
 export const YAML_LIMITS = Object.freeze({ maxLength: 32 * 1024 * 1024, maxDepth: 256, maxAliases: 1_000 })
 
 /** Options of {@link parseYamlDocuments}; those of the parser, and the limits. */
@@ -38,9 +38,9 @@ export interface YamlOptions
     DocumentOptions,
     SchemaOptions,
     YamlLimits {
-  /** Whether a key given twice is an error; otherwise the last one counts. @default true */
+  /** Whether a duplicate key is an error; otherwise the last one is used. @default true */
   readonly uniqueKeys?: boolean
-  /** Learns where lines begin, to tell the line of an error. */
+  /** Records where lines begin, for line numbers in errors. */
   readonly lineCounter?: LineCounter
 }
 
@@ -68,15 +68,15 @@ export function parseYamlDocuments(text: string, options: YamlOptions = {}): rea
     excesses.push(new YAMLParseError([offset, offset + 1], 'RESOURCE_EXHAUSTION', message))
   const documents = [...composer.compose(boundedTokens(text, limits, report, lineCounter))]
   documents.at(-1)?.errors.push(...excesses)
-  // The types of the parser do not say that a composed document has been parsed.
+  // The parser's types do not express that a composed document has been parsed.
   const parsed = documents as readonly Document.Parsed[]
   for (const document of parsed) if (document.errors.length === 0) findContradictions(document, uniqueKeys)
   return parsed
 }
 
 /**
- * Parses until a limit is exceeded, which ends the text with an empty document. It has to be noticed while it happens:
- * the parser, too, uses the stack for every level that it closes.
+ * Parses until a limit is exceeded, which ends the text with an empty document. The limit must be checked while
+ * parsing: the parser itself uses the stack for every level that it closes.
  */
 function* boundedTokens(
   text: string,
@@ -99,7 +99,7 @@ function* boundedTokens(
   for (const lexeme of new Lexer().lex(text)) {
     const { offset, stack } = parser
     if (lexeme === CST.DOCUMENT) aliases = 0
-    // A mark announces scalars, which may begin like an alias.
+    // A tag or anchor precedes scalars, which may begin like an alias.
     if (lexeme.startsWith('*') && previous !== CST.SCALAR && ++aliases > maxAliases) {
       yield end(offset, `more than ${maxAliases} aliases`)
       return
@@ -107,7 +107,7 @@ function* boundedTokens(
     previous = lexeme
     yield* parser.next(lexeme)
     const top = stack.at(-1)
-    // Below the collections stands the document.
+    // The document is below the collections.
     if (stack.length > maxDepth + 1 && top !== undefined && 'items' in top) {
       yield end(offset, `nested deeper than ${maxDepth} levels`)
       return
@@ -118,7 +118,7 @@ function* boundedTokens(
 
 type Report = (node: unknown, code: ErrorCode, message: string) => void
 
-/** Adds an error for everything that is valid YAML and makes no sense as JSON. */
+/** Adds an error for everything that is valid YAML but cannot be represented as JSON. */
 function findContradictions(document: Document.Parsed, uniqueKeys: boolean): void {
   visit(document.contents, new Set(), uniqueKeys, (node, code, message) => {
     const [start, end] = isNode(node) && node.range ? node.range : [0, 1]
@@ -128,7 +128,7 @@ function findContradictions(document: Document.Parsed, uniqueKeys: boolean): voi
 
 function visit(node: unknown, open: ReadonlySet<string>, uniqueKeys: boolean, report: Report): void {
   if (isAlias(node) && open.has(node.source)) {
-    report(node, 'BAD_ALIAS', `the alias *${node.source} stands inside what it stands for`)
+    report(node, 'BAD_ALIAS', `the alias *${node.source} is inside its own anchor`)
   }
   if (!isMap(node) && !isSeq(node)) return
   const anchors = node.anchor === undefined ? open : new Set([...open, node.anchor])
@@ -139,9 +139,9 @@ function visit(node: unknown, open: ReadonlySet<string>, uniqueKeys: boolean, re
   const names = new Set<string>()
   for (const { key, value } of node.items) {
     visit(value, anchors, uniqueKeys, report)
-    // The parser would write out the whole map as the name of the field.
+    // The parser would use the whole map as the name of the field.
     if (isCollection(key)) report(key, 'NON_STRING_KEY', 'a key must be text')
-    // Keys that are symbols are merges, of which a map may have several.
+    // Keys that are symbols are merge keys, of which a map may have several.
     if (!isScalar(key) || typeof key.value === 'symbol') continue
     const name = String(key.value)
     if (uniqueKeys && names.has(name)) report(key, 'DUPLICATE_KEY', `duplicate key ${JSON.stringify(name)}`)

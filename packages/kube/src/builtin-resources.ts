@@ -1,4 +1,4 @@
-/** The built-in kinds that operators meet, each as a typed {@link Resource}. */
+/** The common built-in kinds, each as a typed {@link Resource}. */
 import type * as kinds from './kinds/index.ts'
 import type { KubeObject } from './objects.ts'
 import { type Resource, resource } from './resource.ts'

@@ -1,28 +1,28 @@
-/** What controllers use to talk to an API server. */
+/** The interface of controllers to an API server. */
 import type { Impersonation } from './impersonation.ts'
 import type { KubeList, KubeObject, ObjectKey, Status, Stored, UnknownObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
-/** Options that every request takes. */
+/** Options of every request. */
 export interface RequestOptions {
-  /** Ends the request, and any retries, as soon as it aborts. */
+  /** Aborts the request and any retries. */
   readonly signal?: AbortSignal
   /**
    * Deadline for the whole call including retries; `Infinity` for none.
    * @default 30_000 (per page in `listAll`; watches have none)
    */
   readonly timeoutMs?: number
-  /** Act as somebody else, as far as RBAC allows it; instead of whom the client acts as. */
+  /** Impersonate another identity, if RBAC allows it; overrides that of the client. */
   readonly impersonate?: Impersonation
 }
 
-/** Options of requests that write. */
+/** Options of writes. */
 export interface WriteOptions extends RequestOptions {
-  /** Run every check and admission step, store nothing. @default false */
+  /** Validate and admit the object without storing it. @default false */
   readonly dryRun?: boolean
-  /** Who owns the written fields. @default the client's own field manager */
+  /** The manager of the written fields. @default the client's own field manager */
   readonly fieldManager?: string
-  /** What the server does with unknown or duplicate fields. @default the server's choice, `Warn` */
+  /** How the server treats unknown or duplicate fields. @default the server's default, `Warn` */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   /** Write to `status`, `scale` or another subresource instead of the object itself. */
   readonly subresource?: string
@@ -38,7 +38,7 @@ export interface ApplyOptions extends WriteOptions {
 export interface GetOptions extends RequestOptions {
   readonly resourceVersion?: string
   readonly subresource?: string
-  /** Ask for metadata only: the object arrives without spec and status. @default false */
+  /** Request metadata only: the object has no spec and status. @default false */
   readonly metadataOnly?: boolean
 }
 
@@ -52,13 +52,13 @@ export interface Selection {
 
 /** Options of {@link KubeClient.list}. */
 export interface ListOptions extends RequestOptions, Selection {
-  /** Objects per page. @default 500; 0 asks for everything at once */
+  /** Objects per page. @default 500; 0 requests everything at once */
   readonly limit?: number
   /** Token of the previous page. */
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** Ask for metadata only: objects arrive without spec and status. @default false */
+  /** Request metadata only: objects have no spec and status. @default false */
   readonly metadataOnly?: boolean
 }
 
@@ -92,17 +92,17 @@ export interface DeleteOptions extends RequestOptions {
   readonly dryRun?: boolean
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
-  /** The server refuses with a conflict when the live object differs. */
+  /** The server responds with a conflict when the live object differs. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** A patch and how to read it. For server-side apply use {@link KubeClient.apply}. */
+/** A patch and its type. For server-side apply use {@link KubeClient.apply}. */
 export type Patch =
   | { readonly type: 'json'; readonly patch: readonly JsonPatchOperation[] }
   | { readonly type: 'merge'; readonly patch: Readonly<Record<string, unknown>> }
   | { readonly type: 'strategic'; readonly patch: Readonly<Record<string, unknown>> }
 
-/** One step of an RFC 6902 patch. */
+/** One operation of an RFC 6902 patch. */
 export interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
   readonly path: string
@@ -110,18 +110,18 @@ export interface JsonPatchOperation {
   readonly value?: unknown
 }
 
-/** A raw request for what has no verb here: a subresource such as `token`, a review, a non-resource path. */
+/** A raw request for anything without its own method: a subresource such as `token`, a review, a non-resource path. */
 export interface RawRequest extends RequestOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Absolute path, query included. */
+  /** Absolute path, including the query. */
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * Typed access to an API server. All methods reject with `ApiError` when the server refuses, and with the
- * signal's reason when aborted.
+ * Typed access to an API server. All methods reject with `ApiError` when the server responds with an error, and with
+ * the signal's reason when aborted.
  *
  * @example
  * const pod = await client.get(Pods, { namespace: 'default', name: 'web' })
@@ -142,7 +142,7 @@ export interface KubeClient {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<Stored<T>>
-  /** Server-side apply: creates the object or merges the fields given; fields no longer given are removed. */
+  /** Server-side apply: creates the object or merges the given fields; fields that are no longer given are removed. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options?: ApplyOptions): Promise<Stored<T>>
   delete<T extends KubeObject>(
     resource: Resource<T>,

@@ -1,4 +1,4 @@
-/** Time as a parameter: the system clock in production, a simulated one in tests. */
+/** Time as a dependency: the system clock in production, a simulated one in tests. */
 
 /** A pending timer. Cancelling twice, or after it fired, does nothing. */
 export interface Timer {
@@ -6,7 +6,7 @@ export interface Timer {
 }
 
 /**
- * Everything that reads or waits for time takes a `Clock`, so that a test can run hours in milliseconds.
+ * Code that reads or waits for time has a `Clock` parameter, so that a test can run hours in milliseconds.
  *
  * @example
  * const clock: Clock = systemClock
@@ -16,11 +16,11 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Runs `action` once after `delayMs`. The timer does not keep the process alive by itself being awaited. */
+  /** Runs `action` once after `delayMs`. A pending timer does not keep the process alive. */
   schedule(delayMs: number, action: () => void): Timer
 }
 
-/** The clock of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   schedule(delayMs, action) {

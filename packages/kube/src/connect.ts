@@ -1,11 +1,11 @@
-/** The short way from nothing to a client. */
+/** Loads the configuration and creates a client. */
 import type { ClusterConfig } from './config/cluster-config.ts'
 import type { LoadConfigOptions } from './config/load-config.ts'
 import { type ClientOptions, createClient, type DiscoveringClient } from './create-client.ts'
 
 /**
- * Finds the cluster to talk to. In this order: `options.kubeconfig`, the files of `KUBECONFIG`, the service account of
- * the pod we run in, `~/.kube/config`.
+ * Finds the cluster configuration, in this order: `options.kubeconfig`, the files of `KUBECONFIG`, the service account
+ * of the pod, `~/.kube/config`.
  *
  * *Errors*: `ConfigError` names the file, the context and the field; `CredentialsError` the file or plugin that failed.
  *
@@ -13,13 +13,13 @@ import { type ClientOptions, createClient, type DiscoveringClient } from './crea
  * const config = await loadConfig({ context: 'staging' })
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<ClusterConfig> {
-  // Loaded late: a YAML parser is of no use to a process that runs in a pod.
+  // Imported lazily: a process that runs in a pod does not need a YAML parser.
   const { findConfig } = await import('./config/load-config.ts')
   return findConfig(options)
 }
 
 /**
- * Loads the configuration and makes a client for it.
+ * Loads the configuration and creates a client for it.
  *
  * @example
  * const client = await connect({ fieldManager: 'webapp-operator' })

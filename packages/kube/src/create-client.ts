@@ -1,4 +1,4 @@
-/** Puts a client together. */
+/** Creates a client. */
 import type { KubeClient } from './client.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { ClusterConfig } from './config/cluster-config.ts'
@@ -18,30 +18,30 @@ import type { RetryOptions } from './retry-policy.ts'
 import type { Transport } from './transport.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
-/** Options of {@link createClient} that do not depend on where the server is. */
+/** Options of {@link createClient} that do not depend on the server. */
 export interface ClientOptions extends ObserverOptions {
-  /** What the server's audit log shows. @default 'reeve-kube/<version>' */
+  /** The user agent, as shown in the server's audit log. @default 'reeve-kube/<version>' */
   readonly userAgent?: string
-  /** Owner of the fields that this client writes. @default 'reeve' */
+  /** Manager of the fields that this client writes. @default 'reeve' */
   readonly fieldManager?: string
-  /** Act as somebody else. @default the identity that the kubeconfig names, if any */
+  /** Impersonate another identity. @default the one in the kubeconfig, if any */
   readonly impersonate?: Impersonation
-  /** @default the clock of the machine */
+  /** @default the system clock */
   readonly clock?: Clock
-  /** Numbers in [0, 1) that spread retries. @default Math.random */
+  /** Numbers in [0, 1) for the jitter of retries. @default Math.random */
   readonly random?: () => number
   /** @default 4 retries between 250 ms and 5 s */
   readonly retries?: RetryOptions
-  /** Answers beyond this fail instead of filling the memory. @default 256 MiB */
+  /** Larger responses fail instead of exhausting the memory. @default 256 MiB */
   readonly maxResponseBytes?: number
   /** The same for one watch event. @default 16 MiB */
   readonly maxWatchLineBytes?: number
 }
 
-/** The server to talk to: a transport of one's own, or a configuration for the built-in one. */
+/** The server: a custom transport, or a configuration for the built-in one. */
 export type ClientTarget = { readonly transport: Transport } | { readonly config: ClusterConfig }
 
-/** A client with its discovery at hand. */
+/** A client with its discovery. */
 export interface DiscoveringClient extends KubeClient {
   readonly discovery: Discovery
 }

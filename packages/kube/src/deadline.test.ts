@@ -7,7 +7,7 @@ const late = () => new Error('too late')
 const never = new Promise<never>(() => undefined)
 
 describe('a deadline', () => {
-  it('aborts its signal when the time is over', async () => {
+  it('aborts its signal when the time has passed', async () => {
     const clock = new ManualClock()
     using deadline = new Deadline(1_000, { clock, onTimeout: late })
     await clock.advance(999)
@@ -16,7 +16,7 @@ describe('a deadline', () => {
     expect(deadline).toMatchObject({ hasPassed: true, signal: { reason: late() } })
   })
 
-  it('aborts with the reason of the caller when that comes first', async () => {
+  it('aborts with the reason of the caller if that comes first', async () => {
     const clock = new ManualClock()
     const caller = new AbortController()
     using deadline = new Deadline(1_000, { clock, signal: caller.signal, onTimeout: late })
@@ -26,7 +26,7 @@ describe('a deadline', () => {
     expect(deadline.hasPassed).toBe(false)
   })
 
-  it('is over at once when the caller has aborted before', () => {
+  it('has passed immediately when the caller has aborted before', () => {
     using deadline = new Deadline(1_000, {
       clock: new ManualClock(),
       signal: AbortSignal.abort(new Error('long ago')),
@@ -62,7 +62,7 @@ describe('bounded work', () => {
     await rejected
   })
 
-  it('does not begin when the caller has aborted before', async () => {
+  it('does not start when the caller has aborted before', async () => {
     const signal = AbortSignal.abort(new Error('long ago'))
     const bounds = { clock: new ManualClock(), signal, timeoutMs: 10, onTimeout: late }
     const work = () => Promise.reject(new Error('it began'))

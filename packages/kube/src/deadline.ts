@@ -1,21 +1,21 @@
-/** Bounds waiting by a deadline on a clock and by the signal of a caller. */
+/** Limits waiting by a deadline on a clock and by the signal of a caller. */
 import type { Clock, Timer } from './clock.ts'
 
-/** Longer timers fire at once on Node.js instead of in 25 days. */
+/** Longer timers fire immediately in Node.js instead of in 25 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What ends the waiting. */
+/** What ends the wait. */
 export interface DeadlineOptions {
   readonly clock: Clock
-  /** Ends the waiting as well, with its own reason. @default none */
+  /** Also ends the wait, with its own reason. @default none */
   readonly signal?: AbortSignal
-  /** Makes the error for the case that time runs out. */
+  /** Creates the error for a timeout. */
   readonly onTimeout: () => Error
 }
 
 /**
- * A signal that aborts `timeoutMs` from now, or with the caller's signal if that comes first. Dispose of it: the timer
- * and the listener on the caller's signal stay until then.
+ * A signal that aborts `timeoutMs` from now, or with the caller's signal if that comes first. It must be disposed,
+ * which removes the timer and the listener on the caller's signal.
  *
  * @example
  * using deadline = new Deadline(5_000, { clock, signal, onTimeout: () => new Error('the server did not close') })
@@ -28,7 +28,7 @@ export class Deadline implements Disposable {
   readonly #onAbort = () => this.#controller.abort(this.#caller?.reason)
   #hasPassed = false
 
-  /** @param timeoutMs `Infinity` means that only the caller's signal ends the waiting */
+  /** @param timeoutMs with `Infinity` only the caller's signal ends the wait */
   constructor(timeoutMs: number, { clock, signal, onTimeout }: DeadlineOptions) {
     this.#caller = signal
     if (signal?.aborted) {
@@ -49,7 +49,7 @@ export class Deadline implements Disposable {
     return this.#controller.signal
   }
 
-  /** Whether the signal aborted because the time was over. */
+  /** Whether the signal aborted because of the timeout. */
   get hasPassed(): boolean {
     return this.#hasPassed
   }
@@ -61,8 +61,8 @@ export class Deadline implements Disposable {
 }
 
 /**
- * Waits for `promise`, but not longer than until `signal` aborts; then rejects with its reason. Whatever the promise
- * stands for goes on.
+ * Waits for `promise`, but not longer than until `signal` aborts; then rejects with its reason. The work behind the
+ * promise continues.
  *
  * @example
  * await untilAborted(server.closed, deadline.signal)
@@ -78,8 +78,8 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
 }
 
 /**
- * Runs `work` and settles as soon as it does, the signal aborts or the time is over. The work's own signal aborts in
- * the latter two cases, but nobody waits for the work to notice: a transport that hangs cannot hang its caller.
+ * Runs `work` and settles when it does, when the signal aborts or when the time is over. In the latter two cases the
+ * signal of the work aborts, but its end is not awaited: a transport that hangs cannot block its caller.
  *
  * @example
  * await withDeadline({ clock, signal, timeoutMs: 5_000, onTimeout }, (bounded) => client.get(Pods, key, { signal: bounded }))

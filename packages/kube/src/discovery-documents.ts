@@ -1,4 +1,4 @@
-/** Reads the two forms of discovery documents: everything at once, or an index and one list per group version. */
+/** Parses the two formats of discovery: aggregated, or an index and one list per group version. */
 import type { UnknownObject } from './objects.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
@@ -43,7 +43,7 @@ interface ResourceListEntry {
   readonly categories?: readonly string[]
 }
 
-/** The answer of `/api` or `/apis`, whichever form the server chose. */
+/** The response of `/api` or `/apis`, in either format. */
 export function parseAggregated(document: unknown): DiscoveryDocument {
   const kind = field(document, 'kind')
   if (kind === 'APIGroupDiscoveryList') {
@@ -55,7 +55,7 @@ export function parseAggregated(document: unknown): DiscoveryDocument {
   return { isAggregated: false, groupVersions }
 }
 
-/** The answer of `/api/v1` or `/apis/<group>/<version>`. */
+/** The response of `/api/v1` or `/apis/<group>/<version>`. */
 export function parseResourceList(document: unknown, groupVersion: string): readonly ApiResource[] {
   const slash = groupVersion.indexOf('/')
   const group = slash === -1 ? '' : groupVersion.slice(0, slash)
@@ -95,6 +95,6 @@ function field(document: unknown, name: string): unknown {
 
 function list<E>(document: unknown, name: string): readonly E[] {
   const value = field(document, name)
-  // Elements are read field by field with fallbacks; a server that answers nonsense yields no resources.
+  // Fields are read with fallbacks; a malformed response yields no resources.
   return Array.isArray(value) ? (value as readonly E[]) : []
 }

@@ -1,4 +1,4 @@
-/** Kinds are found in whichever form of discovery the server offers. */
+/** Kinds are found in either format of discovery. */
 import { describe, expect, it } from 'vitest'
 import { createClient } from './create-client.ts'
 import { UnknownKindError } from './errors.ts'
@@ -28,7 +28,7 @@ function clientOf(routes: Record<string, () => TransportResponse>) {
 const widget = { apiVersion: 'example.com/v1', kind: 'Widget' }
 
 describe('discovery', () => {
-  it('reads everything in two requests where the server aggregates, and remembers it', async () => {
+  it('reads everything in two requests if the server aggregates, and caches it', async () => {
     const { client, paths, transport } = clientOf({
       '/api': () => aggregated([group('', 'v1', 'nodes', 'Node', 'Cluster')]),
       '/apis': () => aggregated([group('example.com', 'v1', 'widgets', 'Widget')]),
@@ -66,7 +66,7 @@ describe('discovery', () => {
     expect((await client.discovery.resources()).map(({ kind }) => kind)).toEqual(['Pod', 'Widget'])
   })
 
-  it('survives a group that disappears while it is read', async () => {
+  it('tolerates a group that disappears while it is read', async () => {
     const { client } = clientOf({
       '/api': () => json(200, { kind: 'APIVersions', versions: ['v1'] }),
       '/apis': () =>
@@ -76,7 +76,7 @@ describe('discovery', () => {
     expect(await client.resourceFor({ apiVersion: 'v1', kind: 'Pod' })).toMatchObject({ plural: 'pods' })
   })
 
-  it('asks again for an unknown kind, but not more often than every two seconds', async () => {
+  it('requests discovery again for an unknown kind, but not more often than every two seconds', async () => {
     const served: object[] = []
     const { client, clock, paths } = clientOf({ '/api': () => aggregated([]), '/apis': () => aggregated(served) })
     await expect(client.resourceFor(widget)).rejects.toThrow(UnknownKindError)
@@ -88,7 +88,7 @@ describe('discovery', () => {
     expect(paths()).toHaveLength(4)
   })
 
-  it('asks at once after being told to forget', async () => {
+  it('requests discovery immediately after the cache is cleared', async () => {
     const served: object[] = []
     const { client } = clientOf({ '/api': () => aggregated([]), '/apis': () => aggregated(served) })
     await client.resourceFor(widget).catch(() => undefined)
@@ -97,7 +97,7 @@ describe('discovery', () => {
     expect(await client.resourceFor(widget)).toMatchObject({ plural: 'widgets' })
   })
 
-  it('shares one reading among concurrent callers, each with its own signal', async () => {
+  it('shares one request among concurrent callers, each with its own signal', async () => {
     const { client, paths } = clientOf({
       '/api': () => aggregated([]),
       '/apis': () => aggregated([group('example.com', 'v1', 'widgets', 'Widget')]),

@@ -1,4 +1,4 @@
-/** Finds out which resources a server offers, and remembers it. */
+/** Discovers and caches the resources of a server. */
 
 import type { RequestOptions } from './client.ts'
 import type { Clock } from './clock.ts'
@@ -10,30 +10,30 @@ import type { UnknownObject } from './objects.ts'
 import type { RequestExecutor } from './request-executor.ts'
 import type { Resource } from './resource.ts'
 
-/** Answers questions about what a server offers. */
+/** Access to the resources of a server. */
 export interface Discovery {
-  /** The resource of a kind; asks the server again, at a limited rate, when the kind is not known. */
+  /** The resource of a kind; requests discovery again, at a limited rate, when the kind is unknown. */
   resourceFor(
     object: { readonly apiVersion: string; readonly kind: string },
     options?: RequestOptions,
   ): Promise<Resource<UnknownObject>>
-  /** Every resource in every served version, subresources left out. */
+  /** Every resource in every served version, without subresources. */
   resources(options?: RequestOptions): Promise<readonly ApiResource[]>
-  /** Forgets everything, for example after installing a CustomResourceDefinition. */
+  /** Clears the cache, for example after installing a CustomResourceDefinition. */
   invalidate(): void
 }
 
-/** Newer servers answer with everything at once; older ones ignore the parameters and answer with their index. */
+/** Newer servers respond with everything at once; older ones ignore the parameters and respond with their index. */
 const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .concat('application/json')
   .join(',')
 
-/** What the cache needs. */
+/** Options of the cache. */
 export interface DiscoveryOptions {
   readonly executor: RequestExecutor
   readonly clock: Clock
-  /** An unknown kind makes the server be asked again no more often than this. */
+  /** Minimum interval between requests for unknown kinds. */
   readonly minIntervalMs: number
 }
 
@@ -70,7 +70,7 @@ export class DiscoveryCache implements Discovery {
   async #refreshed(options: RequestOptions): Promise<ReadonlyMap<string, ApiResource>> {
     const { clock, minIntervalMs } = this.#options
     if (this.#known !== undefined && clock.now() - this.#readAt < minIntervalMs) return this.#known
-    // One refresh serves all who wait. It has its own deadline and outlives the caller that started it.
+    // One refresh serves all waiting callers. It has its own deadline and outlives the caller that started it.
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
     })

@@ -1,7 +1,7 @@
-/** Questions a caller asks about an error, so that nobody compares messages or status numbers. */
+/** Predicates for errors, so that callers do not compare messages or status codes. */
 import { ApiError, ConnectionError, DeadlineExceededError } from './errors.ts'
 
-/** The server refused; narrows to {@link ApiError}. */
+/** The server responded with an error; narrows to {@link ApiError}. */
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof ApiError
 }
@@ -16,7 +16,7 @@ export function isNotServed(error: unknown): error is ApiError {
   return isNotFound(error) && (!error.hasStatus || error.details?.name === undefined)
 }
 
-/** Somebody else changed the object, a precondition failed, or another field manager owns a field. */
+/** Another client changed the object, a precondition failed, or another field manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return hasHttpStatus(error, 409) && error.reason !== 'AlreadyExists'
 }
@@ -26,52 +26,52 @@ export function isApplyConflict(error: unknown): error is ApiError {
   return isConflict(error) && hasCause(error, 'FieldManagerConflict')
 }
 
-/** A create found an object of that name. */
+/** A create failed because an object of that name exists. */
 export function isAlreadyExists(error: unknown): error is ApiError {
   return hasHttpStatus(error, 409) && error.reason === 'AlreadyExists'
 }
 
-/** RBAC or admission refused. */
+/** RBAC or admission denied the request. */
 export function isForbidden(error: unknown): error is ApiError {
   return hasHttpStatus(error, 403)
 }
 
-/** A create was refused because its namespace is being deleted. */
+/** A create was rejected because its namespace is being deleted. */
 export function isNamespaceTerminating(error: unknown): error is ApiError {
   return isForbidden(error) && hasCause(error, 'NamespaceTerminating')
 }
 
-/** The server does not know who we are, after one refresh of the credentials. */
+/** Authentication failed, after one refresh of the credentials. */
 export function isUnauthorized(error: unknown): error is ApiError {
   return hasHttpStatus(error, 401)
 }
 
-/** The object failed validation; `causes` lists the fields. Sending it again will not help. */
+/** The object failed validation; `causes` lists the fields. Retrying will not help. */
 export function isInvalid(error: unknown): error is ApiError {
   return hasHttpStatus(error, 422)
 }
 
-/** The request itself made no sense to the server. */
+/** The server could not process the request. */
 export function isBadRequest(error: unknown): error is ApiError {
   return hasHttpStatus(error, 400)
 }
 
-/** The resourceVersion or continue token is older than the server remembers: list again. */
+/** The resourceVersion or continue token is older than the server's history: list again. */
 export function isExpired(error: unknown): error is ApiError {
   return hasHttpStatus(error, 410) || (error instanceof ApiError && error.reason === 'Expired')
 }
 
-/** The same question as {@link isExpired}, under the name of the HTTP status. */
+/** The same as {@link isExpired}, under the name of the HTTP status. */
 export function isGone(error: unknown): error is ApiError {
   return isExpired(error)
 }
 
-/** The server protects itself; `retryAfterMs` says for how long. */
+/** The server is overloaded; `retryAfterMs` is the requested delay. */
 export function isTooManyRequests(error: unknown): error is ApiError {
   return hasHttpStatus(error, 429)
 }
 
-/** The server gave up waiting, for example for its storage or for a newer resourceVersion. */
+/** The server timed out, for example waiting for its storage or for a newer resourceVersion. */
 export function isServerTimeout(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 504 || ['ServerTimeout', 'Timeout'].includes(error.reason))
 }
@@ -81,7 +81,7 @@ export function isRequestTooLarge(error: unknown): error is ApiError {
   return hasHttpStatus(error, 413)
 }
 
-/** The connection could not be made or broke. */
+/** The connection could not be established or was lost. */
 export function isConnectionError(error: unknown): error is ConnectionError {
   return error instanceof ConnectionError
 }
@@ -92,8 +92,8 @@ export function isDeadlineExceeded(error: unknown): error is DeadlineExceededErr
 }
 
 /**
- * The same call may succeed later without anybody changing anything: overload, time-outs, lost connections.
- * Says nothing about whether a create was processed the first time.
+ * The same call may succeed later without other changes: overload, timeouts, lost connections. Does not imply that a
+ * create was not processed.
  */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof DeadlineExceededError) return true
@@ -101,7 +101,7 @@ export function isRetryable(error: unknown): boolean {
   return error.status === 429 || error.status >= 500 || error.retryAfterMs !== undefined
 }
 
-/** Whether a cause of the failure has this reason, such as `FieldManagerConflict`. */
+/** Whether the error has a cause with this reason, such as `FieldManagerConflict`. */
 export function hasCause(error: unknown, reason: string): boolean {
   return error instanceof ApiError && error.causes.some((cause) => cause.reason === reason)
 }

@@ -1,4 +1,4 @@
-/** Errors name the object, carry the facts and keep secrets. */
+/** Errors name the object, contain the facts and no secrets. */
 import { describe, expect, it } from 'vitest'
 import * as is from './error-predicates.ts'
 import { ApiError, ConnectionError, DeadlineExceededError } from './errors.ts'
@@ -9,7 +9,7 @@ const target: RequestTarget = { verb: 'apply', group: 'apps', resource: 'deploym
 const status = (more: Partial<Status>): Status => ({ apiVersion: 'v1', kind: 'Status', ...more })
 
 describe('ApiError', () => {
-  it('names verb, resource, object and the reason of the server', () => {
+  it('contains verb, resource, object and the reason of the server', () => {
     const error = new ApiError(target, 409, {
       body: status({ reason: 'Conflict', message: 'fields are owned by helm' }),
     })
@@ -17,9 +17,9 @@ describe('ApiError', () => {
     expect(error.code).toBe('KUBE_API')
   })
 
-  it('derives a reason for answers of proxies and names their type instead of quoting them', () => {
+  it('derives a reason for responses of proxies and contains their type instead of quoting them', () => {
     const error = new ApiError(target, 503, { contentType: 'text/html' })
-    expect(error.message).toMatch(/503 ServiceUnavailable \(answered with text\/html, not a Status\)$/)
+    expect(error.message).toMatch(/503 ServiceUnavailable \(the response is text\/html, not a Status\)$/)
   })
 
   it('bounds the message of the server', () => {
@@ -27,7 +27,7 @@ describe('ApiError', () => {
     expect(error.message.length).toBeLessThan(3_000)
   })
 
-  it('withholds what the server says about an unreadable Secret, but keeps the fields at fault', () => {
+  it('withholds the message of the server about an unreadable Secret, but keeps the invalid fields', () => {
     const secret: RequestTarget = { verb: 'create', group: '', resource: 'secrets', namespace: 'shop', name: 'db' }
     const causes = [{ reason: 'FieldValueInvalid', field: 'data[password]', message: 'invalid: "hunter2"' }]
     const error = new ApiError(secret, 422, {
@@ -38,12 +38,12 @@ describe('ApiError', () => {
     expect(JSON.stringify(error) + error.stack).not.toContain('hunter2')
   })
 
-  it('still says why a Secret was not found or not allowed', () => {
+  it('still contains why a Secret was not found or not allowed', () => {
     const secret: RequestTarget = { verb: 'get', group: '', resource: 'secrets', namespace: 'shop', name: 'db' }
     expect(new ApiError(secret, 403, { body: status({ message: 'user x cannot' }) }).message).toContain('user x cannot')
   })
 
-  it('takes the delay from the header first, then from the body', () => {
+  it('prefers the delay in the header to that in the body', () => {
     const body = status({ details: { retryAfterSeconds: 3 } })
     expect(new ApiError(target, 429, { body, retryAfterMs: 1_000 }).retryAfterMs).toBe(1_000)
     expect(new ApiError(target, 429, { body }).retryAfterMs).toBe(3_000)
@@ -74,24 +74,24 @@ describe('predicates', () => {
       is.isNamespaceTerminating,
       api(403, 'Forbidden', { causes: [{ reason: 'NamespaceTerminating' }] }),
     ],
-  ])('%s recognises its error and nothing unrelated', (_name, predicate, error) => {
+  ])('%s recognizes its error and nothing unrelated', (_name, predicate, error) => {
     expect(predicate(error)).toBe(true)
     expect(predicate(api(418))).toBe(false)
     expect(predicate(new Error('404 409 410'))).toBe(false)
     expect(predicate(undefined)).toBe(false)
   })
 
-  it('tells an existing object from a conflict', () => {
+  it('distinguishes an existing object from a conflict', () => {
     expect(is.isConflict(api(409, 'AlreadyExists'))).toBe(false)
     expect(is.isAlreadyExists(api(409, 'Conflict'))).toBe(false)
   })
 
-  it('tells a missing object from a kind that is not served', () => {
+  it('distinguishes a missing object from a kind that is not served', () => {
     expect(is.isNotServed(api(404, 'NotFound', { name: 'web' }))).toBe(false)
     expect(is.isNotServed(api(404))).toBe(true)
   })
 
-  it('calls overload, time-outs and lost connections retryable, refusals not', () => {
+  it('classifies overload, timeouts and lost connections as retryable, other errors not', () => {
     expect(is.isRetryable(api(503))).toBe(true)
     expect(is.isRetryable(api(429))).toBe(true)
     expect(is.isRetryable(new ConnectionError('reset', 'request'))).toBe(true)

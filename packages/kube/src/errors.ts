@@ -1,8 +1,8 @@
-/** Everything that goes wrong between a client and an API server, one class per thing a caller may handle. */
+/** The errors between a client and an API server, one class per case that a caller may handle. */
 import type { Status } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 
-/** Longest part of a server's message that goes into an error: enough for a validation report, not for an object. */
+/** Maximum length of a server's message in an error: enough for a validation report, not for an object. */
 const MAX_SERVER_MESSAGE_LENGTH = 2_048
 
 /** Stable codes of the errors of this package; decide by these (or by the predicates), never by message. */
@@ -17,34 +17,34 @@ export type KubeErrorCode =
   | 'KUBE_CREDENTIALS'
   | 'KUBE_JSON_LIMIT'
 
-/** Base of every error that this package throws, apart from the reason of a caller's own signal. */
+/** Base class of the errors of this package, except for the reason of a caller's own signal. */
 export abstract class KubeError extends Error {
-  /** Stable: what callers and dashboards branch on. */
+  /** Stable, for callers and dashboards. */
   abstract readonly code: KubeErrorCode
 }
 
-/** One of several reasons of a failure, usually one per invalid field. */
+/** One of several causes of an error, usually one per invalid field. */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
   readonly field?: string
 }
 
-/** What {@link ApiError} needs besides the target and the HTTP status. */
+/** Properties of {@link ApiError} besides the target and the HTTP status. */
 export interface ApiErrorOptions {
   /** The body, when it was a `Status`. */
   readonly body?: Status
-  /** From the `Retry-After` header; `details.retryAfterSeconds` of the body counts when this is absent. */
+  /** From the `Retry-After` header; `details.retryAfterSeconds` of the body is used when this is absent. */
   readonly retryAfterMs?: number
   /** Content type of a body that was not a `Status`. */
   readonly contentType?: string
 }
 
 /**
- * The server refused a request.
+ * The server responded with an error.
  *
- * The message names verb, resource and object and quotes the server's own sentence. It never contains a request
- * body, a header or a token; for Secrets and tokens the server's sentence is left out where it might quote the input.
+ * The message names verb, resource and object and quotes the server's message. It never contains a request body, a
+ * header or a token; for Secrets and tokens the server's message is omitted where it might quote the input.
  *
  * @example
  * try {
@@ -63,9 +63,9 @@ export class ApiError extends KubeError {
   readonly target: RequestTarget
   readonly details: Status['details']
   readonly causes: readonly StatusCause[]
-  /** How long the server asked to wait before trying again. */
+  /** The delay requested by the server before a retry. */
   readonly retryAfterMs: number | undefined
-  /** False when something other than the API itself answered, such as a proxy, or when the path is not served. */
+  /** False when the response is not from the API itself, such as one of a proxy, or when the path is not served. */
   readonly hasStatus: boolean
 
   constructor(target: RequestTarget, status: number, options: ApiErrorOptions = {}) {
@@ -90,24 +90,24 @@ export type ConnectionPhase =
   | 'connect'
   /** The request may have been processed, but no response arrived. */
   | 'request'
-  /** The response began and broke off. */
+  /** The response began and was interrupted. */
   | 'response'
 
-/** A proxy that is to blame for a failed connection. */
+/** The proxy that caused a failed connection. */
 export interface ProxyFailure {
   /** Host and port, without user name and password. */
   readonly host: string
-  /** What it answered, if it did. */
+  /** The status of its response, if there was one. */
   readonly status?: number
 }
 
 /** Options of {@link ConnectionError}. */
 export interface ConnectionErrorOptions extends ErrorOptions {
-  /** Given when the proxy failed, and not the server or the way from the proxy to it. */
+  /** Set when the proxy failed, and not the server or the connection from the proxy to it. */
   readonly proxy?: ProxyFailure
 }
 
-/** The connection could not be made or broke. Retried by the client where that is safe. */
+/** The connection could not be established or was lost. The client retries where that is safe. */
 export class ConnectionError extends KubeError {
   override readonly name = 'ConnectionError'
   override readonly code = 'KUBE_CONNECTION'
@@ -122,19 +122,19 @@ export class ConnectionError extends KubeError {
   }
 }
 
-/** A call, retries included, took longer than its `timeoutMs`. `cause` is the last failure seen before, if any. */
+/** A call, including retries, took longer than its `timeoutMs`. `cause` is the last error before, if any. */
 export class DeadlineExceededError extends KubeError {
   override readonly name = 'DeadlineExceededError'
   override readonly code = 'KUBE_DEADLINE_EXCEEDED'
   readonly timeoutMs: number
 
   constructor(target: RequestTarget, timeoutMs: number, options?: ErrorOptions) {
-    super(`${describeTarget(target)}: no answer within ${timeoutMs} ms; raise timeoutMs or check the server`, options)
+    super(`${describeTarget(target)}: no response within ${timeoutMs} ms; raise timeoutMs or check the server`, options)
     this.timeoutMs = timeoutMs
   }
 }
 
-/** The server answered with something that is not what the API promises: no JSON, too large, cut off. */
+/** The response is not what the API specifies: not JSON, too large, truncated. */
 export class BadResponseError extends KubeError {
   override readonly name = 'BadResponseError'
   override readonly code = 'KUBE_BAD_RESPONSE'
@@ -144,7 +144,7 @@ export class BadResponseError extends KubeError {
   }
 }
 
-/** A call that cannot be turned into a request: a missing name or namespace, a name that would change the path. */
+/** A call that cannot be converted to a request: a missing name or namespace, a name that would change the path. */
 export class InvalidRequestError extends KubeError {
   override readonly name = 'InvalidRequestError'
   override readonly code = 'KUBE_INVALID_REQUEST'
@@ -159,7 +159,7 @@ export class UnknownKindError extends KubeError {
 
   constructor(object: { readonly apiVersion: string; readonly kind: string }) {
     super(
-      `the server knows no ${object.kind} in ${object.apiVersion}: ` +
+      `the server does not serve ${object.kind} in ${object.apiVersion}: ` +
         'install its CustomResourceDefinition, or check apiVersion and kind',
     )
     this.apiVersion = object.apiVersion
@@ -173,13 +173,15 @@ export class ConfigError extends KubeError {
   override readonly code = 'KUBE_CONFIG'
 }
 
-/** Credentials could not be obtained: a token file is gone, an exec plugin failed. Never contains the credentials. */
+/**
+ * Credentials could not be obtained: a token file is missing, an exec plugin failed. Never contains the credentials.
+ */
 export class CredentialsError extends KubeError {
   override readonly name = 'CredentialsError'
   override readonly code = 'KUBE_CREDENTIALS'
 }
 
-/** Reasons for answers without a `Status`, such as those of a proxy in between. */
+/** Reasons for responses without a `Status`, such as those of a proxy. */
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -199,8 +201,8 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 }
 
-// Decoders and validators quote what they could not read ("... found in {"data":{"password":..."), and for these
-// resources that is the very thing that must not be seen.
+// Decoders and validators quote what they could not parse ("... found in {"data":{"password":..."), which must not be
+// shown for these resources.
 function mayQuoteSecret(target: RequestTarget, status: number): boolean {
   const isSensitive =
     target.resource === undefined ||
@@ -222,7 +224,7 @@ function withoutMessages(details: Status['details']): Status['details'] {
 function explain(body: Status | undefined, contentType: string | undefined, isWithheld: boolean): string {
   if (isWithheld) return ' (the server message is withheld: it may quote the request)'
   if (body?.message) return `: ${shorten(body.message)}`
-  if (body === undefined && contentType !== undefined) return ` (answered with ${shorten(contentType)}, not a Status)`
+  if (body === undefined && contentType !== undefined) return ` (the response is ${shorten(contentType)}, not a Status)`
   return ''
 }
 

@@ -1,4 +1,4 @@
-/** Each verb becomes the request that the API promises to understand. */
+/** The request of each verb. */
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps, Deployments, Nodes, Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
@@ -44,7 +44,7 @@ describe('requests', () => {
     )
   })
 
-  it('asks for everything at once with limit 0', async () => {
+  it('requests everything at once with limit 0', async () => {
     const { client, sent } = clientOf(json(200, { metadata: {}, items: [] }))
     await client.list(Nodes, { limit: 0 })
     expect(sent().request).toBe('GET /api/v1/nodes')
@@ -92,7 +92,7 @@ describe('requests', () => {
     expect(sent().headers['content-type']).toBe('application/apply-patch+yaml')
   })
 
-  it('deletes without a body when there is nothing to say', async () => {
+  it('deletes without a body when there are no options', async () => {
     const { client, sent } = clientOf(json(200, { kind: 'Status' }))
     await client.delete(ConfigMaps, key)
     expect(sent()).toMatchObject({ request: 'DELETE /api/v1/namespaces/shop/configmaps/settings', body: undefined })
@@ -123,14 +123,14 @@ describe('requests', () => {
     expect(sent().request).toBe('DELETE /api/v1/namespaces/shop/configmaps?labelSelector=app%3Dweb')
   })
 
-  it('sends raw requests and returns text when the answer is not JSON', async () => {
+  it('sends raw requests and returns text when the response is not JSON', async () => {
     const { client, sent } = clientOf(text(200, 'ok'))
     expect(await client.raw({ method: 'GET', path: '/readyz?verbose', headers: { Accept: 'text/plain' } })).toBe('ok')
     expect(sent().request).toBe('GET /readyz?verbose')
     expect(sent().headers.accept).toBe('text/plain')
   })
 
-  it('acts as somebody else, with one header per group', async () => {
+  it('impersonates, with one header per group', async () => {
     const transport = new ScriptedTransport(json(200, configMap))
     const impersonate = { user: 'jane', uid: '7', groups: ['dev', 'ops'], extra: { 'Example.com/Scopes': ['view'] } }
     await createClient({ transport, impersonate }).get(ConfigMaps, key)
@@ -142,7 +142,7 @@ describe('requests', () => {
     expect(transport.requests[0]?.repeatedHeaders).toEqual({ 'impersonate-group': ['dev', 'ops'] })
   })
 
-  it('acts for one request as somebody else again, and keeps nothing of whom it usually acts as', async () => {
+  it('impersonates another identity for one request, without any part of the client’s default one', async () => {
     const transport = new ScriptedTransport(json(200, configMap), json(200, configMap))
     const client = createClient({ transport, impersonate: { user: 'jane', uid: '7', groups: ['dev', 'ops'] } })
     await client.get(ConfigMaps, key, { impersonate: serviceAccount({ namespace: 'shop', name: 'deployer' }) })
@@ -155,7 +155,7 @@ describe('requests', () => {
     expect(transport.requests[1]?.headers).toMatchObject({ 'impersonate-user': 'jane' })
   })
 
-  it('refuses before sending what would address something else', async () => {
+  it('rejects names that would address something else before sending', async () => {
     const { client, transport } = clientOf()
     await expect(client.get(ConfigMaps, { name: 'settings' })).rejects.toThrow(InvalidRequestError)
     await expect(client.get(ConfigMaps, { namespace: '..', name: 'x' })).rejects.toThrow(InvalidRequestError)
@@ -172,7 +172,7 @@ describe('requests', () => {
 })
 
 describe('answers', () => {
-  it('gives list items the apiVersion and kind that servers leave out', async () => {
+  it('adds the apiVersion and kind that servers omit from list items', async () => {
     const items = [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]
     const { client } = clientOf(
       json(200, { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items }),
@@ -181,7 +181,7 @@ describe('answers', () => {
     expect(list.items.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['v1 Pod', 'v1 Pod'])
   })
 
-  it('reduces to metadata under the real kind, whatever the server makes of the request', async () => {
+  it('reduces to metadata with the real kind, however the server responds', async () => {
     const items = [
       { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name: 'a' } },
       { metadata: { name: 'b' }, spec: { containers: [] } },
@@ -195,7 +195,7 @@ describe('answers', () => {
     ])
   })
 
-  it('reads an empty list that has null items', async () => {
+  it('treats null items as an empty list', async () => {
     const { client } = clientOf(json(200, { kind: 'PodList', items: null }))
     expect((await client.list(Pods)).items).toEqual([])
   })

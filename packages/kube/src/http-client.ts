@@ -1,4 +1,4 @@
-/** The client: one method per verb, each turned into a call of the executor. */
+/** The client: one method per verb, each converted to a call of the executor. */
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -34,7 +34,7 @@ const PATCH_TYPES = {
   strategic: 'application/strategic-merge-patch+json',
 } as const
 
-/** What the verbs need besides the executor. */
+/** Dependencies besides the executor. */
 export interface HttpClientOptions {
   readonly executor: RequestExecutor
   readonly fieldManager: string
@@ -44,11 +44,11 @@ export interface HttpClientOptions {
   readonly close: () => Promise<void>
 }
 
-/** A {@link KubeClient} that speaks HTTP through a transport. Made by `createClient`. */
+/** A {@link KubeClient} that uses HTTP through a transport. Created by `createClient`. */
 export class HttpClient implements KubeClient {
   readonly #executor: RequestExecutor
   readonly #options: HttpClientOptions
-  /** What the server offers; shared with {@link KubeClient.resourceFor}. */
+  /** Discovery; shared with {@link KubeClient.resourceFor}. */
   readonly discovery: Discovery
 
   constructor(options: HttpClientOptions) {
@@ -117,7 +117,7 @@ export class HttpClient implements KubeClient {
       throw asConnectionError(target, error, 'response')
     } finally {
       signal?.removeEventListener('abort', onAbort)
-      // Ends the request when the consumer left the loop early; after a normal end there is nothing left to abort.
+      // Ends the request if the consumer left the loop early; after a normal end there is nothing to abort.
       controller.abort()
     }
   }
@@ -153,7 +153,7 @@ export class HttpClient implements KubeClient {
     return this.#call(describe('patch', resource, key, options.subresource), 'PATCH', path, options, {
       body: patch.patch,
       contentType: PATCH_TYPES[patch.type],
-      // Appending to a list twice appends two elements; merging the same fields twice does nothing the second time.
+      // Appending to a list twice appends two elements; merging the same fields twice has no second effect.
       isIdempotent: patch.type !== 'json',
     })
   }
@@ -164,7 +164,7 @@ export class HttpClient implements KubeClient {
     const path = withQuery(objectPath(resource, key, options.subresource), query)
     return this.#call(describe('apply', resource, key, options.subresource), 'PATCH', path, options, {
       body: object,
-      // JSON is YAML, and every server that knows apply accepts this type.
+      // JSON is YAML, and every server that supports apply accepts this type.
       contentType: 'application/apply-patch+yaml',
     })
   }
@@ -225,7 +225,7 @@ export class HttpClient implements KubeClient {
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
       ...(options.impersonate && { impersonate: options.impersonate }),
     })
-    // The type is the caller's promise about the resource; the server validated the object when it was stored.
+    // The caller declares the type of the resource; the server validated the object when it was stored.
     return content as R
   }
 
@@ -264,7 +264,7 @@ function watchQuery(options: WatchOptions): Query {
     ...selectors(options),
     watch: true,
     allowWatchBookmarks: options.allowWatchBookmarks,
-    // `false` means something here: start at the most recent version without a list.
+    // `false` is meaningful here: start at the most recent version without a list.
     sendInitialEvents: options.sendInitialEvents === undefined ? undefined : String(options.sendInitialEvents),
     resourceVersion: options.resourceVersion,
     resourceVersionMatch: options.resourceVersionMatch,

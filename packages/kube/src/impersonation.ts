@@ -1,6 +1,6 @@
-/** Acting as somebody else, where RBAC allows it. */
+/** Impersonation of other identities, where RBAC allows it. */
 
-/** The identity to act as. */
+/** The identity to impersonate. */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -9,8 +9,8 @@ export interface Impersonation {
 }
 
 /**
- * The identity of a ServiceAccount. The server adds the groups of service accounts by itself when none are asked for, so
- * that whoever acts as one needs the right to impersonate that account and nothing else.
+ * The identity of a ServiceAccount. The server adds the groups of service accounts when none are requested, so that
+ * only permission to impersonate that account is needed.
  *
  * @example
  * await client.list(Secrets, { namespace: 'shop', impersonate: serviceAccount({ namespace: 'shop', name: 'deployer' }) })
@@ -19,19 +19,22 @@ export function serviceAccount({ namespace, name }: ServiceAccountKey): Imperson
   return { user: `system:serviceaccount:${namespace}:${name}` }
 }
 
-/** Names a ServiceAccount. */
+/** Identifies a ServiceAccount. */
 export interface ServiceAccountKey {
   readonly namespace: string
   readonly name: string
 }
 
-/** Headers that ask the server to treat requests as those of another identity. */
+/** The headers of impersonation. */
 export interface ImpersonationHeaders {
   readonly headers: Readonly<Record<string, string>>
   readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>
 }
 
-/** The headers of an identity. Keys of `extra` are percent-encoded: they may be any text, header names may not. */
+/**
+ * The headers of an identity. Keys of `extra` are percent-encoded, because they may contain characters that header
+ * names may not.
+ */
 export function impersonationHeaders(identity: Impersonation | undefined): ImpersonationHeaders {
   if (identity === undefined) return { headers: {}, repeatedHeaders: {} }
   const headers: Record<string, string> = { 'impersonate-user': identity.user }

@@ -1,4 +1,4 @@
-/** @module Talk to a Kubernetes API server. */
+/** @module A client of the Kubernetes API. */
 export * from './bounded-json.ts'
 export * from './builtin-resources.ts'
 export type * from './client.ts'

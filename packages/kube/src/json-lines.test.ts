@@ -1,4 +1,4 @@
-/** Lines survive any chunking. */
+/** Lines are independent of chunks. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LineSplitter, LineTooLongError } from './json-lines.ts'
@@ -11,7 +11,7 @@ function split(chunks: readonly Uint8Array[], maxLineBytes = 1024): string[] {
 }
 
 describe('LineSplitter', () => {
-  it('gives the same lines however the bytes are cut', () => {
+  it('returns the same lines however the bytes are split', () => {
     const value = fc.jsonValue({ noUnicodeString: false }).map((json) => JSON.stringify(json))
     fc.assert(
       fc.property(fc.array(value, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 20 }), (lines, cuts) => {
@@ -30,7 +30,7 @@ describe('LineSplitter', () => {
     expect(split([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(['"😀ä"'])
   })
 
-  it('reads views that do not start at the beginning of their buffer', () => {
+  it('supports views that do not start at the beginning of their buffer', () => {
     const buffer = Buffer.from('xx{"a":1}\nyy')
     expect(split([new Uint8Array(buffer.buffer, buffer.byteOffset + 2, 8)])).toEqual(['{"a":1}'])
   })
@@ -39,7 +39,7 @@ describe('LineSplitter', () => {
     expect(split([Buffer.from('a\r\n\n\r\nb')])).toEqual(['a', 'b'])
   })
 
-  it('stops at a line that exceeds the bound, also when it arrives in small parts', () => {
+  it('stops at a line that exceeds the limit, also when it arrives in small parts', () => {
     expect(() => split([Buffer.from('12345\n')], 4)).toThrow(LineTooLongError)
     expect(() =>
       split(

@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes
   }
 
-  /** The lines that `chunk` completes, without their newline. Blank lines are left out. */
+  /** The lines that `chunk` completes, without their newline. Blank lines are skipped. */
   *push(chunk: Uint8Array): Generator<string, void, undefined> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
@@ -37,7 +37,7 @@ export class LineSplitter {
     if (start < bytes.length) this.#keep(bytes.subarray(start))
   }
 
-  /** What came after the last newline; empty when the stream ended with one. */
+  /** The text after the last newline; empty when the stream ended with one. */
   rest(): string {
     return this.#complete(Buffer.alloc(0))
   }

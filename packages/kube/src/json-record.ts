@@ -1,13 +1,13 @@
-/** Looks into JSON that others wrote. */
+/** Access to untrusted JSON. */
 
-/** A JSON object whose members are not known yet. */
+/** A JSON object with unknown members. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 /**
  * Whether `value` is an object with members: neither a list nor null.
  *
  * @example
- * if (isRecord(answer) && typeof answer.token === 'string') use(answer.token)
+ * if (isRecord(value) && typeof value.token === 'string') use(value.token)
  */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-/** Selectors as text, and as a decision. */
+/** Formatting and evaluation of selectors. */
 import { describe, expect, it } from 'vitest'
 import { formatFieldSelector, formatLabelSelector, matchesLabels } from './label-selector.ts'
 

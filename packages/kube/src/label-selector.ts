@@ -1,10 +1,10 @@
-/** Turns structured selectors into the text of a query, and evaluates them. */
+/** Formats structured selectors for a query, and evaluates them. */
 import type { LabelSelector, LabelSelectorRequirement } from './kinds/label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 
 /**
- * The text form of a label selector. An empty selector gives the empty string, which selects everything.
+ * The text form of a label selector. An empty selector is the empty string, which matches everything.
  *
  * @example
  * formatLabelSelector({ matchLabels: { app: 'web' }, matchExpressions: [{ key: 'canary', operator: 'DoesNotExist' }] })
@@ -28,13 +28,13 @@ export function formatFieldSelector(fields: Readonly<Record<string, string>>): s
 }
 
 /**
- * Whether `labels` satisfy the selector, by the rules of the server: `NotIn` holds when the label is absent.
+ * Whether `labels` match the selector, by the rules of the server: `NotIn` matches when the label is absent.
  *
  * @example
  * matchesLabels({ matchLabels: { app: 'web' } }, pod.metadata.labels)
  */
 export function matchesLabels(selector: LabelSelector, labels: Labels | undefined): boolean {
-  // Asked of every namespace for every selector: nothing is allocated that grows with the labels.
+  // Called for every namespace and selector: no allocation grows with the labels.
   const wanted = selector.matchLabels ?? {}
   const hasAll = Object.keys(wanted).every((key) => labelOf(labels, key) === wanted[key])
   return hasAll && (selector.matchExpressions ?? []).every((requirement) => matchesRequirement(requirement, labels))

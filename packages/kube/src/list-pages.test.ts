@@ -1,4 +1,4 @@
-/** Paging gives one consistent list. */
+/** Pagination returns one consistent list. */
 import { describe, expect, it } from 'vitest'
 import { Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
@@ -16,7 +16,7 @@ const page = (names: readonly string[], next?: string) =>
 const expired = json(410, { apiVersion: 'v1', kind: 'Status', reason: 'Expired', code: 410 })
 
 describe('listAll', () => {
-  it('follows the pages and leaves no trace of them', async () => {
+  it('follows the pages and removes their metadata', async () => {
     const transport = new ScriptedTransport(page(['a', 'b'], 'next 1'), page(['c'], 'next 2'), page(['d']))
     const list = await createClient({ transport }).listAll(Pods, {
       limit: 2,
@@ -39,7 +39,7 @@ describe('listAll', () => {
     expect(transport.requests.at(-1)?.path).toBe('/api/v1/pods')
   })
 
-  it('reports an expiry that an unpaged list meets', async () => {
+  it('reports the expiry of an unpaged list', async () => {
     const transport = new ScriptedTransport(expired)
     const error = await createClient({ transport })
       .listAll(Pods)
@@ -48,7 +48,7 @@ describe('listAll', () => {
     expect(transport.requests).toHaveLength(2)
   })
 
-  it('bounds all pages together when a deadline is given', async () => {
+  it('limits all pages together when a deadline is given', async () => {
     const clock = new ManualClock()
     const slow = async () => {
       await clock.advance(400)

@@ -9,8 +9,8 @@ export type PageReader<T extends KubeObject> = (options: ListOptions) => Promise
 /**
  * Follows `continue` to the end. All pages show the collection at the resourceVersion of the first.
  *
- * When the server forgets that version half-way (410), everything starts again as one unpaged list: it cannot expire,
- * while paging again could expire again for ever.
+ * If that version expires half-way (410), the list starts again unpaged: it cannot expire, while pagination could
+ * expire repeatedly.
  */
 export async function readAllPages<T extends KubeObject>(
   options: ListOptions,
@@ -29,7 +29,7 @@ async function followPages<T extends KubeObject>(options: ListOptions, readPage:
   const first = await readPage(options)
   if (!first.metadata.continue) return first
   const items: Stored<T>[] = [...first.items]
-  // The continue token fixes the version; the server refuses a request that names another one beside it.
+  // The continue token determines the version; the server rejects a request that also specifies one.
   const { resourceVersion: _version, resourceVersionMatch: _match, ...rest } = options
   let page = first
   while (page.metadata.continue) {

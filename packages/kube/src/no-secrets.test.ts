@@ -1,4 +1,4 @@
-/** Tokens and bodies stay between client and server. */
+/** Tokens and bodies are never exposed. */
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Secrets } from './builtin-resources.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 describe('secrets', () => {
-  it('appear in no error, hook or log, whatever the server does', async () => {
+  it('appear in no error, hook or log, however the server responds', async () => {
     const token = 'token-hunter2'
     const password = 'body-hunter2'
     let turn = 0

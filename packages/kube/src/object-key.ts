@@ -1,4 +1,4 @@
-/** Names of objects, and the string that stands for one in maps and logs. */
+/** Keys of objects, for maps and logs. */
 import { InvalidRequestError } from './errors.ts'
 import type { KubeObject, ObjectKey } from './objects.ts'
 

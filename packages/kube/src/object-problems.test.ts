@@ -19,7 +19,7 @@ describe('the problems of an object', () => {
     expect(objectProblems(object({}))).toEqual([])
   })
 
-  it('name every field that is of the wrong type', () => {
+  it('name every field of the wrong type', () => {
     const metadata = { name: 5, labels: { a: 1, b: 'c' }, annotations: [], finalizers: [1], ownerReferences: 'x' }
     expect(fields({ kind: '', metadata })).toEqual([
       'apiVersion',
@@ -32,7 +32,7 @@ describe('the problems of an object', () => {
     ])
   })
 
-  it('are found in fields that it inherits from nobody', () => {
+  it('ignore inherited fields', () => {
     expect(fields(Object.create(object({})))).toEqual(['apiVersion', 'kind', 'metadata'])
   })
 
@@ -48,7 +48,7 @@ describe('the problems of an object', () => {
 })
 
 describe('an entry of a table', () => {
-  it('is never one that every object has', () => {
+  it('is never an inherited property', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect(ownValue<unknown>({}, name)).toBeUndefined()
       expect(ownValue<unknown>(JSON.parse(`{"${name}":1}`), name)).toBe(1)

@@ -1,25 +1,25 @@
-/** Finds out whether a value from outside is a Kubernetes object, as far as every kind has the same fields. */
+/** Validates that an untrusted value is a Kubernetes object, for the fields that all kinds share. */
 import { isRecord } from './json-record.ts'
 
-/** Something wrong with a field. */
+/** An invalid field. */
 export interface FieldProblem {
   /** Such as `metadata.labels[app]`. */
   readonly field: string
   readonly message: string
 }
 
-/** Fields of `metadata` that are text wherever they are given. */
+/** Optional string fields of `metadata`. */
 const TEXTS = ['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp']
 
-/** Fields of `metadata` that map text to text. */
+/** Fields of `metadata` that map strings to strings. */
 const MAPS = ['labels', 'annotations']
 
-/** More would not help whoever has to correct them. */
+/** More errors would not help to fix them. */
 const MAX_PROBLEMS = 10
 
 /**
- * Lists what makes `value` unfit to be handled as a `KubeObject`; at most ten problems, none when it is fit. Only types
- * are looked at; `null` counts as absent where a field is optional, as it does to the API server.
+ * Lists why `value` is not a valid `KubeObject`; at most ten problems, none if it is valid. Only types are checked;
+ * `null` counts as absent where a field is optional, as in the API server.
  *
  * @example
  * const [problem] = objectProblems(review.request.object)
@@ -36,7 +36,7 @@ export function objectProblems(value: unknown): readonly FieldProblem[] {
 }
 
 /**
- * Lists what is wrong with the types in `metadata`, as {@link objectProblems} does.
+ * Lists wrong types in `metadata`, as {@link objectProblems} does.
  *
  * @example
  * metadataProblems({ name: 5 }) // [{ field: 'metadata.name', message: 'must be a string' }]
@@ -80,7 +80,7 @@ function listIn(object: Readonly<Record<string, unknown>>, name: string): readon
 }
 
 /**
- * The value under a name that comes from outside, never something inherited such as `constructor`.
+ * The value of an untrusted name, never an inherited property such as `constructor`.
  *
  * @example
  * const schema = ownValue(schemas, object.kind)

@@ -1,14 +1,14 @@
-/** Gives every object that comes back its `apiVersion` and `kind`, and reduces it to metadata where asked. */
+/** Sets `apiVersion` and `kind` of every returned object, and reduces it to metadata on request. */
 import type { KubeList, KubeObject, Stored } from './objects.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
-/** Asks for one object, or for watch events, without spec and status. */
+/** Requests one object, or watch events, without spec and status. */
 export const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
-/** Asks for a list of objects without spec and status. */
+/** Requests a list of objects without spec and status. */
 export const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 
-/** Makes an object what the caller asked for. */
+/** Converts an object to the requested shape. */
 export type Shape<T extends KubeObject> = <O extends T>(object: O) => O
 
 /**
@@ -18,14 +18,14 @@ export type Shape<T extends KubeObject> = <O extends T>(object: O) => O
  */
 export function shapeOf<T extends KubeObject>(resource: Resource<T>, metadataOnly = false): Shape<T> {
   const typeMeta = { apiVersion: apiVersionOf(resource), kind: resource.kind }
-  // Both casts restore what a spread hides: the fields of T that are left are exactly those of `object`.
+  // Both casts restore what a spread hides: the remaining fields of T are exactly those of `object`.
   if (metadataOnly) return <O extends T>(object: O) => ({ ...typeMeta, metadata: object.metadata }) as O
   return <O extends T>(object: O) => (object.kind === undefined ? ({ ...typeMeta, ...object } as O) : object)
 }
 
 /** Shapes every item of a list. */
 export function shapeList<T extends KubeObject>(list: KubeList<T>, shape: Shape<T>): KubeList<T> {
-  // Servers written in Go send `null` for an empty list in places.
+  // Servers written in Go may send `null` for an empty list.
   const items: readonly Stored<T>[] = list.items ?? []
   return { ...list, metadata: list.metadata ?? {}, items: items.map((item) => shape<Stored<T>>(item)) }
 }

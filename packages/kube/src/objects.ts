@@ -1,6 +1,6 @@
-/** Shapes that every Kubernetes object shares. */
+/** Types that all Kubernetes objects share. */
 
-/** Names a controller (or another owner) of an object; the garbage collector follows it. */
+/** The controller or another owner of an object; used by the garbage collector. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -39,19 +39,19 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[]
 }
 
-/** Any object, as sent by a user: metadata may be partial. */
+/** Any object in a request: metadata may be partial. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: ObjectMeta
 }
 
-/** An object whose further fields are not known to the type system. */
+/** An object with additional untyped fields. */
 export interface UnknownObject extends KubeObject {
   readonly [field: string]: unknown
 }
 
-/** An object read from the server: the fields that the server always fills are present. */
+/** An object read from the server: the fields that the server always sets are present. */
 export type Stored<T extends KubeObject> = T & {
   readonly metadata: ObjectMeta & {
     readonly name: string
@@ -73,7 +73,7 @@ export interface KubeList<T extends KubeObject> {
   readonly items: readonly Stored<T>[]
 }
 
-/** What the server answers instead of an object: a failure, or the outcome of a deletion. */
+/** A response without an object: an error, or the result of a deletion. */
 export interface Status {
   readonly apiVersion: 'v1'
   readonly kind: 'Status'
@@ -91,7 +91,7 @@ export interface Status {
   }
 }
 
-/** The name of an object inside its kind. `namespace` is absent for cluster-scoped objects. */
+/** The name of an object of its kind. `namespace` is absent for cluster-scoped objects. */
 export interface ObjectKey {
   readonly namespace?: string
   readonly name: string

@@ -1,18 +1,17 @@
-/** Tells metrics and logs what a client does, without ever handing out what it sends or receives. */
-import type { Verb } from './request-target.ts'
-import { describeTarget, type RequestTarget } from './request-target.ts'
+/** Reports the requests of a client to metrics and logs, without the data that it sends or receives. */
+import { describeTarget, type RequestTarget, type Verb } from './request-target.ts'
 
-/** One try of a request. Holds names and numbers only: no headers, no query, no body. */
+/** One attempt of a request. Contains names and numbers only: no headers, no query, no body. */
 export interface RequestReport extends RequestTarget {
   readonly verb: Verb
   readonly method: string
   /** HTTP status; absent when no response arrived. */
   readonly status?: number
-  /** Until the whole answer was read; for a watch until it was open. */
+  /** Until the whole response was read; for a watch until it was open. */
   readonly durationMs: number
-  /** 0 for the first try. */
+  /** 0 for the first attempt. */
   readonly attempt: number
-  /** Code of the error, if it was one of this package's. */
+  /** Code of the error, if it is one of this package. */
   readonly errorCode?: string
 }
 
@@ -22,23 +21,23 @@ export interface ServerWarning {
   readonly target: RequestTarget
 }
 
-/** What the client needs of a logger; pino and the runtime's logger satisfy it. */
+/** The required methods of a logger; pino and the runtime's logger have them. */
 export interface ClientLogger {
   debug(fields: object, message: string): void
   warn(fields: object, message: string): void
 }
 
-/** Who wants to know. */
+/** Hooks and logger. */
 export interface ObserverOptions {
   readonly onRequest?: (report: RequestReport) => void
   readonly onWarning?: (warning: ServerWarning) => void
   readonly logger?: ClientLogger
 }
 
-/** A deprecated version warns on every single request; each text is logged once, for this many texts. */
+/** A deprecated version causes a warning for every request; each text is logged once, up to this many texts. */
 const MAX_REMEMBERED_WARNINGS = 256
 
-/** Fans out to hooks and logger. A hook that throws is reported and ignored: telling must not break doing. */
+/** Forwards to hooks and logger. A hook that throws is reported and ignored: observers must not break requests. */
 export class ClientObserver {
   readonly #options: ObserverOptions
   readonly #loggedWarnings = new Set<string>()
@@ -47,19 +46,19 @@ export class ClientObserver {
     this.#options = options
   }
 
-  /** A try has ended. */
+  /** An attempt has ended. */
   requested(report: RequestReport): void {
     this.#options.logger?.debug(report, 'sent api request')
     this.#guard(() => this.#options.onRequest?.(report))
   }
 
-  /** A try failed and another one follows after `delayMs`. */
+  /** An attempt failed and is retried after `delayMs`. */
   retrying(target: RequestTarget, error: unknown, attempt: number, delayMs: number): void {
     const message = error instanceof Error ? error.message : 'unknown'
     this.#options.logger?.warn({ ...target, error: message, attempt, delayMs }, 'retrying api request')
   }
 
-  /** The server sent a warning along with its answer. */
+  /** The response contains a warning. */
   warned(target: RequestTarget, text: string): void {
     if (this.#options.onWarning) {
       this.#guard(() => this.#options.onWarning?.({ text, target }))

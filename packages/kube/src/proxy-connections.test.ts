@@ -1,4 +1,4 @@
-/** What goes wrong on the way through a proxy, over real sockets. */
+/** Failures of connections through a proxy, over real sockets. */
 import { connect, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ const tunnels: ProxyBehaviour = (socket, { port }) => {
   socket.on('close', () => onward.destroy())
 }
 
-/** What a request through a proxy with a password fails with. */
+/** The error of a request through a proxy with a password. */
 async function failureOf(behave: ProxyBehaviour, server = 'https://tenant.example:8443') {
   await using proxy = await startMisbehavingProxy(behave)
   await using transport = transportOf(
@@ -47,24 +47,28 @@ describe('a proxy', () => {
   it.each([
     ['403 Forbidden', 403, 'with 403 Forbidden; allow the address in the proxy, or reach it without the proxy'],
     ['407 Proxy Authentication Required', 407, 'with 407 Proxy Authentication Required; check the user name and the'],
-    ['502 Bad Gateway', 502, 'with 502 Bad Gateway; the proxy cannot reach the server; check its way out'],
+    ['502 Bad Gateway', 502, 'with 502 Bad Gateway; the proxy cannot reach the server; check the network of the proxy'],
     ['999 No', 999, 'with 999; check the proxy'],
-  ])('that refuses a tunnel is named, with its answer: %s', async (head, status, message) => {
+  ])('that rejects a tunnel is named, with its response: %s', async (head, status, message) => {
     const { error, message: text, address } = await failureOf(answers(head))
     expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address, status } })
-    expect(text).toContain(`the proxy PROXY refused the tunnel to tenant.example:8443 ${message}`)
+    expect(text).toContain(`the proxy PROXY rejected the tunnel to tenant.example:8443 ${message}`)
   })
 
   it.each<[string, ProxyBehaviour, string]>([
-    ['goes away', (socket) => socket.destroy(), 'closed the connection before it answered the tunnel'],
-    ['ends in the middle', (socket) => socket.end('HTTP/1.1 200 Conn'), 'closed the connection before it answered'],
-    ['resets', (socket) => socket.resetAndDestroy(), 'closed the connection before it answered the tunnel'],
+    ['disconnects', (socket) => socket.destroy(), 'closed the connection before it responded to the tunnel'],
     [
-      'says nothing',
-      () => undefined,
-      'did not answer the tunnel to tenant.example:8443 within 300 ms; check the proxy',
+      'disconnects in the middle of a response',
+      (socket) => socket.end('HTTP/1.1 200 Conn'),
+      'closed the connection before it responded',
     ],
-    ['is none', (socket) => socket.end('SSH-2.0-OpenSSH\r\n'), 'cannot be used'],
+    ['resets', (socket) => socket.resetAndDestroy(), 'closed the connection before it responded to the tunnel'],
+    [
+      'does not respond',
+      () => undefined,
+      'did not respond to the tunnel to tenant.example:8443 within 300 ms; check the proxy',
+    ],
+    ['is not a proxy', (socket) => socket.end('SSH-2.0-OpenSSH\r\n'), 'cannot be used'],
   ])('that %s is named', async (_what, behave, message) => {
     const { error, message: text, address } = await failureOf(behave)
     expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address } })
@@ -72,15 +76,18 @@ describe('a proxy', () => {
   })
 
   it.each([
-    ['407 Proxy Authentication Required', 'refused the request with 407 Proxy Authentication Required; check the user'],
-  ])('of an http server is named, too: %s', async (head, message) => {
+    [
+      '407 Proxy Authentication Required',
+      'rejected the request with 407 Proxy Authentication Required; check the user',
+    ],
+  ])('of an http server is named too: %s', async (head, message) => {
     const { error, message: text, seen } = await failureOf(answers(head), 'http://tenant.example')
     expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { status: 407 } })
     expect(text).toContain(`the proxy PROXY ${message}`)
     expect(seen).toEqual(['GET http://tenant.example/x HTTP/1.1'])
   })
 
-  it.each(['https://tenant.example', 'http://tenant.example'])('that nobody runs is named: %s', async (server) => {
+  it.each(['https://tenant.example', 'http://tenant.example'])('that is not reachable is named: %s', async (server) => {
     const proxyUrl = 'http://user:hunter2@127.0.0.1:1'
     await using transport = transportOf({ server, source: 'test', namespace: '', trust: {}, proxyUrl })
     await expect(transport.send(get('/x'))).rejects.toThrow(
@@ -92,14 +99,14 @@ describe('a proxy', () => {
     answers('407 No'),
     (socket) => socket.destroy(),
     (socket) => socket.end('nonsense\r\n\r\n'),
-  ])('never has its password shown', async (behave) => {
+  ])('is never shown with its password', async (behave) => {
     for (const server of ['https://tenant.example', 'http://tenant.example']) {
       const { error } = await failureOf(behave, server)
       expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('hunter2')
     }
   })
 
-  it('is not blamed for a server that nobody trusts', async () => {
+  it('is not blamed for an untrusted server', async () => {
     const stranger = await createAuthority('stranger')
     await using server = await startHttps(await stranger.server(), (_request, response) => answer(response, 200, {}))
     const { error } = await failureOf(tunnels, server.url)
@@ -108,7 +115,7 @@ describe('a proxy', () => {
   })
 })
 
-describe('a proxy that speaks TLS', () => {
+describe('a TLS proxy', () => {
   const through = async (trusted: string, proxyPair = wire.pair) => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     await using proxy = await startMisbehavingProxy(tunnels, proxyPair)
@@ -123,11 +130,11 @@ describe('a proxy that speaks TLS', () => {
     return response.status
   }
 
-  it('is trusted when an authority that is trusted signed its certificate', async () => {
+  it('is trusted if a trusted authority signed its certificate', async () => {
     expect(await through(wire.authority.certificate)).toBe(200)
   })
 
-  it('is refused otherwise, before it gets the password', async () => {
+  it('is rejected otherwise, before it gets the password', async () => {
     const stranger = await createAuthority('stranger')
     await expect(through(wire.authority.certificate, await stranger.server())).rejects.toThrow(
       /^the proxy localhost:\d+ cannot be used: .*certificate.*; check its address and certificate$/,
@@ -135,7 +142,7 @@ describe('a proxy that speaks TLS', () => {
   })
 })
 
-it('closes while a proxy keeps it waiting', async () => {
+it('closes while a proxy does not respond', async () => {
   const arrived = Promise.withResolvers<Socket>()
   await using proxy = await startMisbehavingProxy((socket) => arrived.resolve(socket))
   const transport = transportOf({

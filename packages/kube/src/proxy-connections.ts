@@ -1,13 +1,13 @@
-/** Connections through a proxy, whose failures say that it was the proxy that failed. */
+/** Connections through a proxy, with errors that identify failures of the proxy. */
 import { STATUS_CODES } from 'node:http'
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { ConnectionError } from './errors.ts'
 
-/** What connections through a proxy are made with. */
+/** Options of connections through a proxy. */
 export interface ProxySettings {
-  /** May hold a user name and a password, which no error shows. */
+  /** May contain a user name and a password, which no error shows. */
   readonly url: string
-  /** To connect to the proxy, and once more until it answers the request for a tunnel. */
+  /** Timeout for connecting to the proxy, and for its response to the tunnel request. */
   readonly timeoutMs: number
   /** TLS with the proxy. */
   readonly proxyTls: object
@@ -18,8 +18,8 @@ export interface ProxySettings {
 /**
  * Sends requests through a proxy: through a tunnel to `https` servers, with the whole address to `http` servers.
  *
- * *Errors*: {@link ConnectionError} with `proxy` when the proxy cannot be reached, refuses or goes away. A proxy that
- * wants another password for an `http` server needs {@link proxyFailure}.
+ * *Errors*: {@link ConnectionError} with `proxy` when the proxy cannot be reached, rejects the request or disconnects.
+ * A proxy that requires another password for an `http` server needs {@link proxyFailure}.
  */
 export function proxyDispatcher(settings: ProxySettings, limits: object): Dispatcher {
   const { url, timeoutMs, proxyTls, requestTls } = settings
@@ -31,19 +31,19 @@ export function proxyDispatcher(settings: ProxySettings, limits: object): Dispat
     requestTls,
     clientFactory: (proxy, options) =>
       tunnels(new Pool(proxy, { ...options, headersTimeout: timeoutMs }), host, timeoutMs),
-    // Connections to the proxy itself are made for `http` servers only.
+    // Direct requests to the proxy are only used for `http` servers.
     factory: (target, options) =>
       new Pool(target, new URL(target).origin === origin ? { ...limits, ...named(options, host, timeoutMs) } : options),
   })
 }
 
-/** The same error, unless it is a proxy's demand for a password, which the agent takes for a mistake in the request. */
+/** The same error, unless it is a 407 of a proxy, which the agent reports as an invalid request. */
 export function proxyFailure(url: string, error: Error): Error {
   const isRefused = error.message === 'Proxy Authentication Required (407)'
   return isRefused ? refused(new URL(url).host, 407, 'the request') : error
 }
 
-/** The pool with which tunnels are asked for. */
+/** The pool for tunnel requests. */
 function tunnels(pool: Pool, proxy: string, timeoutMs: number): Dispatcher {
   const ask = pool.connect.bind(pool)
   const connect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
@@ -52,7 +52,7 @@ function tunnels(pool: Pool, proxy: string, timeoutMs: number): Dispatcher {
       throw failed(error, proxy, timeoutMs, tunnel)
     })
     if (answer.statusCode === 200) return answer
-    // Whatever the proxy says besides may be long, and is not needed.
+    // The rest of the proxy's response may be long, and is not needed.
     answer.socket.on('error', () => undefined).destroy()
     throw refused(proxy, answer.statusCode, tunnel)
   }
@@ -61,7 +61,7 @@ function tunnels(pool: Pool, proxy: string, timeoutMs: number): Dispatcher {
 
 type Connect = (options: object, callback: (error: Error | null, socket: unknown) => void) => void
 
-/** Connections to the proxy itself, with failures that name it. */
+/** Connections to the proxy itself, with errors that name it. */
 function named(options: object, proxy: string, timeoutMs: number): object {
   const { connect } = options as { readonly connect: Connect } // what the agent hands to its factory
   const connectNamed: Connect = (target, callback) =>
@@ -69,19 +69,19 @@ function named(options: object, proxy: string, timeoutMs: number): object {
   return { ...options, connect: connectNamed }
 }
 
-/** What to do about the answers of a proxy that users can do something about. */
+/** Remedies for proxy responses that users can act on. */
 const REMEDIES: Readonly<Record<number, string>> = {
   403: 'allow the address in the proxy, or reach it without the proxy',
   407: 'check the user name and the password in the address of the proxy',
-  502: 'the proxy cannot reach the server; check its way out',
-  503: 'the proxy cannot reach the server; check its way out',
-  504: 'the proxy cannot reach the server; check its way out',
+  502: 'the proxy cannot reach the server; check the network of the proxy',
+  503: 'the proxy cannot reach the server; check the network of the proxy',
+  504: 'the proxy cannot reach the server; check the network of the proxy',
 }
 
 function refused(proxy: string, status: number, what: string): ConnectionError {
   const title = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
   const remedy = REMEDIES[status] ?? 'check the proxy'
-  const message = `the proxy ${proxy} refused ${what} with ${status}${title}; ${remedy}`
+  const message = `the proxy ${proxy} rejected ${what} with ${status}${title}; ${remedy}`
   return new ConnectionError(message, 'connect', { proxy: { host: proxy, status } })
 }
 
@@ -93,14 +93,14 @@ function failed(error: unknown, proxy: string, timeoutMs: number, what: string):
 }
 
 function problem(error: unknown, timeoutMs: number, what: string): string {
-  // Only what undici and Node say about connections: nothing that was sent.
+  // Messages of undici and Node about connections contain no data that was sent.
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
   switch (code) {
     case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
-      return `closed the connection before it answered ${what}; check the proxy`
+      return `closed the connection before it responded to ${what}; check the proxy`
     case 'UND_ERR_HEADERS_TIMEOUT':
-      return `did not answer ${what} within ${timeoutMs} ms; check the proxy`
+      return `did not respond to ${what} within ${timeoutMs} ms; check the proxy`
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `cannot be reached within ${timeoutMs} ms; check its address and the network`
     default:

@@ -1,12 +1,13 @@
-/** Takes secrets out of texts before they reach a log, an error, an event or a status. */
+/** Removes secrets from texts before they reach a log, an error, an event or a status. */
 
-/** Stands where a secret was. */
+/** The replacement of a secret. */
 export const REDACTED = '[redacted]'
 
-/** Shorter values are in every sentence: replacing them would reveal more than it hides. */
+/** Shorter values occur in ordinary text: replacing them would reveal more than it hides. */
 const MIN_SECRET_LENGTH = 4
 
-// The last word of a key decides: `apiToken` and `client_secret` hold secrets, `secretName` and `tokenExpiry` do not.
+// The last word of a key decides: `apiToken` and `client_secret` contain secrets, `secretName` and `tokenExpiry` do
+// not.
 const SECRET_KEY =
   /(^|[-_. a-z])(token|tokens|authorization|password|passwd|passphrase|secret|credential|credentials|cookie|api[-_]?key|private[-_]?key|(tls|ca)\.key)$/i
 
@@ -14,13 +15,13 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(authorization["']?\s*[:=]\s*["']?(\w[\w-]*\s+)?)[\w.~+/=-]{4,}/gi, `$1${REDACTED}`],
   [/\bBearer\s+[\w.~+/=-]{4,}/g, `Bearer ${REDACTED}`],
   [/-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
-  // At the beginning of a run of such characters only: from each of many it would be read to its end.
+  // Only at the beginning of such a run: otherwise each character would be matched to its end.
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
   [/(\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${REDACTED}@`],
 ]
 
 /**
- * Whether the value under a key is a secret, by the name of the key.
+ * Whether the value of a key is a secret, by the name of the key.
  *
  * @example
  * isSecretKey('apiToken') // true
@@ -31,10 +32,10 @@ export function isSecretKey(key: string): boolean {
 }
 
 /**
- * `text` without what looks like a secret: authorization headers, bearer tokens, JSON web tokens, private keys and
- * passwords in URLs.
+ * `text` without anything that looks like a secret: authorization headers, bearer tokens, JSON web tokens, private keys
+ * and passwords in URLs.
  *
- * @param patterns what else is a secret, such as the tokens of a vendor; global expressions, whose matches are replaced
+ * @param patterns additional secrets, such as the tokens of a vendor; global expressions whose matches are replaced
  *
  * @example
  * redactText('https://user:hunter2@host') // 'https://user:[redacted]@host'
@@ -47,8 +48,8 @@ export function redactText(text: string, patterns: readonly RegExp[] = []): stri
 }
 
 /**
- * `text` without the given secrets, as they are and as they travel: in base64, percent-encoded and within JSON.
- * Secrets of fewer than four characters are ignored.
+ * `text` without the given secrets, in plain form, in base64, percent-encoded and in JSON. Secrets of fewer than four
+ * characters are ignored.
  *
  * @example
  * redactSecrets('unknown token abc-def', ['abc-def']) // 'unknown token [redacted]'

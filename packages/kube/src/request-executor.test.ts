@@ -1,4 +1,4 @@
-/** Retries, deadlines, cancellation and what observers get to see. */
+/** Retries, deadlines, cancellation and observers. */
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
@@ -34,7 +34,7 @@ function setUp(...answers: Answer[]) {
 }
 
 describe('retries', () => {
-  it('repeats a read until it succeeds', async () => {
+  it('retries a read until it succeeds', async () => {
     const { client, clock, transport } = setUp(busy(), new Error('socket hang up'), found)
     const reading = client.get(ConfigMaps, key)
     await clock.advance(10_000)
@@ -42,7 +42,7 @@ describe('retries', () => {
     expect(transport.requests).toHaveLength(3)
   })
 
-  it('waits as long as the server asks', async () => {
+  it('waits as long as the server requests', async () => {
     const { client, clock, transport } = setUp(busy({ 'retry-after': '4' }), found)
     const writing = client.create(ConfigMaps, object)
     await clock.advance(3_999)
@@ -60,7 +60,7 @@ describe('retries', () => {
     expect(transport.requests[1]?.body).toBe(transport.requests[0]?.body)
   })
 
-  it('does not repeat a create whose connection broke', async () => {
+  it('does not retry a create whose connection broke', async () => {
     const { client, transport } = setUp(new Error('socket hang up'), found)
     const error = await client.create(ConfigMaps, object).catch((reason: unknown) => reason)
     expect(isConnectionError(error)).toBe(true)
@@ -68,14 +68,14 @@ describe('retries', () => {
     expect(transport.requests).toHaveLength(1)
   })
 
-  it('does not repeat a JSON patch, whose effect may add up', async () => {
+  it('does not retry a JSON patch, which may not be idempotent', async () => {
     const { client, transport } = setUp(busy())
     const patch = { type: 'json', patch: [{ op: 'add', path: '/list/-', value: 1 }] } as const
     await expect(client.patch(ConfigMaps, key, patch)).rejects.toThrow('503')
     expect(transport.requests).toHaveLength(1)
   })
 
-  it('gives up after the last try with what the server said', async () => {
+  it('gives up after the last attempt with the error of the server', async () => {
     const { client, clock, transport } = setUp(busy())
     const reading = client.get(ConfigMaps, key).catch((reason: unknown) => reason)
     await clock.advance(30_000)
@@ -83,7 +83,7 @@ describe('retries', () => {
     expect(transport.requests).toHaveLength(5)
   })
 
-  it('reports the refusal at once when the wait would pass the deadline', async () => {
+  it('reports the error immediately when the wait would exceed the deadline', async () => {
     const { client } = setUp(json(429, { kind: 'Status' }, { 'retry-after': '60' }))
     await expect(client.get(ConfigMaps, key)).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 })
   })
@@ -95,10 +95,10 @@ describe('deadlines and cancellation', () => {
     const reading = client.get(ConfigMaps, key, { timeoutMs: 5_000 }).catch((reason: unknown) => reason)
     await clock.advance(5_000)
     expect(isDeadlineExceeded(await reading)).toBe(true)
-    expect(String(await reading)).toContain('get configmaps "shop/settings": no answer within 5000 ms')
+    expect(String(await reading)).toContain('get configmaps "shop/settings": no response within 5000 ms')
   })
 
-  it('remembers the last failure when time runs out during retries', async () => {
+  it('reports the last failure as the cause when time runs out during retries', async () => {
     const { client, clock } = setUp(busy(), never)
     const reading = client.get(ConfigMaps, key, { timeoutMs: 5_000 }).catch((reason: unknown) => reason)
     await clock.advance(5_000)
@@ -112,7 +112,7 @@ describe('deadlines and cancellation', () => {
     expect(isDeadlineExceeded(await reading)).toBe(true)
   })
 
-  it("rejects with the signal's own reason, before, during and between tries", async () => {
+  it("rejects with the signal's own reason, before, during and between attempts", async () => {
     const reason = new Error('shutting down')
     const { client, transport } = setUp(busy())
     await expect(client.get(ConfigMaps, key, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
@@ -133,7 +133,7 @@ describe('deadlines and cancellation', () => {
     expect(await betweenTries).toBe(reason)
   })
 
-  it('waits for ever when told to', async () => {
+  it('waits without limit on request', async () => {
     const { client, clock } = setUp(never)
     const controller = new AbortController()
     const reading = client.get(ConfigMaps, key, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal })
@@ -151,8 +151,8 @@ describe('deadlines and cancellation', () => {
   })
 })
 
-describe('answers that break the rules', () => {
-  it('does not quote an answer that is not JSON', async () => {
+describe('invalid responses', () => {
+  it('are not quoted when they are not JSON', async () => {
     const { client } = setUp(text(200, '<html>secret</html>', { 'content-type': 'text/html' }))
     const error = await client.get(ConfigMaps, key).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(BadResponseError)
@@ -160,13 +160,13 @@ describe('answers that break the rules', () => {
     expect(String(error)).toContain('(200 text/html) is not JSON')
   })
 
-  it('stops reading an answer that exceeds the bound', async () => {
+  it('are not read beyond the limit', async () => {
     const transport = new ScriptedTransport({ status: 200, headers: {}, body: pieces('12345', '67890') })
     const client = createClient({ transport, maxResponseBytes: 8 })
     await expect(client.get(ConfigMaps, key)).rejects.toThrow(/exceeds 8 bytes/)
   })
 
-  it('repeats a read whose answer broke off', async () => {
+  it('are retried when a read was interrupted', async () => {
     const broken = async function* () {
       yield Buffer.from('{"apiV')
       throw new Error('other side closed')
@@ -179,7 +179,7 @@ describe('answers that break the rules', () => {
 })
 
 describe('observers', () => {
-  it('learn about every try: names, numbers, nothing else', async () => {
+  it('are notified of every attempt: only names and numbers', async () => {
     const { client, clock, reports } = setUp(busy(), found)
     const reading = client.get(ConfigMaps, key)
     await clock.advance(1_000)
@@ -198,7 +198,7 @@ describe('observers', () => {
     ])
   })
 
-  it('learn about warnings of the server', async () => {
+  it('are notified of warnings of the server', async () => {
     const { client, warnings } = setUp(json(200, object, { warning: ['299 - "is deprecated"'] }))
     await client.get(ConfigMaps, key)
     expect(warnings).toMatchObject([{ text: 'is deprecated', target: { verb: 'get', name: 'settings' } }])
@@ -217,7 +217,7 @@ describe('observers', () => {
     expect(logged).toEqual([{ error: 'bug in a hook' }])
   })
 
-  it('are logged a repeated warning only once', async () => {
+  it('log a repeated warning only once', async () => {
     const logged: unknown[] = []
     const client = createClient({
       transport: new ScriptedTransport(json(200, object, { warning: '299 - "is deprecated"' })),

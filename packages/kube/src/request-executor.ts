@@ -11,7 +11,7 @@ import { warningTexts } from './response-headers.ts'
 import { type RetryOptions, retryDelayMs } from './retry-policy.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
-/** A request before the headers that all requests of a client share. */
+/** A request without the headers that all requests of a client share. */
 export interface Call {
   readonly target: RequestTarget
   readonly method: TransportRequest['method']
@@ -19,16 +19,16 @@ export interface Call {
   readonly accept?: string
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Becomes JSON, once, however often it is sent. */
+  /** Encoded as JSON once, however often it is sent. */
   readonly body?: unknown
   readonly isIdempotent: boolean
-  /** Whom this call acts as, instead of whom the client acts as. */
+  /** The impersonated identity of this call, overriding that of the client. */
   readonly impersonate?: Impersonation
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
 
-/** What an executor is made of. */
+/** Dependencies of an executor. */
 export interface RequestExecutorOptions {
   readonly transport: Transport
   readonly clock: Clock
@@ -36,9 +36,9 @@ export interface RequestExecutorOptions {
   readonly retries: RetryOptions
   readonly observer: ClientObserver
   readonly maxResponseBytes: number
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>
-  /** Whom every call acts as that does not say otherwise. */
+  /** The default impersonated identity. */
   readonly impersonate?: Impersonation
 }
 
@@ -50,7 +50,7 @@ export class RequestExecutor {
     this.#options = options
   }
 
-  /** The parsed answer to a call, after as many tries as policy and deadline allow. */
+  /** The parsed response of a call, after as many attempts as policy and deadline allow. */
   async content(call: Call): Promise<unknown> {
     const { clock, random, retries, observer } = this.#options
     const timeoutMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS
@@ -68,7 +68,7 @@ export class RequestExecutor {
           signal.throwIfAborted()
           lastError = error
           const delayMs = retryDelayMs({ error, attempt, isIdempotent: call.isIdempotent }, retries, random)
-          // Waiting beyond the deadline would only replace a telling error with a time-out.
+          // Waiting beyond the deadline would only replace a meaningful error by a timeout.
           if (delayMs === undefined || clock.now() + delayMs >= endsAt) throw error
           observer.retrying(call.target, error, attempt, delayMs)
           await sleep(delayMs, { clock, signal })
@@ -77,7 +77,7 @@ export class RequestExecutor {
     })
   }
 
-  /** Opens a stream: one try, no deadline. Whoever reads streams reconnects anyway, with its own backoff. */
+  /** Opens a stream: one attempt, no deadline. Consumers of streams reconnect anyway, with their own backoff. */
   async open(call: Call, signal: AbortSignal): Promise<TransportResponse> {
     const startedAt = this.#options.clock.now()
     const request = { ...this.#compose(call), signal, isStream: true }
@@ -169,8 +169,8 @@ export class RequestExecutor {
 }
 
 /**
- * What a transport throws, with the name of the object. Our own errors keep their class and phase, programming errors
- * pass as they are, and anything else came from a connection.
+ * An error of a transport, with the name of the object. Our own errors keep their class and phase, programming errors
+ * are not changed, and anything else is a connection error.
  */
 export function asConnectionError(target: RequestTarget, error: unknown, phase: 'request' | 'response'): unknown {
   if (error instanceof ConnectionError) {
@@ -181,7 +181,7 @@ export function asConnectionError(target: RequestTarget, error: unknown, phase: 
   return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error })
 }
 
-// Retrying a mistake in a transport would only hide it.
+// Retrying a programming error in a transport would only hide it.
 function isBug(error: unknown): boolean {
   return [TypeError, ReferenceError, RangeError, SyntaxError].some((bug) => error instanceof bug)
 }

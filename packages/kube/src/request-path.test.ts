@@ -1,4 +1,4 @@
-/** Paths: what comes from outside never changes which object is meant. */
+/** Untrusted values never change which object a path addresses. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps, Deployments, Nodes } from './builtin-resources.ts'
@@ -16,15 +16,15 @@ describe('paths', () => {
     expect(objectPath(Nodes, { name: 'system:node?#' })).toBe('/api/v1/nodes/system%3Anode%3F%23')
   })
 
-  it.each(['', '.', '..', 'a/b', 'a%2fb', '\ud800'])('refuses the name %j', (name) => {
+  it.each(['', '.', '..', 'a/b', 'a%2fb', '\ud800'])('rejects the name %j', (name) => {
     expect(() => objectPath(Nodes, { name })).toThrow(InvalidRequestError)
   })
 
-  it('refuses a namespaced object without a namespace, which would address all namespaces', () => {
+  it('rejects a namespaced object without a namespace, which would address all namespaces', () => {
     expect(() => objectPath(ConfigMaps, { name: 'a' })).toThrow(/metadata.namespace is missing/)
   })
 
-  it('refuses a namespace for a cluster-scoped kind', () => {
+  it('rejects a namespace for a cluster-scoped kind', () => {
     expect(() => collectionPath(Nodes, 'shop')).toThrow(/cluster-scoped/)
   })
 
@@ -48,13 +48,13 @@ describe('paths', () => {
     )
   })
 
-  it('leaves out what is not set and encodes the rest', () => {
+  it('omits unset parameters and encodes the rest', () => {
     const query = { a: undefined, b: '', c: false, limit: 5, labelSelector: 'x in (a,b)&y' }
     expect(withQuery('/p', query)).toBe('/p?limit=5&labelSelector=x%20in%20(a%2Cb)%26y')
     expect(withQuery('/p', {})).toBe('/p')
   })
 
-  it('gives every parameter back unchanged', () => {
+  it('encodes every parameter so that it decodes to itself', () => {
     const wellFormed = fc.string({ minLength: 1, unit: 'binary' }).filter((value) => value.isWellFormed())
     fc.assert(
       fc.property(fc.dictionary(wellFormed, wellFormed), (query) => {

@@ -1,9 +1,9 @@
-/** Builds the paths of requests. Everything that comes from outside is encoded or refused. */
+/** Builds the paths of requests. Untrusted values are encoded or rejected. */
 import { InvalidRequestError } from './errors.ts'
 import type { ObjectKey } from './objects.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
-/** Values of query parameters; `undefined`, `false` and empty strings are left out. */
+/** Values of query parameters; `undefined`, `false` and empty strings are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
@@ -36,7 +36,7 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: str
   return subresource === undefined ? path : `${path}/${subresource.split('/').map(subresourceSegment).join('/')}`
 }
 
-/** Fails when an object of a namespaced kind comes without a namespace: the path would mean all namespaces. */
+/** Throws if an object of a namespaced kind has no namespace: the path would address all namespaces. */
 export function requireNamespace(resource: Resource, namespace: string | undefined): void {
   if (resource.namespaced && !namespace) {
     throw new InvalidRequestError(
@@ -68,8 +68,8 @@ function subresourceSegment(value: string): string {
   return segment(value, 'subresource')
 }
 
-// Kubernetes accepts no name that contains "/" or "%" or is "." or "..", and a proxy in between might resolve such a
-// segment to a different object. Refusing here is cheaper than finding out.
+// Kubernetes accepts no name that contains "/" or "%" or is "." or "..", and a proxy might resolve such a segment to a
+// different object.
 function segment(value: string, field: string): string {
   if (value === '' || value === '.' || value === '..' || /[/%]/.test(value) || !value.isWellFormed()) {
     throw new InvalidRequestError(`${field} ${JSON.stringify(value)} is not a valid path segment name`)

@@ -1,6 +1,6 @@
-/** What a request is about, in words that are safe to show: no query, no headers, no body. */
+/** Describes a request in a form that is safe to show: no query, no headers, no body. */
 
-/** Verbs as RBAC and audit logs name them, `apply` apart from `patch` because its failures read differently. */
+/** Verbs as in RBAC and audit logs, with `apply` separate from `patch` because its errors are different. */
 export type Verb =
   | 'get'
   | 'list'
@@ -13,7 +13,7 @@ export type Verb =
   | 'deletecollection'
   | 'raw'
 
-/** Names the verb, the resource and the object of a request. Errors, hooks and logs carry it instead of the request. */
+/** The verb, the resource and the object of a request. Errors, hooks and logs contain it instead of the request. */
 export interface RequestTarget {
   readonly verb: Verb
   /** API group; empty for the core group; absent for raw requests. */
@@ -29,7 +29,7 @@ export interface RequestTarget {
 }
 
 /**
- * One line for a person.
+ * A one-line description.
  *
  * @example
  * describeTarget({ verb: 'update', group: 'apps', resource: 'deployments', subresource: 'status', namespace: 'shop', name: 'web' })

@@ -1,9 +1,9 @@
-/** Which collection of the API an object type lives in. */
+/** The collection of the API to which an object type belongs. */
 import type { KubeObject } from './objects.ts'
 
 /**
- * Describes one kind in one version: enough to build its URLs, with the object's type carried along for the
- * compiler. Typed clients, informers and listers all start from a `Resource`.
+ * Describes one kind in one version: enough to build its URLs, together with the object's type. Typed clients,
+ * informers and listers all start from a `Resource`.
  *
  * @example
  * interface Widget extends KubeObject { spec: { size: number } }
@@ -16,7 +16,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly kind: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Never set: carries the type. */
+  /** Never set: only for the type. */
   readonly $type?: T
 }
 
@@ -25,7 +25,7 @@ export function resource<T extends KubeObject>(description: Omit<Resource, '$typ
   return Object.freeze({ ...description })
 }
 
-/** `apps/v1`, or `v1` for the core group: what an object of this resource carries as `apiVersion`. */
+/** `apps/v1`, or `v1` for the core group: the `apiVersion` of objects of this resource. */
 export function apiVersionOf(of: Pick<Resource, 'group' | 'version'>): string {
   return of.group === '' ? of.version : `${of.group}/${of.version}`
 }

@@ -1,4 +1,4 @@
-/** Reads whole answers into memory, within a bound. */
+/** Reads whole responses into memory, within a limit. */
 import { MAX_ERROR_BODY_BYTES } from './defaults.ts'
 import { ApiError, BadResponseError } from './errors.ts'
 import type { Status } from './objects.ts'
@@ -6,14 +6,14 @@ import type { RequestTarget } from './request-target.ts'
 import { headerValue, retryAfterMs } from './response-headers.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The body as text; fails with `BadResponseError` beyond `maxBytes`, without reading on. */
+/** The body as text; fails with `BadResponseError` beyond `maxBytes`, without reading further. */
 async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
-      throw new BadResponseError(target, `the answer exceeds ${maxBytes} bytes; list with a smaller limit`)
+      throw new BadResponseError(target, `the response exceeds ${maxBytes} bytes; list with a smaller limit`)
     }
     chunks.push(chunk)
   }
@@ -32,12 +32,15 @@ export async function readContent(
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's message quotes the text, which may be a Secret: say what it was instead of what was in it.
-    throw new BadResponseError(target, `the answer (${response.status} ${contentType || 'without type'}) is not JSON`)
+    // The parser's message quotes the text, which may be a Secret: report its type instead of its content.
+    throw new BadResponseError(target, `the response (${response.status} ${contentType || 'without type'}) is not JSON`)
   }
 }
 
-/** Turns a refusal into an `ApiError`. A body that cannot be read or is no `Status` is not worth a second error. */
+/**
+ * Converts an error response to an `ApiError`. A body that cannot be read or is not a `Status` does not cause a second
+ * error.
+ */
 export async function readApiError(
   target: RequestTarget,
   response: TransportResponse,
@@ -63,7 +66,7 @@ async function readStatus(target: RequestTarget, response: TransportResponse): P
     const value: unknown = JSON.parse(await readText(target, response, MAX_ERROR_BODY_BYTES))
     return isStatus(value) ? value : undefined
   } catch {
-    // The HTTP status already says that the request was refused; that is the error to report.
+    // The HTTP status already shows that the request failed; that is the error to report.
     return undefined
   }
 }

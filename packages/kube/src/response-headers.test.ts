@@ -1,4 +1,4 @@
-/** Headers with a meaning. */
+/** Parsing of response headers. */
 import { describe, expect, it } from 'vitest'
 import { retryAfterMs, warningTexts } from './response-headers.ts'
 

@@ -9,7 +9,7 @@ export function headerValue(headers: Headers, name: string): string | undefined 
   return typeof value === 'string' ? value : value?.[0]
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date relative to `nowMs`. Nonsense counts as absent. */
+/** `Retry-After` in milliseconds: seconds, or a date relative to `nowMs`. An invalid value counts as absent. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const value = headerValue(headers, 'retry-after')?.trim()
   if (!value) return undefined
@@ -19,8 +19,8 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
 }
 
 /**
- * The texts of `Warning` headers with code 299, which is how the server tells about deprecated versions, unknown
- * fields and what admission webhooks have to say. Several warnings may share one header line.
+ * The texts of `Warning` headers with code 299, which the server uses for deprecated versions, unknown fields and
+ * warnings of admission webhooks. Several warnings may share one header line.
  */
 export function warningTexts(headers: Headers): string[] {
   const value = headers.warning

@@ -1,4 +1,4 @@
-/** Which failures are worth another try, and when. */
+/** Which failures are retried, and when. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ApiError, ConnectionError } from './errors.ts'
@@ -10,15 +10,15 @@ const isRetried = (error: unknown, isIdempotent: boolean) =>
   retryDelayMs({ error, attempt: 0, isIdempotent }, {}, () => 0) !== undefined
 
 describe('retryDelayMs', () => {
-  it.each([429, 502, 503, 504])('repeats an idempotent request after %i', (status) => {
+  it.each([429, 502, 503, 504])('retries an idempotent request after %i', (status) => {
     expect(isRetried(new ApiError(target, status), true)).toBe(true)
   })
 
-  it.each([400, 401, 403, 404, 409, 410, 422, 500])('takes %i as final', (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 422, 500])('treats %i as final', (status) => {
     expect(isRetried(new ApiError(target, status), true)).toBe(false)
   })
 
-  it('repeats a create only when the server cannot have processed it', () => {
+  it('retries a create only when the server cannot have processed it', () => {
     expect(isRetried(new ApiError(target, 503), false)).toBe(false)
     expect(isRetried(new ApiError(target, 504), false)).toBe(false)
     expect(isRetried(new ConnectionError('reset', 'request'), false)).toBe(false)
@@ -28,28 +28,28 @@ describe('retryDelayMs', () => {
     expect(isRetried(new ConnectionError('refused', 'connect'), false)).toBe(true)
   })
 
-  it('repeats idempotent requests whose connection broke at any point', () => {
+  it('retries idempotent requests whose connection broke at any point', () => {
     for (const phase of ['connect', 'request', 'response'] as const) {
       expect(isRetried(new ConnectionError('lost', phase), true)).toBe(true)
     }
   })
 
-  it('does not insist on an eviction that a disruption budget forbids', () => {
+  it('does not retry an eviction that a disruption budget forbids', () => {
     const body = { apiVersion: 'v1', kind: 'Status', details: { causes: [{ reason: 'DisruptionBudget' }] } } as const
     expect(isRetried(new ApiError(target, 429, { body }), false)).toBe(false)
   })
 
-  it('takes errors that are not about the server as final', () => {
+  it('treats errors that are not caused by the server as final', () => {
     expect(isRetried(new TypeError('bug'), true)).toBe(false)
   })
 
-  it('gives up after the configured number of tries', () => {
+  it('gives up after the configured number of attempts', () => {
     const error = new ApiError(target, 503)
     const decide = (attempt: number) => retryDelayMs({ error, attempt, isIdempotent: true }, { maxRetries: 2 }, () => 0)
     expect([decide(0), decide(1), decide(2)]).toEqual([125, 250, undefined])
   })
 
-  it('never waits less than the server asked for, nor longer than the cap plus a tenth', () => {
+  it('never waits less than the server requests, nor longer than the maximum plus a tenth', () => {
     fc.assert(
       fc.property(
         fc.nat(120_000),

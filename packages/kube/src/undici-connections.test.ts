@@ -1,4 +1,4 @@
-/** Whom a transport trusts, and how it gets through proxies. */
+/** Trust and proxies of a transport. */
 import { createServer as createHttpServer } from 'node:http'
 import { connect as connectTcp } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 describe('trust', () => {
-  it('refuses a server whose certificate another authority signed, before sending anything', async () => {
+  it('rejects a server whose certificate another authority signed, before sending anything', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     const other = await createAuthority('other authority')
     await using transport = transportOf(
@@ -23,7 +23,7 @@ describe('trust', () => {
     expect(server.seen).toEqual([])
   })
 
-  it('checks the name that the configuration gives', async () => {
+  it('verifies the configured server name', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     const named = (serverName: string) =>
       transportOf(wire.configOf(server, { trust: { ...trusting(wire.authority.certificate), serverName } }))
@@ -33,13 +33,13 @@ describe('trust', () => {
     await expect(bad.send(get('/x'))).rejects.toThrow(/outer.example.com/)
   })
 
-  it('accepts anything when told to skip verification', async () => {
+  it('accepts any certificate when verification is disabled', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     await using transport = transportOf(wire.configOf(server, { trust: { insecureSkipTlsVerify: true } }))
     expect((await transport.send(get('/x'))).status).toBe(200)
   })
 
-  it('follows a rotated authority without losing streams that are open', async () => {
+  it('uses a rotated authority without closing open streams', async () => {
     const next = await createAuthority('next authority')
     await using before = await startHttps(wire.pair, (_request, response) => response.writeHead(200).write('open\n'))
     let certificate = wire.authority.certificate
@@ -81,7 +81,7 @@ describe('trust', () => {
 })
 
 describe('proxies', () => {
-  it('are asked for a tunnel to the server, with the credentials of the proxy only', async () => {
+  it('get a tunnel request, with the credentials of the proxy only', async () => {
     await using server = await startHttps(wire.pair, (request, response) =>
       answer(response, 200, { auth: request.headers.authorization }),
     )
@@ -118,7 +118,7 @@ describe('proxies', () => {
     ])
   })
 
-  it('that cannot be reached are a connection error without their password', async () => {
+  it('that are not reachable cause a connection error without their password', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     await using transport = transportOf(wire.configOf(server, { proxyUrl: 'http://user:hunter2@127.0.0.1:1' }))
     const error = await transport.send(get('/x')).catch((reason: unknown) => reason)

@@ -1,11 +1,11 @@
-/** The connections of a transport: a keep-alive pool for requests, and a connection of its own for every stream. */
+/** The connections of a transport: a keep-alive pool for requests, and a separate connection for every stream. */
 import { createSecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import type { ClientCertificate } from './config/cluster-config.ts'
 import type { TransportResponse } from './transport.ts'
 import { exchange, type TranslateError } from './undici-exchange.ts'
 
-/** What connections are made with; a change of any of it needs new connections. */
+/** Settings of connections; a change of any of them requires new connections. */
 export interface ConnectionSettings {
   /** Scheme, host and port. */
   readonly origin: string
@@ -32,7 +32,7 @@ interface Dispatchers {
   readonly translate?: TranslateError
 }
 
-/** One set of connections, all made with the same settings. */
+/** One set of connections with the same settings. */
 export class Connections {
   readonly #requests: Dispatcher
   readonly #streams: Dispatcher
@@ -44,7 +44,7 @@ export class Connections {
     this.#translate = translate
   }
 
-  /** Requests share `connections` connections and wait for a free one; a stream gets one of its own at once. */
+  /** Requests share `connections` connections and wait for a free one; a stream immediately gets its own. */
   send(
     options: Dispatcher.DispatchOptions,
     isStream: boolean,
@@ -53,18 +53,18 @@ export class Connections {
     return exchange(isStream ? this.#streams : this.#requests, options, signal, this.#translate)
   }
 
-  /** Resolves when everything under way has ended; nothing new is accepted. */
+  /** Resolves when all requests have ended; no new ones are accepted. */
   async close(): Promise<void> {
     await Promise.all([this.#requests.close(), this.#streams.close()])
   }
 
-  /** Ends everything under way with `reason`. */
+  /** Ends all requests with `reason`. */
   async destroy(reason: Error): Promise<void> {
     await Promise.all([this.#requests.destroy(reason), this.#streams.destroy(reason)])
   }
 }
 
-/** Connects nothing yet; connections are made by the first requests. */
+/** Does not connect yet; the first requests do. */
 export async function openConnections(settings: ConnectionSettings, limits: ConnectionLimits): Promise<Connections> {
   const common = {
     // One dead HTTP/2 connection silences every watch at once: docs/decisions/0004-http-transport.md has the figures.
@@ -100,7 +100,7 @@ async function proxied(
     url,
     timeoutMs: limits.connectTimeoutMs,
     requestTls: connectOptions(settings, limits),
-    // Whoever vouches for the server vouches for the proxy, too; who we are is the server's business only.
+    // The authorities for the server are also trusted for the proxy; the client certificate is only for the server.
     proxyTls: connectOptions(trust, limits),
   }
   return {
@@ -117,7 +117,7 @@ function connectOptions(settings: ConnectionSettings, limits: ConnectionLimits) 
     keepAlive: true,
     keepAliveInitialDelay: limits.tcpKeepAliveMs,
     rejectUnauthorized: insecureSkipTlsVerify !== true,
-    // Made once: reading a bundle of authorities takes far longer than the rest of a connection.
+    // Created once: parsing a bundle of authorities takes far longer than the rest of a connection.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
       ...(certificateAuthority !== undefined && { ca: certificateAuthority }),

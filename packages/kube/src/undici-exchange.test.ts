@@ -1,4 +1,4 @@
-/** How exchanges end: well, badly, too late, or because nobody wants them any more. */
+/** How exchanges end: normally, with an error, with a timeout, or cancelled. */
 import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('failures', () => {
-  it('tell a server that was never reached from one that may have processed the request', async () => {
+  it('distinguish a server that was never reached from one that may have processed the request', async () => {
     await using server = await startHttps(wire.pair, (request) => request.socket.destroy())
     await using transport = transportOf(wire.configOf(server))
     await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'KUBE_CONNECTION', phase: 'request' })
@@ -26,7 +26,7 @@ describe('failures', () => {
     await expect(unreachable.send(get('/x'))).rejects.toMatchObject({ phase: 'connect', message: /ECONNREFUSED/ })
   })
 
-  it('name a request that cannot be sent at all, and do not repeat it', async () => {
+  it('report a request that cannot be sent at all, and do not retry it', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => response.end('{}'))
     await using transport = transportOf(wire.configOf(server))
     const client = createClient({ transport, impersonate: { user: 'jane\nx-injected: 1' } })
@@ -35,7 +35,7 @@ describe('failures', () => {
     expect(server.seen).toEqual([])
   })
 
-  it('report an answer that breaks off, after the bytes that arrived', async () => {
+  it('report an interrupted response, after the bytes that arrived', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('partial', () => response.destroy())
@@ -47,12 +47,12 @@ describe('failures', () => {
     await expect(iterator.next()).rejects.toMatchObject({ code: 'KUBE_CONNECTION', phase: 'response' })
   })
 
-  it('limit the time until headers arrive, and the silence in an answer but not in a stream', async () => {
+  it('limit the time until headers arrive, and the silence in a response but not in a stream', async () => {
     const { promise: gaveUp, resolve } = Promise.withResolvers<void>()
     await using server = await startHttps(wire.pair, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200).write('x')
-      // The stream is silent for as long as it took to give up on the stalled answer, and speaks again after that.
+      // The stream is silent for as long as the stalled response took to time out, and continues after that.
       if (request.url === '/stalled') response.on('close', resolve)
       else gaveUp.then(() => response.end('y'))
     })
@@ -102,7 +102,7 @@ describe('failures', () => {
     await expect(transport.send(get('/x', { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason)
   })
 
-  it('end the request when its reader leaves', async () => {
+  it('end the request when its reader stops', async () => {
     const { promise: gone, resolve } = Promise.withResolvers<void>()
     await using server = await startHttps(wire.pair, (request, response) => {
       request.on('close', () => resolve())
@@ -116,7 +116,7 @@ describe('failures', () => {
     await gone
   })
 
-  it('end everything under way when the transport closes, and accept nothing more', async () => {
+  it('end all requests when the transport closes, and accept no more', async () => {
     await using server = await startHttps(wire.pair, (_request, response) => response.writeHead(200).write('x'))
     await using transport = transportOf(wire.configOf(server))
     const { body } = await transport.send(get('/stream', { isStream: true }))
@@ -126,7 +126,7 @@ describe('failures', () => {
     await expect(transport.send(get('/x'))).rejects.toThrow('the client is closed')
   })
 
-  it('hold back a server that sends faster than the reader reads', async () => {
+  it('apply backpressure to a server that sends faster than the reader reads', async () => {
     const chunk = Buffer.alloc(64 * 1024, 'x')
     let written = 0
     await using server = await startHttps(wire.pair, async (_request, response) => {
@@ -141,7 +141,7 @@ describe('failures', () => {
     const { body } = await transport.send(get('/big'))
     const iterator = body[Symbol.asyncIterator]()
     const first = await iterator.next()
-    // The sockets on both sides hold a few megabytes; half of the answer must still be unsent.
+    // The sockets on both sides buffer a few megabytes; half of the response must still be unsent.
     for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve))
     expect(written).toBeLessThan(512 * chunk.length * 0.5)
     let total = first.value?.byteLength ?? 0

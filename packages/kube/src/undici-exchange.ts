@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { ConnectionError, type ConnectionPhase, InvalidRequestError } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Reading from the socket pauses while this much waits for the consumer. */
+/** Reading from the socket pauses while this much is buffered for the consumer. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
 /** Sends a request. Rejects with the signal's reason when aborted, with `ConnectionError` when the connection fails. */
@@ -19,7 +19,7 @@ export function exchange(
   return handler.response
 }
 
-/** Gives errors of undici another meaning; one that is a `ConnectionError` is passed on as it is. */
+/** Translates errors of undici; a `ConnectionError` is passed on unchanged. */
 export type TranslateError = (error: Error) => Error
 
 type Failure = { readonly reason: unknown }
@@ -58,7 +58,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     status: number,
     headers: TransportResponse['headers'],
   ): void {
-    // 1xx announces that the real answer is still to come.
+    // 1xx is followed by the actual response.
     if (status < 200) return
     this.#phase = 'response'
     this.#response.resolve({ status, headers, body: { [Symbol.asyncIterator]: () => this.#iterator() } })
@@ -84,15 +84,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       return
     }
     const message = explain(error)
-    // Refused by undici itself, such as a line break in a header: sending it again cannot help.
+    // Rejected by undici itself, such as a line break in a header: a retry cannot help.
     const isInvalid = codeOf(error) === 'UND_ERR_INVALID_ARG'
     this.#fail(
       isInvalid ? new InvalidRequestError(message) : new ConnectionError(message, this.#phase, { cause: error }),
     )
   }
 
-  // Rejects at once, also while the request still waits for a connection; the request itself is dropped as soon as
-  // undici hands over its controller.
+  // Rejects immediately, also while the request still waits for a connection; the request itself is dropped as soon as
+  // undici provides its controller.
   #abort(reason: unknown): void {
     if (this.#isEnded || this.#failure !== undefined) return
     this.#fail(reason)
@@ -110,7 +110,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     return {
       next: () => this.#next(),
       return: async () => {
-        this.#abort(new ConnectionError('the reader left before the end of the answer', 'response'))
+        this.#abort(new ConnectionError('the reader stopped before the end of the response', 'response'))
         return { done: true, value: undefined }
       },
     }
@@ -118,7 +118,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   async #next(): Promise<IteratorResult<Uint8Array, void>> {
     for (;;) {
-      // An abort discards what is buffered; a lost connection does not: those bytes did arrive.
+      // An abort discards buffered data; a lost connection does not, because those bytes did arrive.
       if (this.#failure !== undefined && (this.#signal?.aborted || this.#chunks.length === 0))
         throw this.#failure.reason
       const chunk = this.#chunks.shift()
@@ -136,7 +136,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-// undici's messages name addresses, certificates and limits, never headers or bodies.
+// undici's messages contain addresses, certificates and limits, never headers or bodies.
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection failed'
   const code = codeOf(error)

@@ -1,4 +1,4 @@
-/** Requests and credentials on the wire, against real TLS servers. */
+/** Requests and credentials over the network, with real TLS servers. */
 import { TLSSocket } from 'node:tls'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConfigMaps, Pods } from './builtin-resources.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('requests', () => {
-  it('carry method, path under the prefix of the server, headers, body and credentials', async () => {
+  it('contain method, path under the prefix of the server, headers, body and credentials', async () => {
     await using server = await startHttps(wire.pair, async (request, response) => {
       const { method, url, headers } = request
       answer(response, 200, { method, url, headers, body: await bodyOf(request) })
@@ -51,7 +51,7 @@ describe('requests', () => {
     expect(server.connections()).toBeLessThanOrEqual(2)
   })
 
-  it('find room while streams are open', async () => {
+  it('are not blocked by open streams', async () => {
     await using server = await startHttps(wire.pair, (request, response) => {
       if (request.url === '/stream') response.writeHead(200).write('{}\n')
       else answer(response, 200, {})
@@ -75,7 +75,7 @@ describe('requests', () => {
 })
 
 describe('credentials', () => {
-  it('present a client certificate, and a new one on new connections', async () => {
+  it('use a client certificate, and a new one on new connections', async () => {
     const commonNames: unknown[] = []
     await using server = await startHttps(
       wire.pair,
@@ -95,7 +95,7 @@ describe('credentials', () => {
     expect(commonNames).toEqual(['jane', 'jane', 'joe'])
   })
 
-  it('are renewed once after a 401 and the request, body included, is sent again', async () => {
+  it('are renewed once after a 401, and the request with its body is sent again', async () => {
     const bodies: string[] = []
     await using server = await startHttps(wire.pair, async (request, response) => {
       bodies.push(await bodyOf(request))
@@ -115,7 +115,7 @@ describe('credentials', () => {
     expect(bodies).toEqual(['payload', 'payload'])
   })
 
-  it('that stay refused give the 401 to the caller, body included', async () => {
+  it('that are rejected again return the 401 to the caller, with its body', async () => {
     await using server = await startHttps(wire.pair, (_request, response) =>
       answer(response, 401, { kind: 'Status', message: 'who are you' }),
     )
@@ -130,7 +130,7 @@ describe('credentials', () => {
 })
 
 describe('the client on top', () => {
-  it('survives a server that drops idle connections', async () => {
+  it('tolerates a server that drops idle connections', async () => {
     await using server = await startHttps(wire.pair, (_request, response) =>
       answer(response, 200, { kind: 'ConfigMap' }),
     )

@@ -16,11 +16,11 @@ import type { ConnectionLimits, ConnectionSettings, Connections } from './undici
 export interface UndiciTransportOptions {
   /** Connections for ordinary requests; streams do not count. @default 32 */
   readonly connections?: number
-  /** Time to connect, TLS handshake included. @default 10_000 */
+  /** Time to connect, including the TLS handshake. @default 10_000 */
   readonly connectTimeoutMs?: number
-  /** Time until the answer begins, also for streams. @default 70_000, more than the server's own limit */
+  /** Time until the response begins, also for streams. @default 70_000, more than the server's own limit */
   readonly headersTimeoutMs?: number
-  /** Longest silence in the middle of an answer; streams have no such limit. @default 30_000 */
+  /** Longest silence in the middle of a response; streams have no such limit. @default 30_000 */
   readonly bodyTimeoutMs?: number
   /** Idle connections close after this. @default 30_000 */
   readonly keepAliveMs?: number
@@ -39,7 +39,7 @@ interface Generation {
  * *Guarantees*
  * - Credentials are added here and nowhere else, and never over plain `http`.
  * - After a 401 new credentials are obtained and the request is sent once more.
- * - A changed client certificate or CA opens new connections; requests under way end on the old ones.
+ * - A changed client certificate or CA opens new connections; requests in progress end on the old ones.
  *
  * @example
  * const transport = new UndiciTransport(await loadConfig())
@@ -123,24 +123,24 @@ export class UndiciTransport implements Transport {
     return this.#generation.connections
   }
 
-  // Closing waits for what is under way, streams included; they end by their own time-outs within minutes.
+  // Closing waits for requests in progress, including streams; they end by their own timeouts within minutes.
   #retire(): void {
     const retired = this.#generation?.connections
     if (retired === undefined) return
     this.#retiring.add(retired)
     const forget = () => this.#retiring.delete(retired)
-    // Whether old connections end well or badly is of no interest to anybody: the requests on them report it.
+    // Errors of old connections are ignored here: the requests on them report them.
     retired.then((connections) => connections.close()).then(forget, forget)
   }
 }
 
 async function open(settings: ConnectionSettings, limits: ConnectionLimits): Promise<Connections> {
-  // Loaded with the first request: a process that never sends one does not pay for an HTTP client.
+  // Imported with the first request: a process that never sends one does not need an HTTP client.
   const { openConnections } = await import('./undici-connections.ts')
   return openConnections(settings, limits)
 }
 
-// Of everything that connections are made with, only these two can change while we run.
+// Of all connection settings, only these two can change at run time.
 function isSame(a: ConnectionSettings, b: ConnectionSettings): boolean {
   return (
     a.certificateAuthority === b.certificateAuthority &&
@@ -149,7 +149,7 @@ function isSame(a: ConnectionSettings, b: ConnectionSettings): boolean {
   )
 }
 
-/** Reads a small answer to its end so that the connection can be used again; drops the connection of a large one. */
+/** Reads a small response to its end so that the connection can be reused; drops the connection of a large one. */
 async function discard(response: TransportResponse): Promise<void> {
   let bytes = 0
   for await (const chunk of response.body) {

@@ -1,4 +1,4 @@
-/** Watches as a consumer sees them. */
+/** Watches from the consumer's view. */
 import { describe, expect, it } from 'vitest'
 import { Pods } from './builtin-resources.ts'
 import type { WatchEvent } from './client.ts'
@@ -25,7 +25,7 @@ function watching(body: AsyncIterable<Uint8Array>) {
 }
 
 describe('watch', () => {
-  it('asks for a stream with the options that were given', async () => {
+  it('requests a stream with the given options', async () => {
     const { client, transport } = watching(pieces())
     const options = { namespace: 'shop', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 200 }
     await collect(client.watch(Pods, { ...options, labelSelector: 'a=b', sendInitialEvents: false }))
@@ -44,7 +44,7 @@ describe('watch', () => {
     expect(events.at(-1)?.object.metadata.resourceVersion).toBe('9')
   })
 
-  it('skips event types that it does not know', async () => {
+  it('skips unknown event types', async () => {
     const { client } = watching(pieces(event('SURPRISE', 'a'), event('ADDED', 'b')))
     expect((await collect(client.watch(Pods))).map(({ type }) => type)).toEqual(['ADDED'])
   })
@@ -57,7 +57,7 @@ describe('watch', () => {
     expect(String(error)).toContain('watch pods: 410 Expired: too old resource version')
   })
 
-  it('throws the refusal of a watch that never began, without retrying', async () => {
+  it('throws the error of a watch that never started, without retrying', async () => {
     const transport = new ScriptedTransport(json(503, { kind: 'Status' }))
     await expect(collect(createClient({ transport }).watch(Pods))).rejects.toMatchObject({ status: 503 })
     expect(transport.requests).toHaveLength(1)
@@ -73,7 +73,7 @@ describe('watch', () => {
     await expect(collect(cut.client.watch(Pods))).rejects.toBeInstanceOf(ConnectionError)
   })
 
-  it('refuses lines that are too long or not JSON, without quoting them', async () => {
+  it('rejects lines that are too long or not JSON, without quoting them', async () => {
     const long = watching(pieces(event('ADDED', 'x'.repeat(500))))
     await expect(collect(long.client.watch(Pods))).rejects.toBeInstanceOf(BadResponseError)
     const error = await collect(watching(pieces('{"type": hunter2}\n')).client.watch(Pods)).catch(String)
@@ -81,7 +81,7 @@ describe('watch', () => {
     expect(error).not.toContain('hunter2')
   })
 
-  it('reduces objects to metadata when asked', async () => {
+  it('reduces objects to metadata on request', async () => {
     const object = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name: 'a' } }
     const { client, transport } = watching(pieces(JSON.stringify({ type: 'ADDED', object })))
     const events = await collect(client.watch(Pods, { metadataOnly: true }))

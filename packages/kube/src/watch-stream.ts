@@ -10,7 +10,7 @@ import { isStatus } from './response-body.ts'
 export interface WatchStreamOptions<T extends KubeObject> {
   readonly target: RequestTarget
   readonly maxLineBytes: number
-  /** Shapes each object before anybody sees it. */
+  /** Shapes each object before it is returned. */
   readonly shape: (object: T) => T
 }
 
@@ -56,14 +56,14 @@ function decode<T extends KubeObject>(line: string, options: WatchStreamOptions<
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      // The server vouches for the shape of what it stores; checking it again here would mean shipping every schema.
+      // The server validated the objects it stores; validating them again would require every schema.
       return { type: event.type, object: options.shape(event.object as T) } as WatchEvent<T>
     case 'BOOKMARK':
       return event as WatchEvent<T>
     case 'ERROR':
       throw asApiError(event.object, options.target)
     default:
-      // A type from a newer server: nothing that this client asked for.
+      // An event type of a newer server, which this client did not request.
       return undefined
   }
 }

@@ -68,7 +68,7 @@ describe('objects', () => {
     expect(String(error)).toContain(`get configmaps "${cluster.namespace}/life": 404 NotFound`)
   })
 
-  it('are not created twice, and not overwritten from an old copy', async () => {
+  it('are not created twice, and not overwritten from a stale copy', async () => {
     const { client } = cluster
     const old = await client.create(ConfigMaps, configMap('versions'))
     expect(isAlreadyExists(await caught(client.create(ConfigMaps, configMap('versions'))))).toBe(true)
@@ -76,7 +76,7 @@ describe('objects', () => {
     expect(isConflict(await caught(client.update(ConfigMaps, { ...old, data: { by: 'me' } })))).toBe(true)
   })
 
-  it('are only deleted as the object that was meant', async () => {
+  it('are only deleted if the precondition matches', async () => {
     const { client } = cluster
     const created = await client.create(ConfigMaps, configMap('precious'))
     const wrong = { preconditions: { uid: '00000000-0000-0000-0000-000000000000' } }
@@ -86,7 +86,7 @@ describe('objects', () => {
     expect(isNotFound(await caught(client.get(ConfigMaps, keyOf('precious'))))).toBe(true)
   })
 
-  it('are refused with the fields at fault', async () => {
+  it('are rejected with the invalid fields', async () => {
     const error = await caught(cluster.client.create(ConfigMaps, configMap('Not_A_Name')))
     expect(isInvalid(error)).toBe(true)
     expect(error).toMatchObject({ causes: [{ field: 'metadata.name' }] })
@@ -99,7 +99,7 @@ describe('objects', () => {
     expect(isNotFound(await caught(client.get(ConfigMaps, keyOf('dry'))))).toBe(true)
   })
 
-  it('with unknown fields are refused, warned about or accepted, as asked', async () => {
+  it('with unknown fields are rejected, accepted with a warning or accepted, as requested', async () => {
     const warnings: string[] = []
     const client = await cluster.connect({ onWarning: ({ text }) => warnings.push(text) })
     const odd = (name: string) => ({ ...configMap(name), colour: 'blue' })
@@ -114,7 +114,7 @@ describe('objects', () => {
 })
 
 describe('patches', () => {
-  it('change objects in three ways', async () => {
+  it('change objects with three patch types', async () => {
     const { client } = cluster
     await client.create(ConfigMaps, configMap('patched', { a: '1', b: '1' }))
     const key = keyOf('patched')
@@ -124,7 +124,7 @@ describe('patches', () => {
     expect(after.data).toEqual({ a: '2', c: '3', d: '4' })
   })
 
-  it('applied from the server side own their fields', async () => {
+  it('of server-side apply own their fields', async () => {
     const { client } = cluster
     await client.apply(ConfigMaps, configMap('applied', { a: '1', b: '1' }))
     const again = await client.apply(ConfigMaps, configMap('applied', { a: '2' }))
@@ -139,7 +139,7 @@ describe('patches', () => {
 })
 
 describe('subresources', () => {
-  it('are read and written apart from their object', async () => {
+  it('are read and written separately from their object', async () => {
     const { client } = cluster
     await client.create(Deployments, deployment('scaled', 0))
     const status = { type: 'merge', patch: { status: { observedGeneration: 999 } } } as const
@@ -177,7 +177,7 @@ describe('collections', () => {
 })
 
 describe('watches', () => {
-  it('resume from a list and follow every change', async () => {
+  it('resume from a list and deliver every change', async () => {
     const { client, namespace } = cluster
     const selection = { namespace, labelSelector: 'suite=watch' }
     const { metadata } = await client.list(ConfigMaps, selection)
@@ -195,7 +195,7 @@ describe('watches', () => {
     expect(seen).toEqual(['ADDED watched', 'MODIFIED watched', 'DELETED watched'])
   })
 
-  it('send the state first when asked, and say where it ends', async () => {
+  it('send the initial state on request, and mark its end', async () => {
     const { client, namespace } = cluster
     await client.create(ConfigMaps, configMap('initial', {}, { suite: 'initial' }))
     const events: WatchEvent<ConfigMap>[] = []
@@ -213,7 +213,7 @@ describe('watches', () => {
     expect(events[1]?.object.metadata.resourceVersion).toMatch(/^\d+$/)
   })
 
-  it('end cleanly after the time that they asked for', async () => {
+  it('end cleanly after the requested timeout', async () => {
     const { client, namespace } = cluster
     const { metadata } = await client.list(ConfigMaps, { namespace })
     const events: unknown[] = []
@@ -292,7 +292,7 @@ describe('discovery', () => {
 })
 
 describe('identity', () => {
-  it('is what impersonation says, with every group', async () => {
+  it('is the impersonated one, with every group', async () => {
     const client = await cluster.connect({ impersonate: { user: 'jane', groups: ['dev', 'ops'] } })
     const review = await client.raw<{ status: { userInfo: { username: string; groups: string[] } } }>({
       method: 'POST',

@@ -1,4 +1,4 @@
-/** The client while the API server misbehaves, in process and on a simulated clock. */
+/** The client with injected server faults, in process and on a simulated clock. */
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   ConfigMaps,
@@ -24,7 +24,7 @@ async function setUp() {
   return { clock, cluster, client, [Symbol.asyncDispose]: () => client.close() }
 }
 
-/** Lets simulated time pass until the work is done. */
+/** Advances simulated time until the work is done. */
 async function inTime<R>(clock: ManualClock, work: Promise<R>): Promise<R> {
   let isDone = false
   const done = work.finally(() => {
@@ -35,8 +35,8 @@ async function inTime<R>(clock: ManualClock, work: Promise<R>): Promise<R> {
   return done
 }
 
-describe('a server that refuses or resets', () => {
-  it('is asked again for reads, and applies arrive in the end', async () => {
+describe('a server that fails or resets connections', () => {
+  it('gets retries of reads, and applies succeed in the end', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     cluster.faults.inject({ verb: 'patch' }, { kind: 'reset', when: 'before' }, { times: 2 })
@@ -45,7 +45,7 @@ describe('a server that refuses or resets', () => {
     expect((await inTime(clock, client.get(ConfigMaps, key))).data).toEqual({ a: '1' })
   })
 
-  it('is not sent a create again that it may have processed', async () => {
+  it('gets no retry of a create that it may have processed', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     cluster.faults.inject({ verb: 'create' }, { kind: 'reset', when: 'after' })
@@ -54,7 +54,7 @@ describe('a server that refuses or resets', () => {
     expect((await client.get(ConfigMaps, key)).data).toEqual({ a: '1' })
   })
 
-  it('is sent a create again that it refused for overload', async () => {
+  it('gets a retry of a create that it rejected for overload', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     cluster.faults.inject({ verb: 'create' }, { kind: 'status', code: 429, retryAfterSeconds: 2 }, { times: 2 })
@@ -63,7 +63,7 @@ describe('a server that refuses or resets', () => {
     expect(clock.now() - before).toBeGreaterThanOrEqual(4_000)
   })
 
-  it('that stays overloaded ends the patience of the client with its own answer', async () => {
+  it('that stays overloaded makes the client give up with its error', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     cluster.faults.inject(
@@ -75,7 +75,7 @@ describe('a server that refuses or resets', () => {
     expect(isTooManyRequests(error)).toBe(true)
   })
 
-  it('that lost the answer to an update shows a conflict, never a second write', async () => {
+  it('that lost the response to an update causes a conflict, never a second write', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     const created = await client.create(ConfigMaps, object)
@@ -85,7 +85,7 @@ describe('a server that refuses or resets', () => {
     expect((await client.get(ConfigMaps, key)).data).toEqual({ a: '2' })
   })
 
-  it('that lost the answer to a deletion says that the object is gone', async () => {
+  it('that lost the response to a deletion responds that the object does not exist', async () => {
     await using world = await setUp()
     const { client, cluster, clock } = world
     await client.create(ConfigMaps, object)
@@ -95,8 +95,8 @@ describe('a server that refuses or resets', () => {
   })
 })
 
-describe('a server that forgets', () => {
-  it('gives a complete list all the same', async () => {
+describe('a server that compacts its history', () => {
+  it('still returns a complete list', async () => {
     await using world = await setUp()
     const { client, cluster } = world
     const names = ['a', 'b', 'c', 'd', 'e']
@@ -119,7 +119,7 @@ describe('a server that forgets', () => {
     expect(list.items.map((item) => item.metadata.name)).toEqual(names)
   })
 
-  it('ends a watch from before with 410', async () => {
+  it('ends an older watch with 410', async () => {
     await using world = await setUp()
     const { client, cluster } = world
     const { metadata } = await client.list(ConfigMaps, { namespace: 'default' })
@@ -135,7 +135,7 @@ describe('a server that forgets', () => {
     ['close', undefined],
     ['reset', 'KUBE_CONNECTION'],
     ['expired', 'KUBE_API'],
-  ] as const)('or breaks a watch (%s) is told apart', async (how, code) => {
+  ] as const)('or breaks a watch (%s) is distinguished', async (how, code) => {
     await using world = await setUp()
     const { client, cluster } = world
     await client.create(ConfigMaps, object)

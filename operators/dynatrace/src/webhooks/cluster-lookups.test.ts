@@ -126,7 +126,7 @@ describe('with an API server that is silent', () => {
     expect(answer).toMatchObject({
       response: {
         allowed: false,
-        status: { code: 403, message: expect.stringMatching(/2 errors[\s\S]*no answer within 3000 ms[\s\S]*Istio/) },
+        status: { code: 403, message: expect.stringMatching(/2 errors[\s\S]*no response within 3000 ms[\s\S]*Istio/) },
       },
     })
     expect(warnings.length).toBeGreaterThan(0)

@@ -64,9 +64,9 @@ describe('a proxy', () => {
   })
 
   it.each<[string, string, (client: Duplex) => void]>([
-    ['forbidden', 'refused the tunnel to HOST with 403 Forbidden', (client) => client.end('HTTP/1.1 403 No\r\n\r\n')],
-    ['broken', 'closed the connection before it answered the tunnel to HOST', (client) => client.destroy()],
-    ['late', 'refused the tunnel to HOST with 504 Gateway', (client) => client.end('HTTP/1.1 504 No\r\n\r\n')],
+    ['forbidden', 'rejected the tunnel to HOST with 403 Forbidden', (client) => client.end('HTTP/1.1 403 No\r\n\r\n')],
+    ['broken', 'closed the connection before it responded to the tunnel to HOST', (client) => client.destroy()],
+    ['late', 'rejected the tunnel to HOST with 504 Gateway', (client) => client.end('HTTP/1.1 504 No\r\n\r\n')],
   ])('that fails is named in the status, and its password is not: %s', async (name, problem, misbehave) => {
     await using proxy = await startForwardProxy({ names, misbehave })
     await create(name, { value: `http://me:hunter2@${proxy.address}` })
@@ -81,7 +81,9 @@ describe('a proxy', () => {
     await using proxy = await startForwardProxy({ account: 'me:right', names })
     await create('wrong', { value: `http://me:hunter2@${proxy.address}` })
     const message = await failureOf('wrong')
-    expect(message).toMatch(/refused the tunnel to .* with 407 .*; check the user name and the password in the address/)
+    expect(message).toMatch(
+      /rejected the tunnel to .* with 407 .*; check the user name and the password in the address/,
+    )
     expect(message).not.toContain('hunter2')
   })
 

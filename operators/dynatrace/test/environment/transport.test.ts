@@ -42,7 +42,7 @@ describe('a proxy', () => {
       message: expect.stringContaining(`${HOST}:`),
       proxy: { host: proxy.address, status: 407 },
     })
-    expect(String(error)).toContain(`the proxy ${proxy.address} refused the tunnel to ${HOST}:`)
+    expect(String(error)).toContain(`the proxy ${proxy.address} rejected the tunnel to ${HOST}:`)
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('wrong-password')
     // It is not asked again: proxies lock accounts that fail too often.
     expect(proxy.seen).toHaveLength(1)

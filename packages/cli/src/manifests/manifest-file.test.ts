@@ -41,7 +41,7 @@ describe('files of manifests', () => {
   it.each([
     ['a key given twice', 'kind: a\nspec: {}\nkind: b', 3, 'duplicate key "kind"'],
     ['20,000 levels', `kind: a\nspec: ${'['.repeat(20_000)}`, 2, 'nested deeper than 256 levels'],
-    ['an alias inside itself', 'kind: a\nspec: &a [*a]', 2, 'the alias *a stands inside what it stands for'],
+    ['an alias inside itself', 'kind: a\nspec: &a [*a]', 2, 'the alias *a is inside its own anchor'],
   ])('with %s are rejected by line', (_name, text, line, message) => {
     const { documents, problems } = parseManifests('file.yaml', text)
     expect(documents).toEqual([])

@@ -1,4 +1,4 @@
-/** Everything needed to reach one API server as somebody. */
+/** The configuration of the connection to one API server. */
 import type { Impersonation } from '../impersonation.ts'
 
 /** A client certificate and its key, both PEM. */
@@ -7,20 +7,20 @@ export interface ClientCertificate {
   readonly key: string
 }
 
-/** What a request is sent with. Either or both may be absent. */
+/** The credentials of a request. Either or both may be absent. */
 export interface Credentials {
   /** Value of the `authorization` header. */
   readonly authorization?: string
   readonly clientCertificate?: ClientCertificate
 }
 
-/** Where credentials come from, and where better ones come from when the server refuses them. */
+/** A source of credentials, which can renew them when the server rejects them. */
 export interface CredentialSource {
-  /** The credentials to use now. Quick unless they have to be read or obtained. */
+  /** The current credentials. Fast unless they have to be read or obtained. */
   get(signal?: AbortSignal): Promise<Credentials>
   /**
-   * Called after a 401: obtains new credentials in place of `rejected`. Resolves with `undefined` when there are no
-   * others, so that the refusal is final.
+   * Called after a 401: obtains new credentials to replace `rejected`. Resolves to `undefined` if there are none, so
+   * that the 401 is final.
    */
   renew(rejected: Credentials, signal?: AbortSignal): Promise<Credentials | undefined>
 }
@@ -30,7 +30,7 @@ export interface TextSource {
   read(): Promise<string>
 }
 
-/** How the server proves who it is. */
+/** How the server is verified. */
 export interface ServerTrust {
   /** PEM bundle. Absent: the authorities that Node.js trusts. */
   readonly certificateAuthority?: TextSource
@@ -41,7 +41,7 @@ export interface ServerTrust {
 }
 
 /**
- * One API server, and who we are to it.
+ * One API server, and the credentials for it.
  *
  * @example
  * const config: ClusterConfig = { server: 'https://127.0.0.1:6443', source: 'test', namespace: 'default', trust: {} }
@@ -49,9 +49,9 @@ export interface ServerTrust {
 export interface ClusterConfig {
   /** Address, possibly with a path before `/api`. */
   readonly server: string
-  /** Where this configuration came from, for messages. */
+  /** The source of this configuration, for messages. */
   readonly source: string
-  /** Namespace of the context, or of the pod we run in. */
+  /** Namespace of the context, or of the pod of this process. */
   readonly namespace: string
   readonly trust: ServerTrust
   readonly credentials?: CredentialSource

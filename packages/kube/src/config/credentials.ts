@@ -1,10 +1,10 @@
-/** Credentials that are known in advance or lie in files. */
+/** Credentials with fixed values or in files. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { CredentialsError } from '../errors.ts'
 import type { ClientCertificate, CredentialSource, Credentials, TextSource } from './cluster-config.ts'
 import type { ReloadingFile } from './reloading-file.ts'
 
-/** The header of a bearer token. A token that cannot stand in a header is refused here, without quoting it. */
+/** The header of a bearer token. A token that is not valid in a header is rejected without quoting it. */
 export function bearer(token: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new CredentialsError('the bearer token is empty or contains characters that an HTTP header may not')
@@ -22,17 +22,17 @@ export function fixedText(text: string): TextSource {
   return { read: async () => text }
 }
 
-/** What identifies us: a header, a certificate, or both. */
+/** The credentials: a header, a certificate, or both. */
 export interface IdentityParts {
   /** Complete value of the `authorization` header. */
   readonly authorization?: string
-  /** File with a bearer token; wins over `authorization`. */
+  /** File with a bearer token; takes precedence over `authorization`. */
   readonly tokenFile?: ReloadingFile
   readonly certificate?: TextSource
   readonly key?: TextSource
 }
 
-/** Credentials from fixed values and files. After a 401 the token file is read again at once. */
+/** Credentials from fixed values and files. After a 401 the token file is read again immediately. */
 export class PlainCredentials implements CredentialSource {
   readonly #parts: IdentityParts
   #pair: ClientCertificate | undefined
@@ -81,7 +81,7 @@ function belongTogether(certificate: string, key: string): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
   } catch {
-    // Half-written files parse as neither; they will be complete at the next look.
+    // Incomplete files cannot be parsed; they will be complete at the next read.
     return false
   }
 }

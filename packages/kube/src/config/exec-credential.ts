@@ -7,28 +7,28 @@ import type { Credentials } from './cluster-config.ts'
 import { bearer } from './credentials.ts'
 import type { KubeconfigCluster, KubeconfigExec } from './kubeconfig-document.ts'
 
-/** What a plugin gave us. */
+/** The credentials from a plugin. */
 export interface ExecResult {
   readonly credentials: Credentials
   /** Milliseconds since the epoch; absent when the credentials do not expire. */
   readonly expiresAt: number | undefined
 }
 
-/** The value of `KUBERNETES_EXEC_INFO`: what the plugin is asked for. */
+/** The value of `KUBERNETES_EXEC_INFO`: the request to the plugin. */
 export async function execInfo(plugin: KubeconfigExec, cluster: KubeconfigCluster): Promise<string> {
   const info = plugin.provideClusterInfo ? await clusterInfo(cluster) : undefined
   const spec = { interactive: false, ...(info && { cluster: info }) }
   return JSON.stringify({ apiVersion: plugin.apiVersion, kind: 'ExecCredential', spec })
 }
 
-/** Reads what the plugin printed. Problems name the field; the output itself is never quoted. */
+/** Parses the output of the plugin. Errors name the field; the output itself is never quoted. */
 export function parseExecCredential(output: string, plugin: KubeconfigExec): ExecResult {
   const { where, command, apiVersion } = plugin
   const wrong = (problem: string) => new CredentialsError(`${where}: ${command} ${problem}`)
   const document = parse(output)
   if (document === undefined) throw wrong('did not print a JSON object')
   if (document.kind !== 'ExecCredential') throw wrong('did not print an ExecCredential')
-  if (document.apiVersion !== apiVersion) throw wrong(`did not answer in the requested apiVersion ${apiVersion}`)
+  if (document.apiVersion !== apiVersion) throw wrong(`did not respond in the requested apiVersion ${apiVersion}`)
   const { token, certificate, key, expiresAt } = statusOf(document, wrong)
   if (token === undefined && certificate === undefined) throw wrong('returned neither a token nor a certificate')
   if (certificate === undefined || key === undefined) {

@@ -63,7 +63,7 @@ describe('exec plugins', () => {
     expect(await readFile(`${directory.path}/args`, 'utf8')).toBe('get-token more yes\n')
   })
 
-  it('give a client certificate', async () => {
+  it('return a client certificate', async () => {
     await using directory = await temporaryDirectory()
     const script = print('{"clientCertificateData":"the certificate","clientKeyData":"the key"}')
     const source = await credentialsOf(directory, { script })
@@ -83,7 +83,7 @@ describe('exec plugins', () => {
     expect(await source.get()).toEqual({ authorization: 'Bearer t2' })
   })
 
-  it('run again when the server refuses what they gave, but not in a loop', async () => {
+  it('run again when the server rejects the credentials, but not in a loop', async () => {
     await using directory = await temporaryDirectory()
     const clock = new ManualClock()
     const source = await credentialsOf(directory, { script: counted(), clock })
@@ -104,7 +104,7 @@ describe('exec plugins', () => {
     expect(await getting).toMatch(/plugin.sh did not finish within 60000 ms and was stopped/)
   })
 
-  it('do not hold up a caller that gives up', async () => {
+  it('do not block a caller that aborts', async () => {
     await using directory = await temporaryDirectory()
     const clock = new ManualClock()
     const source = await credentialsOf(directory, { script: 'exec sleep 600', clock })
@@ -125,7 +125,7 @@ describe('exec plugins', () => {
     ['echo \'{"kind":"Secret","hunter2":1}\'', 'did not print an ExecCredential'],
     [
       print('{"token":"hunter2"}', 'client.authentication.k8s.io/v1beta1'),
-      `did not answer in the requested apiVersion ${V1}`,
+      `did not respond in the requested apiVersion ${V1}`,
     ],
     [print('null'), 'returned no status'],
     [print('{"expirationTimestamp":"2030-01-01T00:00:00Z"}'), 'returned neither a token nor a certificate'],
@@ -134,7 +134,7 @@ describe('exec plugins', () => {
     [print('{"token":["hunter2"]}'), 'returned a status.token that is not a string'],
     [print('{"token":"hunter2\\\\nX-Injected: 1"}'), 'characters that an HTTP header may not'],
     ['head -c 2000000 /dev/zero', 'printed more than 1048576 bytes'],
-  ])('that misbehave (%s) are named without quoting their output', async (script, message) => {
+  ])('that fail (%s) are named without quoting their output', async (script, message) => {
     await using directory = await temporaryDirectory()
     const error = await (await credentialsOf(directory, { script })).get().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(CredentialsError)

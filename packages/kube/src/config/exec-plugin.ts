@@ -1,4 +1,4 @@
-/** Credentials from an external program, by the `client.authentication.k8s.io` protocol. */
+/** Credentials from an external program, with the `client.authentication.k8s.io` protocol. */
 import type { Clock } from '../clock.ts'
 import { DEFAULT_EXEC_TIMEOUT_MS } from '../defaults.ts'
 import { ConfigError } from '../errors.ts'
@@ -7,15 +7,17 @@ import { type ExecResult, execInfo, parseExecCredential } from './exec-credentia
 import { runPlugin } from './exec-process.ts'
 import type { KubeconfigCluster, KubeconfigExec } from './kubeconfig-document.ts'
 
-/** Credentials are renewed this long before they expire, or after 90 % of a shorter life. */
+/** Credentials are renewed this long before they expire, or after 90 % of a shorter lifetime. */
 const EXPIRY_LEEWAY_MS = 30_000
 
-/** A server that refuses brand-new credentials will refuse the next ones as well: do not start a process per request. */
+/**
+ * A server that rejects brand-new credentials will reject the next ones as well: do not start a process per request.
+ */
 const MIN_RENEW_INTERVAL_MS = 5_000
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-/** What the plugin runs with. */
+/** Options of the plugin. */
 export interface ExecCredentialsOptions {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
@@ -24,7 +26,7 @@ export interface ExecCredentialsOptions {
 }
 
 /**
- * Runs the plugin when credentials are first needed, when they are about to expire, and when the server refuses them.
+ * Runs the plugin when credentials are first needed, when they are about to expire, and when the server rejects them.
  * Concurrent callers share one run.
  */
 export class ExecCredentials implements CredentialSource {
@@ -41,7 +43,7 @@ export class ExecCredentials implements CredentialSource {
       )
     }
     if (plugin.interactiveMode === 'Always') {
-      throw new ConfigError(`${plugin.where}.interactiveMode is Always, but there is nobody to ask; use IfAvailable`)
+      throw new ConfigError(`${plugin.where}.interactiveMode is Always, but no terminal is available; use IfAvailable`)
     }
     this.#plugin = plugin
     this.#cluster = cluster

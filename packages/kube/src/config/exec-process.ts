@@ -7,7 +7,7 @@ import type { KubeconfigExec } from './kubeconfig-document.ts'
 /** Credentials are a few kilobytes. */
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-/** What a run needs. */
+/** Options of a run. */
 export interface RunPluginOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Passed as `KUBERNETES_EXEC_INFO`. */
@@ -17,8 +17,8 @@ export interface RunPluginOptions {
 }
 
 /**
- * What the plugin printed on standard output. Its standard error goes to ours, so that its advice ("log in first")
- * reaches a person without ending up in an error or a log line of this process.
+ * The standard output of the plugin. Its standard error is forwarded to ours, so that messages such as "log in first"
+ * reach the user without being part of an error or log entry of this process.
  */
 export function runPlugin(plugin: KubeconfigExec, options: RunPluginOptions): Promise<string> {
   const { env, info, timeoutMs, clock } = options

@@ -8,10 +8,10 @@ import type { ClusterConfig } from './cluster-config.ts'
 import { PlainCredentials } from './credentials.ts'
 import { ReloadingFile } from './reloading-file.ts'
 
-/** Where Kubernetes mounts the service account. */
+/** The path where Kubernetes mounts the service account. */
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What the configuration is made from. */
+/** Inputs of the configuration. */
 export interface InClusterOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly directory: string
@@ -19,7 +19,7 @@ export interface InClusterOptions {
   readonly onProblem?: (error: Error) => void
 }
 
-/** Whether we seem to run in a pod with a service account. */
+/** Whether the process seems to run in a pod with a service account. */
 export async function isInCluster({ env, directory }: Pick<InClusterOptions, 'env' | 'directory'>): Promise<boolean> {
   if (!env.KUBERNETES_SERVICE_HOST || !env.KUBERNETES_SERVICE_PORT) return false
   return access(join(directory, 'token')).then(
@@ -28,7 +28,9 @@ export async function isInCluster({ env, directory }: Pick<InClusterOptions, 'en
   )
 }
 
-/** The configuration of the pod's service account. Token and CA are read again every minute, the token also on 401. */
+/**
+ * The configuration of the pod's service account. Token and CA are read again every minute, the token also after a 401.
+ */
 export async function inClusterConfig(options: InClusterOptions): Promise<ClusterConfig> {
   const { env, directory, clock, onProblem } = options
   const host = env.KUBERNETES_SERVICE_HOST
@@ -59,7 +61,7 @@ async function namespaceOf(directory: string): Promise<string> {
   try {
     return (await readFile(join(directory, 'namespace'), 'utf8')).trim() || 'default'
   } catch {
-    // Projected volumes may leave the file out; only defaults depend on it.
+    // Projected volumes may omit the file; only defaults depend on it.
     return 'default'
   }
 }

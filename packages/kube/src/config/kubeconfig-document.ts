@@ -1,4 +1,4 @@
-/** Reads one kubeconfig file. Every problem names the file and the field, and never quotes a value. */
+/** Parses one kubeconfig file. Every error names the file and the field, and never quotes a value. */
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { ConfigError } from '../errors.ts'
 import { isRecord, type JsonRecord } from '../json-record.ts'
@@ -11,9 +11,9 @@ export interface KubeconfigCluster {
   readonly insecureSkipTlsVerify: boolean
   readonly tlsServerName: string | undefined
   readonly proxyUrl: string | undefined
-  /** Handed to exec plugins that ask for it. */
+  /** Passed to exec plugins that request it. */
   readonly execExtension: unknown
-  /** Where it was declared: file and field. */
+  /** The declaration: file and field. */
   readonly where: string
 }
 
@@ -81,7 +81,7 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 async function parseText(text: string, file: string): Promise<unknown> {
   const { LineCounter, parseDocument } = await import('yaml')
   const lineCounter = new LineCounter()
-  // The library's own messages show the offending line, which may hold a token: only its number is passed on.
+  // The library's own messages contain the offending line, which may contain a token: only its number is used.
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' })
   const [error] = document.errors
   if (error !== undefined) {
@@ -145,7 +145,7 @@ function exec(fields: JsonRecord, userWhere: string, file: string): KubeconfigEx
   const command = required(plugin, 'command', where)
   return {
     apiVersion: required(plugin, 'apiVersion', where),
-    // A bare name is looked up in PATH; anything with a separator is a path, relative to this file.
+    // A plain name is resolved with PATH; anything with a separator is a path, relative to this file.
     command: command.includes('/') && !isAbsolute(command) ? resolve(dirname(file), command) : command,
     args: texts(plugin, 'args', where),
     env: Object.fromEntries(

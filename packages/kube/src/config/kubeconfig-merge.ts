@@ -1,11 +1,11 @@
-/** Combines several kubeconfig files into one, as `KUBECONFIG=a:b` asks for. */
+/** Merges several kubeconfig files, as with `KUBECONFIG=a:b`. */
 import { readFile } from 'node:fs/promises'
 import { ConfigError } from '../errors.ts'
 import { type Kubeconfig, parseKubeconfig } from './kubeconfig-document.ts'
 
 /**
- * Reads and merges files: whichever file names a cluster, user, context or current context first wins.
- * Files that do not exist are skipped when `isOptional`; then the result may be `undefined`.
+ * Reads and merges files: the first file that defines a cluster, user, context or current context wins. Files that do
+ * not exist are skipped when `isOptional`; then the result may be `undefined`.
  */
 export async function readKubeconfigs(
   files: readonly string[],
@@ -19,7 +19,7 @@ export async function readKubeconfigs(
   return found.length === 0 ? undefined : mergeKubeconfigs(found)
 }
 
-/** Merges parsed files; earlier ones win. */
+/** Merges parsed files; earlier ones take precedence. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return {
     files: configs.flatMap((config) => config.files),

@@ -1,4 +1,4 @@
-/** Where configuration comes from, and what it says when it is wrong. */
+/** Sources of the configuration, and errors. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ function indent(text: string): string {
     .join('\n')
 }
 
-/** Nothing of the machine that runs the test leaks in. */
+/** Isolates the tests from the configuration of the machine. */
 function isolated(directory: TemporaryDirectory, more: LoadConfigOptions = {}): LoadConfigOptions {
   const nowhere = join(directory.path, 'nowhere')
   return { env: {}, homeDirectory: nowhere, serviceAccountDirectory: nowhere, clock: new ManualClock(), ...more }
@@ -71,7 +71,7 @@ describe('kubeconfig', () => {
     expect(await config.credentials?.get()).toEqual({ authorization: 'Bearer abc' })
   })
 
-  it('reads files relative to itself and inline data in preference to files', async () => {
+  it('reads files relative to itself, and prefers inline data to files', async () => {
     await using directory = await temporaryDirectory()
     await directory.write('ca.pem', 'the authority')
     await directory.write('key.pem', 'the key')
@@ -85,7 +85,7 @@ describe('kubeconfig', () => {
     })
   })
 
-  it('prefers a token file to a token, and follows its changes after a refusal', async () => {
+  it('prefers a token file to a token, and reads it again after a 401', async () => {
     await using directory = await temporaryDirectory()
     await directory.write('token', 'one')
     const { credentials } = await load(directory, { user: 'token: static\ntokenFile: token' })
@@ -96,7 +96,7 @@ describe('kubeconfig', () => {
     expect(await credentials?.renew(first)).toEqual({ authorization: 'Bearer two' })
   })
 
-  it('knows user names, passwords and impersonation', async () => {
+  it('supports user names, passwords and impersonation', async () => {
     await using directory = await temporaryDirectory()
     const config = await load(directory, {
       user: 'username: jane\npassword: "s:x"\nas: joe\nas-uid: "7"\nas-groups: [dev]\nas-user-extra: {scope: [a, b]}',
@@ -105,12 +105,12 @@ describe('kubeconfig', () => {
     expect(config.impersonate).toEqual({ user: 'joe', uid: '7', groups: ['dev'], extra: { scope: ['a', 'b'] } })
   })
 
-  it('needs no credentials', async () => {
+  it('does not require credentials', async () => {
     await using directory = await temporaryDirectory()
     expect((await load(directory, {})).credentials).toBeUndefined()
   })
 
-  it('takes the proxy of the cluster before that of the environment', async () => {
+  it('prefers the proxy of the cluster to that of the environment', async () => {
     await using directory = await temporaryDirectory()
     const env = { HTTPS_PROXY: 'http://outer:1' }
     expect((await load(directory, { cluster: 'proxy-url: socks5://inner:2' }, { env })).proxyUrl).toBe(
@@ -119,7 +119,7 @@ describe('kubeconfig', () => {
     expect((await load(directory, {}, { env })).proxyUrl).toBe('http://outer:1')
   })
 
-  it('reads JSON as well', async () => {
+  it('supports JSON', async () => {
     await using directory = await temporaryDirectory()
     const text = JSON.stringify({
       'current-context': 'a',
@@ -132,7 +132,7 @@ describe('kubeconfig', () => {
 })
 
 describe('precedence', () => {
-  it('merges the files of KUBECONFIG, the first to name something winning, missing files skipped', async () => {
+  it('merges the files of KUBECONFIG, where the first definition wins and missing files are skipped', async () => {
     await using directory = await temporaryDirectory()
     const first = await directory.write('a', kubeconfig({ user: 'token: one', currentContext: '""' }))
     const second = await directory.write('b', kubeconfig({ user: 'token: two' }))
@@ -165,7 +165,7 @@ describe('precedence', () => {
     expect(await server({ env: {} })).toContain('home')
   })
 
-  it('takes token, authority and namespace from the service account, and follows the token', async () => {
+  it('reads token, authority and namespace from the service account, and follows changes of the token', async () => {
     await using directory = await temporaryDirectory()
     await directory.write('token', 'one')
     await directory.write('ca.crt', 'authority')
@@ -181,7 +181,7 @@ describe('precedence', () => {
     expect(await config.credentials?.get()).toEqual({ authorization: 'Bearer two' })
   })
 
-  it('says where it looked when there is nothing', async () => {
+  it('lists the searched places when nothing is found', async () => {
     await using directory = await temporaryDirectory()
     await expect(findConfig(isolated(directory))).rejects.toThrow(
       /set KUBECONFIG, create .*nowhere\/.kube\/config, or run in a pod/,
@@ -196,7 +196,7 @@ describe('precedence', () => {
   })
 })
 
-describe('mistakes in a kubeconfig', () => {
+describe('errors in a kubeconfig', () => {
   it.each<[string, Parts, LoadConfigOptions]>([
     ['/config: context "nope" does not exist; there are: dev', {}, { context: 'nope' }],
     ['/config: current-context is not set', { currentContext: '""' }, {}],
@@ -254,14 +254,14 @@ describe('mistakes in a kubeconfig', () => {
     expect(await broken('[]')).toContain('must be a mapping')
   })
 
-  it('gives the line of a YAML error without quoting it', async () => {
+  it('reports the line of a YAML error without quoting it', async () => {
     await using directory = await temporaryDirectory()
     const message = await problem(directory, { user: 'token: "hunter2\nother: : x' })
     expect(message).toMatch(/\/config: not valid YAML at line \d+ \([A-Z_]+\)/)
     expect(message).not.toContain('hunter2')
   })
 
-  it('refuses an alias without its anchor, without quoting it', async () => {
+  it('rejects an alias without its anchor, without quoting it', async () => {
     await using directory = await temporaryDirectory()
     const message = await problem(directory, { user: 'token: *hunter2' })
     expect(message).toBe('ConfigError: /config: its YAML aliases cannot be resolved; write the values out')

@@ -1,4 +1,4 @@
-/** Finds the configuration to use, in the order that operators expect. */
+/** Finds the configuration, in the usual order. */
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
@@ -8,9 +8,9 @@ import { inClusterConfig, isInCluster, SERVICE_ACCOUNT_DIRECTORY } from './in-cl
 import { readKubeconfigs } from './kubeconfig-merge.ts'
 import { resolveContext } from './resolve-context.ts'
 
-/** Where to look. */
+/** Where to search. */
 export interface LoadConfigOptions {
-  /** A kubeconfig that must exist; nothing else is looked at then. */
+  /** A kubeconfig that must exist; no other source is used. */
   readonly kubeconfig?: string
   /** Context to use instead of `current-context`. */
   readonly context?: string
@@ -18,15 +18,15 @@ export interface LoadConfigOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default the home directory of the user */
   readonly homeDirectory?: string
-  /** @default where Kubernetes mounts it */
+  /** @default the path where Kubernetes mounts it */
   readonly serviceAccountDirectory?: string
-  /** @default the clock of the machine */
+  /** @default the system clock */
   readonly clock?: Clock
-  /** Told when a token or certificate file that was readable before no longer is; the last content stays in use. */
+  /** Called when a token or certificate file that was readable before no longer is; the last content stays in use. */
   readonly onProblem?: (error: Error) => void
 }
 
-/** See `loadConfig` of the package; this is the part that is loaded only when needed. */
+/** See `loadConfig` of the package; this part is imported lazily. */
 export async function findConfig(options: LoadConfigOptions = {}): Promise<ClusterConfig> {
   const { env = process.env, clock = systemClock, onProblem, context } = options
   const directory = options.serviceAccountDirectory ?? SERVICE_ACCOUNT_DIRECTORY
@@ -44,7 +44,7 @@ export async function findConfig(options: LoadConfigOptions = {}): Promise<Clust
     if (config !== undefined) return resolveContext(config, resolveOptions)
     throw new ConfigError(`KUBECONFIG names only files that do not exist: ${listed.join(', ')}`)
   }
-  // A context that was asked for by name cannot mean the service account.
+  // An explicitly requested context cannot mean the service account.
   if (context === undefined && (await isInCluster({ env, directory }))) return inClusterConfig({ ...common, directory })
   const config = await readKubeconfigs([home], { isOptional: true })
   if (config !== undefined) return resolveContext(config, resolveOptions)

@@ -29,7 +29,7 @@ describe('proxyFromEnvironment', () => {
     ['https://10.96.0.1', '10.96.0.0/12'],
     ['https://10.96.0.1', '10.96.0.1'],
     ['https://[fd00::1]', 'fd00::/8'],
-  ])('goes straight to %s with NO_PROXY=%s', (server, noProxy) => {
+  ])('connects directly to %s with NO_PROXY=%s', (server, noProxy) => {
     expect(via(server, noProxy)).toBeUndefined()
   })
 
@@ -45,7 +45,7 @@ describe('proxyFromEnvironment', () => {
   })
 })
 
-describe('a proxy that cannot be used', () => {
+describe('an invalid proxy', () => {
   it.each([
     'http://user:hunter2@',
     'http://user:50%@proxy',
@@ -55,14 +55,14 @@ describe('a proxy that cannot be used', () => {
   ])('is an error that names the variable and not the value: %s', (value) => {
     const choose = () => via('https://api.example.com', '', { HTTPS_PROXY: value })
     expect(choose).toThrow(expect.objectContaining({ code: 'KUBE_CONFIG' }))
-    expect(choose).toThrow(/^HTTPS_PROXY is not the URL of a proxy; write it as http:\/\/user:password@host:port$/)
+    expect(choose).toThrow(/^HTTPS_PROXY is not a valid proxy URL; write it as http:\/\/user:password@host:port$/)
   })
 
-  it('matters to nobody who is reached without it', () => {
+  it('does not matter for servers that are reached directly', () => {
     expect(via('https://api.example.com', '.example.com', { HTTPS_PROXY: 'http://' })).toBeUndefined()
   })
 
-  it('is told from one that can', () => {
+  it('is distinguished from a valid one', () => {
     const urls = ['http://proxy:3128', 'https://u:p%25@proxy', 'socks5://proxy:1080', 'http://[::1]:1']
     expect(urls.filter(isProxyUrl)).toEqual(urls)
   })

@@ -1,15 +1,15 @@
-/** Which proxy, if any, the environment asks for. */
+/** The proxy configured by environment variables. */
 import { BlockList, isIP } from 'node:net'
 import { ConfigError } from '../errors.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * The proxy for `server` by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (or their lower-case forms). Loopback
- * addresses are never proxied.
+ * The proxy for `server` by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (or their lower-case forms). Loopback addresses
+ * are never proxied.
  *
- * *Errors*: {@link ConfigError} naming the variable when the server is to be proxied and its value cannot be used: a
- * direct connection would not be what its author wants.
+ * *Errors*: {@link ConfigError} naming the variable when the server requires the proxy and its value is invalid: a
+ * direct connection would not be what the user intended.
  *
  * @example
  * proxyFromEnvironment(new URL('https://10.0.0.1'), { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }) // undefined
@@ -20,15 +20,15 @@ export function proxyFromEnvironment(server: URL, env: Env): string | undefined 
   if (!proxy || isLoopback(hostOf(server)) || isExcluded(server, variable(env, 'NO_PROXY') ?? '')) return undefined
   const url = proxy.includes('://') ? proxy : `http://${proxy}`
   if (isProxyUrl(url)) return url
-  // It may hold a password and is not repeated.
-  throw new ConfigError(`${name} is not the URL of a proxy; write it as http://user:password@host:port`)
+  // It may contain a password and is not repeated.
+  throw new ConfigError(`${name} is not a valid proxy URL; write it as http://user:password@host:port`)
 }
 
 const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:']
 
 /**
- * Whether connections can be made through this address: it has a known scheme and a host, and its user name and
- * password can be decoded.
+ * Whether this is a valid proxy URL: it has a supported scheme and a host, and its user name and password can be
+ * decoded.
  *
  * @example
  * isProxyUrl('http://user:50%@proxy:3128') // false: the percent sign must be written as %25
@@ -40,7 +40,7 @@ export function isProxyUrl(text: string): boolean {
     decodeURIComponent(`${url.username}${url.password}`)
     return true
   } catch {
-    // A percent sign that begins no character.
+    // A percent sign that does not start an escape.
     return false
   }
 }

@@ -24,7 +24,7 @@ describe('ReloadingFile', () => {
     expect(await file.read()).toBe('two')
   })
 
-  it('reads again at once when asked to', async () => {
+  it('reads again immediately on request', async () => {
     await using directory = await temporaryDirectory()
     const file = open(await directory.write('token', 'one'), new ManualClock())
     await file.read()
@@ -32,7 +32,7 @@ describe('ReloadingFile', () => {
     expect(await file.reread()).toBe('two')
   })
 
-  it('keeps the last content while the file is missing or empty, and tells', async () => {
+  it('keeps the last content while the file is missing or empty, and reports it', async () => {
     await using directory = await temporaryDirectory()
     const problems: Error[] = []
     const path = await directory.write('token', 'one')

@@ -1,23 +1,23 @@
-/** Reads a small file again and again, because mounted tokens and certificates are replaced while we run. */
+/** Reads a small file repeatedly, because mounted tokens and certificates are replaced while the process runs. */
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock.ts'
 import { CredentialsError } from '../errors.ts'
 import type { TextSource } from './cluster-config.ts'
 
-/** How often, and what to say when it fails. */
+/** Options of {@link ReloadingFile}. */
 export interface ReloadingFileOptions {
   readonly clock: Clock
-  /** Content younger than this is served from memory. */
+  /** Newer content is served from memory. */
   readonly maxAgeMs: number
-  /** What the file holds, for messages: `bearer token`. */
+  /** The content of the file, for messages: `bearer token`. */
   readonly what: string
-  /** Told when a file that was readable before no longer is. */
+  /** Called when a file that was readable before no longer is. */
   readonly onProblem?: (error: Error) => void
 }
 
 /**
- * A file that is read at most once per `maxAgeMs`. When a later read fails or finds nothing, the last good content
- * stays in use: a token that was good a minute ago most likely still is.
+ * A file that is read at most once per `maxAgeMs`. When a later read fails or the file is empty, the last valid content
+ * stays in use: a token that was valid a minute ago most likely still is.
  */
 export class ReloadingFile implements TextSource {
   readonly path: string
@@ -38,7 +38,7 @@ export class ReloadingFile implements TextSource {
     return this.reread()
   }
 
-  /** The content as it is on disk now. */
+  /** The current content on disk. */
   async reread(): Promise<string> {
     this.#reading ??= this.#load().finally(() => {
       this.#reading = undefined

@@ -1,4 +1,4 @@
-/** Turns one context of a kubeconfig into a {@link ClusterConfig}. */
+/** Converts one context of a kubeconfig to a {@link ClusterConfig}. */
 import type { Clock } from '../clock.ts'
 import { DEFAULT_FILE_RELOAD_MS } from '../defaults.ts'
 import { ConfigError } from '../errors.ts'
@@ -10,7 +10,7 @@ import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig
 import { isProxyUrl, proxyFromEnvironment } from './proxy.ts'
 import { ReloadingFile } from './reloading-file.ts'
 
-/** What the result depends on besides the files. */
+/** Inputs besides the files. */
 export interface ResolveOptions {
   /** Context to use instead of `current-context`. */
   readonly context?: string
@@ -23,7 +23,7 @@ export interface ResolveOptions {
 export function resolveContext(config: Kubeconfig, options: ResolveOptions): ClusterConfig {
   const files = config.files.join(', ')
   const name = options.context ?? config.currentContext
-  if (name === undefined) throw new ConfigError(`${files}: current-context is not set; set it or name a context`)
+  if (name === undefined) throw new ConfigError(`${files}: current-context is not set; set it or specify a context`)
   const context = config.contexts.get(name)
   if (context === undefined) {
     throw new ConfigError(`${files}: context "${name}" does not exist; there are: ${listed(config.contexts)}`)
@@ -111,7 +111,7 @@ function credentialsOf(
   const tokenFile = user.tokenFile === undefined ? undefined : file(user.tokenFile, 'bearer token', options)
   const authorization = headerOf(user)
   const hasOwn = tokenFile !== undefined || authorization !== undefined
-  // As with kubectl, what stands in the file wins over what a plugin would have to be asked for.
+  // As in kubectl, credentials in the file take precedence over a plugin.
   if (user.exec !== undefined && !hasOwn && certificate === undefined) {
     return new ExecCredentials(user.exec, cluster, options)
   }

@@ -1,4 +1,4 @@
-/** The cluster itself: namespaces, nodes, identities, extension servers. */
+/** Cluster-level kinds: namespaces, nodes, identities, extension servers. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { ResourceList } from './container.ts'
@@ -9,7 +9,7 @@ export interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: 'Active' | 'Terminating'; readonly conditions?: readonly Condition[] }
 }
 
-/** Keeps pods without a matching toleration away. */
+/** Repels pods without a matching toleration. */
 export interface Taint {
   readonly key: string
   readonly value?: string

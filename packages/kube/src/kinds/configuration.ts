@@ -1,4 +1,4 @@
-/** Data that pods read. */
+/** ConfigMaps and Secrets. */
 import type { KubeObject } from '../objects.ts'
 
 /** `v1` ConfigMap. */
@@ -15,7 +15,7 @@ export interface Secret extends KubeObject {
   readonly type?: string
   /** Values in base64. */
   readonly data?: Readonly<Record<string, string>>
-  /** Plain text; write only, the server folds it into `data`. */
+  /** Plain text; write only, the server merges it into `data`. */
   readonly stringData?: Readonly<Record<string, string>>
   readonly immutable?: boolean
 }

@@ -1,4 +1,4 @@
-/** Containers of a pod and what they refer to. */
+/** Containers of a pod. */
 
 /** A number or a string such as `http` or `25%`. */
 export type IntOrString = number | string
@@ -6,7 +6,7 @@ export type IntOrString = number | string
 /** Amounts by resource name, such as `{ cpu: '100m', memory: '64Mi' }`. */
 export type ResourceList = Readonly<Record<string, string>>
 
-/** What a container reserves and may use at most. */
+/** Requests and limits of a container. */
 export interface ResourceRequirements {
   readonly requests?: ResourceList
   readonly limits?: ResourceList
@@ -42,7 +42,7 @@ export interface ResourceFieldSelector {
   readonly divisor?: string
 }
 
-/** Where the value of an environment variable comes from. */
+/** The source of an environment variable's value. */
 export interface EnvVarSource {
   readonly configMapKeyRef?: KeySelector
   readonly secretKeyRef?: KeySelector
@@ -64,7 +64,7 @@ export interface EnvFromSource {
   readonly secretRef?: { readonly name: string; readonly optional?: boolean }
 }
 
-/** A volume as the container sees it. */
+/** The mount of a volume in a container. */
 export interface VolumeMount {
   readonly name: string
   readonly mountPath: string
@@ -75,7 +75,7 @@ export interface VolumeMount {
   readonly mountPropagation?: 'None' | 'HostToContainer' | 'Bidirectional'
 }
 
-/** An HTTP request that a probe or a lifecycle hook makes. */
+/** An HTTP request of a probe or a lifecycle hook. */
 export interface HttpGetAction {
   readonly path?: string
   readonly port: IntOrString
@@ -84,14 +84,14 @@ export interface HttpGetAction {
   readonly httpHeaders?: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** What a lifecycle hook does. */
+/** The action of a lifecycle hook. */
 export interface LifecycleHandler {
   readonly exec?: { readonly command?: readonly string[] }
   readonly httpGet?: HttpGetAction
   readonly sleep?: { readonly seconds: number }
 }
 
-/** How the kubelet asks whether a container lives, is ready, or has started. */
+/** A liveness, readiness or startup probe. */
 export interface Probe {
   readonly exec?: { readonly command?: readonly string[] }
   readonly httpGet?: HttpGetAction
@@ -119,7 +119,7 @@ export interface SecurityProfile {
   readonly localhostProfile?: string
 }
 
-/** Privileges of one container; wins over the pod's. */
+/** Privileges of one container; takes precedence over the pod's. */
 export interface SecurityContext {
   readonly runAsUser?: number
   readonly runAsGroup?: number

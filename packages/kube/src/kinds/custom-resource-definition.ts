@@ -1,9 +1,9 @@
-/** How new kinds are added to the API. */
+/** CustomResourceDefinitions. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { WebhookClientConfig } from './webhook-configuration.ts'
 
-/** An OpenAPI v3 schema as CRDs use it; kept open, the `crd` package has the precise type. */
+/** An OpenAPI v3 schema in a CRD; not typed further, the `crd` package has the precise type. */
 export type JsonSchemaProps = Readonly<Record<string, unknown>>
 
 /** One version of a custom resource. */

@@ -1,4 +1,4 @@
-/** How many pods there are, and how many may be missing. */
+/** Disruption budgets, autoscalers and priorities. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { IntOrString } from './container.ts'
@@ -22,7 +22,7 @@ export interface PodDisruptionBudget extends KubeObject {
   }
 }
 
-/** One metric that an autoscaler follows; the details depend on `type`. */
+/** One metric of an autoscaler; the details depend on `type`. */
 export interface MetricSpec {
   readonly type: 'Resource' | 'ContainerResource' | 'Pods' | 'Object' | 'External'
   readonly resource?: {
@@ -53,7 +53,7 @@ export interface HorizontalPodAutoscaler extends KubeObject {
   }
 }
 
-/** `autoscaling/v1` Scale: what the `scale` subresource reads and writes. */
+/** `autoscaling/v1` Scale: the object of the `scale` subresource. */
 export interface Scale extends KubeObject {
   readonly spec?: { readonly replicas?: number }
   readonly status?: { readonly replicas: number; readonly selector?: string }

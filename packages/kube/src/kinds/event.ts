@@ -1,7 +1,7 @@
-/** What happened to an object, for people to read. Both APIs show the same stored events. */
+/** Events about objects. Both APIs serve the same stored events. */
 import type { KubeObject } from '../objects.ts'
 
-/** Points at an object, or at a field of one. */
+/** A reference to an object, or to a field of one. */
 export interface ObjectReference {
   readonly apiVersion?: string
   readonly kind?: string

@@ -1,10 +1,10 @@
-/** Workloads that finish. */
+/** Jobs and cron jobs. */
 import type { KubeObject, ObjectMeta } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { LabelSelector } from './label-selector.ts'
 import type { PodTemplateSpec } from './pod.ts'
 
-/** What a Job runs. */
+/** The specification of a Job. */
 export interface JobSpec {
   readonly template: PodTemplateSpec
   readonly parallelism?: number

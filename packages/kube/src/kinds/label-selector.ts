@@ -1,4 +1,4 @@
-/** How objects refer to sets of other objects by label. */
+/** Label selectors. */
 
 /** One expression of a {@link LabelSelector}. */
 export interface LabelSelectorRequirement {

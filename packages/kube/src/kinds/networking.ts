@@ -1,10 +1,10 @@
-/** Traffic into and inside the cluster. */
+/** Ingresses and network policies. */
 import type { KubeObject } from '../objects.ts'
 import type { IntOrString } from './container.ts'
 import type { LabelSelector } from './label-selector.ts'
 import type { LoadBalancerIngress } from './service.ts'
 
-/** Where an Ingress sends traffic. */
+/** The backend of an Ingress. */
 export interface IngressBackend {
   readonly service?: { readonly name: string; readonly port?: { readonly name?: string; readonly number?: number } }
   readonly resource?: { readonly apiGroup?: string; readonly kind: string; readonly name: string }
@@ -36,7 +36,7 @@ export interface IngressClass extends KubeObject {
   readonly spec?: { readonly controller?: string; readonly parameters?: Readonly<Record<string, unknown>> }
 }
 
-/** The other side of a NetworkPolicy rule. */
+/** The peer of a NetworkPolicy rule. */
 export interface NetworkPolicyPeer {
   readonly podSelector?: LabelSelector
   readonly namespaceSelector?: LabelSelector

@@ -1,13 +1,13 @@
-/** Storage that outlives pods. */
+/** Persistent storage. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { ResourceList } from './container.ts'
 import type { LabelSelector } from './label-selector.ts'
 
-/** How a volume may be mounted. */
+/** The access mode of a volume. */
 export type AccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod'
 
-/** The storage that a claim asks for. */
+/** The storage requested by a claim. */
 export interface PersistentVolumeClaimSpec {
   readonly accessModes?: readonly AccessMode[]
   readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList }
@@ -30,7 +30,7 @@ export interface PersistentVolumeClaim extends KubeObject {
   }
 }
 
-/** `v1` PersistentVolume. Sources other than CSI stay untyped. */
+/** `v1` PersistentVolume. Sources other than CSI are not typed. */
 export interface PersistentVolume extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>> & {
     readonly capacity?: ResourceList

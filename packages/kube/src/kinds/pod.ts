@@ -1,4 +1,4 @@
-/** Pods, and the template from which workloads make them. */
+/** Pods and pod templates. */
 import type { KubeObject, ObjectMeta } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { Container, SecurityProfile, SeLinuxOptions } from './container.ts'
@@ -20,14 +20,14 @@ export interface PodSecurityContext {
   readonly appArmorProfile?: SecurityProfile
 }
 
-/** What a pod runs, and how. */
+/** The specification of a pod. */
 export interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
   readonly ephemeralContainers?: readonly (Container & { readonly targetContainerName?: string })[]
   readonly volumes?: readonly Volume[]
   readonly serviceAccountName?: string
-  /** The former name of `serviceAccountName`, which some clients still read. */
+  /** The deprecated name of `serviceAccountName`, which some clients still read. */
   readonly serviceAccount?: string
   readonly automountServiceAccountToken?: boolean
   readonly imagePullSecrets?: readonly { readonly name: string }[]
@@ -67,7 +67,7 @@ export interface PodSpec {
   readonly os?: { readonly name: 'linux' | 'windows' }
 }
 
-/** Metadata and spec of the pods that a workload makes. */
+/** The template of a workload's pods. */
 export interface PodTemplateSpec {
   readonly metadata?: ObjectMeta
   readonly spec?: PodSpec
@@ -87,7 +87,7 @@ export interface ContainerState {
   }
 }
 
-/** What the kubelet reports about one container. */
+/** The status of one container. */
 export interface ContainerStatus {
   readonly name: string
   readonly ready: boolean
@@ -100,7 +100,7 @@ export interface ContainerStatus {
   readonly lastState?: ContainerState
 }
 
-/** What is known about a running pod. */
+/** The status of a pod. */
 export interface PodStatus {
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
   readonly conditions?: readonly Condition[]

@@ -1,4 +1,4 @@
-/** Who may do what. */
+/** Roles and bindings. */
 import type { KubeObject } from '../objects.ts'
 import type { LabelSelector } from './label-selector.ts'
 
@@ -18,7 +18,7 @@ export interface RoleRef {
   readonly name: string
 }
 
-/** Whom a binding grants it to. */
+/** The subject of a binding. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string

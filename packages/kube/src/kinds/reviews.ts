@@ -1,7 +1,7 @@
-/** Questions that the server answers without storing anything. */
+/** Reviews, which are not stored. */
 import type { KubeObject } from '../objects.ts'
 
-/** An identity as the server sees it. */
+/** An identity from the server's view. */
 export interface UserInfo {
   readonly username?: string
   readonly uid?: string
@@ -9,7 +9,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** `authentication.k8s.io/v1` TokenReview: who is behind this token? */
+/** `authentication.k8s.io/v1` TokenReview: the user of a token. */
 export interface TokenReview extends KubeObject {
   readonly spec: { readonly token?: string; readonly audiences?: readonly string[] }
   readonly status?: {
@@ -31,7 +31,7 @@ export interface ResourceAttributes {
   readonly name?: string
 }
 
-/** The answer to an access review. */
+/** The result of an access review. */
 export interface AccessReviewStatus {
   readonly allowed: boolean
   readonly denied?: boolean
@@ -39,7 +39,7 @@ export interface AccessReviewStatus {
   readonly evaluationError?: string
 }
 
-/** `authorization.k8s.io/v1` SubjectAccessReview: may this user do that? */
+/** `authorization.k8s.io/v1` SubjectAccessReview: whether a user is allowed to do something. */
 export interface SubjectAccessReview extends KubeObject {
   readonly spec: {
     readonly user?: string
@@ -52,7 +52,7 @@ export interface SubjectAccessReview extends KubeObject {
   readonly status?: AccessReviewStatus
 }
 
-/** `authorization.k8s.io/v1` SelfSubjectAccessReview: may I do that? */
+/** `authorization.k8s.io/v1` SelfSubjectAccessReview: whether the requesting user is allowed to do something. */
 export interface SelfSubjectAccessReview extends KubeObject {
   readonly spec: {
     readonly resourceAttributes?: ResourceAttributes

@@ -1,4 +1,4 @@
-/** Where a pod may run. */
+/** Scheduling constraints of a pod. */
 import type { LabelSelector } from './label-selector.ts'
 
 /** Lets a pod run on nodes with a matching taint. */
@@ -17,13 +17,13 @@ export interface NodeSelectorRequirement {
   readonly values?: readonly string[]
 }
 
-/** Requirements that must all hold for a node. */
+/** Requirements for a node that must all be met. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeSelectorRequirement[]
   readonly matchFields?: readonly NodeSelectorRequirement[]
 }
 
-/** Attraction to, or repulsion from, nodes that run certain pods. */
+/** Affinity or anti-affinity to nodes that run certain pods. */
 export interface PodAffinityTerm {
   readonly topologyKey: string
   readonly labelSelector?: LabelSelector
@@ -33,7 +33,7 @@ export interface PodAffinityTerm {
   readonly mismatchLabelKeys?: readonly string[]
 }
 
-/** Hard and soft rules about other pods. */
+/** Required and preferred rules about other pods. */
 export interface PodAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[]
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {

@@ -1,4 +1,4 @@
-/** How pods are reached. */
+/** Services and endpoints. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { IntOrString } from './container.ts'
@@ -13,7 +13,7 @@ export interface ServicePort {
   readonly appProtocol?: string
 }
 
-/** An address at which a load balancer answers. */
+/** An address of a load balancer. */
 export interface LoadBalancerIngress {
   readonly ip?: string
   readonly hostname?: string

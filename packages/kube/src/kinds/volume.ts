@@ -10,7 +10,7 @@ export interface KeyToPath {
   readonly mode?: number
 }
 
-/** A file with the value of a field of the pod. */
+/** A file with the value of a pod field. */
 export interface DownwardApiFile {
   readonly path: string
   readonly fieldRef?: ObjectFieldSelector
@@ -30,7 +30,7 @@ export interface VolumeProjection {
   }
 }
 
-/** Storage that a CSI driver provides for the life of the pod. */
+/** Storage from a CSI driver for the lifetime of the pod. */
 export interface CsiVolumeSource {
   readonly driver: string
   readonly readOnly?: boolean
@@ -39,7 +39,7 @@ export interface CsiVolumeSource {
   readonly nodePublishSecretRef?: { readonly name?: string }
 }
 
-/** Storage of a pod; exactly one source beside the name. */
+/** A volume of a pod; exactly one source besides the name. */
 export interface Volume {
   readonly name: string
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string }

@@ -1,4 +1,4 @@
-/** Which webhooks the API server calls before it stores something. */
+/** Admission webhook configurations. */
 import type { KubeObject } from '../objects.ts'
 import type { LabelSelector } from './label-selector.ts'
 

@@ -1,4 +1,4 @@
-/** Workloads of the `apps` group: they keep pods running. */
+/** Workloads of the `apps` group. */
 import type { KubeObject } from '../objects.ts'
 import type { Condition } from './condition.ts'
 import type { IntOrString } from './container.ts'
@@ -113,7 +113,7 @@ export interface DaemonSet extends KubeObject {
   }
 }
 
-/** `apps/v1` ControllerRevision: one remembered state of a StatefulSet or DaemonSet. */
+/** `apps/v1` ControllerRevision: a stored state of a StatefulSet or DaemonSet. */
 export interface ControllerRevision extends KubeObject {
   readonly data?: Readonly<Record<string, unknown>>
   readonly revision: number

@@ -20,7 +20,7 @@ export interface TestAuthority {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
-/** Makes a new authority with a random key. */
+/** Creates a new authority with a random key. */
 export async function createAuthority(name: string): Promise<TestAuthority> {
   x509.cryptoProvider.set(webcrypto)
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])

@@ -1,4 +1,4 @@
-/** A real HTTPS server on a free port, for tests of what happens on the wire. */
+/** A real HTTPS server on a free port, for tests over the network. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
@@ -8,11 +8,11 @@ import type { KeyPair } from './certificates.ts'
 export interface TestServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
-  /** Requests seen, as `METHOD path`. */
+  /** Received requests, as `METHOD path`. */
   readonly seen: string[]
   /** TLS connections accepted so far. */
   connections(): number
-  /** Cuts every open connection without a word. */
+  /** Closes every open connection abruptly. */
   cutConnections(): void
 }
 
@@ -53,7 +53,7 @@ export async function startHttps(
   }
 }
 
-/** Sends a JSON answer. */
+/** Sends a JSON response. */
 export function answer(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }

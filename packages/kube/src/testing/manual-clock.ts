@@ -1,4 +1,4 @@
-/** A clock for this package's own tests: time passes only when told to. */
+/** A clock for this package's own tests: time only passes when a test advances it. */
 import type { Clock, Timer } from '../clock.ts'
 
 /** Starts at 1,000,000 ms. */
@@ -20,12 +20,12 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Timers that have not fired. */
+  /** Pending timers. */
   get pending(): number {
     return this.#timers.length
   }
 
-  /** Lets time pass, firing timers in order; work that they wake up runs in between. */
+  /** Advances the time and fires timers in order; resumed work runs in between. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
@@ -41,7 +41,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything run that is only waiting for its turn. */
+/** Runs all work that is ready. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** A proxy that does whatever a test wants with the requests it gets, over TCP or TLS. */
+/** A proxy whose behaviour a test defines, over TCP or TLS. */
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { KeyPair } from './certificates.ts'
@@ -12,17 +12,17 @@ export interface MisbehavingProxy extends AsyncDisposable {
   readonly seen: readonly string[]
 }
 
-/** What it does once the head of a request has arrived. */
+/** Handles a request after its headers have arrived. */
 export type ProxyBehaviour = (socket: Socket, target: { readonly host: string; readonly port: number }) => void
 
-/** Starts one; with a certificate it speaks TLS. */
+/** Starts a proxy; with a certificate it uses TLS. */
 export async function startMisbehavingProxy(behave: ProxyBehaviour, pair?: KeyPair): Promise<MisbehavingProxy> {
   const seen: string[] = []
   const sockets = new Set<Socket>()
   const onSocket = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // Whoever goes away is the business of the client under test.
+    // Disconnects are tested by the client under test.
     socket.on('error', () => undefined)
     let head = ''
     const onData = (chunk: Buffer) => {

@@ -1,10 +1,10 @@
-/** A transport that answers from a script and remembers what it was asked. */
+/** A transport that responds from a script and records its requests. */
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 
-/** One answer: a response, or an error to fail with. */
+/** One step: a response, or an error to reject with. */
 export type Answer = TransportResponse | Error | ((request: TransportRequest) => Promise<TransportResponse>)
 
-/** Answers requests in the order of the script; the last answer repeats. */
+/** Responds in the order of the script; the last step repeats. */
 export class ScriptedTransport implements Transport {
   readonly requests: TransportRequest[] = []
   isClosed = false
@@ -27,7 +27,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-/** A JSON response. Its body can be read again and again, unlike that of a real one. */
+/** A JSON response. Unlike a real one, its body can be read repeatedly. */
 export function json(
   status: number,
   value: unknown,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A directory that disappears at the end of the test. */
+/** A directory that is removed at the end of the test. */
 export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string
   /** Writes a file and returns its path. */

@@ -1,4 +1,4 @@
-/** What tests on the wire share: a trusted server, a transport to it, small readers. */
+/** Shared parts of tests over the network: a trusted server, a transport to it, small readers. */
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import type { ClusterConfig, CredentialSource, Credentials } from '../config/cluster-config.ts'
@@ -15,7 +15,7 @@ export interface WireFixture {
   configOf(server: TestServer, more?: Partial<ClusterConfig>): ClusterConfig
 }
 
-/** Makes new keys. */
+/** Generates new keys. */
 export async function wireFixture(): Promise<WireFixture> {
   const authority = await createAuthority('test authority')
   const pair = await authority.server('inner.example.com')
@@ -64,7 +64,7 @@ export async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** The body of a request as the server sees it. */
+/** The body of a request as received by the server. */
 export async function bodyOf(request: IncomingMessage): Promise<string> {
   return read(request)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { type ClientOptions, connect, type DiscoveringClient, Namespaces } from '@reeve/kube'
 
-/** A cluster and a namespace in it that nobody else uses. */
+/** A cluster and an exclusive namespace in it. */
 export interface TestCluster extends AsyncDisposable {
   readonly client: DiscoveringClient
   readonly namespace: string
@@ -13,7 +13,7 @@ export interface TestCluster extends AsyncDisposable {
   connect(options: ClientOptions): Promise<DiscoveringClient>
 }
 
-/** Connects through a kubeconfig and TLS, as an operator on a laptop does. */
+/** Connects through a kubeconfig and TLS, like an operator on a laptop. */
 export async function openTestCluster(): Promise<TestCluster> {
   const stack = new AsyncDisposableStack()
   const kubeconfig = process.env.REEVE_TEST_CLUSTER === 'real' ? realKubeconfig() : await embeddedKubeconfig(stack)
