@@ -126,10 +126,12 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     await stage.client.create(Collectors, { ...collector, metadata: key })
     let found = { reason: '', message: '' }
     await stage.until(async () => {
-      const degraded = condition(await stage.client.get(Collectors, key), 'Degraded')
+      const collector = await stage.client.get(Collectors, key)
+      const degraded = condition(collector, 'Degraded')
       found = { reason: degraded?.reason ?? '', message: degraded?.message ?? '' }
       // A real API server learns of rights a moment after they are given.
-      return degraded !== undefined && !found.message.includes('cannot impersonate')
+      const isOver = degraded?.status === 'True' || collector.status?.phase === 'Available'
+      return isOver && !found.message.includes('cannot impersonate')
     })
     await stage.client.delete(Collectors, key)
     await stage.until(() => stage.client.get(Collectors, key).then(() => false, isNotFound))

@@ -1,5 +1,5 @@
 /** Releases whose records or manifests cannot be read, with the real helm: nothing of that stands in the way of deletion. */
-import { ConfigMaps, isNotFound } from '@reeve/kube'
+import { ConfigMaps, isNotFound, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { helmPath, type Stage, setStage } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
@@ -34,4 +34,39 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await stage.until(() => tenants.isGone('dup'))
     await expect(stage.client.get(ConfigMaps, tenants.releaseOf('dup'))).rejects.toSatisfy(isNotFound)
   })
+
+  /** Replaces what a record holds, as a mishap would. */
+  async function spoil(name: string, revision: number): Promise<void> {
+    const { namespace, name: release } = tenants.releaseOf(name)
+    const key = { namespace, name: `sh.helm.release.v1.${release}.v${revision}` }
+    const patch = { data: { release: Buffer.from('nonsense').toString('base64') } }
+    await stage.client.patch(Secrets, key, { type: 'merge', patch })
+  }
+
+  test('with an old record that cannot be read goes when its Collector goes', async () => {
+    await tenants.create('old', 'replicas: 0')
+    await stage.untilPhase('old', 'Available', 1)
+    await tenants.configure('old', 'replicas: 0\nport: 81')
+    await stage.untilPhase('old', 'Available', 2)
+    await spoil('old', 1)
+    await tenants.remove('old')
+    await stage.until(() => tenants.isGone('old'))
+    await expect(stage.client.get(ConfigMaps, tenants.releaseOf('old'))).rejects.toSatisfy(isNotFound)
+    expect(await recordsOf('old')).toEqual([])
+  })
+
+  test('of which nobody can read a record does not keep its Collector, and leaves no record', async () => {
+    await tenants.create('lost', 'replicas: 0')
+    await stage.untilPhase('lost', 'Available', 1)
+    await spoil('lost', 1)
+    await tenants.remove('lost')
+    await stage.until(() => tenants.isGone('lost'))
+    expect(await recordsOf('lost')).toEqual([])
+  })
+
+  async function recordsOf(name: string): Promise<readonly string[]> {
+    const { namespace } = tenants.releaseOf(name)
+    const { items } = await stage.client.listAll(Secrets, { namespace, labelSelector: 'owner=helm' })
+    return items.map(({ metadata }) => metadata.name)
+  }
 })

@@ -98,6 +98,46 @@ test('a release that moves away is left to the Collector that has been waiting f
   expect(await revisions()).toEqual(['superseded', 'deployed'])
 })
 
+test('the status says what is being done while Helm is at it', async () => {
+  const helm = stage.helm()
+  const seen: string[] = []
+  const look = async () => {
+    const { status, reason, message } = (await stage.condition('Progressing')) ?? {}
+    seen.push(`${status} ${reason}: ${message}`)
+  }
+  stage.run({
+    binary: helm.binary,
+    render: (...args) => helm.render(...args),
+    crds: () => helm.crds(),
+    rollback: (...args) => helm.rollback(...args),
+    recover: (...args) => helm.recover(...args),
+    install: async (...args) => {
+      await look()
+      return helm.install(...args)
+    },
+    upgrade: async (...args) => {
+      await look()
+      return helm.upgrade(...args)
+    },
+    uninstall: async (...args) => {
+      await look()
+      return helm.uninstall(...args)
+    },
+  })
+  await stage.create(SMALL)
+  await stage.untilPhase('Available')
+  await stage.configure({ replicas: 2 })
+  await stage.until(async () => (await revisions()).length === 2)
+  await stage.untilPhase('Available')
+  await stage.remove()
+  await stage.until(() => stage.status().then(() => false, isNotFound))
+  expect(seen).toEqual([
+    'True Installing: installing acme/metrics-eu1',
+    'True Upgrading: upgrading acme/metrics-eu1',
+    'True Uninstalling: uninstalling acme/metrics-eu1',
+  ])
+})
+
 test('a deletion that fails says why, still tells what runs, and goes on when it can', async () => {
   let isAllowed = false
   const helm = stage.helm()
@@ -118,6 +158,11 @@ test('a deletion that fails says why, still tells what runs, and goes on when it
   await stage.untilPhase('Available')
   await stage.remove()
   await stage.untilDegraded('HelmForbidden')
+  expect(await stage.condition('Progressing')).toMatchObject({
+    status: 'True',
+    reason: 'Uninstalling',
+    message: expect.stringMatching(/^uninstalling acme\/metrics-eu1; attempt \d failed$/),
+  })
   expect(await stage.status()).toMatchObject({ phase: 'Deleting', revision: 1, chart: 'log-collector-1.0.0' })
   expect(await stage.condition('Available')).toMatchObject({ status: 'True' })
   isAllowed = true

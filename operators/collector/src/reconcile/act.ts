@@ -1,9 +1,9 @@
 /** Carries decisions out. */
 import type { DryRunOptions, ReleaseKey } from '@reeve/helm'
-import { objectKey, type ServiceAccountKey, type Stored } from '@reeve/kube'
+import { isNotFound, objectKey, Secrets, type ServiceAccountKey, type Stored } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
-import { type Revision, revisionMarks } from '../decision/revision-marks.ts'
+import { OWNER_LABEL, ownerMark, type Revision, revisionMarks } from '../decision/revision-marks.ts'
 import type { HelmAction } from '../metrics.ts'
 import { formatRelease } from '../release-key.ts'
 import { accountOf, as } from '../tenancy/service-account.ts'
@@ -11,7 +11,7 @@ import { checkObjects } from './check-objects.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { ensureNamespace } from './ensure-namespace.ts'
-import { liveHistory } from './releases.ts'
+import { readableHistory, recordsOf } from './releases.ts'
 import { removeStrays } from './stray-objects.ts'
 
 const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
@@ -92,9 +92,30 @@ export async function uninstall(
   const { helm, request, helmTimeoutMs: timeoutMs } = context
   const { client, signal } = request
   const identity = as(accountIn(release.namespace, collector, context))
-  await removeStrays(await liveHistory(release, context), { client, signal, ...identity })
+  // What cannot be read stands in nobody's way: Helm decides what there is to uninstall.
+  await removeStrays(await readableHistory(release, context), { client, signal, ...identity })
   await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, ...identity }))
+  await removeRecords(collector, release, context)
   request.events.record(collector, { reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+}
+
+/** Removes the records of a Collector that Helm cannot read: to Helm they are no release, and it leaves them behind. */
+async function removeRecords(
+  collector: Stored<Collector>,
+  release: ReleaseKey,
+  context: CollectorContext,
+): Promise<void> {
+  const { client, signal } = context.request
+  const mark = ownerMark(objectKey(collector))
+  const identity = as(accountIn(release.namespace, collector, context))
+  for (const { metadata } of await recordsOf(release, context)) {
+    if (metadata.labels?.[OWNER_LABEL] !== mark) continue
+    const { namespace, name, uid } = metadata
+    const key = { name, ...(namespace !== undefined && { namespace }) }
+    await client.delete(Secrets, key, { preconditions: { uid }, signal, ...identity }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
 }
 
 /**

@@ -15,8 +15,8 @@ import { enumerate } from './enumerate.ts'
 import { driftFailure, type Failure, failureOf, noteFailure, remainingMs } from './failure.ts'
 import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
 import { knownFailure, remembered, rollbackCause } from './known-failures.ts'
-import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader } from './releases.ts'
-import { deriveStatus, type Findings } from './status.ts'
+import { cachedReleasesOf, liveHistory, liveReleasesOf, RecordReader, readableHistory } from './releases.ts'
+import { deriveStatus, type Findings, type Operation } from './status.ts'
 
 /** Keeps a Collector until its releases are gone. */
 const FINALIZER = 'example.com/collector-release'
@@ -75,6 +75,8 @@ async function keepRelease(
   const live = await look(collector, release, desired, await liveHistory(release, context), context)
   if (!isActive(live.decision)) return report(collector, { ...live, release, desired }, context)
   let problem: Failure | undefined
+  const operation = live.decision.action
+  const noted = await announce(collector, { ...live, release, desired, operation }, context)
   try {
     await act(live.decision, { collector, release, desired, history: live.history }, context)
   } catch (error) {
@@ -85,7 +87,7 @@ async function keepRelease(
   const after = await look(collector, release, desired, await liveHistory(release, context), context)
   const isHealing = live.decision.action === 'upgrade' && live.decision.why === 'drifted'
   if (isHealing) problem ??= driftFailure(after.workloads, desired.ingredients)
-  return report(collector, { ...after, release, desired, failure: problem, hasActed: true }, context)
+  return report(noted, { ...after, release, desired, failure: problem, hasActed: true }, context)
 }
 
 /** What is recorded of the release makes no sense: nothing is done to it until somebody has looked. */
@@ -205,16 +207,21 @@ async function removeReleases(
 ): Promise<'done' | ReconcileResult> {
   const { request } = context
   const key = objectKey(collector)
+  let noted = collector
   for (const release of await liveReleasesOf(key, context)) {
     // A namespace takes everything in it along, first of all perhaps the rights of the account.
     if (isTerminating(release.namespace, context)) continue
+    const history = await readableHistory(release, context)
+    noted = await announce(noted, { release, history, operation: 'uninstall' }, context)
     try {
-      await uninstall(collector, release, context)
+      await uninstall(noted, release, context)
     } catch (error) {
       request.signal.throwIfAborted()
-      // Records that cannot be read are what has failed, then.
-      const history = await liveHistory(release, context).catch(() => [])
-      return report(collector, { release, history, failure: failureOf(error) }, context)
+      return report(
+        noted,
+        { release, history: await readableHistory(release, context), failure: failureOf(error) },
+        context,
+      )
     }
   }
   return (await liveReleasesOf(key, context)).length === 0 ? 'done' : { requeueAfterMs: SOON_MS }
@@ -230,6 +237,24 @@ interface Account extends Partial<Omit<Findings, 'collector' | 'lastFailure' | '
   readonly history: readonly Release[]
   readonly failure?: Failure | undefined
   readonly hasActed?: boolean
+}
+
+/**
+ * Says in the status what is about to be done: Helm may take minutes, and whoever looks meanwhile is told the truth.
+ * Returns the Collector with that status.
+ */
+async function announce(
+  collector: Stored<Collector>,
+  account: Account & { readonly operation: Operation },
+  context: CollectorContext,
+): Promise<Stored<Collector>> {
+  const { client, clock, signal, cache } = context.request
+  const workloads = account.workloads ?? (await inspect(collector, account.history, context))
+  const { lastFailure, rolledBack } = collector.status ?? {}
+  const findings = { ...account, collector, workloads, leftovers: [], lastFailure, rolledBack }
+  await writeStatus(client, Collectors, collector, deriveStatus(findings, clock), { signal })
+  // Own writes are visible in the cache as soon as they return.
+  return cache.get(Collectors, objectKey(collector)) ?? collector
 }
 
 async function report(

@@ -5,10 +5,11 @@ import {
   RELEASE_SECRET_TYPE,
   type Release,
   type ReleaseKey,
+  ReleaseRecordError,
   readReleaseLabels,
   releaseSelector,
 } from '@reeve/helm'
-import { type ObjectKey, type Secret, Secrets } from '@reeve/kube'
+import { type ObjectKey, type Secret, Secrets, type Stored } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
 import { OWNER_LABEL, ownerMark } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
@@ -36,13 +37,35 @@ export class RecordReader {
 }
 
 /** Every revision of a release as the server has it, oldest first. */
-export async function liveHistory(release: ReleaseKey, { request }: CollectorContext): Promise<readonly Release[]> {
+export async function liveHistory(release: ReleaseKey, context: CollectorContext): Promise<readonly Release[]> {
+  return decodeHistory(await recordsOf(release, context), { release })
+}
+
+/** The same without the revisions that cannot be read: for what must not depend on them. */
+export async function readableHistory(release: ReleaseKey, context: CollectorContext): Promise<readonly Release[]> {
+  const records = await recordsOf(release, context)
+  const readable = records.flatMap((record) => {
+    try {
+      return decodeHistory([record], { release })
+    } catch (error) {
+      if (error instanceof ReleaseRecordError) return []
+      throw error
+    }
+  })
+  return readable.toSorted((one, other) => one.revision - other.revision)
+}
+
+/** Every record of a release as the server has it. */
+export async function recordsOf(
+  release: ReleaseKey,
+  { request }: CollectorContext,
+): Promise<readonly Stored<Secret>[]> {
   const { items } = await request.client.listAll(Secrets, {
     namespace: release.namespace,
     labelSelector: releaseSelector(release.name),
     signal: request.signal,
   })
-  return decodeHistory(items, { release })
+  return items.filter(({ type }) => type === RELEASE_SECRET_TYPE)
 }
 
 /** The releases that belong to a Collector, as far as the cache knows. */

@@ -17,6 +17,8 @@ export interface Findings {
   readonly release: ReleaseKey
   /** Every revision, oldest first, after what was done. */
   readonly history: readonly Release[]
+  /** What is about to be done to the release, or under way. */
+  readonly operation?: Operation
   readonly workloads: ReleaseReport
   /** Absent when it never came to one. */
   readonly decision?: Decision
@@ -27,6 +29,17 @@ export interface Findings {
   /** Releases that wait to be removed because the Collector has moved. */
   readonly leftovers: readonly ReleaseKey[]
 }
+
+/** What is being done to a release. */
+export type Operation = keyof typeof OPERATIONS
+
+const OPERATIONS = {
+  install: { reason: 'Installing', words: 'installing' },
+  upgrade: { reason: 'Upgrading', words: 'upgrading' },
+  rollback: { reason: 'RollingBack', words: 'rolling back' },
+  recover: { reason: 'Recovering', words: 'freeing' },
+  uninstall: { reason: 'Uninstalling', words: 'uninstalling' },
+} as const
 
 interface Aspect {
   readonly isTrue: boolean
@@ -82,10 +95,14 @@ function described(deployed: Release, history: readonly Release[]): Partial<Coll
   return { revision, chart: `${chart.name}-${chart.version}`, chartVersion: chart.version, ...digests }
 }
 
-function availability({ decision, release, workloads }: Findings, deployed: Release | undefined): Aspect {
+function availability({ decision, release, workloads, lastFailure }: Findings, deployed: Release | undefined): Aspect {
   if (deployed === undefined) {
-    const whose = decision?.action === 'blocked' ? 'of this Collector' : 'that works'
-    return { isTrue: false, reason: 'NotInstalled', message: `there is no release ${formatRelease(release)} ${whose}` }
+    const name = formatRelease(release)
+    if (lastFailure?.reason === 'HelmReleaseRecord') {
+      return { isTrue: false, reason: 'Unknown', message: `the records of release ${name} cannot be read` }
+    }
+    const what = decision?.action === 'blocked' ? 'belongs to somebody else' : 'is not installed'
+    return { isTrue: false, reason: 'NotInstalled', message: `release ${name} ${what}` }
   }
   const { notes, missing } = workloads
   if (missing.length > 0) return { isTrue: false, reason: 'ObjectsMissing', message: `missing: ${enumerate(missing)}` }
@@ -93,8 +110,17 @@ function availability({ decision, release, workloads }: Findings, deployed: Rele
   return { isTrue: true, reason: 'ReleaseAvailable', message: `revision ${deployed.revision} is ready` }
 }
 
-function progress({ decision, workloads, leftovers, desired, lastFailure }: Findings): Aspect {
+function progress(findings: Findings): Aspect {
+  const { collector, release, operation, decision, workloads, leftovers, desired, lastFailure } = findings
   const { health, notes } = workloads
+  if (operation !== undefined) {
+    const { reason, words } = OPERATIONS[operation]
+    return { isTrue: true, reason, message: `${words} ${formatRelease(release)}` }
+  }
+  if (collector.metadata.deletionTimestamp !== undefined) {
+    const attempts = lastFailure === undefined ? '' : `; attempt ${lastFailure.attempts} failed`
+    return { isTrue: true, reason: 'Uninstalling', message: `uninstalling ${formatRelease(release)}${attempts}` }
+  }
   if (decision?.action === 'wait') {
     return decision.why === 'busy'
       ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is under way' }

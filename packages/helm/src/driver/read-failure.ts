@@ -45,7 +45,8 @@ const ROWS: readonly (readonly [RegExp, Explain])[] = [
   ],
   [/cannot re-?use a name that is still in use/, (message) => new ReleaseExistsError(`${message}; upgrade it`)],
   [
-    /release: not found|has no deployed releases|release has no \d+ version/,
+    // The last is what an uninstall says when Helm can read none of the records.
+    /release: not found|has no deployed releases|release has no \d+ version|^no release provided$/,
     (message) => new ReleaseNotFoundError(message),
   ],
   [
