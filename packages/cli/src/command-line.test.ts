@@ -17,7 +17,7 @@ const greet: Subcommand<{ readonly name: string }> = {
   },
 }
 
-/** A program with two subcommands, which remembers what it loaded. */
+/** A program with two subcommands, which records what it loaded. */
 function greeter() {
   const loaded: string[] = []
   const entry = (name: string): SubcommandEntry => ({
@@ -56,14 +56,14 @@ describe('a command line', () => {
     const codes = /Exit codes:\n([\s\S]*)/.exec(stdout)?.[1]?.trimEnd().split('\n')
     expect(codes).toEqual([
       '  0   done',
-      '  1   failed, or something was refused',
+      '  1   failed, or something was rejected',
       '  2   nobody heard it',
-      '  64  the command line was wrong',
+      '  64  the command line is invalid',
     ])
     expect(loaded).toEqual([])
   })
 
-  it.each([[['greet', '--help']], [['help', 'greet']]])('shows the help of one subcommand by %j', async (args) => {
+  it.each([[['greet', '--help']], [['help', 'greet']]])('prints the help of one subcommand with %j', async (args) => {
     const { loaded, run } = greeter()
     const { code, stdout } = await run(args)
     expect(code).toBe(0)
@@ -73,13 +73,13 @@ describe('a command line', () => {
     expect(loaded).toEqual(['greet'])
   })
 
-  it('runs a subcommand and gives it its options', async () => {
+  it('runs a subcommand with its options', async () => {
     const { loaded, run } = greeter()
     expect(await run(['greet', '--name', 'leave'])).toEqual({ code: 0, stdout: 'hello leave\n', stderr: '' })
     expect(loaded).toEqual(['greet'])
   })
 
-  it('answers failures with 1 and the reason on standard error', async () => {
+  it('exits 1 on failure, with the reason on standard error', async () => {
     const { code, stderr } = await greeter().run(['greet', '--name', 'nobody'])
     expect([code, stderr]).toEqual([1, 'greeter: there is nobody\n'])
   })
@@ -89,14 +89,14 @@ describe('a command line', () => {
     ['an unknown subcommand', ['dance']],
     ['an unknown option', ['greet', '--loud']],
     ['an unknown log level', ['greet', '--log-level', 'chatty']],
-  ])('answers %s with 64 and help on standard error', async (_, args) => {
+  ])('exits 64 for %s, with help on standard error', async (_, args) => {
     const { code, stdout, stderr } = await greeter().run(args)
     expect([code, stdout]).toEqual([64, ''])
     expect(stderr).toContain('greeter')
   })
 })
 
-describe('a subcommand that runs until it is told to stop', () => {
+describe('a subcommand that runs until it is stopped', () => {
   /** A program with one subcommand that does this. */
   function worker(work: (signal: AbortSignal) => Promise<void>) {
     const signals = new EventEmitter()
@@ -123,21 +123,21 @@ describe('a subcommand that runs until it is told to stop', () => {
   const aborted = (signal: AbortSignal) =>
     new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-  it('ends with 0 when it stops in order', async () => {
+  it('exits 0 when it stops normally', async () => {
     const { signals, started, ended } = worker(aborted)
     await started
     signals.emit('SIGTERM', 'SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  it('ends with 1 and tells the log when it fails', async () => {
+  it('exits 1 and logs the error when it fails', async () => {
     const { code, stderr } = await worker(async () => {
       throw new Error('no cluster')
     }).ended
     expect([code, JSON.parse(stderr).error.message]).toEqual([1, 'no cluster'])
   })
 
-  it('ends at once when it is told twice, whatever is under way', async () => {
+  it('exits immediately on a second signal, whatever is in progress', async () => {
     const { signals, started, ended } = worker(() => new Promise(() => undefined))
     await started
     signals.emit('SIGINT', 'SIGINT')
@@ -156,7 +156,7 @@ describe('the log', () => {
     expect(JSON.parse(stderr)).toMatchObject({ level: 'debug', msg: 'greeting', name: 'world' })
   })
 
-  it.each([[{}], [{ LOG_LEVEL: 'chatty' }]])('begins at info with the environment %j', async (env) => {
+  it.each([[{}], [{ LOG_LEVEL: 'chatty' }]])('is at level info with the environment %j', async (env) => {
     const { stderr } = await greeter().run(['greet'], { env })
     expect(stderr).toBe('')
   })

@@ -1,4 +1,4 @@
-/** The frame of a command line: finds the subcommand, loads that one only, and turns failures into exit codes. */
+/** The frame of a command line: finds the subcommand, imports only that one, and maps failures to exit codes. */
 import { constants } from 'node:os'
 import { text } from 'node:stream/consumers'
 import type { LoggerOptions, SignalSource } from '@reeve/runtime'
@@ -7,30 +7,33 @@ import { type CommandContext, EXIT, type SubcommandEntry, type TextSink } from '
 
 /** A program with subcommands. */
 export interface CommandLine {
-  /** What users type, such as `webapp-operator`. */
+  /** The command name, such as `webapp-operator`. */
   readonly name: string
-  /** What the program is for, in one sentence. */
+  /** The purpose of the program, in one sentence. */
   readonly description: string
   readonly version: string
-  /** For `--help`: each a command and what it does. */
+  /** For `--help`: each a command and its description. */
   readonly examples: readonly string[]
   /** In the order of `--help`. */
   readonly subcommands: readonly SubcommandEntry[]
-  /** What its own exit codes mean, beside those of {@link EXIT}. */
+  /** Meanings of its own exit codes, in addition to those of {@link EXIT}. */
   readonly exitCodes?: Readonly<Record<number, string>>
-  /** Secrets that never reach the log, beside the usual ones: the tokens of a vendor; global expressions. @default [] */
+  /**
+   * Patterns of additional secrets to redact from the log, such as the tokens of a vendor; global expressions. @default
+   * []
+   */
   readonly secretPatterns?: readonly RegExp[]
 }
 
-/** The part of the process that is used; tests put another in its place. */
+/** The used parts of the process; tests replace them. */
 export interface ProcessParts extends Omit<CommandContext, 'logger' | 'untilSignal'> {
   /** Ends the process without waiting for anything. */
   readonly exit: (code: number) => void
-  /** Where SIGTERM and SIGINT come from. */
+  /** The source of SIGTERM and SIGINT. */
   readonly signals: SignalSource
 }
 
-/** Exit codes above tell the number of a signal. */
+/** Higher exit codes contain the number of a signal. */
 const SIGNALLED = 128
 
 type Logging = Pick<LoggerOptions, 'level' | 'secretPatterns'>
@@ -39,13 +42,12 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
 const EXIT_CODES: Readonly<Record<number, string>> = {
   [EXIT.done]: 'done',
-  [EXIT.failed]: 'failed, or something was refused',
-  [EXIT.usage]: 'the command line was wrong',
+  [EXIT.failed]: 'failed, or something was rejected',
+  [EXIT.usage]: 'the command line is invalid',
 }
 
 /**
- * Runs a command line and answers with the exit code of the process. Every subcommand also has `--help` and
- * `--log-level`.
+ * Runs a command line and returns the exit code of the process. Every subcommand also has `--help` and `--log-level`.
  *
  * @example
  * const subcommands = [{ name: 'crd', summary: 'print the CRD', load: () => import('./crd.ts') }]
@@ -69,7 +71,7 @@ export async function runCommandLine(
       getOutHasColors: () => stdout.hasColors,
       getErrHasColors: () => stderr.hasColors,
     })
-    .showHelpAfterError(`(${name} --help shows what there is)`)
+    .showHelpAfterError(`(see ${name} --help)`)
     .addHelpText('after', helpAfter(examples, { ...EXIT_CODES, ...exitCodes }))
   const wanted = wantedName(args)
   for (const { name: known, summary, load } of subcommands) {
@@ -79,7 +81,7 @@ export async function runCommandLine(
     subcommand.configure(command)
     command.addOption(logLevelOption(parts.env)).action(async () => {
       const { logLevel, ...options } = command.opts()
-      // What commander read by the options that `configure` declared.
+      // The options as parsed by commander, which `configure` declared.
       code = await subcommand.run(options as never, contextOf(parts, { level: logLevel, secretPatterns }))
     })
   }
@@ -93,19 +95,19 @@ export async function runCommandLine(
   return code
 }
 
-/** The program itself has no options with values, so that the first word is the name of the subcommand. */
+/** The program itself has no options with values, so the first word is the name of the subcommand. */
 function wantedName(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'))
   return first === 'help' ? second : first
 }
 
-/** Numbers are the keys, so the codes come in their order. */
+/** The keys are numbers, so the codes are sorted. */
 function helpAfter(examples: readonly string[], exitCodes: Readonly<Record<number, string>>): string {
   const codes = Object.entries(exitCodes).map(([code, meaning]) => `${code.padEnd(4)}${meaning}`)
   return `\nExamples:\n  ${examples.join('\n  ')}\n\nExit codes:\n  ${codes.join('\n  ')}`
 }
 
-/** An unknown level in the environment is read as info: the chart of another release may set it. */
+/** An unknown level in the environment means info: the chart of another release may set it. */
 function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
   const level = LOG_LEVELS.find((known) => known === LOG_LEVEL) ?? 'info'
   return new Option('--log-level <level>', 'minimum level of the JSON log on standard error (env: LOG_LEVEL)')
@@ -125,7 +127,7 @@ function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
     async untilSignal(work) {
       const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
       const code = await runUntilSignal((signal) => work(signal, log), { logger: log, source })
-      // Whoever asks twice does not want to wait for what is left to be closed.
+      // On a second signal, do not wait for the remaining work.
       if (code > SIGNALLED) exit(code)
       return code
     },
@@ -139,7 +141,7 @@ async function jsonLogger(logging: Logging, destination: ProcessParts['stderr'])
 
 function ownProcess(): ProcessParts {
   const { env, stdin, stdout, stderr } = process
-  // Somebody who stops reading, as `| head` does, ends this program as it ends others: by the code of SIGPIPE.
+  // If the reader of the output stops, as with `| head`, exit like other programs: with the code of SIGPIPE.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(SIGNALLED + constants.signals.SIGPIPE)

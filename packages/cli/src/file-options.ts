@@ -1,19 +1,19 @@
-/** Options that commands which read files have in common. */
+/** Options of commands that read files. */
 import { type Command, Option } from 'commander'
 
-/** What `-f` gives. */
+/** The value of `-f`. */
 export interface FileOptions {
   /** At least one; `-` is the standard input. */
   readonly filename: readonly string[]
 }
 
-/** What `-o` gives. */
+/** The value of `-o`. */
 export interface OutputOptions {
   readonly output: 'text' | 'json'
 }
 
 /**
- * Adds `-f`, which may be repeated and takes several names.
+ * Adds `-f`, which may be repeated and accepts several names.
  *
  * @example
  * addOutputOption(addFileOption(cli)).addHelpText('after', EXAMPLES)
@@ -33,6 +33,8 @@ export function addFileOption(command: Command): Command {
  */
 export function addOutputOption(command: Command): Command {
   return command.addOption(
-    new Option('-o, --output <format>', 'for people or for machines').choices(['text', 'json']).default('text'),
+    new Option('-o, --output <format>', 'output format: for people or for machines')
+      .choices(['text', 'json'])
+      .default('text'),
   )
 }

@@ -1,4 +1,4 @@
-/** @module The command line of an operator; what only its work needs is loaded when the work begins. */
+/** @module The command line of an operator; dependencies of a subcommand are imported when it runs. */
 export { type CommandLine, type ProcessParts, runCommandLine } from './command-line.ts'
 export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } from './file-options.ts'
 export { append, port, positiveInteger } from './option-values.ts'

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** What the process of `greeter run` with these arguments has. */
+/** The parts of the process of `greeter run` with these arguments. */
 async function open(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const cli = addRunOptions(new Command(), 'greeter').parse(args, { from: 'user' })
   const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger }
@@ -30,7 +30,7 @@ async function open(args: readonly string[], env: Readonly<Record<string, string
 }
 
 describe('the process of an operator', () => {
-  it('talks to the cluster of the environment, or of the command line', async () => {
+  it('connects to the cluster of the environment, or of the command line', async () => {
     await using byEnvironment = await open([])
     expect(byEnvironment.config.server).toBe('https://127.0.0.1:6443')
     await using byOption = await open(['--kubeconfig', kubeconfig], { KUBECONFIG: '/nowhere' })
@@ -38,7 +38,7 @@ describe('the process of an operator', () => {
     await expect(open(['--kubeconfig', '/nowhere'])).rejects.toThrow('/nowhere')
   })
 
-  it('leads from the start, serves health and metrics on one port, and no webhooks', async () => {
+  it('is the leader from the start, serves health and metrics on one port, and no webhooks', async () => {
     await using own = await open(['--health-port', '9090'])
     const { leaderElection, healthAddress, metricsAddress, instance } = own.frame
     expect({ leaderElection, healthAddress, metricsAddress, instance }).toEqual({
@@ -67,7 +67,7 @@ describe('the process of an operator', () => {
     })
   })
 
-  it('shows a certificate from files that nobody has to be made trust', async () => {
+  it('uses a certificate from files, without changing CA bundles', async () => {
     await using own = await open(['--webhook', '--webhook-cert-dir', '/certificates'])
     const webhook = own.webhook('mutating', 'validating')
     expect(webhook).toMatchObject({ certificate: { directory: '/certificates' } })

@@ -1,4 +1,4 @@
-/** What an operator needs in a process of its own, as the options of `run` say: client, metrics, health, election. */
+/** The parts of an operator process according to the options of `run`: client, metrics, health, election. */
 import { hostname } from 'node:os'
 import { type ClusterConfig, createClient, loadConfig } from '@reeve/kube'
 import {
@@ -12,28 +12,28 @@ import {
 import type { RunOptions } from './run-options.ts'
 import type { CommandContext } from './subcommand.ts'
 
-/** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
+/** Longer than a cluster takes to stop sending requests to a terminating pod. */
 const LAME_DUCK_MS = 3_000
 
-/** What is open while an operator runs; disposing closes the client. */
+/** The open resources of a running operator; disposing closes the client. */
 export interface OperatorProcess extends AsyncDisposable {
-  /** Where it runs: the namespace of its Lease. */
+  /** The namespace of its Lease. */
   readonly namespace: string
-  /** The cluster it talks to. */
+  /** The client of its cluster. */
   readonly config: ClusterConfig
   readonly logger: Logger
-  /** What every operator is made with. */
+  /** Dependencies of every operator. */
   readonly frame: OperatorFrameOptions
-  /** For webhooks that configurations of these kinds have to trust; `undefined` when none are asked for. */
+  /** For webhooks, with the configurations that have to trust it; `undefined` without webhooks. */
   webhook(...kinds: readonly ('mutating' | 'validating')[]): WebhookOptions | undefined
 }
 
 /**
- * Opens what the options ask for. Nothing is asked of the cluster yet.
+ * Opens the resources for the options. No request is sent yet.
  *
  * *Errors*: those of `loadConfig`.
  *
- * @param operator signs what is written, and names the Lease
+ * @param operator the field manager, and the name of the Lease
  *
  * @example
  * await using own = await openOperatorProcess('webapp-operator', options, context)

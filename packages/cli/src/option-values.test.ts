@@ -6,19 +6,19 @@ describe('the value of an option', () => {
     expect(append('b', append('a'))).toEqual(['a', 'b'])
   })
 
-  it.each(['1', '250'])('may be the whole number %s', (text) => {
+  it.each(['1', '250'])('may be the integer %s', (text) => {
     expect(positiveInteger(text)).toBe(Number(text))
   })
 
-  it.each(['0', '-1', '1.5', 'ten', ''])('is refused as a whole number above 0 when it is "%s"', (text) => {
-    expect(() => positiveInteger(text)).toThrow('It must be a whole number above 0.')
+  it.each(['0', '-1', '1.5', 'ten', ''])('is rejected as a positive integer when it is "%s"', (text) => {
+    expect(() => positiveInteger(text)).toThrow('It must be a positive integer.')
   })
 
   it.each(['0', '8080', '65535'])('may be the port %s', (text) => {
     expect(port(text)).toBe(Number(text))
   })
 
-  it.each(['-1', '65536', '80.5', 'http', '', ' '])('is refused as a port when it is "%s"', (text) => {
+  it.each(['-1', '65536', '80.5', 'http', '', ' '])('is rejected as a port when it is "%s"', (text) => {
     expect(() => port(text)).toThrow('It must be a port between 0 and 65535.')
   })
 })

@@ -1,11 +1,11 @@
-/** Reads the values of options; what cannot be read ends the command with a sentence about it. */
+/** Parses the values of options; an invalid value ends the command with an error. */
 import { InvalidArgumentError } from 'commander'
 
-/** The highest port of TCP. */
+/** The highest TCP port. */
 const MAX_PORT = 65_535
 
 /**
- * Collects the values of an option that may be repeated; without one there are none, not an empty list.
+ * Collects the values of a repeatable option; `undefined` if it is not given.
  *
  * @example
  * cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append)
@@ -15,19 +15,19 @@ export function append(value: string, previous: readonly string[] = []): readonl
 }
 
 /**
- * A whole number above 0.
+ * A positive integer.
  *
  * @example
- * cli.option('--concurrency <count>', 'how many at the same time', positiveInteger, 10)
+ * cli.option('--concurrency <count>', 'resources reconciled concurrently', positiveInteger, 10)
  */
 export function positiveInteger(value: string): number {
   const number = Number(value)
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number above 0.')
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a positive integer.')
   return number
 }
 
 /**
- * A port to listen on; 0 takes a free one.
+ * A port to listen on; 0 chooses an unused one.
  *
  * @example
  * cli.option('--health-port <port>', 'port of /healthz', port, 8080)

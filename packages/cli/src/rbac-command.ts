@@ -2,7 +2,7 @@
 import type { RbacOptions, RbacRoles } from '@reeve/runtime'
 import { EXIT, type Subcommand } from './subcommand.ts'
 
-/** What the options give. */
+/** The parsed options. */
 interface Options {
   readonly namespace: string
   readonly webhook: boolean
@@ -13,7 +13,7 @@ interface Options {
 /**
  * The subcommand.
  *
- * @param operator its name, after which the objects of its chart are called
+ * @param operator its name, which is also that of the objects in its chart
  * @param load imports the operator, when the command runs
  *
  * @example
@@ -27,7 +27,7 @@ export function rbacCommand(
     configure: (cli) =>
       void cli
         .option('--namespace <name>', 'namespace of the operator', operator)
-        .option('--webhook', 'include the rights to issue the certificate of the webhooks', false)
+        .option('--webhook', 'include the permissions to issue the certificate of the webhooks', false)
         .option('--webhook-secret <name>', 'Secret of that certificate', `${operator}-certificate`)
         .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is set', operator)
         .addHelpText(

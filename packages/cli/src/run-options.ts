@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { port, positiveInteger } from './option-values.ts'
 
-/** What they give. */
+/** The parsed options. */
 export interface RunOptions {
   readonly kubeconfig?: string
   readonly concurrency: number
@@ -20,22 +20,22 @@ export interface RunOptions {
 /**
  * Adds the options.
  *
- * @param operator its name, after which the objects of its chart are called
+ * @param operator its name, which is also that of the objects in its chart
  *
  * @example
  * addRunOptions(cli.option('--watch-namespace <name>', 'watch this namespace only', append), 'webapp-operator')
  */
 export function addRunOptions(command: Command, operator: string): Command {
   return command
-    .option('--kubeconfig <path>', 'how to reach the cluster (default: KUBECONFIG, the pod, or ~/.kube/config)')
-    .option('--concurrency <count>', 'resources worked on at the same time', positiveInteger, 10)
-    .option('--leader-elect', 'take part in the election of a leader', false)
+    .option('--kubeconfig <path>', 'path of the kubeconfig (default: KUBECONFIG, the pod, or ~/.kube/config)')
+    .option('--concurrency <count>', 'resources reconciled concurrently', positiveInteger, 10)
+    .option('--leader-elect', 'enable leader election', false)
     .option('--lease-namespace <name>', 'namespace of Lease and certificate (default: POD_NAMESPACE, or default)')
     .option('--health-port <port>', 'port of /healthz, /readyz and /metrics', port, 8080)
     .option('--webhook', 'serve the admission webhooks', false)
     .option('--webhook-port <port>', 'port of the webhooks', port, 9443)
     .option('--webhook-service <name>', 'Service in front of the webhooks', operator)
-    .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is kept right', operator)
-    .option('--webhook-secret <name>', 'Secret of the certificate that the operator makes', `${operator}-certificate`)
-    .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of making a certificate')
+    .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is kept up to date', operator)
+    .option('--webhook-secret <name>', 'Secret of the certificate that the operator issues', `${operator}-certificate`)
+    .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of issuing a certificate')
 }

@@ -1,10 +1,9 @@
-/** Fills in defaults the way the API server does, for objects that never went through one. */
+/** Sets defaults as the API server does, for objects that have not been sent to one. */
 import { ownValue } from '@reeve/kube'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /**
- * Returns `value` with the schema's defaults filled in. The input is not changed; parts that need nothing are
- * shared with the result.
+ * Returns `value` with the schema's defaults. The input is not modified; unchanged parts are shared with the result.
  *
  * *Guarantees*: idempotent; a `null` where the schema has a default and is not nullable counts as absent.
  *

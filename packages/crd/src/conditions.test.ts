@@ -7,11 +7,11 @@ const READY = { type: 'Ready', status: 'True', reason: 'PodsReady', lastTransiti
 const problems = (value: unknown) => validate(toStructural(conditions()), value).map(({ field }) => field)
 
 describe('the conditions of a status', () => {
-  it('take what the runtime writes', () => {
+  it('accept what the runtime writes', () => {
     expect(problems([READY, { ...READY, type: 'Degraded', message: '', observedGeneration: 3 }])).toEqual([])
   })
 
-  it('refuse a status that is none, and a condition without a reason', () => {
+  it('reject an invalid status, and a condition without a reason', () => {
     const { reason: _, ...unexplained } = READY
     expect(problems([{ ...READY, status: 'Maybe' }])).toEqual([expect.stringContaining('status')])
     expect(problems([unexplained])).toEqual([expect.stringContaining('reason')])

@@ -11,7 +11,7 @@ const condition = Type.Object({
   lastTransitionTime: Type.String({ format: 'date-time' }),
 })
 
-/** One entry of a list of conditions, as the runtime's `setCondition` takes and returns it. */
+/** One entry of a list of conditions, in the form of the runtime's `setCondition`. */
 export interface ConditionEntry {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'

@@ -3,25 +3,26 @@ import type { KubeObject } from '@reeve/kube'
 import { CrdError } from './crd-error.ts'
 import { type AnyCrd, type Crd, type ObjectOf, unknownVersion, type VersionDefinition } from './definition.ts'
 
-/** How one version becomes the hub and back. `metadata` may differ in labels and annotations only. */
+/** The conversion of one version to the hub and back. `metadata` may differ in labels and annotations only. */
 export interface Spoke<Version extends KubeObject, Hub extends KubeObject> {
   toHub(object: Version): Hub
   fromHub(object: Hub): Version
 }
 
-/** One {@link Spoke} for every version but the stored one. */
+/** One {@link Spoke} for every version except the stored one. */
 export type Spokes<V extends Record<string, VersionDefinition>, H extends keyof V> = {
   readonly [N in Exclude<keyof V & string, H>]: Spoke<ObjectOf<V[N]>, ObjectOf<V[H]>>
 }
 
-/** Converts any object of a CRD into any of its versions. */
+/** Converts any object of a CRD to any of its versions. */
 export type Convert = (object: KubeObject, toVersion: string) => KubeObject
 
 /**
  * Builds the converter of a CRD.
  *
- * *Guarantees*: an object already in the wanted version is returned as it is; `apiVersion` of the result is right
- * whatever the spoke returned. *Errors*: {@link CrdError} `UnknownVersion`, `ConversionFailed` with the object named.
+ * *Guarantees*: an object that already has the requested version is returned unchanged; `apiVersion` of the result is
+ * always correct, whatever the spoke returned. *Errors*: {@link CrdError} `UnknownVersion`, `ConversionFailed` with the
+ * object named.
  *
  * @example
  * const convert = defineConversion(WidgetCrd, 'v2', { v1: { toHub, fromHub } })
@@ -33,7 +34,7 @@ export function defineConversion<V extends Record<string, VersionDefinition>, co
   spokes: Spokes<V, H>,
 ): Convert {
   const known = Object.keys(crd.versions)
-  // The mapped type guarantees a spoke per version; by name they are all of one general shape.
+  // The mapped type guarantees a spoke per version; by name they share one general shape.
   const byVersion = spokes as unknown as Readonly<Record<string, Spoke<KubeObject, KubeObject> | undefined>>
   const spokeOf = (version: string) => {
     const spoke = byVersion[version]

@@ -1,8 +1,8 @@
-/** A mistake in a CRD's definition, found when the definition is evaluated. */
+/** An error in a CRD's definition, found when the definition is evaluated. */
 
 /**
- * Thrown for a definition that no API server would accept. `code` says which rule was broken, the message says
- * where and what to write instead.
+ * Thrown for a definition that no API server would accept. `code` identifies the violated rule, the message contains
+ * the path and the remedy.
  */
 export class CrdError extends Error {
   readonly code: 'UnsupportedSchema' | 'InvalidVersions' | 'UnknownVersion' | 'ConversionFailed'

@@ -68,23 +68,23 @@ const problemsOf = (spec: Record<string, unknown>) =>
   validate(schema, widget(spec)).map((problem) => `${problem.field} ${problem.message}`)
 
 describe('a CRD definition', () => {
-  it('gives a resource that carries the type of its objects', () => {
+  it('returns a resource with the type of its objects', () => {
     const widgets = WidgetCrd.resource('v1')
     expect(widgets).toMatchObject({ group: 'example.com', version: 'v1', plural: 'widgets', namespaced: true })
     expectTypeOf<NonNullable<(typeof widgets)['$type']>['spec']['replicas']>().toEqualTypeOf<number>()
     expectTypeOf<Widget['spec']['kind']>().toEqualTypeOf<'Fast' | 'Slow'>()
   })
 
-  it('is refused when several versions are stored', () => {
+  it('is rejected when several versions are stored', () => {
     const define = () => defineCrd({ ...WidgetCrd, versions: { v1, v2: { ...v1 } } })
     expect(define).toThrow(/exactly one version must have storage: true, v1, v2 are/)
   })
 
-  it('is refused when a version has a name that Kubernetes cannot order', () => {
+  it('is rejected when a version has a name that Kubernetes cannot order', () => {
     expect(() => defineCrd({ ...WidgetCrd, versions: { first: v1 } })).toThrow(/"first" is not a version name/)
   })
 
-  it('says which versions exist when asked for another', () => {
+  it('lists the existing versions when another one is requested', () => {
     expect(() => objectSchema(WidgetCrd, 'v9')).toThrow(/no version "v9"; it has v1, v1beta1/)
   })
 })
@@ -103,7 +103,7 @@ describe('the manifest', () => {
     })
   })
 
-  it('names the conversion webhook when one is given', () => {
+  it('contains the conversion webhook when one is given', () => {
     const service = { namespace: 'ops', name: 'hook', path: '/convert' }
     expect(crdManifest(WidgetCrd, { conversion: { service } }).spec.conversion).toEqual({
       strategy: 'Webhook',
@@ -111,21 +111,21 @@ describe('the manifest', () => {
     })
   })
 
-  it('lists the versions of reviews that the conversion webhook understands', () => {
+  it('lists the review versions that the conversion webhook supports', () => {
     const conversion = { service: { namespace: 'ops', name: 'hook', path: '/convert' }, reviewVersions: ['v2', 'v1'] }
     expect(crdManifest(WidgetCrd, { conversion }).spec.conversion).toMatchObject({
       webhook: { conversionReviewVersions: ['v2', 'v1'] },
     })
   })
 
-  it('shows examples', () => {
+  it('contains examples', () => {
     expect(toStructural(Type.String({ example: 'docker.io/shop' }))).toEqual({
       type: 'string',
       example: 'docker.io/shop',
     })
   })
 
-  it('survives the way through YAML', () => {
+  it('is unchanged after conversion to YAML and back', () => {
     expect(parse(crdYaml(WidgetCrd))).toEqual(JSON.parse(JSON.stringify(crdManifest(WidgetCrd))))
   })
 })
@@ -135,7 +135,7 @@ describe('the structural schema', () => {
     expect(schema.properties?.spec?.required).toEqual(['image'])
   })
 
-  it('turns records, unions of literals, null and exclusive bounds into their Kubernetes form', () => {
+  it('converts records, unions of literals, null and exclusive bounds to their Kubernetes form', () => {
     const translated = toStructural(
       Type.Object({
         record: Type.Record(Type.String(), Type.Integer()),
@@ -152,7 +152,7 @@ describe('the structural schema', () => {
     })
   })
 
-  it('carries CEL rules', () => {
+  it('contains CEL rules', () => {
     const rule = { rule: 'self.min <= self.max', message: 'min above max' }
     const translated = toStructural(withRules(Type.Object({ min: Type.Integer(), max: Type.Integer() }), rule))
     expect(translated['x-kubernetes-validations']).toEqual([rule])
@@ -164,18 +164,18 @@ describe('the structural schema', () => {
     ['a field without a type', Type.Unknown()],
     ['a reference', Type.Ref('Other')],
     ['a mixed enumeration', Type.Union([Type.Literal('a'), Type.Literal(1)])],
-  ])('refuses %s and names the path', (_, field) => {
+  ])('rejects %s and reports the path', (_, field) => {
     const translate = () => toStructural(Type.Object({ outer: Type.Object({ field }) }))
     expect(translate).toThrow(CrdError)
     expect(translate).toThrow(/outer\.field/)
   })
 })
 
-/** What every JavaScript object inherits, and users may name a field. */
+/** Properties that every JavaScript object inherits, and users may use as field names. */
 const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
 
 describe('defaulting', () => {
-  it('fills in defaults at every level and leaves the input alone', () => {
+  it('sets defaults at every level and does not modify the input', () => {
     const given = widget({ image: 'a:1', env: [{ name: 'A' }] })
     expect(applyDefaults(schema, given).spec).toEqual({
       image: 'a:1',
@@ -190,7 +190,7 @@ describe('defaulting', () => {
     expect(applyDefaults(schema, widget({ image: 'a:1', replicas: null })).spec).toMatchObject({ replicas: 1 })
   })
 
-  it.each(INHERITED)('fills in the entry %s of a map', (name) => {
+  it.each(INHERITED)('sets defaults in the entry %s of a map', (name) => {
     const map = toStructural(
       Type.Object({ known: Type.Record(Type.String(), Type.Object({ size: Type.Integer({ default: 1 }) })) }),
     )
@@ -199,7 +199,7 @@ describe('defaulting', () => {
     expect(Object.getPrototypeOf(filled.known)).toBe(Object.prototype)
   })
 
-  it('changes nothing the second time', () => {
+  it('is idempotent', () => {
     const spec = fc.record(
       { image: fc.string(), replicas: fc.integer(), env: fc.array(fc.record({ name: fc.string() })) },
       { requiredKeys: [] },
@@ -214,12 +214,12 @@ describe('defaulting', () => {
 })
 
 describe('validation', () => {
-  it('accepts what the schema describes', () => {
+  it('accepts valid objects', () => {
     const spec = { image: 'a:1', port: '80', limits: { cpu: '500m', memory: 1 }, tags: ['a', 'b'], extra: { any: [1] } }
     expect(problemsOf(spec)).toEqual([])
   })
 
-  it('reports every problem at once, each with its field and what would be right', () => {
+  it('reports every problem at once, each with its field and the expected value', () => {
     const spec = {
       image: '',
       replicas: 11,
@@ -240,37 +240,37 @@ describe('validation', () => {
       'spec.env[2].name is required',
       'spec.env[2].value must be a string, not a number',
       'spec.env[1] repeats an earlier item (same name)',
-      expect.stringMatching(/^spec\.imagge is not a known field; known here are image, /),
+      expect.stringMatching(/^spec\.imagge is not a known field; known fields are image, /),
     ])
   })
 
-  it('names the missing spec', () => {
+  it('reports the missing spec', () => {
     expect(validate(schema, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: {} })).toEqual([
       { field: 'spec', message: 'is required' },
     ])
   })
 
-  it.each(INHERITED)('does not know a field named %s', (name) => {
+  it.each(INHERITED)('rejects an unknown field named %s', (name) => {
     const spec = JSON.parse(`{ "image": "a:1", "${name}": { "image": 5 } }`)
     expect(problemsOf(spec)).toEqual([expect.stringMatching(`^spec\\.${name} is not a known field`)])
   })
 
-  it.each(INHERITED)('checks the entry %s of a map', (name) => {
+  it.each(INHERITED)('validates the entry %s of a map', (name) => {
     expect(problemsOf(JSON.parse(`{ "image": "a:1", "limits": { "${name}": true } }`))).toEqual([
       `spec.limits.${name} must be an integer or string, not a boolean`,
     ])
   })
 
-  it('lists no more problems than anybody reads', () => {
+  it('limits the number of problems', () => {
     const spec = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field${index}`, 1]))
     expect(problemsOf(spec)).toHaveLength(100)
   })
 
-  it('never throws, whatever it is given', () => {
+  it('never throws, whatever the input', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void validate(schema, value)))
   })
 
-  it('keeps any value where the schema says so', () => {
+  it('keeps any value where the schema allows it', () => {
     expect(validate(toStructural(Type.Object({ free: anyValue() })), { free: [{ a: null }] })).toEqual([])
   })
 })
@@ -292,7 +292,7 @@ describe('conversion', () => {
     spec: { picture, replicas: 2 },
   })
 
-  it('goes through the hub and back without loss', () => {
+  it('converts to the hub and back without loss', () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => text !== 'broken'),
@@ -312,7 +312,7 @@ describe('conversion', () => {
     expect(() => convert(old('broken'), 'v1')).toThrow(/Widget ns\/w cannot be converted from v1beta1 to v1/)
   })
 
-  it('refuses objects of another group and versions it does not know', () => {
+  it('rejects objects of another group and unknown versions', () => {
     expect(() => convert({ ...old('p'), apiVersion: 'other.com/v1' }, 'v1')).toThrow(/not of the group example\.com/)
     expect(() => convert(old('p'), 'v7')).toThrow(/no version "v7"/)
     expect(() => convert(old('p'), 'constructor')).toThrow(/no version "constructor"/)

@@ -1,6 +1,5 @@
-/** A CRD as its author writes it, and what everything else is derived from. */
-import type { KubeObject, Resource } from '@reeve/kube'
-import { resource } from '@reeve/kube'
+/** A CRD as written by its author, from which everything else is derived. */
+import { type KubeObject, type Resource, resource } from '@reeve/kube'
 import type { Static, TSchema } from 'typebox'
 import { CrdError } from './crd-error.ts'
 import type { ValidationRule } from './structural-schema.ts'
@@ -13,11 +12,11 @@ export interface PrinterColumn {
   readonly jsonPath: string
   readonly description?: string
   readonly format?: string
-  /** Above 0: only with `-o wide`. @default 0 */
+  /** Columns above 0 are only shown by `-o wide`. @default 0 */
   readonly priority?: number
 }
 
-/** Where `kubectl scale` and autoscalers find the numbers. */
+/** The fields that `kubectl scale` and autoscalers use. */
 export interface ScalePaths {
   readonly specReplicasPath: string
   readonly statusReplicasPath: string
@@ -27,15 +26,15 @@ export interface ScalePaths {
 /** One version of a CRD. */
 export interface VersionDefinition {
   readonly spec: TSchema
-  /** Its presence switches the status subresource on. */
+  /** Enables the status subresource. */
   readonly status?: TSchema
-  /** What `kubectl explain` says about the kind. */
+  /** The description of the kind in `kubectl explain`. */
   readonly description?: string
   /** @default true */
   readonly served?: boolean
   /** Exactly one version is stored. @default true when it is the only one */
   readonly storage?: boolean
-  /** The warning that users of this version see, or `true` for Kubernetes' own. */
+  /** The warning for users of this version, or `true` for the default one of Kubernetes. */
   readonly deprecated?: string | true
   readonly columns?: readonly PrinterColumn[]
   readonly scale?: ScalePaths
@@ -43,7 +42,7 @@ export interface VersionDefinition {
   readonly selectableFields?: readonly string[]
   /** CEL rules on the whole object. */
   readonly rules?: readonly ValidationRule[]
-  /** Whether an object without `spec` is refused. @default true */
+  /** Whether an object without `spec` is rejected. @default true */
   readonly specRequired?: boolean
 }
 
@@ -62,23 +61,23 @@ export interface CrdDefinition<V extends Record<string, VersionDefinition> = Rec
   readonly versions: V
 }
 
-/** An object of a version: what TypeScript code reads and writes. */
+/** The type of an object of a version. */
 export type ObjectOf<V extends VersionDefinition> = KubeObject & {
   readonly spec: Static<V['spec']>
   readonly status?: V['status'] extends TSchema ? Static<V['status']> : undefined
 }
 
-/** A checked CRD of whatever versions. */
+/** A validated CRD of any versions. */
 export interface AnyCrd extends CrdDefinition {
   /** `plural.group`: the name of the CRD object. */
   readonly name: string
   readonly storageVersion: string
 }
 
-/** A checked CRD. */
+/** A validated CRD. */
 export interface Crd<V extends Record<string, VersionDefinition>> extends AnyCrd {
   readonly versions: V
-  /** What typed clients, informers and listers take. */
+  /** For typed clients, informers and listers. */
   resource<N extends keyof V & string>(version: N): Resource<ObjectOf<V[N]>>
 }
 

@@ -1,8 +1,8 @@
-/** Field types that JSON Schema alone cannot say: Kubernetes' lists, quantities and open objects. */
+/** Field types that JSON Schema alone cannot express: Kubernetes lists, quantities and open objects. */
 import { type TArray, type TSchema, type TUnsafe, Type } from 'typebox'
 import type { ValidationRule } from './structural-schema.ts'
 
-/** What most fields carry besides their type. */
+/** Common options of fields. */
 export interface FieldOptions {
   /** Shown by `kubectl explain`. */
   readonly description?: string
@@ -36,7 +36,7 @@ export function quantity(options: FieldOptions = {}): TUnsafe<number | string> {
 }
 
 /**
- * One of a few words.
+ * An enumeration of strings.
  *
  * @example
  * oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], { default: 'ClusterIP' })
@@ -46,7 +46,7 @@ export function oneOf<const T extends string>(values: readonly T[], options: Fie
 }
 
 /**
- * A list whose items are told apart by `keys`, so that two managers can own different items of it.
+ * A list whose items are identified by `keys`, so that two managers can own different items of it.
  *
  * @example
  * listMap(Type.Object({ name: Type.String(), value: Type.String() }), ['name'])
@@ -73,7 +73,7 @@ export function listSet<T extends TSchema>(
 }
 
 /**
- * Any JSON value, kept as it is.
+ * Any JSON value, unchanged.
  *
  * @example
  * Type.Object({ values: anyValue() })
@@ -83,7 +83,7 @@ export function anyValue<T = unknown>(options: FieldOptions = {}): TUnsafe<T> {
 }
 
 /**
- * An object whose fields are not described, kept as it is; `T` is what the code may rely on.
+ * An object without declared fields, kept unchanged; `T` is its type in code.
  *
  * @example
  * Type.Object({ affinity: Type.Optional(openObject<Affinity>()) })
@@ -99,7 +99,7 @@ export function openObject<T = Record<string, unknown>>(options: FieldOptions = 
  * withRules(Type.Object({ min: Type.Integer(), max: Type.Integer() }), { rule: 'self.min <= self.max', message: 'min must not exceed max' })
  */
 export function withRules<T extends TSchema>(schema: T, ...rules: readonly ValidationRule[]): T {
-  // Spreading drops nothing that TypeBox needs but its non-enumerable markers; copying descriptors keeps them.
+  // Spreading would only drop the non-enumerable markers of TypeBox; copying descriptors keeps them.
   const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema)) as T
   Object.assign(copy, { 'x-kubernetes-validations': rules })
   return copy

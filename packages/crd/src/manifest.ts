@@ -5,18 +5,18 @@ import { type AnyCrd, unknownVersion, type VersionDefinition } from './definitio
 import type { StructuralSchema } from './structural-schema.ts'
 import { toStructural } from './to-structural.ts'
 
-/** Where the API server sends ConversionReviews. */
+/** The webhook that the API server calls with ConversionReviews. */
 export interface ConversionWebhook {
   readonly service: { readonly namespace: string; readonly name: string; readonly path: string; readonly port?: number }
   /** PEM, Base64-encoded; usually injected later by the certificate controller. */
   readonly caBundle?: string
-  /** Versions of ConversionReview that the webhook understands, the preferred one first. @default ['v1'] */
+  /** Versions of ConversionReview that the webhook supports, the preferred one first. @default ['v1'] */
   readonly reviewVersions?: readonly string[]
 }
 
-/** What the installation, not the author, decides about a CRD. */
+/** Settings of a CRD that the installation decides, not the author. */
 export interface ManifestOptions {
-  /** Needed as soon as versions differ in shape. */
+  /** Required as soon as versions differ in shape. */
   readonly conversion?: ConversionWebhook
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -83,7 +83,7 @@ export function crdManifest(crd: AnyCrd, options: ManifestOptions = {}): CrdMani
 }
 
 /**
- * The manifest as YAML, the way it is committed and installed.
+ * The manifest as YAML, for files.
  *
  * @example
  * await writeFile('crd.yaml', crdYaml(WebAppCrd))

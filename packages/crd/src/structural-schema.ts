@@ -1,6 +1,6 @@
-/** The structural OpenAPI v3 schema that a CustomResourceDefinition carries. */
+/** The structural OpenAPI v3 schema of a CustomResourceDefinition. */
 
-/** A CEL rule on a field: `rule` must hold or the write is refused with `message`. */
+/** A CEL rule on a field: if `rule` is false, the write is rejected with `message`. */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string
@@ -10,7 +10,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean
 }
 
-/** One node of a structural schema. Only what Kubernetes admits can be written here. */
+/** One node of a structural schema, limited to what Kubernetes allows. */
 export interface StructuralSchema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   description?: string

@@ -1,4 +1,4 @@
-/** Translates what authors write in TypeBox into the subset of OpenAPI that Kubernetes calls structural. */
+/** Converts TypeBox schemas to structural schemas, the subset of OpenAPI that Kubernetes supports. */
 import { isRecord } from '@reeve/kube'
 import type { TSchema } from 'typebox'
 import { CrdError } from './crd-error.ts'
@@ -6,7 +6,7 @@ import type { StructuralSchema } from './structural-schema.ts'
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Keywords that mean the same in both worlds. */
+/** Keywords with the same meaning in both. */
 const COPIED = [
   'description',
   'example',
@@ -49,13 +49,13 @@ const HANDLED = new Set<string>([
 ])
 
 /**
- * Turns a TypeBox schema into a structural schema.
+ * Converts a TypeBox schema to a structural schema.
  *
  * - A union of literals becomes an `enum`; a union with `null` becomes `nullable`.
  * - A record becomes `additionalProperties`.
- * - A property with a default is not listed as required: the server fills it in before it checks.
+ * - A property with a default is not listed as required: the server sets it before validation.
  *
- * *Errors*: {@link CrdError} `UnsupportedSchema` for what has no structural form (tuples, references, a union of
+ * *Errors*: {@link CrdError} `UnsupportedSchema` for schemas without a structural form (tuples, references, a union of
  * different shapes without a common type), naming the path.
  *
  * @example
@@ -71,7 +71,7 @@ function translate(node: Node, path: string): StructuralSchema {
     if (keyword.startsWith('x-kubernetes-')) {
       Object.assign(target, { [keyword]: node[keyword] })
     } else if (!HANDLED.has(keyword) && !keyword.startsWith('~')) {
-      throw unsupported(path, `the keyword "${keyword}" has no place in a structural schema`)
+      throw unsupported(path, `the keyword "${keyword}" is not supported in a structural schema`)
     }
   }
   for (const keyword of COPIED) {
@@ -89,7 +89,7 @@ function translate(node: Node, path: string): StructuralSchema {
   return target
 }
 
-/** JSON Schema writes exclusive bounds as numbers, Kubernetes as flags beside the bound. */
+/** JSON Schema has exclusive bounds as numbers, Kubernetes as flags next to the bound. */
 function translateBounds(node: Node, target: StructuralSchema): void {
   if (typeof node.exclusiveMinimum === 'number') {
     target.minimum = node.exclusiveMinimum
@@ -112,7 +112,7 @@ function translateType(node: Node, target: StructuralSchema, path: string): void
     if (node.type !== 'object' && node.type !== 'array' && !SCALARS.has(node.type)) {
       throw unsupported(path, `"${node.type}" is not a type of structural schemas`)
     }
-    // The check above admits exactly the members of the union.
+    // The check above allows exactly the members of the union.
     target.type = node.type as NonNullable<StructuralSchema['type']>
   }
 }
@@ -138,7 +138,7 @@ function translateAlternatives(node: Node, target: StructuralSchema, path: strin
   }
 }
 
-/** Inside `anyOf` and friends only value checks may stand: no types, descriptions or defaults. */
+/** Inside `anyOf` and similar only value checks are allowed: no types, descriptions or defaults. */
 function valueValidation(branch: unknown): StructuralSchema {
   if (!isRecord(branch)) return {}
   const target: StructuralSchema = {}
@@ -186,7 +186,7 @@ function scalarTypeOf(values: readonly unknown[], path: string): 'string' | 'int
 function requireType(target: StructuralSchema, path: string): void {
   const open = target['x-kubernetes-int-or-string'] || target['x-kubernetes-preserve-unknown-fields']
   if (target.type === undefined && !open) {
-    throw unsupported(path, 'no type can be told; use anyValue(), intOrString() or a union of literals')
+    throw unsupported(path, 'the type is unknown; use anyValue(), intOrString() or a union of literals')
   }
 }
 

@@ -1,18 +1,18 @@
-/** Checks an object against a CRD's schema without a cluster: for controllers, CI pipelines and editors. */
+/** Validates an object against a CRD's schema without a cluster: for controllers, CI pipelines and editors. */
 import { isRecord, ownValue } from '@reeve/kube'
 import type { StructuralSchema } from './structural-schema.ts'
 
-/** One thing wrong with an object. */
+/** One problem of an object. */
 export interface Problem {
   /** Such as `spec.env[0].name`. */
   readonly field: string
-  /** A sentence that says what is wrong and what would be right. */
+  /** A sentence with the problem and the expected value. */
   readonly message: string
 }
 
 /**
- * Lists what the schema refuses about `value`, at most a hundred problems; empty means valid. CEL rules are left to the
- * server.
+ * Lists the violations of the schema in `value`, at most a hundred; empty means valid. CEL rules are evaluated by the
+ * server only.
  *
  * @example
  * const problems = validate(objectSchema(WebAppCrd, 'v1'), object)
@@ -24,10 +24,10 @@ export function validate(schema: StructuralSchema, value: unknown, field = ''): 
   return problems.slice(0, MAX_PROBLEMS)
 }
 
-/** More would not help whoever has to correct them; an object from outside could have a million. */
+/** More problems would not help to fix them; an untrusted object could have a million. */
 const MAX_PROBLEMS = 100
 
-/** What stands in `metadata` is checked by the API server itself, the same for all kinds. */
+/** `metadata` is validated by the API server itself, in the same way for all kinds. */
 const UNCHECKED = new Set(['metadata', 'apiVersion', 'kind'])
 
 function check(schema: StructuralSchema, value: unknown, field: string, problems: Problem[]): void {
@@ -158,7 +158,7 @@ function checkCombinations(schema: StructuralSchema, value: unknown, report: Rep
 function unknownField(schema: StructuralSchema): string {
   const known = Object.keys(schema.properties ?? {})
   return known.length > 0 && known.length <= 12
-    ? `is not a known field; known here are ${known.join(', ')}`
+    ? `is not a known field; known fields are ${known.join(', ')}`
     : 'is not a known field'
 }
 

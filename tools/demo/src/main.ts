@@ -34,7 +34,7 @@ Examples:
 Exit codes:
   0   stopped by Ctrl-C, or the samples are ready
   1   something went wrong, or the samples were not ready in time
-  64  the command line was wrong`,
+  64  the command line is invalid`,
   )
   .exitOverride()
 

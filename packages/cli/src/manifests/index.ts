@@ -1,4 +1,4 @@
-/** @module Files of Kubernetes objects: read as kubectl reads them, reviewed with the place of every finding. */
+/** @module Files of Kubernetes objects: read like kubectl, with the position of every finding. */
 export {
   type ManifestDocument,
   type Manifests,

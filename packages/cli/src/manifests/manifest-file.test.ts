@@ -7,7 +7,7 @@ import { parseManifests, readManifests } from './manifest-file.ts'
 const values = (text: string) => parseManifests('file.yaml', text).documents.map(({ value }) => value)
 
 describe('files of manifests', () => {
-  it('are read one after the other, the standard input among them', async () => {
+  it('are read one after the other, including the standard input', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'manifests-'))
     const file = join(folder, 'one.yaml')
     await writeFile(file, 'kind: One\n---\nkind: Two')
@@ -18,28 +18,28 @@ describe('files of manifests', () => {
     expect(problems).toEqual([])
   })
 
-  it('that are not there fail with their name', async () => {
+  it('that do not exist fail with their name', async () => {
     await expect(readManifests(['/nowhere/webapp.yaml'], async () => '')).rejects.toThrow('/nowhere/webapp.yaml')
   })
 
-  it('leave out documents without content', () => {
+  it('skip documents without content', () => {
     expect(values('---\n# nothing\n---\nkind: One\n---\n')).toEqual([{ kind: 'One' }])
   })
 
-  it('mean what they mean to kubectl', () => {
+  it('are parsed as by kubectl', () => {
     expect(values('a: yes\nb: off\nc: 0777\nd: 12:30\ne: 2025-01-01')).toEqual([
       { a: true, b: false, c: 0o777, d: '12:30', e: '2025-01-01' },
     ])
   })
 
-  it('hold only what JSON can hold', () => {
+  it('contain only JSON values', () => {
     expect(values('a: !!binary AAAA\nb: !!set {c: null}\nd: !!omap [{e: 1}]')).toEqual([
       { a: 'AAAA', b: { c: null }, d: [{ e: 1 }] },
     ])
   })
 
   it.each([
-    ['a key given twice', 'kind: a\nspec: {}\nkind: b', 3, 'duplicate key "kind"'],
+    ['a duplicate key', 'kind: a\nspec: {}\nkind: b', 3, 'duplicate key "kind"'],
     ['20,000 levels', `kind: a\nspec: ${'['.repeat(20_000)}`, 2, 'nested deeper than 256 levels'],
     ['an alias inside itself', 'kind: a\nspec: &a [*a]', 2, 'the alias *a is inside its own anchor'],
   ])('with %s are rejected by line', (_name, text, line, message) => {
@@ -48,14 +48,14 @@ describe('files of manifests', () => {
     expect(problems).toMatchObject([{ line, message }])
   })
 
-  it('whose aliases unfold to gigabytes are rejected', () => {
+  it('whose aliases expand to gigabytes are rejected', () => {
     const lists = Array.from({ length: 9 }, (_, index) => `b${index + 1}: &b${index + 1} [${`*b${index},`.repeat(10)}]`)
     const { documents, problems } = parseManifests('file.yaml', `b0: &b0 [x]\n${lists.join('\n')}`)
     expect(documents).toEqual([])
     expect(problems).toMatchObject([{ message: expect.stringContaining('alias') }])
   })
 
-  it('tell where they are not valid YAML, and go on with the next document', () => {
+  it('report the position of invalid YAML, and continue with the next document', () => {
     const { documents, problems } = parseManifests('file.yaml', 'kind: [One\n---\nkind: Two')
     expect(documents.map(({ value }) => value)).toEqual([{ kind: 'Two' }])
     expect(problems).toEqual([{ file: 'file.yaml', line: 2, column: 1, message: expect.any(String) }])
@@ -68,14 +68,14 @@ describe('files of manifests', () => {
     ['spec.env[7]', { line: 4, column: 3 }],
     ['spec.replicas', { line: 2, column: 1 }],
     ['status', { line: 1, column: 1 }],
-  ])('tell where %s stands, or else its nearest parent', (field, position) => {
+  ])('have the position of %s, or of its nearest parent', (field, position) => {
     const text = 'kind: WebApp\nspec:\n  image: nginx\n  env:\n    - name: HOST\n      value: a\n'
     expect(parseManifests('file.yaml', text).documents[0]?.locate(field)).toEqual(position)
   })
 })
 
-it('finds the place of a field in time that grows with its name only', () => {
+it('find the position of a field in linear time', () => {
   const [document] = parseManifests('file.yaml', 'kind: One').documents
-  // Read from each bracket to the end anew, this would take minutes.
+  // Matching each bracket again to the end would take minutes.
   expect(document?.locate('['.repeat(500_000))).toMatchObject({ line: 1, column: 1 })
 })

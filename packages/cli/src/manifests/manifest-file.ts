@@ -1,15 +1,15 @@
-/** Reads files of Kubernetes objects, and remembers where in the file each field stands. */
+/** Reads files of Kubernetes objects, with the position of each field. */
 import { readFile } from 'node:fs/promises'
 import { parseYamlDocuments, type YamlOptions } from '@reeve/kube/yaml'
 import { type Document, isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 
-/** A place in a file, both counted from 1. */
+/** A position in a file, both counted from 1. */
 export interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** Something in a file that is not valid YAML. */
+/** A syntax error in a file. */
 export interface SyntaxProblem extends Position {
   readonly file: string
   readonly message: string
@@ -21,22 +21,22 @@ export interface ManifestDocument {
   readonly file: string
   readonly document: Document
   readonly value: unknown
-  /** Where a field stands, such as `spec.env[0].name`: its key or, when it is not there, that of the nearest parent. */
+  /**
+   * The position of a field, such as `spec.env[0].name`: of its key or, if it is missing, that of the nearest parent.
+   */
   readonly locate: (field: string) => Position
 }
 
-/** What the files hold. */
+/** The content of the files. */
 export interface Manifests {
   readonly documents: readonly ManifestDocument[]
   readonly problems: readonly SyntaxProblem[]
 }
 
-/** Types of YAML 1.1 that JSON, and so Kubernetes, does not have. */
+/** Types of YAML 1.1 that JSON, and therefore Kubernetes, does not have. */
 const FOREIGN_TAGS = new Set(['timestamp', 'binary', 'set', 'omap', 'pairs'].map((name) => `tag:yaml.org,2002:${name}`))
 
-/**
- * YAML as kubectl reads it: `yes` and `on` are booleans and `0777` is octal, but `12:30` and dates are text.
- */
+/** YAML as parsed by kubectl: `yes` and `on` are booleans and `0777` is octal, but `12:30` and dates are text. */
 const DIALECT: YamlOptions = {
   version: '1.1',
   customTags: (tags) =>
@@ -45,11 +45,11 @@ const DIALECT: YamlOptions = {
     ),
 }
 
-/** The name that stands for the standard input. */
+/** The name of the standard input. */
 const STDIN = '-'
 
 /**
- * Reads files; documents without content are left out.
+ * Reads files; documents without content are skipped.
  *
  * *Errors*: those of the file system, naming the file.
  *
@@ -69,7 +69,7 @@ export async function readManifests(files: readonly string[], readStdin: () => P
 }
 
 /**
- * As {@link readManifests}, for text that is already here.
+ * Like {@link readManifests}, for text in memory.
  *
  * @example
  * const { documents } = parseManifests('webapp.yaml', text)
@@ -92,7 +92,7 @@ export function parseManifests(file: string, text: string): Manifests {
     try {
       value = document.toJS()
     } catch (cause) {
-      // Aliases that unfold to gigabytes are refused here.
+      // Aliases that expand to gigabytes are rejected here.
       const message = cause instanceof Error ? cause.message : String(cause)
       problems.push({ file, ...positionAt(document.range[0]), message })
       continue
@@ -108,7 +108,7 @@ export function parseManifests(file: string, text: string): Manifests {
   return { documents, problems }
 }
 
-/** The steps of a field: `spec.env[0]` is spec, env, 0; what stands in brackets may hold dots. */
+/** The segments of a field: `spec.env[0]` is spec, env, 0; text in brackets may contain dots. */
 function parseField(field: string): readonly string[] {
   return [...field.matchAll(/\[([^[\]]*)\]|([^.[\]]+)/g)].map(([, bracketed, name]) => bracketed ?? name ?? '')
 }
@@ -125,7 +125,7 @@ function offsetOf(document: Document, steps: readonly string[]): number | undefi
   return offset
 }
 
-/** The member, and the node to point at. */
+/** The member, and the node with its position. */
 function child(node: unknown, step: string): { readonly at: Node; readonly value: unknown } | undefined {
   if (isMap(node)) {
     const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
@@ -136,7 +136,7 @@ function child(node: unknown, step: string): { readonly at: Node; readonly value
   return isNode(item) ? { at: item, value: item } : undefined
 }
 
-/** Items of lists that are keyed are named by their key. */
+/** Items of keyed lists are identified by their key. */
 function hasIdentity(item: unknown, identity: string): boolean {
   return isCollection(item) && ['id', 'name', 'type'].some((key) => item.get(key) === identity)
 }

@@ -1,4 +1,4 @@
-/** The Kubernetes objects in documents; a List stands for its items. */
+/** The Kubernetes objects in documents; a List is replaced by its items. */
 import { isRecord, type KubeObject, type ObjectMeta } from '@reeve/kube'
 import type { ManifestDocument, Position } from './manifest-file.ts'
 
@@ -9,14 +9,14 @@ export interface ManifestObject {
   readonly locate: (field: string) => Position
 }
 
-/** Something that is not a Kubernetes object. */
+/** A document that is not a Kubernetes object. */
 export interface NotAnObject extends Position {
   readonly file: string
   readonly message: string
 }
 
 /**
- * Takes the documents apart, in their order.
+ * Extracts the objects of the documents, in order.
  *
  * @example
  * const objects = objectsIn(manifests.documents).filter((entry) => 'object' in entry)
@@ -32,9 +32,9 @@ export function objectsIn(documents: readonly ManifestDocument[]): readonly (Man
 function asObject(file: string, value: unknown, locate: ManifestObject['locate']): ManifestObject | NotAnObject {
   const { apiVersion, kind, metadata } = isRecord(value) ? value : {}
   if (!isRecord(value) || typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    return { file, ...locate('kind'), message: 'is not a Kubernetes object: write apiVersion and kind' }
+    return { file, ...locate('kind'), message: 'is not a Kubernetes object: apiVersion and kind are missing' }
   }
-  // Members of metadata may hold anything: who needs more than a name checks them.
+  // Other members of metadata are not checked; callers that need them check them.
   if (isRecord(metadata)) return { file, object: { ...value, apiVersion, kind, metadata }, locate }
   if (metadata === undefined || metadata === null) {
     return { file, object: { ...value, apiVersion, kind, metadata: {} }, locate }
@@ -43,7 +43,7 @@ function asObject(file: string, value: unknown, locate: ManifestObject['locate']
 }
 
 /**
- * What an object is called in messages.
+ * The title of an object in messages.
  *
  * @example
  * titleOf(dynakube) // DynaKube dynatrace/dynakube
@@ -56,7 +56,7 @@ export function titleOf({ kind, metadata }: KubeObject): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${called}`
 }
 
-/** Of an object from a file, not even the name needs to be a text. */
+/** In an object from a file, even the name may not be a string. */
 function textAt(metadata: ObjectMeta, field: 'namespace' | 'name' | 'generateName'): string | undefined {
   const value: unknown = metadata[field]
   return typeof value === 'string' ? value : undefined

@@ -16,7 +16,7 @@ const Greetings = resource<Greeting>({
   namespaced: true,
 })
 
-/** Refuses every text but hello, and warns of a long name. */
+/** Rejects every text except hello, and warns about a long name. */
 const review = (text: string) =>
   reviewKind(parseManifests('hello.yaml', text), Greetings, ({ metadata, spec }) => ({
     problems: spec?.text === 'hello' ? [] : [{ field: 'spec.text', message: 'say hello' }],
@@ -26,7 +26,7 @@ const review = (text: string) =>
 const lines = (findings: readonly Finding[]) => findings.map(({ line }) => line)
 
 describe('a review of one kind', () => {
-  it('adds the place and the object to every remark, in the order of the file', () => {
+  it('adds the position and the object to every finding, in the order of the file', () => {
     const text = 'apiVersion: example.com/v1\nkind: Greeting\nmetadata:\n  name: long\nspec:\n  text: go away\n'
     const common = { file: 'hello.yaml', column: 3, object: 'Greeting long' }
     expect(review(text)).toEqual({
@@ -39,7 +39,7 @@ describe('a review of one kind', () => {
     })
   })
 
-  it('looks into lists, as kubectl get prints them', () => {
+  it('supports lists, as printed by kubectl get', () => {
     const item = '  - { apiVersion: example.com/v1, kind: Greeting, metadata: { name: a }, spec: { text: hm } }\n'
     const { checked, findings } = review(`apiVersion: v1\nkind: List\nitems:\n${item}${item}`)
     expect(checked).toBe(2)
@@ -51,19 +51,19 @@ describe('a review of one kind', () => {
     expect(review(others)).toEqual({ checked: 0, skipped: 2, findings: [] })
   })
 
-  it('judges what has nothing but the name of the kind', () => {
+  it('validates objects with only apiVersion and kind', () => {
     const { checked, findings } = review('apiVersion: example.com/v1\nkind: Greeting\n')
     expect(checked).toBe(1)
     expect(findings).toMatchObject([{ object: 'Greeting (no name)', severity: 'error' }])
   })
 
-  it('finds fault with what is not valid YAML or not an object', () => {
+  it('reports invalid YAML and documents that are not objects', () => {
     const { findings } = review('a: [\n---\ncolour: blue\n')
     expect(findings.map(({ severity }) => severity)).toEqual(['error', 'error'])
     expect(findings[1]?.message).toContain('is not a Kubernetes object')
   })
 
-  it('finds fault with metadata that has the wrong types', () => {
+  it('reports metadata with wrong types', () => {
     const head = 'apiVersion: example.com/v1\nkind: Greeting\n'
     const { findings } = review(
       `${head}metadata: x\n---\n${head}metadata:\n  name: {toString: 1}\n  labels:\n    a: 1\n`,
@@ -91,7 +91,7 @@ describe('a printed review', () => {
     return { code: printReview({ checked: 1, skipped: 2, findings }, output, stdout), text }
   }
 
-  it('has a line per finding, which editors can follow, and a summary', () => {
+  it('has a line per finding, in a format that editors recognize, and a summary', () => {
     const { text } = print([finding, { ...finding, severity: 'warning', rule: 'politeness' }])
     expect(text.split('\n')).toEqual([
       'a.yaml:3:5: error: Greeting a: no',
@@ -101,11 +101,11 @@ describe('a printed review', () => {
     ])
   })
 
-  it('is the review itself for machines', () => {
+  it('is the review itself in JSON', () => {
     expect(JSON.parse(print([finding], 'json').text)).toEqual({ checked: 1, skipped: 2, findings: [finding] })
   })
 
-  it('is coloured only where colours are wanted', () => {
+  it('is coloured only if the output supports it', () => {
     expect(print([finding], 'text', true).text).toContain('\u001b[31merror\u001b[39m')
     expect(print([finding], 'text', false).text).not.toContain('\u001b')
   })
@@ -114,7 +114,7 @@ describe('a printed review', () => {
     ['error', 1],
     ['warning', 0],
     ['note', 0],
-  ] as const)('whose worst is of severity %s gives the exit code %i', (severity, code) => {
+  ] as const)('with the highest severity %s has the exit code %i', (severity, code) => {
     expect(print([{ ...finding, severity }]).code).toBe(code)
   })
 })

@@ -1,21 +1,21 @@
-/** Reviews the objects of one kind in files, for operators that have only one. */
+/** Reviews the objects of one kind in files, for operators with a single kind. */
 import type { Problem } from '@reeve/crd'
 import { apiVersionOf, type KubeObject, metadataProblems, type Resource } from '@reeve/kube'
 import type { Manifests } from './manifest-file.ts'
 import { type ManifestObject, objectsIn, titleOf } from './manifest-object.ts'
 import type { Finding, Review } from './review.ts'
 
-/** What there is to say about an object: problems refuse it, warnings let it pass with a remark. */
+/** The result of validating an object: problems reject it, warnings do not. */
 export interface Verdict {
   readonly problems: readonly Problem[]
   readonly warnings?: readonly Problem[]
 }
 
 /**
- * Gives every object of a kind to `judge`, and adds where in the files each remark belongs. Objects of other kinds are
- * none of its business.
+ * Calls `judge` for every object of a kind, and adds the position in the files to each finding. Objects of other kinds
+ * are skipped.
  *
- * *Assumptions*: `judge` bears objects that have nothing of their kind but its name. The types in `metadata` are right.
+ * *Assumptions*: `judge` supports objects with only apiVersion and kind. The types in `metadata` are valid.
  *
  * @example
  * const review = reviewKind(await readManifests(['webapp.yaml'], readStdin), WebApps, validateWebApp)
@@ -41,7 +41,7 @@ export function reviewKind<T extends KubeObject>(
   return { checked, skipped, findings }
 }
 
-/** It says that it is one: whether it is, is for the judge to find out. */
+/** It declares this kind; `judge` validates the rest. */
 function isOf<T extends KubeObject>(resource: Resource<T>, object: KubeObject): object is T {
   return object.kind === resource.kind && object.apiVersion === apiVersionOf(resource)
 }

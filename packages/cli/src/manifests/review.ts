@@ -1,26 +1,26 @@
-/** What there is to say about files of objects, and how it is printed: for people and editors, or for machines. */
+/** Findings about files of objects, and their output: for people and editors, or for machines. */
 import { styleText } from 'node:util'
 import type { OutputOptions } from '../file-options.ts'
 import { EXIT, type TextSink } from '../subcommand.ts'
 import type { Position } from './manifest-file.ts'
 
-/** Something to say about a place in a file. */
+/** A finding at a position in a file. */
 export interface Finding extends Position {
   readonly file: string
-  /** Such as `DynaKube dynatrace/dynakube`; absent for what is no object. */
+  /** Such as `DynaKube dynatrace/dynakube`; absent for documents that are not objects. */
   readonly object?: string
-  /** An error is a refusal; a note is about the check itself. */
+  /** An error means that the object would be rejected; a note is about the check itself. */
   readonly severity: 'error' | 'warning' | 'note'
-  /** What found it, where findings can be told apart by that: `yaml`, or the id of a rule. */
+  /** The source of the finding: `yaml`, or the id of a rule. */
   readonly rule?: string
-  /** Absent when it is about the whole object. */
+  /** Absent when it applies to the whole object. */
   readonly field?: string
   readonly message: string
 }
 
-/** What there is to say about files. */
+/** The result for all files. */
 export interface Review {
-  /** Objects that were looked at. */
+  /** Number of checked objects. */
   readonly checked: number
   /** Objects of other kinds. */
   readonly skipped: number
@@ -31,7 +31,7 @@ export interface Review {
 const COLOURS = { error: 'red', warning: 'yellow', note: 'gray' } as const
 
 /**
- * Prints a review and answers with the exit code: failed when something would be refused.
+ * Prints a review and returns the exit code: failed if anything would be rejected.
  *
  * @example
  * return printReview(review, output, context.stdout)
@@ -41,7 +41,7 @@ export function printReview(review: Review, output: OutputOptions['output'], std
   return review.findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.done
 }
 
-/** One line per finding, in the form that editors and CI systems recognise, and a summary. */
+/** One line per finding, in the format that editors and CI systems recognize, and a summary. */
 function asText({ checked, skipped, findings }: Review, hasColors: boolean): string {
   const count = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity).length
   const summary = [

@@ -2,21 +2,21 @@
 import { EventEmitter } from 'node:events'
 import type { ProcessParts } from '../command-line.ts'
 
-/** What a test may say about the process. */
+/** Options of the captured process. */
 export interface CapturedProcess {
   /** @default '' */
   readonly stdin?: string
   /** @default {} */
   readonly env?: ProcessParts['env']
-  /** Whether a terminal with colours stands behind the output. @default false */
+  /** Whether the output is a terminal with colours. @default false */
   readonly hasColors?: boolean
-  /** Emits the signals that the process is sent. @default none come */
+  /** Emits the signals of the process. @default none */
   readonly signals?: EventEmitter
 }
 
-/** How a command line ended, and what it wrote. */
+/** The exit code and output of a command line. */
 export interface CapturedRun {
-  /** Also that of a process that would have been ended at once. */
+  /** Also the code of a process that would have exited immediately. */
   readonly code: number
   readonly stdout: string
   readonly stderr: string

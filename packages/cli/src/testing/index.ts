@@ -1,2 +1,2 @@
-/** @module What tests of command lines need. */
+/** @module Support for tests of command lines. */
 export { type CapturedProcess, type CapturedRun, runCaptured } from './captured-process.ts'
