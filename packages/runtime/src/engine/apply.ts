@@ -138,7 +138,10 @@ async function requireLiveOwner({ client, owner, ownerResource, signal }: ApplyI
   if (ownerResource === undefined) return
   try {
     const { metadata } = await client.get(ownerResource, keyOf(owner), { signal, metadataOnly: true })
-    if (metadata.uid === owner.metadata.uid && metadata.deletionTimestamp === undefined) return
+    const { uid, generation } = owner.metadata
+    // A later generation asks for something else than what was rendered from this view.
+    const isSeen = metadata.uid === uid && metadata.generation === generation
+    if (isSeen && metadata.deletionTimestamp === undefined) return
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
