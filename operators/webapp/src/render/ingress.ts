@@ -15,8 +15,8 @@ export function renderIngress(webapp: WebApp): readonly DesiredObject<Ingress>[]
     desired(Ingresses, {
       metadata: { name, namespace, labels: objectLabels(webapp) },
       spec: {
-        ...(className !== undefined && { ingressClassName: className }),
-        ...(tlsSecretName !== undefined && { tls: [{ hosts: [host], secretName: tlsSecretName }] }),
+        ...(className && { ingressClassName: className }),
+        ...(tlsSecretName && { tls: [{ hosts: [host], secretName: tlsSecretName }] }),
         rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }],
       },
     }),
