@@ -16,6 +16,8 @@ const MAX_RECONCILES_PER_MINUTE = 6
 
 const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout', 'conflict'])
 
+const EVENTS: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
+
 /** One rest. */
 export class Rest {
   readonly #world: World
@@ -56,7 +58,9 @@ export class Rest {
     const unexpected = failed.filter(({ error = '' }) => !expectedErrors.some((pattern) => pattern.test(error)))
     // What a reconcile that is expected to fail tries in vain again and again counts only when it has an effect.
     const isTrying = failed.length > unexpected.length
-    const writes = isTrying ? this.#committed() : requests.filter(({ isWrite }) => isWrite)
+    const writes = (isTrying ? this.#committed() : requests.filter(({ isWrite }) => isWrite)).filter(
+      (request) => !this.#isLastEvent(request),
+    )
     const reads = requests.filter(({ isWrite }) => !isWrite)
     const found: string[] = []
     if (writes.length > 0) {
@@ -71,6 +75,12 @@ export class Rest {
     if (first !== undefined)
       found.push(`${unexpected.length} reconciles failed in ${this.duration} of rest: ${first.error}`)
     return found.map((message) => problem('activity-at-rest', message))
+  }
+
+  /** An instance that ends writes the events that it still holds; an event changes nothing that others see. */
+  #isLastEvent({ resource, instance }: SeamRequest): boolean {
+    const writer = this.#world.instances.find(({ number }) => number === instance)
+    return EVENTS.has(resource) && writer?.end !== undefined
   }
 
   #committed(): readonly SeamRequest[] {
