@@ -1,4 +1,5 @@
 /** Parses the two formats of discovery: aggregated, or an index and one list per group version. */
+import { isRecord, type JsonRecord } from './json-record.ts'
 import type { UnknownObject } from './objects.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
@@ -15,44 +16,15 @@ export type DiscoveryDocument =
   | { readonly isAggregated: true; readonly resources: readonly ApiResource[] }
   | { readonly isAggregated: false; readonly groupVersions: readonly string[] }
 
-interface AggregatedGroup {
-  readonly metadata?: { readonly name?: string }
-  readonly versions?: readonly {
-    readonly version: string
-    readonly resources?: readonly {
-      readonly resource: string
-      readonly responseKind?: { readonly kind?: string }
-      readonly scope?: string
-      readonly verbs?: readonly string[]
-      readonly shortNames?: readonly string[]
-      readonly categories?: readonly string[]
-    }[]
-  }[]
-}
-
-interface ApiGroup {
-  readonly versions?: readonly { readonly groupVersion: string }[]
-}
-
-interface ResourceListEntry {
-  readonly name: string
-  readonly kind: string
-  readonly namespaced: boolean
-  readonly verbs?: readonly string[]
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
-}
-
-/** The response of `/api` or `/apis`, in either format. */
+/** The response of `/api` or `/apis`, in either format. Malformed entries are left out. */
 export function parseAggregated(document: unknown): DiscoveryDocument {
-  const kind = field(document, 'kind')
+  const { kind } = isRecord(document) ? document : {}
   if (kind === 'APIGroupDiscoveryList') {
-    return { isAggregated: true, resources: list<AggregatedGroup>(document, 'items').flatMap(resourcesOfGroup) }
+    return { isAggregated: true, resources: records(document, 'items').flatMap(resourcesOfGroup) }
   }
-  if (kind === 'APIVersions') return { isAggregated: false, groupVersions: list<string>(document, 'versions') }
-  const groups = list<ApiGroup>(document, 'groups')
-  const groupVersions = groups.flatMap((group) => (group.versions ?? []).map((version) => version.groupVersion))
-  return { isAggregated: false, groupVersions }
+  if (kind === 'APIVersions') return { isAggregated: false, groupVersions: texts(document, 'versions') }
+  const versions = records(document, 'groups').flatMap((group) => records(group, 'versions'))
+  return { isAggregated: false, groupVersions: versions.flatMap((version) => text(version, 'groupVersion') ?? []) }
 }
 
 /** The response of `/api/v1` or `/apis/<group>/<version>`. */
@@ -60,18 +32,22 @@ export function parseResourceList(document: unknown, groupVersion: string): read
   const slash = groupVersion.indexOf('/')
   const group = slash === -1 ? '' : groupVersion.slice(0, slash)
   const version = groupVersion.slice(slash + 1)
-  return list<ResourceListEntry>(document, 'resources')
-    .filter((entry) => !entry.name.includes('/'))
-    .map((entry) => describe(group, version, entry.kind, entry.name, entry.namespaced, entry))
+  return records(document, 'resources').flatMap((entry) => {
+    const [kind, plural] = [text(entry, 'kind'), text(entry, 'name')]
+    if (kind === undefined || plural === undefined || plural.includes('/')) return []
+    return [describe(group, version, kind, plural, entry.namespaced === true, entry)]
+  })
 }
 
-function resourcesOfGroup(group: AggregatedGroup): ApiResource[] {
-  const name = group.metadata?.name ?? ''
-  return (group.versions ?? []).flatMap(({ version, resources = [] }) =>
-    resources.flatMap((entry) => {
+function resourcesOfGroup(group: JsonRecord): ApiResource[] {
+  const name = text(group.metadata, 'name') ?? ''
+  return records(group, 'versions').flatMap((served) =>
+    records(served, 'resources').flatMap((entry) => {
+      const [version, plural] = [text(served, 'version'), text(entry, 'resource')]
       // An unavailable extension server is listed without kinds.
-      const kind = entry.responseKind?.kind
-      return kind ? [describe(name, version, kind, entry.resource, entry.scope === 'Namespaced', entry)] : []
+      const kind = text(entry.responseKind, 'kind')
+      if (version === undefined || plural === undefined || !kind) return []
+      return [describe(name, version, kind, plural, entry.scope === 'Namespaced', entry)]
     }),
   )
 }
@@ -82,19 +58,35 @@ function describe(
   kind: string,
   plural: string,
   namespaced: boolean,
-  more: Pick<ResourceListEntry, 'verbs' | 'shortNames' | 'categories'>,
+  entry: JsonRecord,
 ): ApiResource {
-  const { verbs = [], shortNames = [], categories = [] } = more
-  const apiVersion = apiVersionOf({ group, version })
-  return Object.freeze({ group, version, kind, plural, namespaced, apiVersion, verbs, shortNames, categories })
+  return Object.freeze({
+    group,
+    version,
+    kind,
+    plural,
+    namespaced,
+    apiVersion: apiVersionOf({ group, version }),
+    verbs: texts(entry, 'verbs'),
+    shortNames: texts(entry, 'shortNames'),
+    categories: texts(entry, 'categories'),
+  })
 }
 
-function field(document: unknown, name: string): unknown {
-  return typeof document === 'object' && document !== null ? Reflect.get(document, name) : undefined
+function text(value: unknown, name: string): string | undefined {
+  const member = isRecord(value) ? value[name] : undefined
+  return typeof member === 'string' ? member : undefined
 }
 
-function list<E>(document: unknown, name: string): readonly E[] {
-  const value = field(document, name)
-  // Fields are read with fallbacks; a malformed response yields no resources.
-  return Array.isArray(value) ? (value as readonly E[]) : []
+function texts(value: unknown, name: string): readonly string[] {
+  return list(value, name).filter((item) => typeof item === 'string')
+}
+
+function records(value: unknown, name: string): readonly JsonRecord[] {
+  return list(value, name).filter(isRecord)
+}
+
+function list(value: unknown, name: string): readonly unknown[] {
+  const member = isRecord(value) ? value[name] : undefined
+  return Array.isArray(member) ? member : []
 }

@@ -66,6 +66,17 @@ describe('discovery', () => {
     expect((await client.discovery.resources()).map(({ kind }) => kind)).toEqual(['Pod', 'Widget'])
   })
 
+  it.each([
+    null,
+    [],
+    { kind: 'APIGroupDiscoveryList', items: [null, { versions: [{ version: 1, resources: [7] }] }, { versions: {} }] },
+    { kind: 'APIVersions', versions: [{}] },
+    { groups: [{ versions: null }, 'x'] },
+  ])('finds no resources in a malformed response: %j', async (answer) => {
+    const client = createClient({ transport: new ScriptedTransport(json(200, answer)) })
+    expect(await client.discovery.resources()).toEqual([])
+  })
+
   it('tolerates a group that disappears while it is read', async () => {
     const { client } = clientOf({
       '/api': () => json(200, { kind: 'APIVersions', versions: ['v1'] }),

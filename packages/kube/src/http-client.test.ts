@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps, Deployments, Nodes, Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
-import { InvalidRequestError } from './errors.ts'
+import { BadResponseError, InvalidRequestError } from './errors.ts'
 import { serviceAccount } from './impersonation.ts'
 import type { ConfigMap } from './kinds/index.ts'
 import { json, ScriptedTransport, text } from './testing/scripted-transport.ts'
@@ -193,6 +193,29 @@ describe('answers', () => {
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } },
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'b' } },
     ])
+  })
+
+  it.each<[string, unknown, (client: ReturnType<typeof clientOf>['client']) => Promise<unknown>]>([
+    ['null', null, (client) => client.get(ConfigMaps, key)],
+    ['an object without metadata', { kind: 'ConfigMap' }, (client) => client.get(ConfigMaps, key)],
+    ['text', 'hello', (client) => client.get(ConfigMaps, key, { metadataOnly: true })],
+    ['null', null, (client) => client.list(ConfigMaps)],
+    ['a list whose items are an object', { items: {} }, (client) => client.list(ConfigMaps)],
+    ['a list with an item that is null', { items: [null] }, (client) => client.listAll(ConfigMaps)],
+  ])('rejects a response that is %s', async (_what, answer, call) => {
+    await expect(call(clientOf(json(200, answer)).client)).rejects.toThrow(BadResponseError)
+  })
+
+  it('tolerates a Status with fields of the wrong type', async () => {
+    const status = {
+      kind: 'Status',
+      message: {},
+      reason: 7,
+      code: 'x',
+      details: { causes: 'none', retryAfterSeconds: {} },
+    }
+    const { client } = clientOf(json(422, status))
+    await expect(client.get(ConfigMaps, key)).rejects.toMatchObject({ name: 'ApiError', reason: 'Invalid', causes: [] })
   })
 
   it('treats null items as an empty list', async () => {

@@ -20,7 +20,7 @@ import type { Discovery } from './discovery.ts'
 import { DeadlineExceededError } from './errors.ts'
 import { readAllPages } from './list-pages.ts'
 import { objectKey } from './object-key.ts'
-import { METADATA_LIST, METADATA_OBJECT, type Shape, shapeList, shapeOf } from './object-shape.ts'
+import { METADATA_LIST, METADATA_OBJECT, requireObject, type Shape, shapeList, shapeOf } from './object-shape.ts'
 import type { KubeList, KubeObject, ObjectKey, Status, Stored, UnknownObject } from './objects.ts'
 import { asConnectionError, type Call, type RequestExecutor } from './request-executor.ts'
 import { collectionPath, objectPath, type Query, requireNamespace, withQuery } from './request-path.ts'
@@ -60,10 +60,11 @@ export class HttpClient implements KubeClient {
   async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options: GetOptions = {}): Promise<Stored<T>> {
     const { metadataOnly, resourceVersion, subresource } = options
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion })
-    const object = await this.#call<Stored<T>>(describe('get', resource, key, subresource), 'GET', path, options, {
+    const target = describe('get', resource, key, subresource)
+    const object = await this.#call(target, 'GET', path, options, {
       ...(metadataOnly && { accept: METADATA_OBJECT }),
     })
-    return shapeOf<T>(resource, metadataOnly)(object)
+    return shapeOf<T>(resource, metadataOnly)(requireObject<Stored<T>>(target, object))
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -75,10 +76,11 @@ export class HttpClient implements KubeClient {
       resourceVersion: options.resourceVersion,
       resourceVersionMatch: options.resourceVersionMatch,
     })
-    const list = await this.#call<KubeList<T>>(describe('list', resource, options), 'GET', path, options, {
+    const target = describe('list', resource, options)
+    const list = await this.#call(target, 'GET', path, options, {
       ...(metadataOnly && { accept: METADATA_LIST }),
     })
-    return shapeList(list, shapeOf<T>(resource, metadataOnly))
+    return shapeList(target, list, shapeOf<T>(resource, metadataOnly))
   }
 
   async listAll<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {

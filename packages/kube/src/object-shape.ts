@@ -1,5 +1,8 @@
 /** Sets `apiVersion` and `kind` of every returned object, and reduces it to metadata on request. */
+import { BadResponseError } from './errors.ts'
+import { isRecord } from './json-record.ts'
 import type { KubeList, KubeObject, Stored } from './objects.ts'
+import type { RequestTarget } from './request-target.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
 /** Requests one object, or watch events, without spec and status. */
@@ -23,9 +26,23 @@ export function shapeOf<T extends KubeObject>(resource: Resource<T>, metadataOnl
   return <O extends T>(object: O) => (object.kind === undefined ? ({ ...typeMeta, ...object } as O) : object)
 }
 
-/** Shapes every item of a list. */
-export function shapeList<T extends KubeObject>(list: KubeList<T>, shape: Shape<T>): KubeList<T> {
+/** Shapes every item of a list. Throws `BadResponseError` when it is not a list of Kubernetes objects. */
+export function shapeList<T extends KubeObject>(target: RequestTarget, list: unknown, shape: Shape<T>): KubeList<T> {
+  if (!isRecord(list)) throw new BadResponseError(target, 'the response is not a list')
   // Servers written in Go may send `null` for an empty list.
-  const items: readonly Stored<T>[] = list.items ?? []
-  return { ...list, metadata: list.metadata ?? {}, items: items.map((item) => shape<Stored<T>>(item)) }
+  const items = list.items ?? []
+  if (!Array.isArray(items)) throw new BadResponseError(target, 'the items of the response are not a list')
+  // The caller guarantees the type; what every object has was just checked.
+  const shaped = items.map((item) => shape(requireObject<Stored<T>>(target, item)))
+  return { ...list, metadata: isRecord(list.metadata) ? list.metadata : {}, items: shaped } as unknown as KubeList<T>
+}
+
+/**
+ * The value, if it is an object with metadata, as every Kubernetes object is.
+ *
+ * *Errors*: `BadResponseError` when it is not: something other than an API server responded.
+ */
+export function requireObject<O extends KubeObject>(target: RequestTarget, value: unknown): O {
+  if (isRecord(value) && isRecord(value.metadata)) return value as unknown as O
+  throw new BadResponseError(target, 'the response contains something that is not a Kubernetes object')
 }

@@ -1,6 +1,7 @@
 /** Reads whole responses into memory, within a limit. */
 import { MAX_ERROR_BODY_BYTES } from './defaults.ts'
 import { ApiError, BadResponseError } from './errors.ts'
+import { isRecord, type JsonRecord } from './json-record.ts'
 import type { Status } from './objects.ts'
 import type { RequestTarget } from './request-target.ts'
 import { headerValue, retryAfterMs } from './response-headers.ts'
@@ -56,15 +57,45 @@ export async function readApiError(
   })
 }
 
-/** Whether a parsed value is a `Status`. */
-export function isStatus(value: unknown): value is Status {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
+/** The `Status` in a parsed value. Fields of the wrong type are left out: a proxy may have written it. */
+export function asStatus(value: unknown): Status | undefined {
+  if (!isRecord(value) || value.kind !== 'Status') return undefined
+  const { status, message, reason, code, details } = value
+  return {
+    apiVersion: 'v1',
+    kind: 'Status',
+    ...((status === 'Success' || status === 'Failure') && { status }),
+    ...(typeof message === 'string' && { message }),
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof code === 'number' && { code }),
+    ...(isRecord(details) && { details: asDetails(details) }),
+  }
+}
+
+function asDetails(details: JsonRecord): Status['details'] {
+  const { retryAfterSeconds, causes } = details
+  return {
+    ...texts(details, ['name', 'group', 'kind', 'uid']),
+    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+    ...(Array.isArray(causes) && {
+      causes: causes.filter(isRecord).map((cause) => texts(cause, ['reason', 'message', 'field'])),
+    }),
+  }
+}
+
+/** The fields with these names that are strings. */
+function texts<N extends string>(record: JsonRecord, names: readonly N[]): Partial<Record<N, string>> {
+  const found: Partial<Record<N, string>> = {}
+  for (const name of names) {
+    const value = record[name]
+    if (typeof value === 'string') found[name] = value
+  }
+  return found
 }
 
 async function readStatus(target: RequestTarget, response: TransportResponse): Promise<Status | undefined> {
   try {
-    const value: unknown = JSON.parse(await readText(target, response, MAX_ERROR_BODY_BYTES))
-    return isStatus(value) ? value : undefined
+    return asStatus(JSON.parse(await readText(target, response, MAX_ERROR_BODY_BYTES)))
   } catch {
     // The HTTP status already shows that the request failed; that is the error to report.
     return undefined

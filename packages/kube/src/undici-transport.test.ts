@@ -132,7 +132,7 @@ describe('credentials', () => {
 describe('the client on top', () => {
   it('tolerates a server that drops idle connections', async () => {
     await using server = await startHttps(wire.pair, (_request, response) =>
-      answer(response, 200, { kind: 'ConfigMap' }),
+      answer(response, 200, { kind: 'ConfigMap', metadata: { name: 'b' } }),
     )
     const client = createClient({ config: wire.configOf(server) })
     for (let round = 0; round < 3; round++) {

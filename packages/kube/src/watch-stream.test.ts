@@ -81,6 +81,16 @@ describe('watch', () => {
     expect(error).not.toContain('hunter2')
   })
 
+  it.each([
+    '{"type":"ADDED"}',
+    '{"type":"MODIFIED","object":null}',
+    '{"type":"BOOKMARK","object":{"metadata":1}}',
+    '[]',
+  ])('rejects an event without an object: %s', async (line) => {
+    const { client } = watching(pieces(`${line}\n`))
+    await expect(collect(client.watch(Pods))).rejects.toThrow(BadResponseError)
+  })
+
   it('reduces objects to metadata on request', async () => {
     const object = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { name: 'a' } }
     const { client, transport } = watching(pieces(JSON.stringify({ type: 'ADDED', object })))

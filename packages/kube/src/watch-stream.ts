@@ -2,9 +2,11 @@
 import type { WatchEvent } from './client.ts'
 import { ApiError, BadResponseError, ConnectionError } from './errors.ts'
 import { LineSplitter, LineTooLongError } from './json-lines.ts'
-import type { KubeObject, Status } from './objects.ts'
+import { isRecord } from './json-record.ts'
+import { requireObject } from './object-shape.ts'
+import type { KubeObject } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
-import { isStatus } from './response-body.ts'
+import { asStatus } from './response-body.ts'
 
 /** How to read a stream. */
 export interface WatchStreamOptions<T extends KubeObject> {
@@ -56,9 +58,13 @@ function decode<T extends KubeObject>(line: string, options: WatchStreamOptions<
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      // The server validated the objects it stores; validating them again would require every schema.
-      return { type: event.type, object: options.shape(event.object as T) } as WatchEvent<T>
+      // The server validated the rest of what it stores; validating it again would require every schema.
+      return {
+        type: event.type,
+        object: options.shape(requireObject<T>(options.target, event.object)),
+      } as WatchEvent<T>
     case 'BOOKMARK':
+      requireObject(options.target, event.object)
       return event as WatchEvent<T>
     case 'ERROR':
       throw asApiError(event.object, options.target)
@@ -71,7 +77,7 @@ function decode<T extends KubeObject>(line: string, options: WatchStreamOptions<
 function parse(line: string, target: RequestTarget): RawEvent {
   try {
     const value: unknown = JSON.parse(line)
-    if (typeof value === 'object' && value !== null) return value
+    if (isRecord(value)) return value
   } catch {
     // Falls through: the parser's message would quote the line, and the line may be a Secret.
   }
@@ -88,6 +94,6 @@ function isJson(text: string): boolean {
 }
 
 function asApiError(object: unknown, target: RequestTarget): ApiError {
-  const status: Status | undefined = isStatus(object) ? object : undefined
+  const status = asStatus(object)
   return new ApiError(target, status?.code ?? 500, status === undefined ? {} : { body: status })
 }
