@@ -79,10 +79,12 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 }
 
 async function parseText(text: string, file: string): Promise<unknown> {
-  const { LineCounter, parseDocument } = await import('yaml')
+  const [{ LineCounter }, { parseYamlDocuments }] = await Promise.all([import('yaml'), import('../bounded-yaml.ts')])
   const lineCounter = new LineCounter()
   // The library's own messages contain the offending line, which may contain a token: only its number is used.
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' })
+  const [document, another] = parseYamlDocuments(text, { lineCounter, logLevel: 'silent' })
+  if (document === undefined) return undefined
+  if (another !== undefined) throw new ConfigError(`${file}: contains several YAML documents; keep one`)
   const [error] = document.errors
   if (error !== undefined) {
     throw new ConfigError(`${file}: not valid YAML at line ${lineCounter.linePos(error.pos[0]).line} (${error.code})`)
