@@ -34,6 +34,11 @@ test.each([
   expect(labelMatcher(selector)(labelled(labels))).toBe(expected)
 })
 
+test('a label selector with very many requirements is compiled in one pass', () => {
+  const selector = `app=web,${'x in (a, b'.repeat(20_000)}${',!y'.repeat(100_000)}`
+  expect(labelMatcher(selector)(labelled({ app: 'db' }))).toBe(false)
+})
+
 test.each([
   ['', true],
   ['metadata.name=web', true],

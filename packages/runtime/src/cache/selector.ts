@@ -72,10 +72,8 @@ function has(labels: Labels, key: string): boolean {
 
 /** Splits at commas outside parentheses. */
 function splitRequirements(selector: string): string[] {
-  return selector
-    .split(/,(?![^(]*\))/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
+  const parts = selector.match(/(?:\([^)]*\)?|[^,(])+/g) ?? []
+  return parts.map((part) => part.trim()).filter((part) => part !== '')
 }
 
 function readField(object: KubeObject, path: readonly string[]): string {
