@@ -119,6 +119,19 @@ describe('unpackTar', () => {
     }
   })
 
+  it('ends when a file is cut off behind a header that is damaged', async () => {
+    const whole = makeTar([
+      { path: 'agent/', type: 'Directory' },
+      { path: 'agent/bin', content: 'x' },
+    ])
+    whole[0x1b1] = 1
+    for (const length of [1_024, 1_032, 1_200, 1_535]) {
+      await using scratch = await scratchFolder()
+      const outcome = unpackTar(inPieces(whole.subarray(0, length), 700), 'none', scratch.target)
+      await expect(outcome).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+    }
+  })
+
   it('refuses a bomb while it unpacks, before it fills the disk', async () => {
     await using scratch = await scratchFolder()
     const bomb = tarGz([{ path: 'bomb', content: '\0'.repeat(64 * MIB) }])

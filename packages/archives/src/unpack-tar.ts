@@ -36,11 +36,14 @@ export async function unpackTar(
   failure.promise.catch(() => undefined) // raced against below; nobody else listens
   let unpacked = Promise.resolve()
   let current: ReadEntry | undefined
+  let hasFailed = false
   const parser = new Parser({
     strict: true,
     maxMetaEntrySize: MAX_HEADER_BYTES,
     onReadEntry: (entry) => {
       unpacked = unpacked.then(() => {
+        // An entry that comes after the failure may be cut off, too: nothing of it is of use.
+        if (hasFailed) return
         current = entry
         return unpackEntry(entry, writer)
       })
@@ -53,15 +56,17 @@ export async function unpackTar(
     const content = compression === 'gzip' ? gunzipped(counted) : counted
     for await (const chunk of singlyPacked(content)) {
       options.signal?.throwIfAborted()
-      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), failure.promise])
+      if (!parsing(() => parser.write(chunk))) await Promise.race([once(parser, 'drain'), failure.promise])
     }
-    const ended = once(parser, 'end')
-    parser.end()
-    await Promise.race([ended, failure.promise])
+    const ended = Promise.race([once(parser, 'end'), failure.promise])
+    ended.catch(() => undefined) // awaited below, unless ending the parser throws first
+    parsing(() => parser.end())
+    await ended
     await unpacked
     await writer.finish()
   } catch (error) {
     // An entry that is cut off in the middle would keep its file open: nobody would ever end it.
+    hasFailed = true
     current?.destroy()
     await unpacked.catch(() => undefined)
     options.signal?.throwIfAborted()
@@ -75,7 +80,7 @@ async function unpackEntry(entry: ReadEntry, writer: FolderWriter): Promise<void
     case 'File':
     case 'OldFile':
     case 'ContiguousFile':
-      return writer.file(path, mode, entry)
+      return writer.file(path, mode, contentOf(entry))
     case 'Directory':
     case 'GNUDumpDir':
       await writer.directory(path, mode)
@@ -90,6 +95,12 @@ async function unpackEntry(entry: ReadEntry, writer: FolderWriter): Promise<void
       writer.specialFile(path)
   }
   entry.resume()
+}
+
+/** An entry that was destroyed before anybody reads it would never end. */
+async function* contentOf(entry: ReadEntry): AsyncGenerator<Uint8Array> {
+  if (entry.destroyed) throw new ArchiveInvalidError('not a usable tar archive: an entry is cut off')
+  yield* entry
 }
 
 function gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -107,6 +118,15 @@ async function* singlyPacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<
     }
     isFirst = false
     yield chunk
+  }
+}
+
+/** Calls the parser. It throws plain errors, too, when the parts of an archive contradict each other. */
+function parsing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new ArchiveInvalidError('not a usable tar archive: it contradicts itself', { cause: error })
   }
 }
 
