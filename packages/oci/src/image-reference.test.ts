@@ -37,6 +37,8 @@ describe('an image reference', () => {
     'a@sha256:12',
     `a@SHA256:${'0'.repeat(64)}`,
     `a@${DIGEST}@${DIGEST}`,
+    // With `library/` in front of it, it is longer than a repository may be.
+    'x'.repeat(250),
     'a/../b',
     'a//b',
     '/nginx',

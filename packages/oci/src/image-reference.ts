@@ -107,7 +107,10 @@ export function isDigest(text: string): boolean {
 }
 
 function validReference(parts: ImageNameParts): ImageReference | undefined {
-  const { registry = 'docker.io', repository, tag, digest } = parts
+  const { registry: named = 'docker.io', repository: written, tag, digest } = parts
+  const isHub = named === 'docker.io' || named === DOCKER_HUB
+  const registry = isHub ? DOCKER_HUB : named
+  const repository = isHub && !written.includes('/') ? `library/${written}` : written
   // Lengths first: they bound what the expressions have to do.
   const isValid =
     registry.length + repository.length <= MAX_LENGTH &&
@@ -117,7 +120,5 @@ function validReference(parts: ImageNameParts): ImageReference | undefined {
     (tag === undefined || TAG.test(tag)) &&
     (digest === undefined || DIGEST.test(digest))
   if (!isValid) return undefined
-  const rest = { ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }
-  if (registry !== 'docker.io' && registry !== DOCKER_HUB) return { registry, repository, ...rest }
-  return { registry: DOCKER_HUB, repository: repository.includes('/') ? repository : `library/${repository}`, ...rest }
+  return { registry, repository, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) }
 }
