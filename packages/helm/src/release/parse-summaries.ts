@@ -24,8 +24,9 @@ export function parseList(json: unknown, fail: Fail): readonly ReleaseSummary[] 
 
 function columns(row: JsonRecord, fail: Fail) {
   // The list has revisions as texts, the history as numbers.
-  const revision = Number(row.revision)
-  if (!Number.isSafeInteger(revision) || revision < 1) throw fail('lists a release without a revision')
+  const revision = typeof row.revision === 'string' ? Number(row.revision) : row.revision
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1)
+    throw fail('lists a release without a revision')
   return {
     revision,
     status: releaseStatus(row.status),
