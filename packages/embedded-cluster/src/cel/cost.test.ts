@@ -54,6 +54,22 @@ describe('work that grows faster than its input', () => {
     expect(verdict('lists.range(5000).all(i, self.o in [self.o.map(x, x)])', { o })).toEqual([EXCEEDED])
   })
 
+  // Each step holds the list before it twice: forty of them would be a list of 2^40 numbers if they were written out.
+  const doubled = `[1]${'.map(x, [x, x])'.repeat(40)}`
+  const optional = `[1]${'.map(x, [optional.of(x), optional.of(x)])'.repeat(40)}`
+
+  it.each([
+    ['comparing lists', `${doubled} == ${doubled}`],
+    ['comparing lists of optional values', `${optional} == ${optional}`],
+    ['looking for a list in a list', `${doubled}[0] in ${doubled}`],
+    ['looking for the index of a list', `${doubled}.indexOf(${doubled}[0]) == 0`],
+    ['flattening lists', `${doubled}.flatten(50).size() > 0`],
+    ['distinct lists', `(${doubled} + ${doubled} + ${doubled}).distinct().size() > 0`],
+    ['printing lists', `'%s'.format([${doubled}]) == ''`],
+  ])('is charged when lists share what they hold: %s', (_what, rule) => {
+    expect(verdict(rule)).toEqual([EXCEEDED])
+  })
+
   it('is not done at all for a text that is no duration', () => {
     expect(verdict("duration(self.s) > duration('1s')", { s: '1'.repeat(LONG) })).toEqual([
       expect.stringContaining("type conversion error from 'string' to 'google.protobuf.Duration'"),

@@ -1,5 +1,5 @@
 /** What work on values costs, in steps of the budget. */
-import type { CelList, CelValue } from './values.ts'
+import { type CelList, CelOptional, type CelValue } from './values.ts'
 
 /** The cost of reading a string, or of visiting the items of a list or map without looking into them. */
 export function cost(value: CelValue): number {
@@ -11,25 +11,34 @@ export function cost(value: CelValue): number {
 /** The cost of visiting everything in a value; anything above `limit` is not told apart. */
 export function deepCost(value: CelValue, limit: number): number {
   let total = 1 + (typeof value === 'string' || value instanceof Uint8Array ? cost(value) : 0)
-  const items = Array.isArray(value) ? value : value instanceof Map ? value.values() : []
-  for (const item of items) {
+  for (const item of itemsIn(value)) {
     if (total > limit) return total
     total += deepCost(item, limit - total)
   }
   return total
 }
 
-/** The cost of comparing: as much as the smaller of the two has. Finding out takes no longer than comparing does. */
-export function equalityCost(a: CelValue, b: CelValue): number {
+function itemsIn(value: CelValue): Iterable<CelValue> {
+  if (Array.isArray(value)) return value
+  if (value instanceof Map) return value.values()
+  return value instanceof CelOptional && value.value !== undefined ? [value.value] : []
+}
+
+/**
+ * The cost of comparing: as much as the smaller of the two has; anything above `max` is not told apart. Finding out takes
+ * no longer than comparing does.
+ */
+export function equalityCost(a: CelValue, b: CelValue, max: number): number {
   for (let limit = 16; ; limit *= 4) {
     const smaller = Math.min(deepCost(a, limit), deepCost(b, limit))
-    if (smaller <= limit) return smaller
+    // Lists that hold the same list many times are larger than anything that is stored.
+    if (smaller <= limit || limit > max) return smaller
   }
 }
 
-/** The cost of comparing an item with every item of a list. */
-export function searchCost(item: CelValue, list: CelList): number {
-  return Math.max(1, list.length) * deepCost(item, Number.POSITIVE_INFINITY)
+/** The cost of comparing an item with every item of a list; anything above `max` is not told apart. */
+export function searchCost(item: CelValue, list: CelList, max: number): number {
+  return Math.max(1, list.length) * deepCost(item, max)
 }
 
 /** Shorter parts are found in time that grows with the text only. */

@@ -134,13 +134,13 @@ function binary(
   const { budget } = evaluator
   switch (node.op) {
     case '==':
-      budget.spend(equalityCost(left, right))
+      budget.spend(equalityCost(left, right, budget.left))
       return celEqual(left, right)
     case '!=':
-      budget.spend(equalityCost(left, right))
+      budget.spend(equalityCost(left, right, budget.left))
       return !celEqual(left, right)
     case 'in':
-      if (Array.isArray(right)) budget.spend(searchCost(left, right))
+      if (Array.isArray(right)) budget.spend(searchCost(left, right, budget.left))
       return isIn(left, right)
     case '<':
     case '<=':

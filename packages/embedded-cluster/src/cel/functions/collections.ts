@@ -21,24 +21,23 @@ export const size: CelFunction = cheap(
 function listFunction(
   result: CelFunction['result'],
   call: (list: CelList, ...rest: CelValue[]) => CelValue | undefined,
-  /** Steps beyond visiting each item once. */
-  extraCost: (list: CelList) => number = () => 0,
+  /** Steps beyond visiting each item once; anything above `max` is not told apart. */
+  extraCost: (list: CelList, max: number) => number = () => 0,
 ): CelFunction {
   return {
     result,
     call: ([list, ...rest], { budget }) => {
       if (!Array.isArray(list)) return undefined
-      budget.spend(extraCost(list))
+      budget.spend(extraCost(list, budget.left))
       return call(list, ...rest)
     },
   }
 }
 
 /** Every item may have to be compared with every other one. */
-const pairCost = (list: CelList): number => (list.length * deepCost(list, Number.POSITIVE_INFINITY)) / 2
+const pairCost = (list: CelList, max: number): number => (list.length * deepCost(list, max)) / 2
 
-const sortCost = (list: CelList): number =>
-  deepCost(list, Number.POSITIVE_INFINITY) * Math.ceil(Math.log2(list.length + 1))
+const sortCost = (list: CelList, max: number): number => deepCost(list, max) * Math.ceil(Math.log2(list.length + 1))
 
 const anyList = { kind: 'list', items: dyn } as const
 
@@ -49,7 +48,11 @@ export const listMethods: FunctionTable = {
     (list) => list.filter((item, index) => list.findIndex((other) => celEqual(other, item)) === index),
     pairCost,
   ),
-  flatten: listFunction(anyList, (list, depth = 1n) => (typeof depth === 'bigint' ? flatten(list, depth) : undefined)),
+  flatten: listFunction(
+    anyList,
+    (list, depth = 1n) => (typeof depth === 'bigint' ? flatten(list, depth) : undefined),
+    deepCost,
+  ),
   indexOf: celFunction('int', (args, work) => position(args, false, work)),
   isSorted: listFunction(scalar('bool'), (list) => {
     return list.every((item, index) => index === 0 || ordered(list[index - 1] ?? null, item) <= 0)
@@ -101,7 +104,7 @@ function position(
 ): CelValue | undefined {
   if (item === undefined) return undefined
   if (Array.isArray(container)) {
-    budget.spend(searchCost(item, container))
+    budget.spend(searchCost(item, container, budget.left))
     const test = (candidate: CelValue): boolean => celEqual(candidate, item)
     return BigInt(isLast ? container.findLastIndex(test) : container.findIndex(test))
   }
