@@ -45,6 +45,10 @@ describe('parseJson', () => {
     expect(parseJson('['.repeat(900) + ']'.repeat(900)).duplicates).toEqual([])
   })
 
+  it('refuses a number that is larger than any number can be', () => {
+    expect(() => parseJson('{"a": [1e999]}')).toThrow('not valid JSON: a number is too large')
+  })
+
   it('does not count brackets inside strings', () => {
     expect(parseJson(JSON.stringify({ text: '['.repeat(5000) })).value).toEqual({ text: '['.repeat(5000) })
   })
@@ -99,6 +103,13 @@ describe('parseYaml', () => {
     expect(() => parseYaml(`a: ${'['.repeat(3000)}${']'.repeat(3000)}`)).toThrow(/nested deeper/)
     expect(() => parseYaml(`${'- '.repeat(3000)}x`)).toThrow(/nested deeper/)
   })
+
+  it.each([`${'{'.repeat(400)}${'}'.repeat(400)}`, `${'? '.repeat(400)}a`, '? [a]\n: b', 'a: &a [b]\n? *a\n: c'])(
+    'refuses maps and lists as keys: %s',
+    (text) => {
+      expect(() => parseYaml(text)).toThrow('a key must be a scalar')
+    },
+  )
 
   it('refuses numbers JSON does not have', () => {
     expect(() => parseYaml('a: .nan')).toThrow(expect.objectContaining({ code: 400 }))

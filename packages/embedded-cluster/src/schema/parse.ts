@@ -33,7 +33,7 @@ const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? v
 /**
  * Parses JSON.
  *
- * *Errors*: StatusError 400 when the text is not JSON or nested too deep.
+ * *Errors*: StatusError 400 when the text is not JSON, nested too deep or has a number that is too large.
  */
 export function parseJson(text: string): ParsedBody {
   // A text shorter than its brackets would be cannot be too deep, and small bodies are the common case. Others are scanned
@@ -79,6 +79,7 @@ export function parseYaml(text: string): ParsedBody {
     const { line, col } = lineCounter.linePos(problem.pos[0])
     throw unreadable('YAML', `line ${line}, column ${col}: ${problem.message}`, problem)
   }
+  requirePlainKeys(document.contents)
   let value: JsonValue
   try {
     value = jsonOf(document.toJS({ maxAliasCount: 100 }))
@@ -123,8 +124,10 @@ function tooDeep(format: string): StatusError {
   )
 }
 
+/** Counts fields, and rejects numbers that are JSON but larger than any number can be: they would be stored as null. */
 function countFields(value: JsonValue): number {
   let count = 0
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable('JSON', 'a number is too large', undefined)
   if (Array.isArray(value)) {
     for (const item of value) count += countFields(item)
   } else if (isJsonObject(value)) {
@@ -190,6 +193,19 @@ function parseShallow(text: string, lineCounter: LineCounter): ReturnType<typeof
     })
   } catch (error) {
     throw error instanceof RangeError ? tooDeep('YAML') : error
+  }
+}
+
+/**
+ * Rejects maps and lists as keys, as Kubernetes does. The parser would write each of them out as the name of a field,
+ * and those inside it once more: a few hundred bytes take minutes.
+ */
+function requirePlainKeys(node: unknown): void {
+  if (isSeq(node)) for (const item of node.items) requirePlainKeys(item)
+  if (!isMap(node)) return
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) throw unreadable('YAML', 'a key must be a scalar, not a map, a list or an alias', undefined)
+    requirePlainKeys(value)
   }
 }
 
