@@ -1,5 +1,5 @@
 /** Writes AdmissionReview requests and validates the responses of webhooks, which are not trusted. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, stringAt } from '../json.ts'
 import { jsonKind } from '../patch/undecodable.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import { type StatusDetails, StatusError } from '../status-error.ts'
@@ -90,7 +90,7 @@ export function readReview(review: JsonObject, uid: string, mayPatch: boolean): 
   const { response } = review
   if (!isJsonObject(response)) throw new InvalidReviewError('webhook response was absent')
   if (review.kind !== 'AdmissionReview' || review.apiVersion !== API_VERSION) {
-    const got = `${String(review.apiVersion ?? '/')}, Kind=${String(review.kind ?? '')}`
+    const got = `${stringAt(review, 'apiVersion') ?? '/'}, Kind=${stringAt(review, 'kind') ?? ''}`
     throw new InvalidReviewError(`expected webhook response of ${API_VERSION}, Kind=AdmissionReview, got ${got}`)
   }
   if (response.uid !== uid) {

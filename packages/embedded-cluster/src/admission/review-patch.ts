@@ -41,7 +41,7 @@ function failedOperation(object: JsonObject, operations: readonly JsonValue[]): 
 }
 
 function describeFailure({ op, path }: JsonObject): string | undefined {
-  const pointer = String(path)
+  const pointer = typeof path === 'string' ? path : ''
   if (op === 'test') return `testing value ${pointer} failed: test failed`
   if (op !== 'remove') return undefined
   const key = pointer.slice(pointer.lastIndexOf('/') + 1)

@@ -114,6 +114,13 @@ describe('mutating webhooks', () => {
     await expect(lenient.mutate(attributes())).resolves.toEqual(attributes().object)
   })
 
+  it('count as failed calls when their kind is no text', async () => {
+    const handler = (review: JsonObject) => ({ ...respond(review, { allowed: true }), kind: { toString: {} } })
+    const { mutate } = admission({ mutating: [webhook('a')] }, { a: handler })
+    const error = await refusal(mutate(attributes()))
+    expect(error.message).toContain('failed calling webhook "a": received invalid webhook response')
+  })
+
   it('cannot reach the prototype of objects', async () => {
     const { mutate } = admission(
       { mutating: [webhook('a')] },

@@ -95,6 +95,11 @@ describe('canonical quantities', () => {
     )
   })
 
+  it('rejects a long text by its length', () => {
+    // Its end does not fit the format, which would be looked for from every digit.
+    expect(() => canonicalQuantity(`${'1'.repeat(100_000)}!`)).toThrow('unable to parse numeric part of quantity')
+  })
+
   it('parses any text or throws a QuantityError', () => {
     const characters = fc.string({ unit: fc.constantFrom(...'0123456789.+-eEinumkKMGTP') })
     fc.assert(

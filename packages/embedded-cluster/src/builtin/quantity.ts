@@ -41,9 +41,9 @@ interface Parts {
 }
 
 function split(text: string): Parts {
+  if (text.length > MAX_LENGTH) throw new QuantityError('unable to parse numeric part of quantity')
   const match = format.exec(text)
   if (match === null || text === '' || !/^[+-]?[\d.]/.test(text)) throw new QuantityError(formatText)
-  if (text.length > MAX_LENGTH) throw new QuantityError('unable to parse numeric part of quantity')
   const [, sign = '', whole = '', fraction = '', suffix = ''] = match
   const base = { isNegative: sign === '-', whole: whole.replace(/^0+/, '') || '0', fraction }
   const decimal = decimalSuffixes.indexOf(suffix)

@@ -130,6 +130,8 @@ describe('an invalid schedule', () => {
     ['*-5 * * * *', /is not a range/],
     ['1,, * * * *', /is not a value, range or step/],
     ['@fortnightly', /expected 5 fields/],
+    ['__proto__', /expected 5 fields/],
+    ['constructor', /expected 5 fields/],
     ['@every moment', /"moment" is not a duration/],
   ]
   for (const [schedule, complaint] of cases) {

@@ -28,15 +28,15 @@ const FIELDS: readonly [Field, Field, Field, Field, Field] = [
   { name: 'day of week', min: 0, max: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 ]
 
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-}
+const SHORTHANDS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+])
 
 /** Longer than the gap of any schedule: February 29th on a given weekday can take 28 years. */
 const HORIZON_DAYS = 29 * 366
@@ -95,7 +95,7 @@ class CronSchedule implements Schedule {
   readonly #zone: Intl.DateTimeFormat | undefined
 
   constructor(text: string, timeZone?: string) {
-    const fields = (SHORTHANDS[text.trim().toLowerCase()] ?? text).trim().split(/\s+/)
+    const fields = (SHORTHANDS.get(text.trim().toLowerCase()) ?? text).trim().split(/\s+/)
     if (fields.length !== FIELDS.length) {
       throw new CronSyntaxError(`schedule "${text}": expected 5 fields, found ${fields.length}`)
     }

@@ -167,6 +167,17 @@ describe('a conversion webhook', () => {
     ],
     ['no result', response({ result: undefined }), "failed: response.result.status was '', not 'Success'"],
     ['another review', response({ uid: 'x' }), 'failed: expected response.uid="uid-1", got "x"'],
+    ['a uid that is no text', response({ uid: { toString: {} } }), 'failed: expected response.uid="uid-1", got ""'],
+    [
+      'a status that is no text',
+      response({ result: { status: [{ toString: 1 }] } }),
+      "failed: response.result.status was ''",
+    ],
+    [
+      'a name that is no text',
+      meta({ name: { toString: {} } }),
+      'returned invalid object: must have the same name: a != ',
+    ],
     [
       'no response',
       () => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }),

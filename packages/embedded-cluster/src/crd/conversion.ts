@@ -109,10 +109,14 @@ function readConversion(
     const at = `returned invalid object at index ${index}`
     if (!isJsonObject(object)) throw failure(`${at}: not an object`)
     if (object.apiVersion !== apiVersion) {
-      throw failure(`${at}: invalid groupVersion (expected ${apiVersion}, received ${String(object.apiVersion)})`)
+      throw failure(
+        `${at}: invalid groupVersion (expected ${apiVersion}, received ${stringAt(object, 'apiVersion') ?? ''})`,
+      )
     }
     if (object.kind !== original.kind) {
-      throw failure(`${at}: invalid kind (expected ${String(original.kind)}, received ${String(object.kind)})`)
+      throw failure(
+        `${at}: invalid kind (expected ${String(original.kind)}, received ${stringAt(object, 'kind') ?? ''})`,
+      )
     }
     return { ...object, metadata: restoreMetadata(original, object, failure) }
   })
@@ -122,15 +126,15 @@ function readResponse(review: JsonObject, uid: string, failure: ConversionFailur
   const { response } = review
   if (!isJsonObject(response)) throw failure('failed: no response provided')
   if (review.kind !== 'ConversionReview' || review.apiVersion !== REVIEW_VERSION) {
-    const got = `${String(review.apiVersion ?? '')}, Kind=${String(review.kind ?? '')}`
+    const got = `${stringAt(review, 'apiVersion') ?? ''}, Kind=${stringAt(review, 'kind') ?? ''}`
     throw failure(`failed: expected webhook response of ${REVIEW_VERSION}, Kind=ConversionReview, got ${got}`)
   }
   if (response.uid !== uid) {
-    const got = JSON.stringify(String(response.uid ?? '').slice(0, 100))
+    const got = JSON.stringify((stringAt(response, 'uid') ?? '').slice(0, 100))
     throw failure(`failed: expected response.uid=${JSON.stringify(uid)}, got ${got}`)
   }
   const result = objectAt(response, 'result')
-  const status = String(result.status ?? '')
+  const status = stringAt(result, 'status') ?? ''
   if (status !== 'Success') {
     const message = stringAt(result, 'message') || `response.result.status was '${status}', not 'Success'`
     throw failure(`failed: ${message}`)
@@ -143,8 +147,8 @@ function restoreMetadata(original: JsonObject, converted: JsonObject, failure: C
   const before = objectAt(original, 'metadata')
   const after = objectAt(converted, 'metadata')
   for (const [field, label] of identity) {
-    const was = String(before[field] ?? '')
-    const is = String(after[field] ?? '')
+    const was = stringAt(before, field) ?? ''
+    const is = stringAt(after, field) ?? ''
     if (was !== is) throw failure(`returned invalid object: must have the same ${label}: ${was} != ${is}`)
   }
   const restored: JsonObject = { ...before }

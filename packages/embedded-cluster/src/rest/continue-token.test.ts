@@ -25,6 +25,10 @@ describe('a continue token', () => {
     )
   })
 
+  it.each([{ toString: {} }, [{ toString: 1 }], 7, null])('is refused when its version is no text: %j', (v) => {
+    expect(() => decodeContinue(token({ v, rv: 1, start: 'a' }))).toThrow('does not recognize this encoded version')
+  })
+
   it('is refused with a sentence, whatever it holds', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

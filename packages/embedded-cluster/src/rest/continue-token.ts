@@ -23,7 +23,7 @@ export function encodeContinue({ revision, start }: ContinuePoint): string {
 /** The point of a token; 400 for one that no server made. */
 export function decodeContinue(token: string): ContinuePoint {
   const { v, rv = 0, start = '' } = parse(Buffer.from(token, 'base64url').toString('utf8'))
-  if (v !== VERSION) throw refuse(`server does not recognize this encoded version ${String(v ?? '')}`)
+  if (v !== VERSION) throw refuse(`server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`)
   if (typeof rv !== 'number' || !Number.isInteger(rv) || rv === 0) {
     throw refuse(`incorrect encoded start resourceVersion (version ${VERSION})`)
   }

@@ -48,9 +48,22 @@ describe('compileJsonPath', () => {
     })
   }
 
-  for (const expression of ['.spec[', '.spec[?(@.a==)]', '.spec..', '.a b', ".a['b", '.a[?(b)]', '.a[x]']) {
+  for (const expression of [
+    '.spec[',
+    '.spec[?(@.a==)]',
+    '.spec..',
+    '.a b',
+    ".a['b",
+    '.a[?(b)]',
+    '.a[x]',
+    '.a[?(@.b==007)]',
+  ]) {
     it(`refuses ${expression}`, () => {
       expect(() => compileJsonPath(expression)).toThrow(JsonPathError)
     })
   }
+
+  it('refuses filters that are nested deeper than the stack goes', () => {
+    expect(() => compileJsonPath('[?(@'.repeat(10_000))).toThrow('filters are nested too deep')
+  })
 })

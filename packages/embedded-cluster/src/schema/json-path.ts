@@ -8,6 +8,9 @@ export class JsonPathError extends Error {
   readonly code = 'INVALID_JSON_PATH'
 }
 
+/** Filters in filters; each takes a part of the stack. */
+const MAX_FILTER_DEPTH = 16
+
 /** All values one step leads to; none where the value has no such part. */
 type Step = (value: JsonValue) => readonly JsonValue[]
 
@@ -91,6 +94,7 @@ function compares(left: JsonValue, comparison: Comparison, right: JsonValue): bo
 class Parser {
   readonly #text: string
   #position = 0
+  #filterDepth = 0
 
   constructor(text: string) {
     this.#text = text
@@ -170,7 +174,10 @@ class Parser {
   #filter(): Step {
     this.#skipSpace()
     if (this.#peek() !== '@') throw this.#error('a filter starts with @')
+    this.#filterDepth += 1
+    if (this.#filterDepth > MAX_FILTER_DEPTH) throw this.#error('filters are nested too deep')
     const left = this.#path()
+    this.#filterDepth -= 1
     this.#skipSpace()
     const comparison = (['==', '!=', '<=', '>=', '<', '>'] as const).find((operator) => this.#take(operator))
     this.#skipSpace()
@@ -183,7 +190,7 @@ class Parser {
   #literal(): JsonValue {
     const char = this.#peek()
     if (char === "'" || char === '"') return this.#quoted()
-    const match = /^(?:true|false|null|-?\d+(?:\.\d+)?)/.exec(this.#text.slice(this.#position))
+    const match = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)/.exec(this.#text.slice(this.#position))
     if (match === null) throw this.#error('a literal is missing')
     this.#position += match[0].length
     return JSON.parse(match[0])
