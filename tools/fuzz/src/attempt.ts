@@ -63,7 +63,7 @@ function refused(error: unknown, isRefusal: (error: unknown) => boolean): { read
  * @example
  * messageShape('spec.replicas: got "500", at most 100') // spec.replicas: got "…", at most #
  */
-function messageShape(message: string): string {
+export function messageShape(message: string): string {
   return message
     .slice(0, 4 * MAX_OUTCOME_LENGTH)
     .replace(/"(?:[^"\\]|\\.)*"?|'[^']*'?/g, '"…"')

@@ -20,7 +20,7 @@ async function main(): Promise<number> {
   process.once('SIGINT', () => stop.abort())
   await using thread = new FuzzThread()
   const [first] = files
-  if (command.input !== undefined && first !== undefined) return replay(first, thread, command, command.input)
+  if (command.input !== undefined && first !== undefined) return await replay(first, thread, command, command.input)
   let found = 0
   for (const file of files) if (!stop.signal.aborted) found += await search(file, thread, command)
   return found === 0 ? 0 : 1
@@ -47,7 +47,7 @@ async function search(file: TargetFile, thread: FuzzThread, command: Command): P
     isTerminal: process.stderr.isTTY,
     now: () => performance.now(),
   })
-  const { progress, findings } = await runTarget(file, thread, {
+  const { progress, findings, slowestInput } = await runTarget(file, thread, {
     seed,
     maxMs,
     maxRuns,
@@ -60,6 +60,7 @@ async function search(file: TargetFile, thread: FuzzThread, command: Command): P
     onFound: (finding) => workspace.save(file.name, finding),
   })
   line.end(progress, findings.length)
+  workspace.keepSlowest(file.name, slowestInput)
   for (const finding of findings) {
     const small = await minimiseFinding(file, thread, finding, { msPerKib })
     const path = workspace.save(file.name, {

@@ -21,7 +21,8 @@ time or memory, or changes a shared prototype.
   --help                    show this text
 
 Without a target all of them are run, one after the other. Findings are saved in .reeve/fuzz/findings, made as
-small as possible in a minute; inputs that led to new outcomes are kept in .reeve/fuzz/corpus for later runs.
+small as possible in a minute; inputs that led to new outcomes are kept in .reeve/fuzz/corpus for later runs, and
+the slowest input of each target in .reeve/fuzz/slowest.
 
 Examples:
   npm run fuzz -- --list

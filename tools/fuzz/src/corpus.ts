@@ -53,8 +53,14 @@ export class Corpus {
   }
 }
 
-/** The outcome without the words that only repeat the input: or else every input would have an outcome of its own. */
+/**
+ * The outcome without what may come from the input: words that occur in it or are not plain words. Or else every input
+ * would have an outcome of its own.
+ */
 function lessonOf(outcome: string, input: Buffer): string {
-  const words = outcome.split(/\s+/).map((word) => (input.includes(word) ? '…' : word))
+  const text = input.toString('latin1')
+  const words = outcome.split(/\s+/).map((word) => (PLAIN_WORD.test(word) && !text.includes(word) ? word : '…'))
   return words.filter((word, index) => word !== '…' || words[index - 1] !== '…').join(' ')
 }
+
+const PLAIN_WORD = /^[\w.,:;()#-]+$/

@@ -21,6 +21,12 @@ export interface Progress {
   readonly slowest: { readonly cpuMs: number; readonly sizeBytes: number }
 }
 
+/** The end of a search. */
+export interface SearchResult extends Progress {
+  /** What took most CPU time for its size; empty when nothing took any. */
+  readonly slowestInput: Uint8Array
+}
+
 /** What to search, and for how long. */
 export interface Search extends Bounds {
   readonly seed: number
@@ -54,28 +60,31 @@ export async function fuzz(
   search: Search,
   observer: SearchObserver,
   signal?: AbortSignal,
-): Promise<Progress> {
+): Promise<SearchResult> {
   const judge = new Judge(target, search, (input) => observer.starts?.(input))
   const corpus = new Corpus()
   const startedMs = performance.now()
   let runs = 0
   let slowest = { cpuMs: 0, sizeBytes: 0 }
+  let slowestInput: Uint8Array = new Uint8Array()
   let memoryWhenWarm: number | undefined
   const now = (): Progress => ({ runs, corpusSize: corpus.size, slowest })
-  const perform = async (input: Buffer): Promise<void> => {
+  const perform = async (input: Buffer): Promise<boolean> => {
     const { outcome, cpuMs, problem } = await judge.judge(input)
     if (problem !== undefined) observer.found(problem, input)
     // The first runs pay for code that is compiled.
     if (runs > 50 && slowness(cpuMs, input.length) > slowness(slowest.cpuMs, slowest.sizeBytes)) {
       slowest = { cpuMs, sizeBytes: input.length }
+      slowestInput = input
     }
     const lesson = problem === undefined ? corpus.learn(input, outcome) : undefined
     if (lesson !== undefined) observer.learned?.(input, lesson)
+    return lesson !== undefined
   }
   for (const seed of [...(target.seeds ?? []), ...search.seeds]) {
     const input = Buffer.from(seed)
-    corpus.add(input)
-    await perform(input)
+    const isLearned = await perform(input)
+    if (!isLearned) corpus.add(input)
   }
   const inputs = inputsFor(target, corpus, search.maxInputBytes)
   const isOver = () =>
@@ -92,12 +101,12 @@ export async function fuzz(
     await setImmediate()
   }
   if (memoryWhenWarm !== undefined) reportKept(liveBytes() - memoryWhenWarm, runs, observer)
-  return now()
+  return { ...now(), slowestInput }
 }
 
-/** CPU time per KiB; an input of a few bytes counts as one of a KiB, as calls have a price of their own. */
+/** CPU time per KiB. Some systems count it in steps of 4 ms, so that small inputs would only show the step. */
 function slowness(cpuMs: number, sizeBytes: number): number {
-  return cpuMs / Math.max(1, sizeBytes / 1024)
+  return Math.max(0, cpuMs - 5) / Math.max(1, sizeBytes / 1024)
 }
 
 function liveBytes(): number {

@@ -55,6 +55,11 @@ describe('a search', () => {
     expect(progress.runs).toBe(200)
   })
 
+  it('notices what the parser writes to the standard error', async () => {
+    const { findings } = await runTarget(file, thread, { ...bounds, learned: [Buffer.from('warn')] })
+    expect(findings.map(({ problem }) => problem.kind)).toContain('warning')
+  })
+
   it('makes the same inputs of the same seed', async () => {
     const lessons = async () => {
       const seen: string[] = []

@@ -1,7 +1,7 @@
 /** A thread that runs targets, with an eye on whether it still does. */
 import { Worker } from 'node:worker_threads'
 import { HANG_FLOOR_MS, THREAD_LIMITS } from './defaults.ts'
-import type { Progress, Search, SearchObserver } from './fuzz-loop.ts'
+import type { Search, SearchObserver, SearchResult } from './fuzz-loop.ts'
 import { allowedMs, type Bounds, type Problem, type Verdict } from './judge.ts'
 import { TargetError } from './load-target.ts'
 import { CurrentInput, type Report, type Task } from './messages.ts'
@@ -47,10 +47,10 @@ export class FuzzThread implements AsyncDisposable {
   }
 
   /** Searches with the target in the file `path`. */
-  async fuzz(path: string, search: Search, observer: SearchObserver, signal?: AbortSignal): Promise<Progress> {
+  async fuzz(path: string, search: Search, observer: SearchObserver, signal?: AbortSignal): Promise<SearchResult> {
     const last = await this.#ask({ type: 'fuzz', path, search }, search, observer, signal)
     if (last.type !== 'searched') throw new TypeError(`unexpected ${last.type}`)
-    return last.progress
+    return last.result
   }
 
   /** Judges one input. */

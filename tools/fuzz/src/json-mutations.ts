@@ -14,7 +14,7 @@ export type JsonMutation =
   | { readonly kind: 'edit-text'; readonly at: number; readonly edit: ByteMutation }
 
 /** Stands for a value that is nested too deep to be written by recursion. */
-const BURIED = /"<buried (list|object) (\d+)>"/g
+const BURIED = /"<buried (list|object) (\d{1,5})>"/g
 
 const at = fc.nat(0xffff)
 
@@ -52,17 +52,37 @@ export function jsonMutations(dictionary: readonly string[]): Arbitrary<JsonMuta
   )
 }
 
-/** Performs the changes on a JSON text; `undefined` when it is not JSON. */
+/** Deeper values are left to the mutations of bytes: walking them would overflow the stack of the search itself. */
+const MAX_DEPTH = 200
+
+/** Repetition stops here; the target cuts larger inputs anyway. */
+const MAX_REPEATED_LENGTH = 128 * 1024
+
+/** Performs the changes on a JSON text; `undefined` when it is not JSON or nested too deep. */
 export function mutateJson(text: string, mutations: readonly JsonMutation[], other: Buffer): string | undefined {
   const root = { value: parse(text) }
-  if (root.value === undefined) return undefined
+  if (root.value === undefined || depthOf(text) > MAX_DEPTH) return undefined
   for (const mutation of mutations) mutate(root, mutation, other)
+  let buried = 0
   // Every value came from JSON.parse, so that there is always a text.
-  return JSON.stringify(root.value ?? null).replace(BURIED, (_, kind: string, depth: string) =>
-    kind === 'list'
-      ? '['.repeat(Number(depth)) + ']'.repeat(Number(depth))
-      : `${'{"a":'.repeat(Number(depth))}0${'}'.repeat(Number(depth))}`,
-  )
+  return JSON.stringify(root.value ?? null).replace(BURIED, (stub, kind: string, digits: string) => {
+    const depth = Number(digits)
+    buried += 1
+    if (buried > 2) return stub
+    if (kind === 'list') return '['.repeat(depth) + ']'.repeat(depth)
+    return `${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}`
+  })
+}
+
+/** The depth of a JSON text. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (const bracket of text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[[\]{}]/g) ?? []) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1
+    if (depth > deepest) deepest = depth
+  }
+  return deepest
 }
 
 /** A place in the value: its container and the key there. */
@@ -91,7 +111,8 @@ function mutate(root: { value: unknown }, mutation: JsonMutation, other: Buffer)
     }
     case 'repeat-member': {
       const value = get(slot)
-      for (let count = 0; count < mutation.times; count += 1) {
+      const times = Math.min(mutation.times, MAX_REPEATED_LENGTH / JSON.stringify(value).length)
+      for (let count = 0; count < times; count += 1) {
         if (Array.isArray(parent)) parent.push(structuredClone(value))
         else if (parent !== root) put(parent, `${key}${count}`, structuredClone(value))
       }
@@ -153,7 +174,7 @@ function parse(text: string): unknown {
 /** The text without its `index`-th member, `undefined` when it has no such member or is not JSON. */
 export function withoutMember(text: string, index: number): string | undefined {
   const root = { value: parse(text) }
-  if (root.value === undefined) return undefined
+  if (root.value === undefined || depthOf(text) > MAX_DEPTH) return undefined
   // The first is the value itself.
   const slot = slotsIn(root)[index + 1]
   if (slot === undefined) return undefined

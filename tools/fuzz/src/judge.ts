@@ -7,8 +7,8 @@ import type { FuzzTarget } from './target.ts'
 
 /** What is wrong with an input's run. */
 export interface Problem {
-  /** `hang` and `exit` are seen from outside of the thread. */
-  readonly kind: 'crash' | 'law' | 'slow' | 'memory' | 'pollution' | 'hang' | 'exit'
+  /** `hang` and `exit` are seen from outside of the thread, `warning` by the process. */
+  readonly kind: 'crash' | 'law' | 'slow' | 'memory' | 'pollution' | 'warning' | 'hang' | 'exit'
   /** The same for inputs that show the same bug. */
   readonly signature: string
   /** For people. */

@@ -1,5 +1,5 @@
 /** What the supervisor and its thread tell each other. */
-import type { Progress, Search } from './fuzz-loop.ts'
+import type { Progress, Search, SearchResult } from './fuzz-loop.ts'
 import type { Bounds, Problem, Verdict } from './judge.ts'
 
 /** From the supervisor. */
@@ -13,7 +13,7 @@ export type Report =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'learned'; readonly input: Uint8Array; readonly outcome: string }
   | { readonly type: 'found'; readonly problem: Problem; readonly input: Uint8Array }
-  | { readonly type: 'searched'; readonly progress: Progress }
+  | { readonly type: 'searched'; readonly result: SearchResult }
   | { readonly type: 'judged'; readonly verdict: Verdict }
   | { readonly type: 'failed'; readonly message: string }
 

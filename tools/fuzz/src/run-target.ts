@@ -16,6 +16,8 @@ export interface TargetReport {
   readonly progress: Progress
   readonly durationMs: number
   readonly findings: readonly Finding[]
+  /** What took most CPU time for its size. */
+  readonly slowestInput: Uint8Array
 }
 
 /** Options of {@link runTarget}. */
@@ -51,13 +53,14 @@ export async function runTarget(file: TargetFile, thread: FuzzThread, options: R
   // A search that lost its thread is followed by another, which has other inputs.
   const total = { runs: 0, current: { runs: 0, corpusSize: 0, slowest: { cpuMs: 0, sizeBytes: 0 } } as Progress }
   const progress = (): Progress => ({ ...total.current, runs: total.runs + total.current.runs })
+  let slowestInput: Uint8Array = new Uint8Array()
   const seeds = [...seedsOf(file), ...(options.learned ?? [])]
   for (let search = 0; search === 0 || !stopped.aborted; search += 1) {
     const leftMs = maxMs - (performance.now() - startedMs)
     const leftRuns = maxRuns - total.runs
     if (search > 0 && (leftMs <= 0 || leftRuns <= 0)) break
     try {
-      total.current = await thread.fuzz(
+      const result = await thread.fuzz(
         file.path,
         // A seed that hangs would hang every search.
         {
@@ -77,6 +80,8 @@ export async function runTarget(file: TargetFile, thread: FuzzThread, options: R
         },
         stopped,
       )
+      slowestInput = result.slowestInput
+      total.current = result
       break
     } catch (error) {
       if (!(error instanceof ThreadLostError)) throw error
@@ -84,7 +89,8 @@ export async function runTarget(file: TargetFile, thread: FuzzThread, options: R
       total.runs += total.current.runs + 1
     }
   }
-  return { progress: progress(), durationMs: performance.now() - startedMs, findings: [...found.values()] }
+  const durationMs = performance.now() - startedMs
+  return { progress: progress(), durationMs, findings: [...found.values()], slowestInput }
 }
 
 /** The finding with a smaller input, if there is one that shows the same. */

@@ -1,5 +1,6 @@
 /** Runs targets in a thread of its own, so that one that never ends can be ended. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { messageShape } from './attempt.ts'
 import { fuzz, type SearchObserver } from './fuzz-loop.ts'
 import { Judge } from './judge.ts'
 import { loadTarget } from './load-target.ts'
@@ -38,6 +39,12 @@ async function perform(
     return { type: 'judged', verdict: await judge.judge(task.input) }
   }
   const known = new Set<string>()
+  // Whatever writes warnings to the standard error because of its input fills the log of an operator.
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message, stack }) => {
+    const signature = `${name} ${messageShape(message)}`
+    observer.found({ kind: 'warning', signature, details: stack ?? message }, current.input)
+  })
   const observer: SearchObserver = {
     starts,
     progress: (progress) => tell({ type: 'progress', progress }),
@@ -48,5 +55,5 @@ async function perform(
       tell({ type: 'found', problem, input })
     },
   }
-  return { type: 'searched', progress: await fuzz(target, task.search, observer, signal) }
+  return { type: 'searched', result: await fuzz(target, task.search, observer, signal) }
 }

@@ -37,6 +37,13 @@ export class Workspace {
     return relative(this.#root, path)
   }
 
+  /** Keeps the slowest input of a run, for whoever wants to know what is slow about it. */
+  keepSlowest(target: string, input: Uint8Array): void {
+    const folder = join(this.#folder, 'slowest')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, target), input)
+  }
+
   #corpus(target: string): string {
     return join(this.#folder, 'corpus', target)
   }

@@ -14,6 +14,7 @@ export const target: FuzzTarget = {
     if (text.includes('crash')) throw new TypeError('cannot read this')
     if (text.includes('law')) throw broken('nothing says law', text)
     if (text.includes('pollute')) Object.assign(Object.prototype, { polluted: true })
+    if (text.includes('warn')) process.emitWarning('careful')
     if (text.includes('hang')) for (;;) Math.random()
     if (text.includes('slow')) spend(300)
     if (text.includes('exhaust')) hoard()
