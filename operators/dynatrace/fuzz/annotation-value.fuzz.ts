@@ -1,0 +1,38 @@
+/** Fuzzes small texts that users and servers give the Dynatrace operator. */
+import { broken, type FuzzTarget, textOf } from '@reeve/fuzz'
+import fc from 'fast-check'
+import * as annotationValues from '../src/api/annotation-values.ts'
+import { matchesEtag, parseRange } from '../src/environment/simulator/http/byte-range.ts'
+
+const value = fc.constantFrom(
+  'true',
+  'FALSE',
+  '1',
+  '0x10',
+  '-1',
+  '1e3',
+  '["a","b"]',
+  '[',
+  'a,b',
+  'bytes=0-',
+  'bytes=5-2',
+  'bytes=-9',
+  'bytes=0-1,3-4',
+  'W/"x"',
+  '"a", "b"',
+)
+
+export const target: FuzzTarget = {
+  description: 'values of annotations, and the Range and ETag headers of downloads',
+  inputs: fc.array(value, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('')),
+  dictionary: ['bytes=', '-', ',', '"', '[', ']', 'true', 'W/', '*'],
+  run(input) {
+    const text = textOf(input)
+    const outcomes = Object.values(annotationValues).map((parse) => typeof parse(text))
+    const range = parseRange(text, 100)
+    if (typeof range === 'object' && !(range.start >= 0 && range.start < range.end && range.end <= 100)) {
+      throw broken('a range lies within the file', text, range)
+    }
+    return `${outcomes.join()} ${typeof range} ${matchesEtag(text, '"a"')}`
+  },
+}

@@ -1,0 +1,61 @@
+/** Fuzzes the annotation that names ignored namespaces. */
+import { broken, type FuzzTarget, textOf } from '@reeve/fuzz'
+import fc from 'fast-check'
+import { IgnoredNamespacePatterns } from '../src/api/ignored-namespaces.ts'
+import { dynakube } from '../src/api/testing/build.ts'
+
+const pattern = fc.constantFrom(
+  '^shop$',
+  '^kube-.*',
+  '(a|b)+c',
+  'a{1000}',
+  '(x{30}){30}',
+  '\\pL+',
+  '[',
+  '(?i)A',
+  '',
+  'a',
+  '.*',
+  '(?=a)',
+  '\\Q\\E',
+  '[^a-z]{500}',
+)
+const list = fc.array(pattern, { maxLength: 6 })
+
+export const target: FuzzTarget = {
+  description: 'feature.dynatrace.com/ignored-namespaces: lists of patterns from an annotation',
+  inputs: fc.oneof(
+    list.map((patterns) => JSON.stringify(patterns)),
+    list.map((patterns) => patterns.join(',')),
+  ),
+  dictionary: [
+    'a{1000}',
+    '{9}',
+    '(',
+    ')',
+    '[',
+    ']',
+    '*',
+    '+',
+    '?',
+    '|',
+    '\\p{Greek}',
+    '\\Q',
+    '\\x{41}',
+    '^',
+    '$',
+    '(?i)',
+    '","',
+    '["',
+  ],
+  maxBytes: 256 * 1024,
+  run(input) {
+    const value = textOf(input)
+    const flagged = dynakube({}, { flags: { 'ignored-namespaces': value } })
+    const ignored = new IgnoredNamespacePatterns().of(flagged)
+    const matches = ['shop', 'kube-system', 'a'.repeat(63), ''].map((name) => ignored.includes(name))
+    if (ignored.excess !== undefined && ignored.excess.length > 2_000)
+      throw broken('a message stays short', ignored.excess)
+    return `${matches.join()} ${ignored.excess?.slice(0, 120)}`
+  },
+}

@@ -1,0 +1,66 @@
+/** Fuzzes the texts of request bodies: JSON and YAML. */
+import { attempt, type FuzzTarget, isA, jsonDocument, sameJson, textOf } from '@reeve/fuzz'
+import fc from 'fast-check'
+import { parseJson, parseYaml } from '../src/schema/parse.ts'
+import { StatusError } from '../src/status-error.ts'
+
+const line = fc.constantFrom(
+  'a: 1',
+  'b: &x [1, 2]',
+  'c: *x',
+  '<<: *x',
+  '- - - y',
+  '? {a: b} : c',
+  'd: |\n  text',
+  'e: !!binary aGk=',
+  'f: 0777',
+  'g: 12:30',
+  'h: .nan',
+  '"\\ud800": 1',
+  '---',
+  '...',
+  '# note',
+  '  x: {a: [b, {c: d}]}',
+)
+
+export const target: FuzzTarget = {
+  description: 'JSON and YAML bodies of requests (embedded cluster)',
+  inputs: fc.oneof(
+    jsonDocument,
+    fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n')),
+  ),
+  dictionary: [
+    '&a ',
+    '*a',
+    '<<: ',
+    '? ',
+    ': ',
+    '- ',
+    '!!str ',
+    '!!set ',
+    '!!omap ',
+    '|+\n',
+    '>2\n',
+    '%YAML 1.1\n',
+    '---\n',
+    '{',
+    '[',
+    '\n  ',
+  ],
+  isJson: true,
+  run(input) {
+    const text = textOf(input)
+    const json = attempt(() => parseJson(text), isA(StatusError))
+    const yaml = attempt(() => parseYaml(text), isA(StatusError))
+    if ('value' in json) {
+      const { value, duplicates } = json.value
+      sameJson('a JSON body is JSON', JSON.parse(JSON.stringify(value)), value)
+      sameJson('what is printed again has no duplicates', parseJson(JSON.stringify(value)).duplicates, [])
+      return `json ${duplicates.length > 0}`
+    }
+    if ('refusal' in yaml) return yaml.refusal
+    const { value, duplicates } = yaml.value
+    sameJson('a YAML body is JSON', JSON.parse(JSON.stringify(value)), value)
+    return `yaml ${typeof value} ${duplicates.length > 0}`
+  },
+}

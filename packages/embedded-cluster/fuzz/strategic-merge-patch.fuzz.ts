@@ -1,0 +1,55 @@
+/** Fuzzes strategic merge patches of a Deployment. */
+import { attempt, type FuzzTarget, isA, jsonOf, jsonValue, sameJson, textOf } from '@reeve/fuzz'
+import fc from 'fast-check'
+import { applyStrategicMergePatch } from '../src/patch/strategic-merge-patch.ts'
+import { loadBuiltinSchemas } from '../src/schema/definitions.ts'
+import { StatusError } from '../src/status-error.ts'
+import { deploymentSpec } from './support/deployment-input.ts'
+import { parsedPair } from './support/parsed-input.ts'
+
+const schema = loadBuiltinSchemas()({ group: 'apps', version: 'v1', kind: 'Deployment' })
+const directive = fc.constantFrom<Record<string, unknown>>(
+  { $patch: 'delete' },
+  { $patch: 'replace' },
+  { $patch: 'merge', name: 'web' },
+  { $patch: 'x' },
+  { $retainKeys: ['replicas'] },
+  { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] },
+  { '$deleteFromPrimitiveList/finalizers': ['a'] },
+)
+const patched = fc
+  .tuple(deploymentSpec, fc.oneof(fc.constant({}), directive), jsonValue)
+  .map(([spec, instruction, other]) => ({
+    spec: { ...spec, ...instruction },
+    metadata: { labels: other, ...instruction },
+  }))
+
+export const target: FuzzTarget = {
+  description: 'strategic merge patches of a Deployment (embedded cluster)',
+  inputs: jsonOf({
+    document: deploymentSpec.map((spec) => ({ spec, metadata: { finalizers: ['a', 'b'] } })),
+    patch: patched,
+  }),
+  dictionary: [
+    '$patch',
+    '$retainKeys',
+    '$setElementOrder/containers',
+    '$deleteFromPrimitiveList/finalizers',
+    'delete',
+    'replace',
+    'name',
+    'containerPort',
+  ],
+  isJson: true,
+  run(input) {
+    const pair = parsedPair(textOf(input))
+    if (pair === undefined) return 'not an input'
+    const { document, patch } = pair
+    const before = JSON.stringify(document)
+    const merged = attempt(() => applyStrategicMergePatch(schema, document, patch), isA(StatusError))
+    sameJson('a patch does not change its document', JSON.stringify(document), before)
+    if ('refusal' in merged) return merged.refusal
+    sameJson('a patched object is JSON', JSON.parse(JSON.stringify(merged.value)), merged.value)
+    return `ok ${merged.value === document}`
+  },
+}

@@ -1,0 +1,47 @@
+/** Fuzzes the index of a chart repository and the choice of a version. */
+import { attempt, type FuzzTarget, isA, textOf } from '@reeve/fuzz'
+import fc from 'fast-check'
+import { indexItems } from '../src/chart/index-items.ts'
+import { findInIndex } from '../src/chart/repository-index.ts'
+import { HelmError } from '../src/errors.ts'
+
+const version = fc.constantFrom('1.0.0', '1.2.3-rc.1+x', 'v2', '^1', '')
+const item = fc
+  .tuple(version, fc.constantFrom('web-1.tgz', 'https://x/y.tgz', ''))
+  .map(([number, url]) => `  - version: ${number}\n    urls:\n    - ${url}\n    digest: ${'a'.repeat(64)}`)
+
+export const target: FuzzTarget = {
+  description: 'index.yaml of chart repositories: a wanted version, a line break, then the index',
+  inputs: fc
+    .tuple(version, fc.array(item, { maxLength: 4 }))
+    .map(([wanted, items]) => `${wanted}\napiVersion: v1\nentries:\n  web:\n${items.join('\n')}\n`),
+  seeds: [
+    '^1\n{"entries":{"web":[{"version":"1.0.0","urls":["a.tgz"]}]}}',
+    '\nentries:\n    web:\n    - version: "1.0.0"\n      urls: [a]\n    other: []\n',
+  ],
+  dictionary: [
+    'entries:\n',
+    '  web:\n',
+    '- version: 1.0.0\n',
+    'urls:\n',
+    'digest: ',
+    '||',
+    ' - ',
+    '^',
+    '~',
+    '>=',
+    '*',
+    'x',
+    '&a ',
+    '*a',
+    '{',
+    '#',
+  ],
+  run(input) {
+    const [wanted = '', ...rest] = textOf(input).split('\n')
+    const index = rest.join('\n')
+    const found = attempt(() => findInIndex(index, 'web', wanted, 'charts'), isA(HelmError))
+    const items = indexItems(index, 'web')
+    return `${'refusal' in found ? found.refusal : `ok ${found.value.digest !== undefined}`} ${items?.length ?? 'none'}`
+  },
+}

@@ -1,0 +1,35 @@
+/** Fuzzes the decoding of JSON answers against the shape they promise. */
+import { type FuzzTarget, jsonOf, jsonValue } from '@reeve/fuzz'
+import fc from 'fast-check'
+import { Type } from 'typebox'
+import { decodeJson } from '../src/decode-json.ts'
+
+const Item = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  size: Type.Integer({ minimum: 0 }),
+  tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+})
+const Answer = Type.Object({
+  items: Type.Array(Type.Union([Item, Type.String()])),
+  next: Type.Optional(Type.String()),
+  any: Type.Optional(Type.Unknown()),
+})
+const item = fc.oneof(
+  fc.record({
+    id: fc.string({ maxLength: 3 }),
+    size: fc.constantFrom(1, -1, 2 ** 60),
+    tags: fc.constantFrom({ a: 'b' }, { __proto__: 'x' }, null),
+  }),
+  jsonValue,
+)
+
+export const target: FuzzTarget = {
+  description: 'JSON answers of servers, decoded and checked (http package)',
+  inputs: jsonOf({ items: fc.array(item, { maxLength: 4 }), next: fc.constantFrom('x', null), any: jsonValue }),
+  dictionary: ['items', 'id', 'size', 'tags', 'next', 'any'],
+  isJson: true,
+  run(input) {
+    const outcomes = [decodeJson(Answer, input), decodeJson(Answer, input, { numbersAsText: ['size', 'any'] })]
+    return outcomes.map((one) => ('problem' in one ? one.problem.slice(0, 100) : 'ok')).join(' | ')
+  },
+}
