@@ -1,4 +1,7 @@
-/** Test projects: `unit` and `integration` need nothing installed, `real` runs against a real control plane. */
+/**
+ * Test projects: `unit`, `integration` and `thorough` need nothing installed, `real` runs against a real control plane.
+ * What is exhaustive and slow belongs to `thorough`, so that `npm test` stays short.
+ */
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
@@ -18,7 +21,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
-          exclude: [...ignored, '**/*.real.test.ts'],
+          exclude: [...ignored, '**/*.{real,thorough}.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
           testTimeout: 30_000,
         },
@@ -29,8 +32,19 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
-          exclude: [...ignored, '**/*.real.test.ts'],
+          exclude: [...ignored, '**/*.{real,thorough}.test.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'thorough',
+          maxWorkers,
+          isolate,
+          include: everywhere.map((root) => `${root}/**/*.thorough.test.ts`),
+          exclude: ignored,
+          testTimeout: 300_000,
           hookTimeout: 60_000,
         },
       },
