@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { convertRoute, type DynaKube, IgnoredNamespacePatterns, parseModules, validationRoutes } from '@reeve/dynatrace'
-import { CertificateHolder, issueAuthority, issueServing, WebhookRouter, WebhookServer } from '@reeve/runtime'
+import { CertificateHolder, issueAuthority, issueServing } from '@reeve/runtime/certificates'
+import { WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
 
 /** What the process says when it listens. */
 export interface ServerReady {

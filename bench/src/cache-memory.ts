@@ -1,6 +1,6 @@
 /** Memory per cached pod, beside the bytes of its JSON. */
 import { type KubeClient, type Pod, Pods } from '@reeve/kube'
-import { Cache } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
 import type { Result } from './result.ts'
 
 /** Fills a cache with `count` pods and looks at the heap. */

@@ -7,7 +7,8 @@ import {
   type DynatraceOperatorOptions,
 } from '@reeve/dynatrace'
 import { createClient, type KubeClient, Namespaces, type Stored, sleep, type Transport } from '@reeve/kube'
-import { issueAuthority, type ReconcileRecord } from '@reeve/runtime'
+import { issueAuthority } from '@reeve/runtime/certificates'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { ClusterKind } from './bench-cluster.ts'
 import { BARE_NAMESPACE, type DynatraceStage, fullDynaKube, NAMESPACE, startDynatraceStage } from './dynatrace-stage.ts'
 import {

@@ -1,7 +1,7 @@
 /** The operator of the memory benchmark in a process of its own; says how much memory it holds once it has settled. */
 import { clusterIdOf, createDynatraceOperator, DynaKubes } from '@reeve/dynatrace'
 import { connect, Nodes } from '@reeve/kube'
-import type { ReconcileRecord } from '@reeve/runtime'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { NAMESPACE } from './dynatrace-stage.ts'
 
 /** What the process says before it ends. */

@@ -1,6 +1,6 @@
 /** The metrics of the operator. */
-import type { Counter, Histogram, Metrics } from '@reeve/runtime'
-import { noMetrics } from '@reeve/runtime'
+import type { Counter, Histogram, Metrics } from '@reeve/runtime/metrics'
+import { noMetrics } from '@reeve/runtime/metrics'
 import { type Collector, PHASES } from './api/collector.ts'
 
 /** What is done to a release. */

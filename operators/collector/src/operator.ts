@@ -10,23 +10,20 @@ import {
   type Resource,
   Secrets,
 } from '@reeve/kube'
+import type { Cache } from '@reeve/runtime/cache'
+import type { CertificateManager } from '@reeve/runtime/certificates'
 import {
-  addWebhooks,
   annotationsChanged,
   type BackoffOptions,
-  type Cache,
-  type CertificateManager,
   type Controller,
   controller,
   generationChanged,
-  type Manager,
-  type OperatorFrameOptions,
-  operatorFrame,
   type Predicate,
   type ReconcileRecord,
-  type WebhookOptions,
-  type WebhookServer,
-} from '@reeve/runtime'
+} from '@reeve/runtime/controller'
+import type { Manager } from '@reeve/runtime/manager'
+import { addWebhooks, type OperatorFrameOptions, operatorFrame, type WebhookOptions } from '@reeve/runtime/operator'
+import type { WebhookServer } from '@reeve/runtime/webhooks'
 import { type Collector, Collectors } from './api/collector.ts'
 import { keepDriftFields } from './drift/field-drift.ts'
 import { collectorMetrics } from './metrics.ts'

@@ -1,7 +1,7 @@
 /** Many Collectors at once. `REEVE_COLLECTORS=100` makes it a hundred, which takes helm a minute of processor time. */
 import { valuesDigest } from '@reeve/helm'
 import { Deployments } from '@reeve/kube'
-import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime'
+import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime/metrics'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Collector } from '../src/index.ts'
 import { helmPath, isDryRun, type RunningOperator, type Stage, setStage } from './support/stage.ts'

@@ -2,7 +2,7 @@
 import { crdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { CustomResourceDefinitions, createClient } from '@reeve/kube'
-import { Cache } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
 import { expect, expectTypeOf, test } from 'vitest'
 import { CollectorCrd, Collectors } from '../src/index.ts'
 import { collectorOf } from '../src/testing/collector.ts'

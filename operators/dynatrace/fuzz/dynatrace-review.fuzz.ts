@@ -1,7 +1,8 @@
 /** Fuzzes reviews of DynaKubes and EdgeConnects: admission in every version, and conversion between them. */
 import { objectSchema } from '@reeve/crd'
 import { attemptAsync, broken, type FuzzTarget, isA, jsonOf, jsonValue } from '@reeve/fuzz'
-import { BadReviewError, type Logger, silentLogger, WebhookRouter } from '@reeve/runtime'
+import { type Logger, silentLogger } from '@reeve/runtime'
+import { BadReviewError, WebhookRouter } from '@reeve/runtime/webhooks'
 import fc from 'fast-check'
 import { DynaKubeCrd } from '../src/api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../src/api/edgeconnect/edgeconnect-crd.ts'

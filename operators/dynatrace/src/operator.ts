@@ -1,13 +1,9 @@
 /** The Dynatrace operator as one value: its controllers, events, election and probes in a manager. */
 import { type KubeClient, Namespaces } from '@reeve/kube'
-import {
-  type Cache,
-  type Controller,
-  type Manager,
-  type OperatorFrameOptions,
-  operatorFrame,
-  type ReconcileRecord,
-} from '@reeve/runtime'
+import type { Cache } from '@reeve/runtime/cache'
+import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
+import type { Manager } from '@reeve/runtime/manager'
+import { type OperatorFrameOptions, operatorFrame } from '@reeve/runtime/operator'
 import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
 import type { DynaKube, EdgeConnect } from './api/latest.ts'

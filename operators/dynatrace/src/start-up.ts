@@ -1,6 +1,8 @@
 /** What is done before controllers start, while the kubelet already asks whether the process is alive. */
 import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
-import { HealthChecks, HealthServer, type Logger, type ServerAddress } from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import { HealthChecks, HealthServer } from '@reeve/runtime/health'
+import type { ServerAddress } from '@reeve/runtime/manager'
 import { firstCertificates } from './controllers/certificates/certificates-controller.ts'
 import { firstStorageMigration } from './controllers/storage-migration/first-storage-migration.ts'
 

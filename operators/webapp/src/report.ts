@@ -1,6 +1,7 @@
 /** What a reconcile of a WebApp reports: its status, and events about what changed. */
 import { Deployments } from '@reeve/kube'
-import type { Change, Occurrence, ReconcileReport, ReconcileSummary } from '@reeve/runtime'
+import type { Occurrence, ReconcileReport, ReconcileSummary } from '@reeve/runtime'
+import type { Change } from '@reeve/runtime/engine'
 import type { WebApp, WebAppStatus } from './api/webapp.ts'
 import { deriveStatus } from './status.ts'
 

@@ -1,7 +1,8 @@
 /** The frame of a command line: finds the subcommand, imports only that one, and maps failures to exit codes. */
 import { constants } from 'node:os'
 import { text } from 'node:stream/consumers'
-import type { LoggerOptions, SignalSource } from '@reeve/runtime'
+import type { LoggerOptions } from '@reeve/runtime/logging'
+import type { SignalSource } from '@reeve/runtime/manager'
 import { Command, CommanderError, Option } from 'commander'
 import { type CommandContext, EXIT, type SubcommandEntry, type TextSink } from './subcommand.ts'
 
@@ -125,7 +126,7 @@ function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
     stderr,
     logger,
     async untilSignal(work) {
-      const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime'), logger()])
+      const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime/manager'), logger()])
       const code = await runUntilSignal((signal) => work(signal, log), { logger: log, source })
       // On a second signal, do not wait for the remaining work.
       if (code > SIGNALLED) exit(code)
@@ -135,7 +136,7 @@ function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
 }
 
 async function jsonLogger(logging: Logging, destination: ProcessParts['stderr']) {
-  const { createLogger } = await import('@reeve/runtime')
+  const { createLogger } = await import('@reeve/runtime/logging')
   return createLogger({ ...logging, destination: { write: (line) => void destination.write(line) } })
 }
 

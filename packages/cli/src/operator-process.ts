@@ -1,14 +1,10 @@
 /** The parts of an operator process according to the options of `run`: client, metrics, health, election. */
 import { hostname } from 'node:os'
 import { type ClusterConfig, createClient, loadConfig } from '@reeve/kube'
-import {
-  clientMetrics,
-  createMetricsRegistry,
-  type Logger,
-  type OperatorFrameOptions,
-  serviceHosts,
-  type WebhookOptions,
-} from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import { serviceHosts } from '@reeve/runtime/certificates'
+import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
+import type { OperatorFrameOptions, WebhookOptions } from '@reeve/runtime/operator'
 import type { RunOptions } from './run-options.ts'
 import type { CommandContext } from './subcommand.ts'
 

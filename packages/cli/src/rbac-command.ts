@@ -1,5 +1,5 @@
 /** `<operator> rbac`: the roles that an operator needs, derived from what it watches and renders. */
-import type { RbacOptions, RbacRoles } from '@reeve/runtime'
+import type { RbacOptions, RbacRoles } from '@reeve/runtime/operator'
 import { EXIT, type Subcommand } from './subcommand.ts'
 
 /** The parsed options. */

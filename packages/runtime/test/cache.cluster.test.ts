@@ -1,6 +1,7 @@
 import { type ConfigMap, ConfigMaps, type KubeObject, type Resource, ServiceAccounts, Services } from '@reeve/kube'
+import { Cache, type Informer } from '@reeve/runtime/cache'
+import { controller } from '@reeve/runtime/controller'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Cache, controller, type Informer } from '../src/index.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 const DEADLINE_MS = 20_000

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ConfigMap, ConfigMaps, type Stored } from '@reeve/kube'
+import type { Informer } from '@reeve/runtime/cache'
+import { keepEverything } from '@reeve/runtime/cache'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Informer } from '../src/index.ts'
-import { keepEverything } from '../src/index.ts'
 import { configMap, type SimulatedWorld, simulatedWorld } from './support/simulated-world.ts'
 
 const key = (name: string) => ({ namespace: 'default', name })

@@ -11,24 +11,19 @@ import {
   Secrets,
   type Stored,
 } from '@reeve/kube'
-import { Type } from 'typebox'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type CacheReader, type Component, desired, type Occurrence, silentLogger, waiting } from '@reeve/runtime'
+import { labelMatcher } from '@reeve/runtime/cache'
 import {
   type AnyComponent,
-  type CacheReader,
-  type Component,
   type ComponentOptions,
-  controllerOf,
-  desired,
   fallback,
   InvalidComponentsError,
-  labelMatcher,
-  type Occurrence,
-  type ReconcileResult,
   reconcileComponents,
-  silentLogger,
-  waiting,
-} from '../src/index.ts'
+} from '@reeve/runtime/components'
+import type { ReconcileResult } from '@reeve/runtime/controller'
+import { controllerOf } from '@reeve/runtime/owner-references'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SimulatedClock } from '../src/testing/index.ts'
 
 const v1 = {

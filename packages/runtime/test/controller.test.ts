@@ -1,13 +1,13 @@
 import { type ConfigMap, ConfigMaps, isNotFound, type KubeClient, Secrets } from '@reeve/kube'
-import { afterEach, expect, test } from 'vitest'
 import {
   type Controller,
   type ControllerOptions,
   controller,
-  controllerReference,
   generationChanged,
   type Reconcile,
-} from '../src/index.ts'
+} from '@reeve/runtime/controller'
+import { controllerReference } from '@reeve/runtime/owner-references'
+import { afterEach, expect, test } from 'vitest'
 import { configMap, type SimulatedWorld, simulatedWorld } from './support/simulated-world.ts'
 
 /** The smallest operator: every labelled ConfigMap gets a Secret of the same name with the same content. */

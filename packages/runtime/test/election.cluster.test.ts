@@ -1,6 +1,6 @@
 import { Leases } from '@reeve/kube'
+import { LeaderElector } from '@reeve/runtime/election'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LeaderElector } from '../src/index.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 let world: TestCluster

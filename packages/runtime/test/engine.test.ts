@@ -10,20 +10,19 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type DesiredObject, desired } from '@reeve/runtime'
 import {
   AcceptedDifferences,
   type ApplyResult,
   applyPlan,
-  controllerOf,
-  type DesiredObject,
-  desired,
   FieldConflictError,
   FieldTreePool,
   type LiveView,
   planDesired,
   StaleViewError,
-} from '../src/index.ts'
+} from '@reeve/runtime/engine'
+import { controllerOf } from '@reeve/runtime/owner-references'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const MANAGER = 'engine-test'
 const inDefault = (name: string) => ({ namespace: 'default', name })

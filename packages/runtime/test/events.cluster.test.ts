@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { findClientBinary } from '@reeve/client-binaries'
 import { ConfigMaps, Events, EventsV1 } from '@reeve/kube'
+import { ApiEventRecorder } from '@reeve/runtime/events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ApiEventRecorder } from '../src/index.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 let world: TestCluster

@@ -1,6 +1,6 @@
 import { type ConfigMap, ConfigMaps, isNotFound, type Stored } from '@reeve/kube'
+import { addFinalizer, removeFinalizer, withFinalizer } from '@reeve/runtime/finalizers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addFinalizer, removeFinalizer, withFinalizer } from '../src/index.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 let world: TestCluster

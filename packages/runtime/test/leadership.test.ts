@@ -1,7 +1,9 @@
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { ConfigMaps, createClient, sleep, type Transport, type TransportRequest } from '@reeve/kube'
+import { Cache } from '@reeve/runtime/cache'
+import { fenceTransport, fenceWrites, LeadershipLostError } from '@reeve/runtime/election'
+import { createManager } from '@reeve/runtime/manager'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Cache, createManager, fenceTransport, fenceWrites, LeadershipLostError } from '../src/index.ts'
 import { seededRandom } from '../src/testing/seeded-random.ts'
 import { SimulatedClock } from '../src/testing/simulated-clock.ts'
 

@@ -1,20 +1,13 @@
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { ConfigMaps, CustomResourceDefinitions, createClient, Events, type KubeClient, Secrets } from '@reeve/kube'
+import { defineOperator, desired, watch } from '@reeve/runtime'
+import { Cache, stripManagedFields } from '@reeve/runtime/cache'
+import { reconcileComponents } from '@reeve/runtime/components'
+import { ControllerConfigError, controller } from '@reeve/runtime/controller'
+import { missingRights, OperatorDefinitionError } from '@reeve/runtime/operator'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  Cache,
-  ControllerConfigError,
-  controller,
-  defineOperator,
-  desired,
-  missingRights,
-  OperatorDefinitionError,
-  reconcileComponents,
-  stripManagedFields,
-  watch,
-} from '../src/index.ts'
 import { SimulatedClock } from '../src/testing/index.ts'
 
 const v1 = { spec: Type.Object({ text: Type.String() }), status: Type.Object({ said: Type.Optional(Type.String()) }) }

@@ -10,18 +10,10 @@ import {
   systemClock,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
+import { allow, deny, mutate, mutatingWebhook, validatingWebhook } from '@reeve/runtime'
+import { CertificateManager } from '@reeve/runtime/certificates'
+import { conversionWebhook, WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import {
-  allow,
-  CertificateManager,
-  conversionWebhook,
-  deny,
-  mutate,
-  mutatingWebhook,
-  validatingWebhook,
-  WebhookRouter,
-  WebhookServer,
-} from '../src/index.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 const DAY_MS = 86_400_000

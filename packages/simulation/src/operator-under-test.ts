@@ -1,7 +1,10 @@
 /** How an operator and what its users do are described to the exploration. */
 import type { AnyCrd } from '@reeve/crd'
 import type { Clock, KubeClient, KubeObject } from '@reeve/kube'
-import type { CacheHealth, LeaderElectionOptions, Logger, MetricsRegistry } from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import type { CacheHealth } from '@reeve/runtime/cache'
+import type { LeaderElectionOptions } from '@reeve/runtime/election'
+import type { MetricsRegistry } from '@reeve/runtime/metrics'
 import type { OutsideClient, OutsideService } from './world/outside-service.ts'
 import type { OutsideCall, OutsidePlace, OutsideWorld } from './world/outside-world.ts'
 

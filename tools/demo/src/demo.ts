@@ -1,7 +1,9 @@
 /** The course of the demo: scene after scene on one cluster, each operator at work until the end. */
 import { EXIT } from '@reeve/cli'
 import { connect, isNotFound } from '@reeve/kube'
-import { createLogger, type Logger, type LogLevel, runUntilSignal, silentLogger } from '@reeve/runtime'
+import { createLogger, type Logger, silentLogger } from '@reeve/runtime'
+import type { LogLevel } from '@reeve/runtime/logging'
+import { runUntilSignal } from '@reeve/runtime/manager'
 import { FIELD_MANAGER } from './apply-crd.ts'
 import { Backstage } from './backstage.ts'
 import { type ClusterChoice, type DemoCluster, openDemoCluster } from './demo-cluster.ts'

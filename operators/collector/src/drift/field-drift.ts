@@ -1,6 +1,6 @@
 /** Tells which fields that a chart sets somebody else has changed, from who owns them: the server keeps account of that. */
 import { isRecord, type JsonRecord, type KubeObject, type ManagedFieldsEntry, ownValue } from '@reeve/kube'
-import { type FieldTree, isJsonEqual, isLeaf, parseFieldTree } from '@reeve/runtime'
+import { type FieldTree, isJsonEqual, isLeaf, parseFieldTree } from '@reeve/runtime/engine'
 
 /** Part of the identity of an object, and never a matter of drift. */
 const IDENTITY: ReadonlySet<string> = new Set(['name', 'namespace'])

@@ -9,7 +9,8 @@ import {
   type Secret,
   type Stored,
 } from '@reeve/kube'
-import type { CacheReader, Indexer } from '@reeve/runtime'
+import type { CacheReader } from '@reeve/runtime'
+import type { Indexer } from '@reeve/runtime/cache'
 import { type Collector, Collectors } from '../api/collector.ts'
 import { OWNER_LABEL, ownerMark } from '../decision/revision-marks.ts'
 import { formatRelease, releaseKeyOf } from '../release-key.ts'

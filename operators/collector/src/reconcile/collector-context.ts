@@ -1,6 +1,6 @@
 /** What every step of a reconcile works with. */
 import type { ChartResolver, HelmDriver } from '@reeve/helm'
-import type { ReconcileRequest } from '@reeve/runtime'
+import type { ReconcileRequest } from '@reeve/runtime/controller'
 import type { Collector } from '../api/collector.ts'
 import type { CollectorMetrics } from '../metrics.ts'
 import type { CollectorSettings } from '../settings.ts'

@@ -1,7 +1,10 @@
 /** What happens to one Collector: resolve, look, decide, act, report. */
 import { HelmError, type Release, type ReleaseKey } from '@reeve/helm'
 import { formatKey, Namespaces, objectKey, type Stored } from '@reeve/kube'
-import { getCondition, type Reconcile, type ReconcileResult, withFinalizer, writeStatus } from '@reeve/runtime'
+import { getCondition } from '@reeve/runtime'
+import type { Reconcile, ReconcileResult } from '@reeve/runtime/controller'
+import { writeStatus } from '@reeve/runtime/engine'
+import { withFinalizer } from '@reeve/runtime/finalizers'
 import { type Collector, Collectors } from '../api/collector.ts'
 import { type Decision, decide } from '../decision/decide.ts'
 import type { Ingredients } from '../decision/revision-marks.ts'

@@ -57,7 +57,7 @@ export async function runOperator(
     { isManagedByOlm },
   ] = await Promise.all([
     import('@reeve/kube'),
-    import('@reeve/runtime'),
+    import('@reeve/runtime/metrics'),
     import('../operator.ts'),
     import('../served-versions.ts'),
     import('../start-up.ts'),

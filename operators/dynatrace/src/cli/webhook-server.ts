@@ -58,7 +58,7 @@ export async function runWebhookServer(
     { isManagedByOlm },
   ] = await Promise.all([
     import('@reeve/kube'),
-    import('@reeve/runtime'),
+    import('@reeve/runtime/metrics'),
     import('../api/validation/modules.ts'),
     import('../webhooks/server.ts'),
     import('../webhooks/bind-address.ts'),

@@ -1,6 +1,6 @@
 /** To which resource and which of its components an object belongs. */
 import { type KubeObject, Namespaces, Secrets, type Stored } from '@reeve/kube'
-import { controllerOf } from '@reeve/runtime'
+import { controllerOf } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
 import { injection } from '../controllers/dynakube/components/injection/source-secrets.ts'
 import { COMPONENTS } from '../controllers/dynakube/components.ts'

@@ -1,6 +1,6 @@
 /** Which fields differ between two objects, in words that people recognise. */
 import { isRecord, type JsonRecord, ownValue } from '@reeve/kube'
-import { isJsonEqual } from '@reeve/runtime'
+import { isJsonEqual } from '@reeve/runtime/engine'
 
 /** One field that differs. A member is absent where the field is. */
 export interface FieldChange {

@@ -1,6 +1,7 @@
 /** Works out what the operator would do: observe → resolve → render → apply, on a copy of the cluster. */
 import { type Clock, type KubeClient, type KubeObject, type Stored, systemClock } from '@reeve/kube'
-import { controllerOf, type Logger } from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import { controllerOf } from '@reeve/runtime/owner-references'
 import { DynaKubes } from '../api/latest.ts'
 import type { OperatorFacts } from '../controllers/dynakube/render-input.ts'
 import { COMPONENT_ORDER, Places } from './components-of.ts'

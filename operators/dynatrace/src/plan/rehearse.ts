@@ -1,6 +1,7 @@
 /** Runs the reconciles of the operator on a scratch cluster until they have nothing left to do. */
 import type { Clock, KubeObject, ObjectKey, Resource } from '@reeve/kube'
-import { type Logger, type Reconcile, silentLogger } from '@reeve/runtime'
+import { type Logger, silentLogger } from '@reeve/runtime'
+import type { Reconcile } from '@reeve/runtime/controller'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import { dynaKubeReconcile } from '../controllers/dynakube/reconcile.ts'
 import type { KeyPair, OperatorFacts } from '../controllers/dynakube/render-input.ts'

@@ -13,7 +13,8 @@ import {
   type Stored,
   type TransportRequest,
 } from '@reeve/kube'
-import { type CacheReader, controllerOf, formatTime } from '@reeve/runtime'
+import { type CacheReader, formatTime } from '@reeve/runtime'
+import { controllerOf } from '@reeve/runtime/owner-references'
 import { crdManifests } from '../api/crd-manifests.ts'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'

@@ -1,6 +1,6 @@
 /** Reads addresses to listen on as the chart writes them: `:8383`, `127.0.0.1:8383`, `[::1]:8383`. */
 import { networkInterfaces } from 'node:os'
-import type { ServerAddress } from '@reeve/runtime'
+import type { ServerAddress } from '@reeve/runtime/manager'
 
 /** The port of a text, or `fallback` when it is none. */
 export function portOf(text: string | undefined, fallback: number): number {

@@ -2,7 +2,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, type KubeClient, Secrets, sleep, systemClock } from '@reeve/kube'
-import { type Logger, parseCertificates, type Runnable, silentLogger } from '@reeve/runtime'
+import { type Logger, silentLogger } from '@reeve/runtime'
+import { parseCertificates } from '@reeve/runtime/certificates'
+import type { Runnable } from '@reeve/runtime/manager'
 import { CERTIFICATES_SECRET } from './names.ts'
 
 /** Where the files are. */

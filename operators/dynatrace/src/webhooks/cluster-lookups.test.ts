@@ -1,6 +1,7 @@
 import { createClient, type Transport } from '@reeve/kube'
-import { type Logger, silentLogger, WebhookRouter } from '@reeve/runtime'
+import { type Logger, silentLogger } from '@reeve/runtime'
 import { SimulatedClock } from '@reeve/runtime/testing'
+import { WebhookRouter } from '@reeve/runtime/webhooks'
 import { describe, expect, it } from 'vitest'
 import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { dynakube } from '../api/testing/build.ts'

@@ -1,6 +1,7 @@
 /** The conversion webhook of both CRDs. */
 import type { Convert } from '@reeve/crd'
-import { conversionWebhook, type KindConversion, type WebhookRoute } from '@reeve/runtime'
+import type { WebhookRoute } from '@reeve/runtime'
+import { conversionWebhook, type KindConversion } from '@reeve/runtime/webhooks'
 import { convertDynaKube, convertEdgeConnect } from '../api/conversion/convert.ts'
 import { DynaKubeCrd } from '../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'

@@ -1,17 +1,11 @@
 /** The webhook server as one value: routes, certificates, probes and metrics in a manager. */
 import { join } from 'node:path'
 import type { Clock, KubeClient } from '@reeve/kube'
-import {
-  createManager,
-  FileCertificates,
-  type Logger,
-  type Manager,
-  type MetricsRegistry,
-  type ServerAddress,
-  silentLogger,
-  WebhookRouter,
-  WebhookServer,
-} from '@reeve/runtime'
+import { type Logger, silentLogger } from '@reeve/runtime'
+import { FileCertificates } from '@reeve/runtime/certificates'
+import { createManager, type Manager, type ServerAddress } from '@reeve/runtime/manager'
+import type { MetricsRegistry } from '@reeve/runtime/metrics'
+import { WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
 import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import { type CertificateFiles, CertificateFilesFromSecret, type CertificateFilesOptions } from './certificate-files.ts'

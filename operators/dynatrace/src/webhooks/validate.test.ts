@@ -1,5 +1,5 @@
 import type { KubeObject } from '@reeve/kube'
-import { WebhookRouter } from '@reeve/runtime'
+import { WebhookRouter } from '@reeve/runtime/webhooks'
 import { describe, expect, it } from 'vitest'
 import { dynakube, edgeConnect } from '../api/testing/build.ts'
 import { lookups, unreachable } from '../api/testing/lookups.ts'

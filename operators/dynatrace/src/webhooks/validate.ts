@@ -3,15 +3,14 @@ import type { AnyCrd, Problem } from '@reeve/crd'
 import type { KubeObject, UnknownObject } from '@reeve/kube'
 import {
   type AdmissionRequest,
-  type Approval,
   allow,
-  type Denial,
   deny,
   type Logger,
   silentLogger,
   validatingWebhook,
   type WebhookRoute,
 } from '@reeve/runtime'
+import type { Approval, Denial } from '@reeve/runtime/webhooks'
 import { DynaKubeCrd } from '../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'
 import { denialText, type Lookups, type RuleFinding } from '../api/validation/rule.ts'

@@ -15,7 +15,9 @@ import {
   type ValidatingWebhook,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
-import { Cache, createManager, silentLogger } from '@reeve/runtime'
+import { silentLogger } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
+import { createManager } from '@reeve/runtime/manager'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {

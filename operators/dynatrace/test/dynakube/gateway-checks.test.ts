@@ -9,7 +9,7 @@ import {
   StatefulSets,
   type Stored,
 } from '@reeve/kube'
-import { controllerReference } from '@reeve/runtime'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { ANNOTATIONS } from '../../src/controllers/annotations.ts'

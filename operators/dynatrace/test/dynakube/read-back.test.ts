@@ -1,7 +1,7 @@
 /** What the cluster stores is what was reviewed: the golden files, with what only a cluster knows filled in. */
 import { readFile } from 'node:fs/promises'
 import { DaemonSets, Deployments, type Resource, Secrets, StatefulSets } from '@reeve/kube'
-import { controllerReference } from '@reeve/runtime'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../src/api/latest.ts'

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { scratchFolder } from '@reeve/archives/testing'
 import { createRegistryClient, parseDockerConfig } from '@reeve/oci'
-import { createMetricsRegistry } from '@reeve/runtime'
+import { createMetricsRegistry } from '@reeve/runtime/metrics'
 import { expect, it } from 'vitest'
 import { environmentMetrics } from '../../src/environment/client/request-metrics.ts'
 import type { TroubleRule } from '../../src/environment/simulator/index.ts'

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import { issueAuthority } from '@reeve/runtime'
+import { issueAuthority } from '@reeve/runtime/certificates'
 import { describe, expect, it } from 'vitest'
 import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { createPlatformClient } from '../../src/environment/client/platform/platform-client.ts'

@@ -1,6 +1,6 @@
 /** The controller of nodes on the embedded cluster, against the simulated environment. */
 import { Deployments, Nodes, Pods, ReplicaSets, ServiceAccounts } from '@reeve/kube'
-import { controllerReference } from '@reeve/runtime'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PRUNED_ANNOTATION } from '../../src/controllers/nodes/node-table.ts'
 import { NAMESPACE, type NodesStage, setNodesStage, TENANT } from './support/nodes-stage.ts'

@@ -19,7 +19,7 @@ import {
   type Stored,
   systemClock,
 } from '@reeve/kube'
-import type { ReconcileRecord } from '@reeve/runtime'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
 import {

@@ -1,6 +1,6 @@
 /** How tests wait for a look of the operator that knows what they have just done. */
 import { type Clock, sleep } from '@reeve/kube'
-import type { ReconcileRecord } from '@reeve/runtime'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 
 /** Where looks are recorded, and the clock that tells when they began. */
 export interface Looks {

@@ -11,12 +11,12 @@ import {
 import { keepOwnFields } from '../engine/own-fields.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { informerMetrics } from '../metrics/informer-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { CacheConfigError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
 import { type CacheReader, readerOf } from './cache-reader.ts'
 import { Informer, type InformerEnvironment } from './informer.ts'
 import type { InformerHealth } from './informer-health.ts'
+import { informerMetrics } from './informer-metrics.ts'
 import {
   checkTiming,
   INFORMER_TIMING,

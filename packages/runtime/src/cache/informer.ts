@@ -13,10 +13,10 @@ import {
   untilAborted,
 } from '@reeve/kube'
 import type { Logger } from '../logging/logger.ts'
-import type { InformerMetrics } from '../metrics/informer-metrics.ts'
 import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
 import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
 import type { InformerHealth } from './informer-health.ts'
+import type { InformerMetrics } from './informer-metrics.ts'
 import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
 import type { ObjectCompactor } from './object-compactor.ts'

@@ -6,7 +6,7 @@ import type { ServingCertificate } from './certificate-source.ts'
 import { readPrivateKey } from './private-key.ts'
 
 /** Keys of the Secret. The first two are what every TLS server expects in a Secret of type `kubernetes.io/tls`. */
-export const SECRET_KEYS = Object.freeze({
+const SECRET_KEYS = Object.freeze({
   certificate: 'tls.crt',
   privateKey: 'tls.key',
   /** The authorities to trust, the newest first. */

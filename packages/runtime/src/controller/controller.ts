@@ -20,12 +20,12 @@ import { type InformerOptions, resourceName } from '../cache/informer-options.ts
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { type ControllerMetrics, controllerMetrics } from '../metrics/controller-metrics.ts'
 import { describeReason, type ReasonEvent } from '../queue/reason.ts'
 import type { AddOptions, WorkItem } from '../queue/work-item.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import { overdue } from '../runtime-error.ts'
 import { CacheSyncTimeoutError } from './controller-error.ts'
+import { type ControllerMetrics, controllerMetrics } from './controller-metrics.ts'
 import {
   CONTROLLER_DEFAULTS,
   type ControllerEnvironment,

@@ -19,11 +19,11 @@ import { EVENT_DEFAULTS } from '../defaults.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
-import { type EventMetrics, eventMetrics } from '../metrics/event-metrics.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'
 import { formatTime } from '../timestamp.ts'
 import { EventBudget } from './event-budget.ts'
+import { type EventMetrics, eventMetrics } from './event-metrics.ts'
 import { type EventSeries, EventSeriesBook, identityOf, type Occurrence } from './event-series.ts'
 
 /** What controllers use. */

@@ -125,7 +125,7 @@ export class EventSeriesBook {
 }
 
 /** Points at an object as events do. */
-export function referenceTo(object: KubeObject): ObjectReference {
+function referenceTo(object: KubeObject): ObjectReference {
   const { name, namespace, uid, resourceVersion } = object.metadata
   return {
     apiVersion: object.apiVersion,

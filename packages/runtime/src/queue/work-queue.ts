@@ -1,10 +1,10 @@
 /** Keys waiting to be worked on: each at most once, by one worker at a time, the urgent ones first. */
 import { type Clock, systemClock } from '@reeve/kube'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { type QueueMetrics, type QueueSample, queueMetrics } from '../metrics/queue-metrics.ts'
 import { type BackoffOptions, exponentialBackoff } from './backoff.ts'
 import { type DelayEntry, DelayLine } from './delay-line.ts'
 import { Heap, type HeapEntry } from './heap.ts'
+import { type QueueMetrics, type QueueSample, queueMetrics } from './queue-metrics.ts'
 import { type Reason, ReasonSet } from './reason.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type AddOptions, HEAD_START_MS, type Priority, type WorkItem, type WorkQueueOptions } from './work-item.ts'

@@ -3,10 +3,10 @@ import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/kube'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { type WebhookMetrics, webhookMetrics } from '../metrics/webhook-metrics.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'
 import { readReview } from './read-review.ts'
 import { Semaphore, SemaphoreFullError } from './semaphore.ts'
+import { type WebhookMetrics, webhookMetrics } from './webhook-metrics.ts'
 import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
 
 /** Options of {@link WebhookRouter}. */

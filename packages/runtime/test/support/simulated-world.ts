@@ -1,7 +1,7 @@
 /** An embedded cluster, a client and a cache in one process and on one simulated clock. */
 import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { type ConfigMap, createClient, type KubeClient } from '@reeve/kube'
-import { Cache, type CacheOptions } from '../../src/index.ts'
+import { Cache, type CacheOptions } from '@reeve/runtime/cache'
 import { SimulatedClock, seededRandom } from '../../src/testing/index.ts'
 
 /** See {@link simulatedWorld}. */

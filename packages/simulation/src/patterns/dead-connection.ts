@@ -1,5 +1,5 @@
 /** A connection dies without a word. */
-import { INFORMER_TIMING } from '@reeve/runtime'
+import { INFORMER_TIMING } from '@reeve/runtime/cache'
 import type { RunControl } from '../run/scenario-run.ts'
 import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
 import type { RunningInstance } from '../world/instance.ts'

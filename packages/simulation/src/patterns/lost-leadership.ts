@@ -1,5 +1,5 @@
 /** Leadership is lost in the middle of something. */
-import { ELECTION_DEFAULTS } from '@reeve/runtime'
+import { ELECTION_DEFAULTS } from '@reeve/runtime/election'
 import type { RunControl } from '../run/scenario-run.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'

@@ -1,5 +1,5 @@
 /** Time in which there is nothing to do: what an operator does then, it does for nothing. */
-import type { ReconcileRecord } from '@reeve/runtime'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, LEASES } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'

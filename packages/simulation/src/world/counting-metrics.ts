@@ -1,5 +1,5 @@
 /** Metrics that a pattern can read: what an operator would show to whoever scrapes it. */
-import type { Counter, Gauge, Histogram, Labels, MetricsRegistry } from '@reeve/runtime'
+import type { Counter, Gauge, Histogram, Labels, MetricsRegistry } from '@reeve/runtime/metrics'
 
 /** Keeps the last value of every counter and gauge. */
 export class CountingMetrics implements MetricsRegistry {

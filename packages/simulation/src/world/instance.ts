@@ -1,6 +1,9 @@
 /** One running instance of the operator under test, and the three ways in which it ends. */
 import { createClient } from '@reeve/kube'
-import type { CacheHealth, LeaderElectionOptions, Logger, ReconcileRecord } from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import type { CacheHealth } from '@reeve/runtime/cache'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
+import type { LeaderElectionOptions } from '@reeve/runtime/election'
 import { seededRandom } from '@reeve/runtime/testing'
 import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import type { OperatorInstance, OperatorUnderTest, Place } from '../operator-under-test.ts'

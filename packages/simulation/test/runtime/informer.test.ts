@@ -1,5 +1,5 @@
 import { type ConfigMap, ConfigMaps, type Stored } from '@reeve/kube'
-import { Cache } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createWorld, type EventFate, type OperatorUnderTest, type RequestFate } from '../../src/index.ts'

@@ -1,16 +1,13 @@
 /** A small operator, written correctly: a Box becomes ConfigMaps and a record in a service outside the cluster. */
 import { defineCrd, type ObjectOf } from '@reeve/crd'
 import { ConfigMaps, type KubeClient, type Stored } from '@reeve/kube'
-import {
-  Cache,
-  controller,
-  createManager,
-  desired,
-  keepOwnFields,
-  type Reconcile,
-  reconcileComponents,
-  withFinalizer,
-} from '@reeve/runtime'
+import { desired } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
+import { reconcileComponents } from '@reeve/runtime/components'
+import { controller, type Reconcile } from '@reeve/runtime/controller'
+import { keepOwnFields } from '@reeve/runtime/engine'
+import { withFinalizer } from '@reeve/runtime/finalizers'
+import { createManager } from '@reeve/runtime/manager'
 import { Type } from 'typebox'
 import type { OperatorUnderTest, Place, Scenario } from '../../src/index.ts'
 

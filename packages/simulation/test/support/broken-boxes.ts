@@ -1,6 +1,7 @@
 /** Ways to get it wrong, each a bug that real operators shipped. */
 import { ConfigMaps, isAlreadyExists, isNotFound } from '@reeve/kube'
-import { addFinalizer, controllerReference, hasFinalizer, removeFinalizer } from '@reeve/runtime'
+import { addFinalizer, hasFinalizer, removeFinalizer } from '@reeve/runtime/finalizers'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { Boxes, boxOperator, contentsOf, correctReconcile, LABELS, sweep } from './boxes.ts'
 
 /** At its start it sweeps by name what an old list shows as orphaned: whoever bears the name now is deleted. */

@@ -9,7 +9,7 @@ import {
   type ParsedCertificate,
   parseCertificates,
   readPrivateKey,
-} from '@reeve/runtime'
+} from '@reeve/runtime/certificates'
 
 /** Keys of the Secret. */
 export const CERTIFICATE_KEYS = ['ca.key', 'ca.crt', 'ca.crt.old', 'tls.key', 'tls.crt'] as const

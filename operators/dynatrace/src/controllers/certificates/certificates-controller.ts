@@ -1,6 +1,6 @@
 /** Runs the passes over the webhook's certificates: once before everything else, then for ever. */
 import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
-import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime'
+import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime/controller'
 import { WEBHOOK_NAME } from '../../webhooks/names.ts'
 import { type CertificatesEnvironment, ensureCertificates } from './ensure-certificates.ts'
 

@@ -9,7 +9,9 @@ import {
   Secrets,
   type Stored,
 } from '@reeve/kube'
-import { controllerReference, type InjectionResult, injectCaBundle, type Logger } from '@reeve/runtime'
+import type { Logger } from '@reeve/runtime'
+import { type InjectionResult, injectCaBundle } from '@reeve/runtime/certificates'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { DynaKubeCrd } from '../../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../../api/edgeconnect/edgeconnect-crd.ts'
 import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../webhooks/names.ts'

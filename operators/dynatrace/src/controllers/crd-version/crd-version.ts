@@ -1,6 +1,7 @@
 /** Whether the installed CRDs are those of this operator: Helm leaves CRDs alone when it upgrades a release. */
 import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
-import type { EventRecorder, Reconcile } from '@reeve/runtime'
+import type { Reconcile } from '@reeve/runtime/controller'
+import type { EventRecorder } from '@reeve/runtime/events'
 
 /** The label of CRDs that says which release they came with. */
 export const CRD_VERSION_LABEL = 'app.kubernetes.io/version'

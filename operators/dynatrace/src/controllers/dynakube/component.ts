@@ -1,6 +1,7 @@
 /** A feature of a DynaKube as a value: what it needs, what it renders, what it reports. */
 import type { Resource } from '@reeve/kube'
-import type { AnyOutcome, CacheReader, DesiredObject, Waiting } from '@reeve/runtime'
+import type { CacheReader, DesiredObject } from '@reeve/runtime'
+import type { AnyOutcome, Waiting } from '@reeve/runtime/components'
 import type { DynaKube } from '../../api/latest.ts'
 import type { ObjectCondition } from './object-conditions.ts'
 import type { Material, RenderInput } from './render-input.ts'

@@ -1,16 +1,16 @@
 /** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
 import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
 import {
   annotationsChanged,
   anyOf,
-  type CacheReader,
   type Controller,
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
   generationChanged,
   labelsChanged,
-} from '@reeve/runtime'
+} from '@reeve/runtime/controller'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'

@@ -1,13 +1,7 @@
 /** Makes components of the engine of the components of a DynaKube. */
 import { randomBytes } from 'node:crypto'
-import {
-  type AnyOutcome,
-  type DesiredObject,
-  type Component as EngineComponent,
-  type Reporter,
-  type ResolveContext,
-  waiting,
-} from '@reeve/runtime'
+import { type DesiredObject, type Component as EngineComponent, type Reporter, waiting } from '@reeve/runtime'
+import type { AnyOutcome, ResolveContext } from '@reeve/runtime/components'
 import type { DynaKube } from '../../api/latest.ts'
 import { createEnvironmentClient, type EnvironmentClient } from '../../environment/client/environment-client.ts'
 import { withTemplateHash } from '../template-hash.ts'

@@ -1,6 +1,8 @@
 /** Which agent runs on which node: what the node controller needs when a node goes away. */
 import { type Pod, Pods } from '@reeve/kube'
-import { type CacheReader, formatTime, isJsonEqual, type Transform } from '@reeve/runtime'
+import { type CacheReader, formatTime } from '@reeve/runtime'
+import type { Transform } from '@reeve/runtime/cache'
+import { isJsonEqual } from '@reeve/runtime/engine'
 import { needsOneAgentDaemonSet } from '../../api/dynakube/one-agent-facts.ts'
 import { oneAgentLabels } from './components/one-agent/one-agent.ts'
 import type { ClusterPass } from './resolve/pass.ts'

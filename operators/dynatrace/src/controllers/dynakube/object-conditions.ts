@@ -1,6 +1,7 @@
 /** Conditions that tell whether the objects of a component are there. */
 import { isApiError } from '@reeve/kube'
-import { type AnyOutcome, RuntimeError } from '@reeve/runtime'
+import { RuntimeError } from '@reeve/runtime'
+import type { AnyOutcome } from '@reeve/runtime/components'
 import type { DynaKube } from '../../api/latest.ts'
 import { kubeApiMessage, REASONS } from './condition-types.ts'
 import type { StatusDraft } from './status-draft.ts'

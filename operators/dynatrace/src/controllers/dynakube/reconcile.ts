@@ -1,14 +1,8 @@
 /** How DynaKubes are reconciled: their components, and what their status says as a whole. */
 import { ConfigMaps, DaemonSets, Deployments, Secrets, Services, StatefulSets } from '@reeve/kube'
-import {
-  type EngineReconcile,
-  formatTime,
-  isJsonEqual,
-  type ReconcileReport,
-  type ReconcileSummary,
-  type Reporter,
-  reconcileComponents,
-} from '@reeve/runtime'
+import { formatTime, type ReconcileReport, type ReconcileSummary, type Reporter } from '@reeve/runtime'
+import { type EngineReconcile, reconcileComponents } from '@reeve/runtime/components'
+import { isJsonEqual } from '@reeve/runtime/engine'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { EnvironmentApiError, isEnvironmentUnavailable } from '../../environment/client/errors.ts'

@@ -1,12 +1,12 @@
 /** The controller of EdgeConnects: what it watches, and whose reconcile a change means. */
 import { ConfigMaps, type KubeObject, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
 import {
-  type CacheReader,
   type Controller,
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
-} from '@reeve/runtime'
+} from '@reeve/runtime/controller'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'

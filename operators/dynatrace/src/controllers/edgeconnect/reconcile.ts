@@ -1,15 +1,8 @@
 /** How EdgeConnects are reconciled: their components, and what their status says as a whole. */
 import { Deployments, isApiError, Secrets } from '@reeve/kube'
-import {
-  type EngineReconcile,
-  formatTime,
-  isJsonEqual,
-  type ReconcileReport,
-  type ReconcileSummary,
-  type Reporter,
-  RuntimeError,
-  reconcileComponents,
-} from '@reeve/runtime'
+import { formatTime, type ReconcileReport, type ReconcileSummary, type Reporter, RuntimeError } from '@reeve/runtime'
+import { type EngineReconcile, reconcileComponents } from '@reeve/runtime/components'
+import { isJsonEqual } from '@reeve/runtime/engine'
 import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'

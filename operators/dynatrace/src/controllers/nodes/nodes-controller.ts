@@ -1,12 +1,12 @@
 /** The controller of nodes: what it watches, and how little of it is kept. */
 import { ConfigMaps, type Node, Nodes, Secrets } from '@reeve/kube'
+import type { Transform } from '@reeve/runtime/cache'
 import {
   type Controller,
   type ControllerEnvironment,
   type ControllerOptions,
   controller,
-  type Transform,
-} from '@reeve/runtime'
+} from '@reeve/runtime/controller'
 import { DynaKubes } from '../../api/latest.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { type NodesOptions, nodesReconcile } from './nodes-reconcile.ts'

@@ -1,6 +1,7 @@
 /** What happens when something happened to a node: it is remembered, announced as going away, or forgotten. */
 import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, ownValue, type Stored } from '@reeve/kube'
-import { controllerReference, type Reconcile, type ReconcileRequest, type ReconcileResult } from '@reeve/runtime'
+import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import {
   createEnvironmentClient,

@@ -1,6 +1,6 @@
 /** Counts and times what the clients of Dynatrace and of registries send. */
 import type { RequestHook } from '@reeve/http'
-import type { Metrics } from '@reeve/runtime'
+import type { Metrics } from '@reeve/runtime/metrics'
 
 /**
  * A hook that counts and times calls: `environment_requests_total{call,code}` and

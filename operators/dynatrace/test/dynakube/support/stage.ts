@@ -13,7 +13,7 @@ import {
   systemClock,
   type TransportRequest,
 } from '@reeve/kube'
-import type { Controller, ReconcileRecord } from '@reeve/runtime'
+import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
 import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'

@@ -19,7 +19,9 @@ import {
   systemClock,
   type TransportRequest,
 } from '@reeve/kube'
-import { Cache, createManager, type ReconcileRecord } from '@reeve/runtime'
+import { Cache } from '@reeve/runtime/cache'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { createManager } from '@reeve/runtime/manager'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
 import { nodesController } from '../../../src/controllers/nodes/nodes-controller.ts'
 import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcile.ts'

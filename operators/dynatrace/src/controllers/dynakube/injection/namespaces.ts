@@ -1,6 +1,7 @@
 /** Namespaces of a DynaKube: their label, and the Secrets that are copied into them. */
 import { Namespaces, type ObjectKey, type Secret, Secrets } from '@reeve/kube'
-import { type CacheReader, type DesiredObject, desired, type OwnedElsewhere } from '@reeve/runtime'
+import { type CacheReader, type DesiredObject, desired } from '@reeve/runtime'
+import type { OwnedElsewhere } from '@reeve/runtime/engine'
 import { FIXED_NAMES } from '../../../api/dynakube/names.ts'
 import { changesPods, type NamespaceLabels } from '../../../api/dynakube/namespace-claims.ts'
 import type { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'

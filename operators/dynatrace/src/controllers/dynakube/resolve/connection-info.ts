@@ -1,6 +1,7 @@
 /** How agents and gateways reach the environment, asked for when the last answer is old or was lost. */
 
-import { type Waiting, waiting } from '@reeve/runtime'
+import { waiting } from '@reeve/runtime'
+import type { Waiting } from '@reeve/runtime/components'
 import { namesOf } from '../../../api/dynakube/names.ts'
 import type { CommunicationHost } from '../../../environment/client/communication-hosts.ts'
 import { hashOf } from '../../hashes.ts'

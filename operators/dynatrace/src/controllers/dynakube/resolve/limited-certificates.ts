@@ -1,6 +1,6 @@
 /** Keeps the making of keys, which takes a thread for a second, from getting in the way of everything else. */
 import type { Clock } from '@reeve/kube'
-import { Semaphore } from '@reeve/runtime'
+import { Semaphore } from '@reeve/runtime/webhooks'
 import type { KeyPair } from '../render-input.ts'
 import type { MakeCertificate, SelfSignedSubject } from './self-signed.ts'
 

@@ -1,7 +1,8 @@
 /** What the components of an EdgeConnect have in common. */
 import { randomBytes } from 'node:crypto'
 import type { RegistryClient, RegistryClientOptions } from '@reeve/oci'
-import type { Component, ResolveContext } from '@reeve/runtime'
+import type { Component } from '@reeve/runtime'
+import type { ResolveContext } from '@reeve/runtime/components'
 import type { EdgeConnect } from '../../../api/latest.ts'
 import type { PlatformClient, PlatformClientOptions } from '../../../environment/client/platform/platform-client.ts'
 import { NamespaceView } from '../../dynakube/namespace-view.ts'

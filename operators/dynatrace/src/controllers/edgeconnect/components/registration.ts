@@ -1,6 +1,7 @@
 /** The EdgeConnect in its environment: made, kept in step, and removed by the operator. */
 import { Secrets } from '@reeve/kube'
-import { desired, fallback, type ResolveContext } from '@reeve/runtime'
+import { desired } from '@reeve/runtime'
+import { fallback, type ResolveContext } from '@reeve/runtime/components'
 import { clientSecretName, hasKubernetesAutomation, isProvisioner } from '../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../../api/latest.ts'
 import { EnvironmentApiError, EnvironmentUnreadableError } from '../../../environment/client/errors.ts'

@@ -1,5 +1,5 @@
 /** The simulator's own authority, and the certificates it shows: a good one and an expired one. */
-import { issueAuthority, issueServing, type ServingCertificate } from '@reeve/runtime'
+import { issueAuthority, issueServing, type ServingCertificate } from '@reeve/runtime/certificates'
 
 const DAY_MS = 86_400_000
 

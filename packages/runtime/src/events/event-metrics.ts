@@ -1,5 +1,5 @@
 /** Metrics of the events recorder. */
-import { type Metrics, noMetrics } from './registry.ts'
+import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** Why an event did not reach the server. */
 export type EventDropReason = 'queue_full' | 'rate_limited' | 'refused' | 'unreachable' | 'stopped'

@@ -1,6 +1,7 @@
 /** Metrics of controllers, under the names that existing dashboards use, and under short ones. */
-import type { ReconcileOutcome } from '../controller/reconcile-record.ts'
-import { type Metrics, noMetrics } from './registry.ts'
+
+import { type Metrics, noMetrics } from '../metrics/registry.ts'
+import type { ReconcileOutcome } from './reconcile-record.ts'
 
 /** Seconds; from a reconcile that finds nothing to do to one that waits for an outside world. */
 const RECONCILE_BUCKETS = [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { operatorFrame } from '../operator/operator-frame.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
+import { allow } from '../webhooks/admission-review.ts'
+import { validatingWebhook } from '../webhooks/admission-webhook.ts'
 import { addWebhooks, type WebhookOptions } from './add-webhooks.ts'
-import { allow } from './admission-review.ts'
-import { validatingWebhook } from './admission-webhook.ts'
+import { operatorFrame } from './operator-frame.ts'
 
 const NAME = { namespace: 'ops', name: 'greeter' }
 

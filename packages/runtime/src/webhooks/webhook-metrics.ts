@@ -1,5 +1,5 @@
 /** Metrics of webhooks, under the names that dashboards for controller-runtime know. */
-import { type Metrics, noMetrics } from './registry.ts'
+import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** What the router reports. */
 export interface WebhookMetrics {

@@ -1,5 +1,5 @@
 /** Metrics of leader election. */
-import { type Metrics, noMetrics } from './registry.ts'
+import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** What the elector reports. */
 export interface ElectionMetrics {

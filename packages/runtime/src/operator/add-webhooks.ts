@@ -4,10 +4,10 @@ import { CertificateManager } from '../certificates/certificate-manager.ts'
 import { FileCertificates } from '../certificates/file-certificates.ts'
 import type { CaBundleTargets } from '../certificates/inject-ca-bundle.ts'
 import type { ServerAddress } from '../manager/manager.ts'
-import type { OperatorFrame } from '../operator/operator-frame.ts'
-import type { WebhookRoute } from './webhook-route.ts'
-import { WebhookRouter } from './webhook-router.ts'
-import { WebhookServer } from './webhook-server.ts'
+import type { WebhookRoute } from '../webhooks/webhook-route.ts'
+import { WebhookRouter } from '../webhooks/webhook-router.ts'
+import { WebhookServer } from '../webhooks/webhook-server.ts'
+import type { OperatorFrame } from './operator-frame.ts'
 
 /** Where the webhooks of an operator listen and how they prove who they are. */
 export interface WebhookOptions {

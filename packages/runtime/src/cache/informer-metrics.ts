@@ -1,6 +1,7 @@
 /** Metrics of informers. The only label is the resource: its values are bounded by the kinds an operator uses. */
-import type { InformerFailure, InformerHealth } from '../cache/informer-health.ts'
-import { type Gauge, type Metrics, noMetrics } from './registry.ts'
+
+import { type Gauge, type Metrics, noMetrics } from '../metrics/registry.ts'
+import type { InformerFailure, InformerHealth } from './informer-health.ts'
 
 /** What informers report. */
 export interface InformerMetrics {

@@ -1,5 +1,5 @@
 /** Metrics of work queues, under the names that existing dashboards of controllers use. */
-import { type Metrics, noMetrics } from './registry.ts'
+import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** Seconds; a healthy queue hands work out within milliseconds, an overloaded one within minutes. */
 const QUEUE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_000]

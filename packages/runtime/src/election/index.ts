@@ -1,0 +1,7 @@
+/** @module A leader by Lease, and clients that refuse to write once it is lost. */
+export { ELECTION_DEFAULTS } from '../defaults.ts'
+export * from './election-error.ts'
+export { fenceTransport } from './fence-transport.ts'
+export { fenceWrites } from './fence-writes.ts'
+export { type LeaderElectionOptions, LeaderElector, type Resignation } from './leader-election.ts'
+export type { Leadership, WritePermit } from './leadership.ts'

@@ -1,0 +1,3 @@
+/** @module Counters, gauges and histograms in the Prometheus format. */
+export { clientMetrics, type ObservedRequest } from './client-metrics.ts'
+export * from './registry.ts'

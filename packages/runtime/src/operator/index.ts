@@ -1,0 +1,5 @@
+/** @module The front door in full: operators, what they are made of, and the roles they need. */
+export * from './add-webhooks.ts'
+export * from './define-operator.ts'
+export * from './operator-frame.ts'
+export { missingRights, type RbacOptions, type RbacRoles } from './rbac.ts'

@@ -1,0 +1,10 @@
+/** @module Admission and conversion webhooks, and the server for them. */
+export { WEBHOOK_DEFAULTS } from '../defaults.ts'
+export * from './admission-review.ts'
+export * from './admission-webhook.ts'
+export { conversionWebhook, type KindConversion } from './conversion-webhook.ts'
+export { jsonDiff } from './json-diff.ts'
+export { Semaphore, SemaphoreFullError } from './semaphore.ts'
+export { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
+export * from './webhook-router.ts'
+export * from './webhook-server.ts'
