@@ -1,9 +1,9 @@
 /** The other side of the download benchmark, in a process of its own so that its memory does not count. */
-import { startEnvironmentSimulator } from '@reeve/dynatrace/environment/simulator'
+import { startTenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 
 const sizeBytes = Number(process.argv[2])
 const tenant = 'bench123'
-const simulator = await startEnvironmentSimulator({ tenants: [{ id: tenant, agentSizeBytes: sizeBytes }] })
+const simulator = await startTenantSimulator({ tenants: [{ id: tenant, agentSizeBytes: sizeBytes }] })
 process.send?.({
   apiUrl: simulator.url(tenant),
   apiToken: simulator.tenant(tenant).tokens.get('apiToken')?.value ?? '',

@@ -10,12 +10,7 @@ import { pipeline } from 'node:stream/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { unpackZip } from '@reeve/archives'
-import {
-  agentFileMode,
-  codeModules,
-  createEnvironmentClient,
-  type EnvironmentClient,
-} from '@reeve/dynatrace/environment'
+import { agentFileMode, codeModules, createTenantClient, type TenantClient } from '@reeve/dynatrace/tenant'
 import type { Result } from './result.ts'
 
 const MIB = 1024 ** 2
@@ -30,13 +25,13 @@ interface Server {
   readonly certificate: string
 }
 
-/** One agent of `sizeBytes`, from a simulated environment in another process, over TLS. */
+/** One agent of `sizeBytes`, from a simulated tenant in another process, over TLS. */
 export async function agentDownload(sizeBytes: number): Promise<readonly Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   const child = fork(SERVER, [String(sizeBytes)], { execArgv: [] })
   try {
     const server = await started(child)
-    await using client = createEnvironmentClient({ ...server, trustedCertificates: server.certificate, env: {} })
+    await using client = createTenantClient({ ...server, trustedCertificates: server.certificate, env: {} })
     // Memory first, in a process that has not downloaded anything: what an earlier download left behind would be used
     // again and hide the growth. It also makes the server build the archive, so that the speeds do not include that.
     const memory = await measureMemory(client, server, folder)
@@ -55,7 +50,7 @@ interface Memory {
   readonly growthBytes: number
 }
 
-async function measureMemory(client: EnvironmentClient, { version }: Server, folder: string): Promise<Memory> {
+async function measureMemory(client: TenantClient, { version }: Server, folder: string): Promise<Memory> {
   const file = join(folder, 'agent.zip')
   const target = join(folder, 'agent')
   await mkdir(target)
@@ -78,7 +73,7 @@ interface Speeds {
 }
 
 /** The best of several runs each, in turns: whoever runs second in a pair finds the disk busy with the first. */
-async function measureSpeeds(client: EnvironmentClient, server: Server, folder: string): Promise<Speeds> {
+async function measureSpeeds(client: TenantClient, server: Server, folder: string): Promise<Speeds> {
   const file = join(folder, 'speed.zip')
   const byClient = async () => {
     const startedAt = performance.now()
@@ -140,7 +135,7 @@ async function rawFetch({ apiUrl, apiToken, version, certificate }: Server, file
 async function started(child: ChildProcess): Promise<Server> {
   const [message] = await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the simulated environment ended at once'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('the simulated tenant ended at once'))),
   ])
   return message as Server // it is our own process that sends it
 }

@@ -1,4 +1,4 @@
-/** What the Dynatrace benchmarks play on: an API server alone, an environment, and DynaKubes that ask for everything. */
+/** What the Dynatrace benchmarks play on: an API server alone, a tenant, and DynaKubes that ask for everything. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -13,9 +13,9 @@ import {
   Secrets,
 } from '@reeve/kube'
 import { type BenchCluster, type ClusterKind, startBenchCluster } from './bench-cluster.ts'
-import type { BenchEnvironmentReady, BenchTenant } from './dynatrace-environment.ts'
+import type { BenchTenant, BenchTenantsReady } from './dynatrace-tenant.ts'
 
-const ENVIRONMENT = fileURLToPath(new URL('./dynatrace-environment.ts', import.meta.url))
+const TENANTS = fileURLToPath(new URL('./dynatrace-tenant.ts', import.meta.url))
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'measured'
@@ -23,8 +23,8 @@ export const NAMESPACE = 'measured'
 /** The namespace of writes that are repeated without it. As long as the other one, so that they keep their size. */
 export const BARE_NAMESPACE = 'repeated'
 
-/** The ConfigMap with the authority of the environment. */
-const TRUST = 'environment'
+/** The ConfigMap with the authority of the tenant. */
+const TRUST = 'tenant'
 
 /** A server with CRDs, tokens and trust. */
 export interface DynatraceStage extends AsyncDisposable {
@@ -35,7 +35,7 @@ export interface DynatraceStage extends AsyncDisposable {
 
 /** Starts everything; a tenant for each id. */
 export async function startDynatraceStage(kind: ClusterKind, ids: readonly string[]): Promise<DynatraceStage> {
-  const child = fork(ENVIRONMENT, [...ids], { execArgv: [] })
+  const child = fork(TENANTS, [...ids], { execArgv: [] })
   const { tenants, certificate } = await ready(child)
   const cluster = await startBenchCluster(kind)
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'bench' })
@@ -107,9 +107,9 @@ const image = (name: string) => ({ repository: `registry.example.com/${name}`, t
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-async function ready(child: ChildProcess): Promise<BenchEnvironmentReady> {
-  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the environment ended with ${code}`)))
-  const [message] = (await Promise.race([once(child, 'message'), ended])) as [BenchEnvironmentReady] // its only message
+async function ready(child: ChildProcess): Promise<BenchTenantsReady> {
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the tenant ended with ${code}`)))
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [BenchTenantsReady] // its only message
   return message
 }
 

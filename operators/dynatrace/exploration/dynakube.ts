@@ -6,8 +6,8 @@ import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
 import { EXAMPLE_TEMPLATES, FULL_SPEC } from '../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../src/controllers/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
-import { AUTHORITY, type EnvironmentWorld, TENANT } from './environment-world.ts'
 import { addServiceAccounts } from './service-accounts.ts'
+import { AUTHORITY, TENANT, type TenantWorld } from './tenant-world.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
@@ -20,13 +20,13 @@ const PLAIN: DynaKubeSpec = {
   templates: EXAMPLE_TEMPLATES,
 }
 
-/** For these the environment gets settings that stay. */
+/** For these the tenant gets settings that stay. */
 const LASTING = { activeGate: { capabilities: ['kubernetes-monitoring'] }, logMonitoring: {} }
 
 const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
 
 /** What users do before the first DynaKube. */
-async function prepare({ client, world }: User<EnvironmentWorld>): Promise<void> {
+async function prepare({ client, world }: User<TenantWorld>): Promise<void> {
   for (const name of [NAMESPACE, 'shop']) {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
@@ -67,7 +67,7 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
       }),
     }
   },
-  // How to reach the environment is not for walks, nor is what leaves settings there for good, on purpose.
+  // How to reach the tenant is not for walks, nor is what leaves settings there for good, on purpose.
   accepts: (spec) => {
     const { apiUrl, tokens, dynatraceApiRequestThreshold, templates, ...rest } = spec as Partial<DynaKubeSpec>
     const isPlain = isDeepStrictEqual({ apiUrl, tokens, dynatraceApiRequestThreshold, templates }, PLAIN)
@@ -85,7 +85,7 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * @example
  * npm run explore -- --operator dynatrace --pattern T1,T2,T9
  */
-export const exploration: Exploration<EnvironmentWorld> = {
+export const exploration: Exploration<TenantWorld> = {
   operator: {
     ...dynatraceUnderTest,
     ...walks,

@@ -1,13 +1,13 @@
-/** The Dynatrace operator for the exploration: in a closed world, with an environment that is a call away. */
+/** The Dynatrace operator for the exploration: in a closed world, with a tenant that is a call away. */
 import { createRegistryClient } from '@reeve/oci'
 import type { OperatorUnderTest } from '@reeve/simulation'
 import { CRDS } from '../src/api/crd-manifests.ts'
 import type { MakeCertificate } from '../src/controllers/dynakube/resolve/self-signed.ts'
-import { createEnvironmentClient } from '../src/environment/client/environment-client.ts'
-import { createPlatformClient } from '../src/environment/client/platform/platform-client.ts'
 import { createDynatraceOperator } from '../src/operator.ts'
-import { EnvironmentWorld, senderInto } from './environment-world.ts'
+import { createPlatformClient } from '../src/tenant/client/platform/platform-client.ts'
+import { createTenantClient } from '../src/tenant/client/tenant-client.ts'
 import { withoutChance } from './normalise.ts'
+import { senderInto, TenantWorld } from './tenant-world.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -28,12 +28,12 @@ IUlFkAXQbg==
 
 const fixedCertificate: MakeCertificate = async () => ({ certificate: CERTIFICATE, privateKey: 'none' })
 
-/** The operator; DynaKubes point to `world.environment`. */
-export const dynatraceUnderTest: OperatorUnderTest<EnvironmentWorld> = {
+/** The operator; DynaKubes point to `world.tenant`. */
+export const dynatraceUnderTest: OperatorUnderTest<TenantWorld> = {
   name: 'dynatrace',
   crds: CRDS,
   hasElection: true,
-  world: (place) => new EnvironmentWorld(place),
+  world: (place) => new TenantWorld(place),
   start({ leaderElection, world, call, ...place }, client) {
     const { clock, random, logger, metrics } = place
     const outbound = { sender: senderInto(world, call), random, env: {} }
@@ -50,7 +50,7 @@ export const dynatraceUnderTest: OperatorUnderTest<EnvironmentWorld> = {
       // Nodes have a table of their own, which is written whenever one is seen: that would be no rest.
       detectsHostAvailability: false,
       issuesCertificates: false,
-      connect: (options) => createEnvironmentClient({ ...options, ...outbound }),
+      connect: (options) => createTenantClient({ ...options, ...outbound }),
       openPlatform: (options) => createPlatformClient({ ...options, ...outbound }),
       openRegistry: (options) => createRegistryClient({ ...options, ...outbound }),
       // Secrets that are made up are the same in every run.

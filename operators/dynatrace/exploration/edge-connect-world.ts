@@ -1,4 +1,4 @@
-/** The environment as EdgeConnects see it: it tells when an operator removes what it still has the credentials of. */
+/** The tenant as EdgeConnects see it: it tells when an operator removes what it still has the credentials of. */
 import type { OutboundRequest, OutboundResponse } from '@reeve/http'
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { OutsidePlace, PlainObject } from '@reeve/simulation'
@@ -6,10 +6,10 @@ import { clientSecretName } from '../src/api/edgeconnect/edgeconnect-facts.ts'
 import { EdgeConnects } from '../src/api/latest.ts'
 import { CLIENT_KEYS } from '../src/controllers/edgeconnect/provision.ts'
 import { decodeSecret } from '../src/controllers/secret-data.ts'
-import { EnvironmentWorld } from './environment-world.ts'
+import { TenantWorld } from './tenant-world.ts'
 
 /** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */
-export class EdgeConnectWorld extends EnvironmentWorld {
+export class EdgeConnectWorld extends TenantWorld {
   readonly #client: KubeClient
   readonly #namespace: string
   readonly #hasty: string[] = []

@@ -1,4 +1,4 @@
-/** The Dynatrace operator and the life of an EdgeConnect that it makes in the environment, for fault exploration. */
+/** The Dynatrace operator and the life of an EdgeConnect that it makes in the tenant, for fault exploration. */
 import { isDeepStrictEqual } from 'node:util'
 import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import type { Exploration, OperatorUnderTest, Step, User } from '@reeve/simulation'
@@ -7,11 +7,11 @@ import { EdgeConnectCrd } from '../src/api/edgeconnect/edgeconnect-crd.ts'
 import { type EdgeConnectSpec, EdgeConnects } from '../src/api/latest.ts'
 import { CLIENT_KEYS } from '../src/controllers/edgeconnect/provision.ts'
 import { encodeSecret } from '../src/controllers/secret-data.ts'
-import { TOKEN_PATH } from '../src/environment/simulator/routes/sso.ts'
+import { TOKEN_PATH } from '../src/tenant/simulator/routes/sso.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
 import { EdgeConnectWorld } from './edge-connect-world.ts'
-import { AUTHORITY, TENANT } from './environment-world.ts'
 import { addServiceAccounts } from './service-accounts.ts'
+import { AUTHORITY, TENANT } from './tenant-world.ts'
 
 type EdgeConnectStep = Step<EdgeConnectWorld>
 
@@ -70,7 +70,7 @@ const change: EdgeConnectStep = {
     ),
 }
 
-/** The user's client is gone from the environment, and a change cannot be carried out. */
+/** The user's client is gone from the tenant, and a change cannot be carried out. */
 const revoke: EdgeConnectStep = {
   name: 'revoke the client of the user, and ask for other hosts',
   async act(user) {
@@ -82,7 +82,7 @@ const revoke: EdgeConnectStep = {
   },
   goal: 'unsettled',
   expectedErrors: [/access token: HTTP status 401/],
-  // The environment shows what is in it once.
+  // The tenant shows what is in it once.
   irreplaceable: [`secrets ${NAMESPACE}/${key.name}-client`],
 }
 
@@ -116,13 +116,13 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
     },
   ],
   complete: (spec) => ({ ...spec, ...PLAIN }),
-  // How to reach the environment is not for walks: without it nothing can be carried out.
+  // How to reach the tenant is not for walks: without it nothing can be carried out.
   accepts: ({ apiServer, oauth, imageRef, autoUpdate }) =>
     isDeepStrictEqual({ apiServer, oauth, imageRef, autoUpdate }, PLAIN),
 }
 
 /**
- * An EdgeConnect that is made in the environment, edited, cut off, cured, deleted, made again and deleted.
+ * An EdgeConnect that is made in the tenant, edited, cut off, cured, deleted, made again and deleted.
  *
  * @example
  * npm run explore -- --operator dynatrace-edgeconnect --pattern T1,T2,T9

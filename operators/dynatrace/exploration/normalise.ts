@@ -4,7 +4,7 @@ import { ANNOTATIONS } from '../src/controllers/annotations.ts'
 import { CONDITIONS } from '../src/controllers/dynakube/condition-types.ts'
 import { decodeSecret } from '../src/controllers/secret-data.ts'
 
-/** Secrets with tokens and ids that the environment makes up, as often as it is asked. */
+/** Secrets with tokens and ids that the tenant makes up, as often as it is asked. */
 const ISSUED = /-(activegate-authtoken-secret|client)$/
 
 /** The same inside a configuration file. */

@@ -2,7 +2,7 @@
 import { broken, type FuzzTarget, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import * as annotationValues from '../src/api/annotation-values.ts'
-import { matchesEtag, parseRange } from '../src/environment/simulator/http/byte-range.ts'
+import { matchesEtag, parseRange } from '../src/tenant/simulator/http/byte-range.ts'
 
 const value = fc.constantFrom(
   'true',

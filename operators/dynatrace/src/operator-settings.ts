@@ -3,7 +3,7 @@ import { parseBoolean, parseInteger } from './api/annotation-values.ts'
 import { MODULES_VARIABLE, type Modules, parseModules } from './api/validation/modules.ts'
 
 /** Environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 /** The settings of the operator's process. */
 export interface OperatorSettings {
@@ -16,7 +16,7 @@ export interface OperatorSettings {
   readonly release: { readonly version: string | undefined } | undefined
   /** Whether stored DynaKubes are rewritten at the start. */
   readonly migratesStorage: boolean
-  /** Whether nodes that go away are reported to the environment. */
+  /** Whether nodes that go away are reported to the tenant. */
   readonly detectsHostAvailability: boolean
   readonly instancesIntervalMs: number
   /** How the leader is elected. */
@@ -50,7 +50,7 @@ export class OperatorSettingsError extends Error {
  * @example
  * const { namespace, modules } = operatorSettings(process.env)
  */
-export function operatorSettings(env: Environment): OperatorSettings {
+export function operatorSettings(env: ProcessEnvironment): OperatorSettings {
   const namespace = env.POD_NAMESPACE
   if (!namespace) {
     throw new OperatorSettingsError('POD_NAMESPACE is not set: say in which namespace the DynaKubes are')

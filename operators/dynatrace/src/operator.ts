@@ -49,17 +49,17 @@ export interface DynatraceOperator {
  * await manager.run(signal)
  */
 export function createDynatraceOperator(options: DynatraceOperatorOptions): DynatraceOperator {
-  const { manager, cache, environment } = operatorFrame(FIELD_MANAGER, options)
+  const { manager, cache, environment: dependencies } = operatorFrame(FIELD_MANAGER, options)
   const checked = (crd: string) => options.release && { crdVersion: new CrdVersionCheck({ crd, ...options.release }) }
-  const dynakubes = dynaKubeController({ ...options, ...checked(DynaKubeCrd.name) }, environment)
+  const dynakubes = dynaKubeController({ ...options, ...checked(DynaKubeCrd.name) }, dependencies)
   const edgeConnects =
     (options.looksAfterEdgeConnects ?? true)
-      ? edgeConnectController({ ...options, ...checked(EdgeConnectCrd.name) }, environment)
+      ? edgeConnectController({ ...options, ...checked(EdgeConnectCrd.name) }, dependencies)
       : undefined
   manager.add(dynakubes)
   if (edgeConnects) manager.add(edgeConnects)
-  if (options.detectsHostAvailability) manager.add(nodesController(options, environment))
-  if (options.issuesCertificates ?? true) manager.add(certificatesController(options.namespace, environment))
+  if (options.detectsHostAvailability) manager.add(nodesController(options, dependencies))
+  if (options.issuesCertificates ?? true) manager.add(certificatesController(options.namespace, dependencies))
   return { manager, cache, dynakubes, edgeConnects }
 }
 

@@ -14,8 +14,8 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../src/controllers/crd-version/crd-version.ts'
 import { encodeSecret } from '../src/controllers/secret-data.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../src/environment/simulator/index.ts'
 import { CERTIFICATES_SECRET, crdManifests, DynaKubes, WEBHOOK_NAME } from '../src/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../src/tenant/simulator/index.ts'
 import { freePorts, httpStatus, OperatorProcess } from './support/operator-process.ts'
 
 const POD = 'dynatrace-operator-1'
@@ -24,7 +24,7 @@ const RELEASE = '1.8.1'
 let cluster: ClusterUnderTest
 let client: KubeClient
 let namespace: string
-let environment: EnvironmentSimulator | undefined
+let simulator: TenantSimulator | undefined
 let child: OperatorProcess | undefined
 
 beforeEach(async () => {
@@ -35,8 +35,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await child?.end('SIGKILL')
   child = undefined
-  await environment?.close()
-  environment = undefined
+  await simulator?.close()
+  simulator = undefined
   await client.close()
   await cluster.close()
 })
@@ -85,8 +85,8 @@ async function createWebhookDeployment(): Promise<void> {
 }
 
 async function createDynaKube(): Promise<void> {
-  environment = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }] })
-  const [tenant] = environment.tenants()
+  simulator = await startTenantSimulator({ tenants: [{ id: 'abc12345' }] })
+  const [tenant] = simulator.tenants()
   await client.create(Secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -97,13 +97,13 @@ async function createDynaKube(): Promise<void> {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace, name: 'trust' },
-    data: { certs: environment.caCertificate },
+    data: { certs: simulator.caCertificate },
   })
   await client.create(DynaKubes, {
     apiVersion: 'dynatrace.com/v1beta6',
     kind: 'DynaKube',
     metadata: { namespace, name: 'dynakube' },
-    spec: { apiUrl: environment.url('abc12345'), trustedCAs: 'trust', oneAgent: { hostMonitoring: {} } },
+    spec: { apiUrl: simulator.url('abc12345'), trustedCAs: 'trust', oneAgent: { hostMonitoring: {} } },
   })
 }
 
@@ -133,7 +133,7 @@ describe('the process', () => {
     const { spec } = await client.get(Leases, { namespace, name: 'dynatrace-operator-lock' })
     expect(spec?.holderIdentity).toContain(POD)
     expect(await child.end('SIGTERM')).toBe(0)
-    expect(child.log).not.toContain(environment?.tenants()[0]?.tokens.get('apiToken')?.value)
+    expect(child.log).not.toContain(simulator?.tenants()[0]?.tokens.get('apiToken')?.value)
   })
 
   it('leaves certificates and nodes to others when told so (core 58, 59)', async () => {

@@ -1,4 +1,4 @@
-/** The Dynatrace operator in the demo: a DynaKube with everything and an EdgeConnect, against a simulated environment. */
+/** The Dynatrace operator in the demo: a DynaKube with everything and an EdgeConnect, against a simulated tenant. */
 import { readFile } from 'node:fs/promises'
 import {
   clusterIdOf,
@@ -9,11 +9,11 @@ import {
   type EdgeConnect,
   EdgeConnects,
 } from '@reeve/dynatrace'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '@reeve/dynatrace/environment/simulator'
+import { startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep } from '@reeve/kube'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
-import { environmentObjects, OAUTH_CLIENT, TENANT, TRUST } from './dynatrace-environment.ts'
+import { OAUTH_CLIENT, TENANT, TRUST, tenantObjects } from './dynatrace-tenant.ts'
 import { colourOf, type Narrated, type Told } from './narrator.ts'
 import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
@@ -32,14 +32,14 @@ const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
   },
 })
 
-/** Agents, gateways, logs, extensions, security posture, and a way from the environment into the cluster. */
+/** Agents, gateways, logs, extensions, security posture, and a way from the tenant into the cluster. */
 export const dynatraceScene: Scene = {
-  title: 'Dynatrace: a DynaKube with everything and an EdgeConnect, in a simulated environment',
+  title: 'Dynatrace: a DynaKube with everything and an EdgeConnect, in a simulated tenant',
   kubectlNames: 'dynakubes,edgeconnects',
   hint: 'kubectl edit dynakube -n dynatrace dynakube: switch off what you like, and see it go',
   told: [told(DynaKubes), told(EdgeConnects)],
   obstacle: async ({ hasSimulatedNodes }) =>
-    hasSimulatedNodes ? undefined : 'a simulated environment has no agents that real nodes could run',
+    hasSimulatedNodes ? undefined : 'a simulated tenant has no agents that real nodes could run',
   open: openDynatraceScene,
 }
 
@@ -51,8 +51,8 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   }
   // Stopped at once when something below fails, and otherwise by whoever closes the scene.
   await using started = new AsyncDisposableStack()
-  const environment = started.use(await startEnvironmentSimulator({ tenants: [{ id: TENANT }] }))
-  await prepare(client, environment, signal)
+  const simulator = started.use(await startTenantSimulator({ tenants: [{ id: TENANT }] }))
+  await prepare(client, simulator, signal)
   const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE }
   const account = await connectAsOperator(stage, chart, signal)
   started.defer(() => account.close())
@@ -70,8 +70,8 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
     run: (until) => manager.run(until),
     async play(limit) {
       const options = { fieldManager: FIELD_MANAGER, force: true, signal: limit }
-      const dynakube = await client.apply(DynaKubes, await dynakubeSample(environment), options)
-      const edgeConnect = await client.apply(EdgeConnects, await edgeConnectSample(environment), options)
+      const dynakube = await client.apply(DynaKubes, await dynakubeSample(simulator), options)
+      const edgeConnect = await client.apply(EdgeConnects, await edgeConnectSample(simulator), options)
       await untilRunning(client, DynaKubes, dynakube, limit)
       await untilRunning(client, EdgeConnects, edgeConnect, limit)
     },
@@ -84,10 +84,10 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   }
 }
 
-async function prepare(client: KubeClient, environment: EnvironmentSimulator, signal: AbortSignal): Promise<void> {
+async function prepare(client: KubeClient, simulator: TenantSimulator, signal: AbortSignal): Promise<void> {
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
   await client.apply(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }, options)
-  for (const object of environmentObjects(environment, NAMESPACE)) {
+  for (const object of tenantObjects(simulator, NAMESPACE)) {
     await client.apply(await client.resourceFor(object, { signal }), object, options)
   }
 }
@@ -97,22 +97,22 @@ async function readSample<T extends KubeObject>(path: string): Promise<T> {
   return parse(await readFile(new URL(path, SAMPLES), 'utf8')) as T
 }
 
-async function dynakubeSample(environment: EnvironmentSimulator): Promise<DynaKube> {
+async function dynakubeSample(simulator: TenantSimulator): Promise<DynaKube> {
   const { spec, ...sample } = await readSample<DynaKube>('dynakube/v1beta6/everything.yaml')
-  return { ...sample, spec: { ...spec, apiUrl: environment.url(TENANT), trustedCAs: TRUST } }
+  return { ...sample, spec: { ...spec, apiUrl: simulator.url(TENANT), trustedCAs: TRUST } }
 }
 
-async function edgeConnectSample(environment: EnvironmentSimulator): Promise<EdgeConnect> {
+async function edgeConnectSample(simulator: TenantSimulator): Promise<EdgeConnect> {
   const { spec, ...sample } = await readSample<EdgeConnect>('edgeconnect/v1alpha2/provisioner.yaml')
   const oauth = {
     ...spec.oauth,
     clientSecret: OAUTH_CLIENT,
-    endpoint: environment.tokenUrl,
+    endpoint: simulator.tokenUrl,
     resource: `urn:dtenvironment:${TENANT}`,
   }
   // Named, because the registry of the vendor may be out of reach.
   const imageRef = { repository: 'registry.example.com/edgeconnect', tag: '1' }
-  return { ...sample, spec: { ...spec, apiServer: environment.authority, caCertsRef: TRUST, imageRef, oauth } }
+  return { ...sample, spec: { ...spec, apiServer: simulator.authority, caCertsRef: TRUST, imageRef, oauth } }
 }
 
 async function untilRunning<T extends DynaKube | EdgeConnect>(

@@ -47,11 +47,11 @@ export const DEPRECATED_FLAGS: readonly DeprecatedFlag[] = [
 
 /** The effective settings. */
 export interface FeatureFlags {
-  /** Images come from the public registry that the environment names, instead of its own. */
+  /** Images come from the public registry that the tenant names, instead of its own. */
   readonly publicRegistry: boolean
   /** Hosts that are reached without the proxy, separated by commas. */
   readonly noProxy: string
-  /** With the capability kubernetes-monitoring: the cluster is announced to the environment. */
+  /** With the capability kubernetes-monitoring: the cluster is announced to the tenant. */
   readonly automaticKubernetesApiMonitoring: boolean
   /** Under this name. */
   readonly kubernetesClusterName: string

@@ -76,7 +76,7 @@ const isError = ({ severity }: PlanFinding): boolean => severity === 'error'
 const onlyFindings = (findings: readonly PlanFinding[]): Plan => ({
   resources: [],
   changes: [],
-  environment: [],
+  tenant: [],
   unchanged: 0,
   findings,
 })

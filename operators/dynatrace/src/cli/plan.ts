@@ -16,7 +16,7 @@ export interface PlanOptions extends FileOptions {
   readonly namespace?: string
 }
 
-/** For everything; one call to an environment may be tried for a minute. */
+/** For everything; one call to a tenant may be tried for a minute. */
 const DEADLINE_MS = 10 * 60_000
 
 const EXAMPLES = `
@@ -51,13 +51,13 @@ function configure(program: Command): void {
   addFileOption(program)
     .description(
       [
-        'Prints the objects that would be created, changed or removed if DynaKubes and EdgeConnects in files were applied, by component, and what would change in the Dynatrace environment.',
-        'Nothing is changed: the cluster is read and asked by dry runs, the environment is only asked.',
+        'Prints the objects that would be created, changed or removed if DynaKubes and EdgeConnects in files were applied, by component, and what would change in the Dynatrace tenant.',
+        'Nothing is changed: the cluster is read and asked by dry runs, the tenant is only asked.',
         'Data of Secrets is never printed.',
-        'With --offline neither is reached: the environment is simulated, and the cluster is empty or as --against says.',
+        'With --offline neither is reached: the tenant is simulated, and the cluster is empty or as --against says.',
       ].join(' '),
     )
-    .option('--offline', 'without a cluster and with a simulated environment', false)
+    .option('--offline', 'without a cluster and with a simulated tenant', false)
     .option('--against <path...>', 'with --offline: files or folders with the objects of the cluster', [])
     .option('--no-dry-run', 'do not ask the cluster by dry runs, which need permission to write')
     .option('--full', 'print objects that would be created as a whole', false)

@@ -26,9 +26,9 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     load: () => import('./webhook-server.ts'),
   },
   {
-    name: 'simulate-environment',
-    summary: 'answer like a Dynatrace environment until SIGTERM, to try an operator against',
-    load: () => import('./simulate-environment.ts'),
+    name: 'simulate-tenant',
+    summary: 'answer like a Dynatrace tenant until SIGTERM, to try an operator against',
+    load: () => import('./simulate-tenant.ts'),
   },
   {
     name: 'startup-probe',

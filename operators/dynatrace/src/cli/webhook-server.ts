@@ -11,7 +11,7 @@ export interface WebhookServerFlags {
   readonly certKey: string
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 /** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
 const LAME_DUCK_MS = 3_000
@@ -46,7 +46,7 @@ export const command: Subcommand<WebhookServerFlags> = {
 /** Runs until `signal` aborts. */
 export async function runWebhookServer(
   flags: WebhookServerFlags,
-  env: Environment,
+  env: ProcessEnvironment,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
   const [

@@ -5,7 +5,7 @@ const AMD = ['amd64'] as const
 const ALL = ['amd64', 'arm64', 'ppc64le', 's390x'] as const
 
 /**
- * Linux nodes of the architectures that an image is built for. The registry of an environment has images for amd64
+ * Linux nodes of the architectures that an image is built for. The registry of a tenant has images for amd64
  * only.
  */
 export function linuxNodes(architectures: 'amd64' | 'all'): Affinity {

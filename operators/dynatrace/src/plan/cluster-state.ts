@@ -17,7 +17,7 @@ import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/injection/namespaces.ts'
 import { OWNED } from '../controllers/dynakube/reconcile.ts'
-import type { Environment } from '../operator-settings.ts'
+import type { ProcessEnvironment } from '../operator-settings.ts'
 
 /** The Deployment of the operator, as the chart names it. */
 const OPERATOR = 'dynatrace-operator'
@@ -38,7 +38,7 @@ export interface ClusterState {
 /** An operator as it was installed. */
 export interface RunningOperator {
   readonly version: string | undefined
-  readonly env: Environment
+  readonly env: ProcessEnvironment
 }
 
 /**

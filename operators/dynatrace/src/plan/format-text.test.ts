@@ -36,7 +36,7 @@ const PLAN: Plan = {
     },
     { action: 'remove', component: 'injection', apiVersion: 'v1', kind: 'Namespace', name: 'shop', fields: [] },
   ],
-  environment: [{ action: 'create', what: 'setting x', environment: 'abc.example.com' }],
+  tenant: [{ action: 'create', what: 'setting x', tenant: 'abc.example.com' }],
   unchanged: 1,
   findings: [
     { severity: 'warning', message: 'careful', file: 'a.yaml', line: 3, column: 5, object: OWNER, rule: 'W-AG-MEM' },
@@ -44,7 +44,7 @@ const PLAN: Plan = {
 }
 
 describe('a plan as text', () => {
-  it('has findings, objects by component, the environment and a summary', () => {
+  it('has findings, objects by component, the tenant and a summary', () => {
     expect(formatText(PLAN).split('\n')).toEqual([
       `a.yaml:3:5: warning: ${OWNER}: careful [W-AG-MEM]`,
       '',
@@ -61,10 +61,10 @@ describe('a plan as text', () => {
       '  injection',
       '    - Namespace  shop',
       '',
-      'in the environment',
+      'in the tenant',
       '    + setting x  (abc.example.com)',
       '',
-      'Plan: 1 to create, 1 to change, 1 to remove, 1 in the environment. 1 stays as it is.',
+      'Plan: 1 to create, 1 to change, 1 to remove, 1 in the tenant. 1 stays as it is.',
       '',
     ])
   })
@@ -91,14 +91,14 @@ describe('a plan as text', () => {
   })
 
   it('says that there is nothing to do', () => {
-    const nothing = { ...PLAN, changes: [], environment: [], findings: [], unchanged: 23 }
+    const nothing = { ...PLAN, changes: [], tenant: [], findings: [], unchanged: 23 }
     expect(formatText(nothing)).toBe('No changes. 23 stay as they are.\n')
   })
 
   it('does not pretend to be complete after an error', () => {
     const findings = [{ severity: 'error', message: 'broken' }] as const
     expect(formatText({ ...PLAN, findings })).toContain('\nIncomplete plan: 1 to create')
-    const nothing = { ...PLAN, changes: [], environment: [], findings, unchanged: 0 }
+    const nothing = { ...PLAN, changes: [], tenant: [], findings, unchanged: 0 }
     expect(formatText(nothing)).toBe('error: broken\n\nNo plan: there are errors.\n')
   })
 })

@@ -2,12 +2,12 @@
 
 import { styleText } from 'node:util'
 import { isRecord } from '@reeve/kube'
-import type { EnvironmentChange } from './environment-changes.ts'
 import type { FieldChange } from './field-diff.ts'
 import type { Plan } from './plan.ts'
 import type { PlanFinding } from './plan-finding.ts'
 import type { PlannedChange } from './planned-changes.ts'
 import { hasErrors, type PlanSummary, summaryOf } from './summary.ts'
+import type { TenantChange } from './tenant-changes.ts'
 
 /** Options of {@link formatText}. */
 export interface FormatOptions {
@@ -38,7 +38,7 @@ export function formatText(plan: Plan, { isColoured = false, isFull = false }: F
     ...plan.findings.map((finding) => findingLine(finding, paint)),
     ...(plan.findings.length > 0 ? [''] : []),
     ...changeLines(plan, paint, isFull),
-    ...environmentLines(plan.environment, paint),
+    ...tenantLines(plan.tenant, paint),
     paint('bold', summaryLine(summaryOf(plan), hasErrors(plan))),
   ]
   return `${lines.join('\n')}\n`
@@ -112,17 +112,17 @@ function itemLines(item: unknown, indent: string): readonly string[] {
 const scalar = (value: unknown): string =>
   typeof value === 'string' && /^\(.*\)$/.test(value) ? value : JSON.stringify(value)
 
-function environmentLines(changes: readonly EnvironmentChange[], paint: Paint): readonly string[] {
+function tenantLines(changes: readonly TenantChange[], paint: Paint): readonly string[] {
   if (changes.length === 0) return []
   const lines = changes.map(
-    ({ action, what, environment }) => `    ${paint(COLOURS[action], SIGNS[action])} ${what}  (${environment})`,
+    ({ action, what, tenant }) => `    ${paint(COLOURS[action], SIGNS[action])} ${what}  (${tenant})`,
   )
-  return [paint('bold', 'in the environment'), ...lines, '']
+  return [paint('bold', 'in the tenant'), ...lines, '']
 }
 
 /** As in `Plan: 14 to create, 2 to change, 1 to remove.` */
 function summaryLine({ unchanged, ...counts }: PlanSummary, isIncomplete: boolean): string {
-  const { create, change, replace, remove, environment } = counts
+  const { create, change, replace, remove, tenant } = counts
   const stays = unchanged === 1 ? ' 1 stays as it is.' : ` ${unchanged} stay as they are.`
   const rest = unchanged === 0 ? '' : stays
   const hasNone = Object.values(counts).every((count) => count === 0)
@@ -132,7 +132,7 @@ function summaryLine({ unchanged, ...counts }: PlanSummary, isIncomplete: boolea
     `${change} to change`,
     ...(replace > 0 ? [`${replace} to replace`] : []),
     `${remove} to remove`,
-    ...(environment > 0 ? [`${environment} in the environment`] : []),
+    ...(tenant > 0 ? [`${tenant} in the tenant`] : []),
   ]
   return `${isIncomplete ? 'Incomplete plan' : 'Plan'}: ${parts.join(', ')}.${rest}`
 }

@@ -6,8 +6,6 @@ import { DynaKubes } from '../api/latest.ts'
 import type { OperatorFacts } from '../controllers/dynakube/render-input.ts'
 import { COMPONENT_ORDER, Places } from './components-of.ts'
 import { dryRun } from './dry-run.ts'
-import type { EnvironmentChange } from './environment-changes.ts'
-import { EnvironmentWatch } from './environment-watch.ts'
 import { putManifests } from './manifest-objects.ts'
 import type { PlanFinding } from './plan-finding.ts'
 import { compareStates, newAddresses, type PlannedChange } from './planned-changes.ts'
@@ -20,7 +18,9 @@ import {
   versionsOf,
 } from './resource-status.ts'
 import { identityOf, type ObjectsById, ScratchCluster } from './scratch-cluster.ts'
-import { simulateEnvironments } from './simulated-exits.ts'
+import { simulateTenants } from './simulated-exits.ts'
+import type { TenantChange } from './tenant-changes.ts'
+import { TenantWatch } from './tenant-watch.ts'
 import { type Exits, watchedWorld } from './world.ts'
 
 /** A DynaKube or EdgeConnect, and what it would run. */
@@ -34,8 +34,8 @@ export interface Plan {
   readonly resources: readonly ResourceReport[]
   /** By resource and component. */
   readonly changes: readonly PlannedChange[]
-  /** What would change in environments. */
-  readonly environment: readonly EnvironmentChange[]
+  /** What would change in tenants. */
+  readonly tenant: readonly TenantChange[]
   /** Objects of the resources that stay as they are. */
   readonly unchanged: number
   readonly findings: readonly PlanFinding[]
@@ -52,7 +52,7 @@ export interface PlanInput {
   readonly hasIstio: boolean
   readonly operator: OperatorFacts
   readonly detectsHostAvailability: boolean
-  /** How environments are reached; without it they are simulated. */
+  /** How tenants are reached; without it they are simulated. */
   readonly exits?: Exits
   /** The cluster to ask by dry runs. @default the plan is worked out without it */
   readonly cluster?: KubeClient
@@ -65,7 +65,7 @@ export interface PlanInput {
 /**
  * Plans for the DynaKubes and EdgeConnects among the files.
  *
- * *Guarantees*: environments receive questions only, the cluster dry runs only.
+ * *Guarantees*: tenants receive questions only, the cluster dry runs only.
  * *Errors*: those of the cluster and of the files; what goes wrong with a resource is among the findings.
  *
  * @example
@@ -80,10 +80,8 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   await scratch.adopt(input.state)
   const before = scratch.objects()
   await putManifests(scratch, files, { signal })
-  const { exits, madeUp } = input.exits
-    ? { exits: input.exits, madeUp: [] }
-    : await simulateEnvironments(scratch, clock)
-  const watch = new EnvironmentWatch()
+  const { exits, madeUp } = input.exits ? { exits: input.exits, madeUp: [] } : await simulateTenants(scratch, clock)
+  const watch = new TenantWatch()
   const resources = resourcesIn(files)
   const { operator, clusterId, detectsHostAvailability } = input
   const world = watchedWorld(exits, watch)
@@ -115,7 +113,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       versions: versionsOf(rehearsed.get(identityOfKey(resource))),
     })),
     changes: [...changes].sort(byPlace),
-    environment: watch.changes,
+    tenant: watch.changes,
     unchanged,
     findings: [
       ...(input.exits ? [] : [simulationNote(madeUp)]),
@@ -155,7 +153,7 @@ function counter(files: readonly KubeObject[], resources: readonly PlannedResour
   return (object: KubeObject) => given.has(identityOf(object)) || own.has(controllerOf(object)?.uid ?? '')
 }
 
-/** By resource, then component; environments apart. Within a component in the order of kinds and names. */
+/** By resource, then component; tenants apart. Within a component in the order of kinds and names. */
 function byPlace(left: PlannedChange, right: PlannedChange): number {
   const rank = ({ component }: PlannedChange) => {
     const index = COMPONENT_ORDER.indexOf(component)

@@ -1,9 +1,9 @@
 /** What the status of resources would say after a plan: versions, and what does not work out. */
 import type { KubeObject } from '@reeve/kube'
 import { type DynaKube, DynaKubes, type EdgeConnect } from '../api/latest.ts'
-import type { EnvironmentWatch } from './environment-watch.ts'
 import type { PlanFinding } from './plan-finding.ts'
 import type { Failure, PlannedResource } from './rehearse.ts'
+import type { TenantWatch } from './tenant-watch.ts'
 
 /** Versions and images by component, as they would stand in the status. */
 export function versionsOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
@@ -25,11 +25,11 @@ function known(versions: Readonly<Record<string, string | undefined>>): Readonly
   return Object.fromEntries(entries)
 }
 
-/** Says that the environment was none. */
+/** Says that the tenant was none. */
 export function simulationNote(madeUp: readonly { readonly namespace: string; readonly name: string }[]): PlanFinding {
   const names = madeUp.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
   const secrets = names === '' ? '' : `; credentials in ${names} are taken for granted`
-  return { severity: 'note', message: `the environment is simulated: versions are examples${secrets}` }
+  return { severity: 'note', message: `the tenant is simulated: versions are examples${secrets}` }
 }
 
 /** Reconciles that ended in an error. */
@@ -41,8 +41,8 @@ export function failureFindings(failures: readonly Failure[]): readonly PlanFind
   }))
 }
 
-/** Environments that want to be asked later: the operator waits then and says nothing, a plan must. */
-export function unavailableFindings({ unavailable }: EnvironmentWatch): readonly PlanFinding[] {
+/** Tenants that want to be asked later: the operator waits then and says nothing, a plan must. */
+export function unavailableFindings({ unavailable }: TenantWatch): readonly PlanFinding[] {
   return [...unavailable].map(([host, status]) => ({
     severity: 'error',
     message: `${host} answered ${status} and wants to be asked later; the plan is incomplete, try again`,

@@ -1,18 +1,18 @@
-/** Environments that exist in this process only, for plans without a network. */
+/** Tenants that exist in this process only, for plans without a network. */
 import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, Secrets } from '@reeve/kube'
 import { tokensSecretName } from '../api/dynakube/names.ts'
 import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'
 import { CLIENT_KEYS } from '../controllers/edgeconnect/provision.ts'
 import { decodeSecret, encodeSecret } from '../controllers/secret-data.ts'
-import { TOKEN_SCOPES } from '../environment/simulator/defaults.ts'
-import type { OAuthClientOptions, TenantOptions, TokenOptions } from '../environment/simulator/options.ts'
-import { SimulatedEnvironment } from '../environment/simulator/simulated-environment.ts'
+import { TOKEN_SCOPES } from '../tenant/simulator/defaults.ts'
+import type { OAuthClientOptions, TenantOptions, TokenOptions } from '../tenant/simulator/options.ts'
+import { SimulatedTenants } from '../tenant/simulator/simulated-tenants.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
 import type { ScratchCluster } from './scratch-cluster.ts'
 import type { Exits } from './world.ts'
 
-/** What a Secret with tokens has when nobody gave one. Simulated environments take whatever they are told to take. */
+/** What a Secret with tokens has when nobody gave one. Simulated tenants take whatever they are told to take. */
 const SIMULATED_TOKENS = { apiToken: 'dt0c01.SIMULATED.API', dataIngestToken: 'dt0c01.SIMULATED.INGEST' }
 
 const SIMULATED_CLIENT = {
@@ -23,7 +23,7 @@ const SIMULATED_CLIENT = {
 /** Nobody can tell offline what a token may do: it may do everything. */
 const ALL_SCOPES = Object.values(TOKEN_SCOPES).flat()
 
-/** Exits to simulated environments, and the Secrets that had to be made up for them. */
+/** Exits to simulated tenants, and the Secrets that had to be made up for them. */
 export interface Simulation {
   readonly exits: Exits
   /** Names of Secrets that were put into the scratch cluster. */
@@ -38,13 +38,13 @@ interface Tenant {
 }
 
 /**
- * Simulates an environment for every DynaKube and EdgeConnect of the scratch cluster: it has the host that the resource
+ * Simulates a tenant for every DynaKube and EdgeConnect of the scratch cluster: it has the host that the resource
  * names, and takes the credentials that it refers to. Those that are missing are made up.
  *
  * @example
- * const { exits, madeUp } = await simulateEnvironments(scratch, clock)
+ * const { exits, madeUp } = await simulateTenants(scratch, clock)
  */
-export async function simulateEnvironments(scratch: ScratchCluster, clock: Clock): Promise<Simulation> {
+export async function simulateTenants(scratch: ScratchCluster, clock: Clock): Promise<Simulation> {
   const madeUp: { namespace: string; name: string }[] = []
   const secretOf = async (namespace: string, name: string, otherwise: Readonly<Record<string, string>>) => {
     const found = scratch.view.get(Secrets, { namespace, name })
@@ -64,11 +64,11 @@ export async function simulateEnvironments(scratch: ScratchCluster, clock: Clock
     const data = await secretOf(namespace, edgeConnect.spec.oauth.clientSecret, SIMULATED_CLIENT)
     tenants.push(platformOf(edgeConnect, data))
   }
-  const environment = new SimulatedEnvironment({ tenants: merged(tenants), clock, random: repeatableBytes() })
-  const sender = environmentSender(environment)
+  const simulator = new SimulatedTenants({ tenants: merged(tenants), clock, random: repeatableBytes() })
+  const sender = tenantSender(simulator)
   return {
     madeUp,
-    exits: { environment: () => sender, platform: () => sender, registry: () => everyImage },
+    exits: { tenant: () => sender, platform: () => sender, registry: () => everyImage },
   }
 }
 
@@ -100,7 +100,7 @@ function platformOf({ spec }: EdgeConnect, data: Readonly<Record<string, string>
 
 const labelOf = (hostname: string): string => hostname.split('.')[0] ?? hostname
 
-/** Resources of one environment share it. */
+/** Resources of one tenant share it. */
 function merged(tenants: readonly Tenant[]): readonly TenantOptions[] {
   return [...Map.groupBy(tenants, ({ id }) => id)].map(([id, same]) => {
     const endpoints = [...new Set(same.flatMap((tenant) => tenant.endpoints))]
@@ -120,11 +120,11 @@ function merged(tenants: readonly Tenant[]): readonly TenantOptions[] {
 }
 
 /** Access tokens are fetched from wherever the resource says; the simulation has one place for that. */
-function environmentSender(environment: SimulatedEnvironment): Sender {
+function tenantSender(simulator: SimulatedTenants): Sender {
   return {
     send: (request) => {
       const isForTokens = request.method === 'POST' && String(request.body ?? '').includes('grant_type=')
-      return environment.answer(isForTokens ? { ...request, url: new URL(environment.tokenUrl) } : request)
+      return simulator.answer(isForTokens ? { ...request, url: new URL(simulator.tokenUrl) } : request)
     },
     close: async () => undefined,
   }

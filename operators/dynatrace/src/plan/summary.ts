@@ -8,12 +8,12 @@ export interface PlanSummary {
   readonly replace: number
   readonly remove: number
   readonly unchanged: number
-  /** Changes in environments. */
-  readonly environment: number
+  /** Changes in tenants. */
+  readonly tenant: number
 }
 
 /** Counts. */
-export function summaryOf({ changes, environment, unchanged }: Plan): PlanSummary {
+export function summaryOf({ changes, tenant, unchanged }: Plan): PlanSummary {
   const count = (action: string) => changes.filter((change) => change.action === action).length
   return {
     create: count('create'),
@@ -21,12 +21,12 @@ export function summaryOf({ changes, environment, unchanged }: Plan): PlanSummar
     replace: count('replace'),
     remove: count('remove'),
     unchanged,
-    environment: environment.length,
+    tenant: tenant.length,
   }
 }
 
 /** Whether there is anything to do. */
-export const hasChanges = ({ changes, environment }: Plan): boolean => changes.length + environment.length > 0
+export const hasChanges = ({ changes, tenant }: Plan): boolean => changes.length + tenant.length > 0
 
 /** Whether the plan cannot be relied upon. */
 export const hasErrors = ({ findings }: Plan): boolean => findings.some(({ severity }) => severity === 'error')
@@ -38,6 +38,6 @@ export const hasErrors = ({ findings }: Plan): boolean => findings.some(({ sever
  * process.stdout.write(JSON.stringify(asDocument(plan)))
  */
 export function asDocument(plan: Plan) {
-  const { resources, changes, environment, findings } = plan
-  return { formatVersion: 1, summary: summaryOf(plan), resources, changes, environment, findings }
+  const { resources, changes, tenant, findings } = plan
+  return { formatVersion: 1, summary: summaryOf(plan), resources, changes, tenant, findings }
 }

@@ -1,29 +1,25 @@
 /** The world outside the cluster, as a plan sees it: it answers questions and is never changed. */
 import { environmentProxy, noProxy, Outbound, openOutbound, type Sender, usableCertificates } from '@reeve/http'
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '@reeve/oci'
-import { USER_AGENT } from '../environment/client/defaults.ts'
-import {
-  createEnvironmentClient,
-  type EnvironmentClient,
-  type EnvironmentClientOptions,
-} from '../environment/client/environment-client.ts'
+import { USER_AGENT } from '../tenant/client/defaults.ts'
 import {
   createPlatformClient,
   type PlatformClient,
   type PlatformClientOptions,
-} from '../environment/client/platform/platform-client.ts'
-import type { EnvironmentWatch } from './environment-watch.ts'
+} from '../tenant/client/platform/platform-client.ts'
+import { createTenantClient, type TenantClient, type TenantClientOptions } from '../tenant/client/tenant-client.ts'
+import type { TenantWatch } from './tenant-watch.ts'
 
-/** What the reconcile functions are given to reach environments and registries. */
+/** What the reconcile functions are given to reach tenants and registries. */
 export interface World {
-  connect(options: EnvironmentClientOptions): EnvironmentClient
+  connect(options: TenantClientOptions): TenantClient
   openPlatform(options: PlatformClientOptions): PlatformClient
   openRegistry(options: RegistryClientOptions): RegistryClient
 }
 
 /** How requests leave the process. */
 export interface Exits {
-  environment(options: EnvironmentClientOptions): Sender
+  tenant(options: TenantClientOptions): Sender
   platform(options: PlatformClientOptions): Sender
   /** `undefined` for connections of the client's own. */
   registry(): Sender | undefined
@@ -33,13 +29,13 @@ export interface Exits {
  * A world behind `exits`, with `watch` before each of them. Registries need no watch: their client can only read.
  *
  * @example
- * const world = watchedWorld(networkExits(), new EnvironmentWatch())
+ * const world = watchedWorld(networkExits(), new TenantWatch())
  */
-export function watchedWorld(exits: Exits, watch: EnvironmentWatch): World {
+export function watchedWorld(exits: Exits, watch: TenantWatch): World {
   return {
     // The time of a plan stands still; deadlines and retries need one that passes.
     connect: ({ clock: _still, ...options }) =>
-      createEnvironmentClient({ ...options, sender: watch.over(exits.environment(options)) }),
+      createTenantClient({ ...options, sender: watch.over(exits.tenant(options)) }),
     openPlatform: ({ clock: _still, ...options }) =>
       createPlatformClient({ ...options, sender: watch.over(exits.platform(options)) }),
     openRegistry: (options) => {
@@ -52,7 +48,7 @@ export function watchedWorld(exits: Exits, watch: EnvironmentWatch): World {
 /** The real world: the same proxies and authorities as those of the operator. */
 export function networkExits(env: Readonly<Record<string, string | undefined>> = process.env): Exits {
   return {
-    environment: (options) => openOutbound({ env, userAgent: USER_AGENT, ...options }),
+    tenant: (options) => openOutbound({ env, userAgent: USER_AGENT, ...options }),
     platform: (options) => platformSender(options, env),
     registry: () => undefined,
   }

@@ -36,7 +36,7 @@ import {
 const NAMESPACE = 'dynatrace'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const environment = () => ({ client, clock, logger: silentLogger, signal: stop.signal })
+const tenant = () => ({ client, clock, logger: silentLogger, signal: stop.signal })
 
 let clock: SimulatedClock
 let cluster: EmbeddedCluster
@@ -196,7 +196,7 @@ describe('the certificates controller', () => {
   it('keeps trusting the authority before the present one (47, core 56)', async () => {
     await install()
     await installDeployment()
-    await completed(firstCertificates(NAMESPACE, environment()))
+    await completed(firstCertificates(NAMESPACE, tenant()))
     const first = await texts()
     await clock.advance(364 * DAY_MS + 22 * HOUR_MS)
     startController()
@@ -211,14 +211,14 @@ describe('the certificates controller', () => {
   it('makes the Secret although there are no webhook configurations (48, core 55)', async () => {
     await install({ configurations: false })
     await installDeployment()
-    await completed(firstCertificates(NAMESPACE, environment()))
+    await completed(firstCertificates(NAMESPACE, tenant()))
     expect(await exists()).toBe(true)
   })
 
   it('does not call a pass without the CRD of DynaKubes a success (48, core 55)', async () => {
     await installDeployment()
     let isDone = false
-    const first = firstCertificates(NAMESPACE, environment()).then(() => {
+    const first = firstCertificates(NAMESPACE, tenant()).then(() => {
       isDone = true
     })
     await clock.advance(60_000)
@@ -230,16 +230,14 @@ describe('the certificates controller', () => {
 
   it('waits for the webhook to be installed, and can be told to stop waiting', async () => {
     await install()
-    const first = firstCertificates(NAMESPACE, environment())
+    const first = firstCertificates(NAMESPACE, tenant())
     await clock.advance(60_000)
     expect(await exists()).toBe(false)
     await installDeployment()
     await completed(first)
     expect(await exists()).toBe(true)
     const reason = new Error('enough')
-    await expect(firstCertificates('other', { ...environment(), signal: AbortSignal.abort(reason) })).rejects.toBe(
-      reason,
-    )
+    await expect(firstCertificates('other', { ...tenant(), signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
   })
 
   it('heals bundles and Secret, and takes the Secret over from a former Deployment', async () => {
@@ -260,11 +258,11 @@ describe('the certificates controller', () => {
   it('never leaves what is served untrusted when it ends between two writes', async () => {
     await install()
     await installDeployment()
-    await completed(firstCertificates(NAMESPACE, environment()))
+    await completed(firstCertificates(NAMESPACE, tenant()))
     const first = await texts()
     await clock.advance(364 * DAY_MS + 11 * HOUR_MS)
     // Brings a serving certificate that is valid when the authority falls due.
-    await completed(firstCertificates(NAMESPACE, environment()))
+    await completed(firstCertificates(NAMESPACE, tenant()))
     await clock.advance(2 * HOUR_MS)
     const deployment = await client.get(Deployments, { namespace: NAMESPACE, name: WEBHOOK_NAME })
     const crashing = createClient({
@@ -277,12 +275,12 @@ describe('the certificates controller', () => {
         close: async () => undefined,
       },
     })
-    await expect(completed(ensureCertificates(deployment, { ...environment(), client: crashing }))).rejects.toThrow()
+    await expect(completed(ensureCertificates(deployment, { ...tenant(), client: crashing }))).rejects.toThrow()
     expect((await texts())['ca.crt']).toBe(first['ca.crt'])
     const [announced = ''] = await bundles()
     expect(announced).toContain(first['ca.crt'])
     expect(announced).not.toBe(first['ca.crt'])
-    await completed(ensureCertificates(deployment, environment()))
+    await completed(ensureCertificates(deployment, tenant()))
     const second = await texts()
     expect(second['ca.crt.old']).toBe(first['ca.crt'])
     expect(await bundles()).toEqual([`${second['ca.crt']}${first['ca.crt']}`])
@@ -292,7 +290,7 @@ describe('the certificates controller', () => {
     await install()
     await installDeployment()
     await client.delete(CustomResourceDefinitions, { name: EdgeConnectCrd.name })
-    await completed(firstCertificates(NAMESPACE, environment()))
+    await completed(firstCertificates(NAMESPACE, tenant()))
     const { spec } = await client.get(CustomResourceDefinitions, { name: DynaKubeCrd.name })
     const bundle = Buffer.from(spec.conversion?.webhook?.clientConfig?.caBundle ?? '', 'base64').toString()
     expect(bundle).toBe((await texts())['ca.crt'])
@@ -307,9 +305,9 @@ describe('the certificates controller', () => {
     })
     await install()
     await installDeployment()
-    await completed(firstCertificates(NAMESPACE, { ...environment(), client: observed }))
+    await completed(firstCertificates(NAMESPACE, { ...tenant(), client: observed }))
     await clock.advance(7 * DAY_MS)
-    await completed(firstCertificates(NAMESPACE, { ...environment(), client: observed }))
+    await completed(firstCertificates(NAMESPACE, { ...tenant(), client: observed }))
     expect([...requests].sort()).toEqual([
       'create secrets',
       'get customresourcedefinitions',

@@ -41,7 +41,7 @@ it('talks to a cluster by a kubeconfig', async () => {
 })
 
 it('makes certificates and writes YAML', async () => {
-  const child = spawn(process.execPath, [program, 'simulate-environment', '--port=0', '--print-manifest'])
+  const child = spawn(process.execPath, [program, 'simulate-tenant', '--port=0', '--print-manifest'])
   let text = ''
   child.stdout.on('data', (chunk) => {
     text += String(chunk)

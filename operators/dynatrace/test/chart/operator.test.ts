@@ -66,7 +66,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     })
   })
 
-  it('tells the process what it reads from its environment', () => {
+  it('tells the process what it reads from its tenant', () => {
     const { container, env } = deploymentOf(all, OPERATOR)
     expect(container?.env?.filter(({ valueFrom }) => valueFrom).map(({ name }) => name)).toEqual([
       'POD_NAMESPACE',

@@ -24,7 +24,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_MODULES } from '../../src/api/validation/modules.ts'
 import { ISTIO_KINDS } from '../../src/controllers/dynakube/components/istio/resources.ts'
 import { NODE_CACHE } from '../../src/controllers/nodes/node-table.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
 import {
   CERTIFICATES_SECRET,
   clusterIdOf,
@@ -36,6 +35,7 @@ import {
 } from '../../src/index.ts'
 import { requireServedVersions } from '../../src/served-versions.ts'
 import { startUp } from '../../src/start-up.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { installIstio } from '../dynakube/support/istio-crds.ts'
 import { helmPath } from '../support/render-chart.ts'
 import { createReferences, EDGE, edgeConnect, everyFeature, INJECTED, TENANT } from './support/every-feature.ts'
@@ -59,7 +59,7 @@ const WITH_INJECTION = /^update admissionregistration\.k8s\.io\/mutatingwebhookc
 const CERTAIN_CASES = [FOR_OWNERS, AFTER_CONFLICTS, WITHOUT_STREAMS, WITH_INJECTION]
 
 let chart: InstalledChart
-let environment: EnvironmentSimulator
+let simulator: TenantSimulator
 let rights: UsedRights
 let client: KubeClient
 let running: Promise<void> | undefined
@@ -67,13 +67,13 @@ const stop = new AbortController()
 
 beforeAll(async () => {
   if (helmPath === undefined) return
-  environment = await startEnvironmentSimulator({ tenants: [{ id: TENANT }] })
-  const { connectionInfo } = environment.tenant(TENANT)
+  simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
+  const { connectionInfo } = simulator.tenant(TENANT)
   connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://endpoint.example.com/communication']
   chart = await installChart()
   rights = new UsedRights(chart.namespace)
   await installIstio(chart.admin)
-  await createReferences(chart.admin, chart.namespace, environment)
+  await createReferences(chart.admin, chart.namespace, simulator)
   const metadata = { name: 'shop', labels: INJECTED }
   await chart.admin.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
   client = await chart.connectAs(OPERATOR, rights.note)
@@ -82,7 +82,7 @@ afterAll(async () => {
   stop.abort()
   await running
   await chart?.[Symbol.asyncDispose]()
-  await environment?.close()
+  await simulator?.close()
 })
 
 const key = (name: string) => ({ namespace: chart.namespace, name })
@@ -160,7 +160,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     const crd = await admin.patch(CustomResourceDefinitions, { name }, merge({ metadata: { labels } }))
     const status = { ...crd.status, storedVersions: ['v1beta5', 'v1beta6'] }
     await admin.update(CustomResourceDefinitions, { ...crd, status }, { subresource: 'status' })
-    await admin.create(DynaKubes, everyFeature(chart.namespace, environment))
+    await admin.create(DynaKubes, everyFeature(chart.namespace, simulator))
     await chart.until('the pod of the operator', async () => (await ownPod()) !== undefined)
     running = runOperator((await ownPod()) ?? '')
     // A failure shows at the end; until then it must not be unhandled.
@@ -173,7 +173,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
 
   it('rolls everything out, with pods that the accounts of the chart let run', async () => {
     const { admin, namespace } = chart
-    await admin.create(EdgeConnects, edgeConnect(namespace, environment))
+    await admin.create(EdgeConnects, edgeConnect(namespace, simulator))
     await chart.until('a DynaKube that runs', async () => {
       return (await admin.get(DynaKubes, key(TENANT))).status?.phase === 'Running'
     })

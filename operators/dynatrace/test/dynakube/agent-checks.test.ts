@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { runCli } from '../../src/cli/testing/run-cli.ts'
 import { ANNOTATIONS } from '../../src/controllers/annotations.ts'
-import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
 import { DynaKubes } from '../../src/index.ts'
+import { SCHEMA_IDS } from '../../src/tenant/simulator/state/settings-schemas.ts'
 import { find, inError, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 
@@ -126,7 +126,7 @@ describe('a token that could not be written', () => {
     }
     expect(await exists('withheld')).toBe(false)
     expect(await find(stage, StatefulSets, 'withheld-activegate')).toBeUndefined()
-    // The environment is not asked for a token before everything else is in place: it would make another one each time.
+    // The tenant is not asked for a token before everything else is in place: it would make another one each time.
     expect(await find(stage, Secrets, 'withheld-activegate-authtoken-secret')).toBeUndefined()
     for (const name of [agents, gateways]) await stage.client.delete(Secrets, key(name))
     await isTold('withheld', 'OneAgentDaemonSet', 'DaemonSetCreated')
@@ -304,14 +304,14 @@ describe('collectors of node configurations', () => {
 
 describe('the rule for logs (agents 37)', () => {
   const created = (tenant: string) =>
-    stage.environment
+    stage.simulator
       .calls()
       .filter((call) => call.tenant === tenant && call.operation.startsWith('settings'))
       .map(({ operation }) => operation)
 
   it('is not asked for without the scopes', async () => {
     const scopes = ['InstallerDownload', 'DataExport']
-    stage.environment.tenant('forbidden').tokens.setScopes('apiToken', scopes)
+    stage.simulator.tenant('forbidden').tokens.setScopes('apiToken', scopes)
     await stage.create('forbidden', { logMonitoring: {}, ...hosts })
     await isTold('forbidden', 'LogMonitoringSettings', 'ScopeMissing')
     expect(created('forbidden')).toEqual([])
@@ -319,7 +319,7 @@ describe('the rule for logs (agents 37)', () => {
 
   it('is created once, and not again when it is there', async () => {
     const rules = () => {
-      const all = stage.environment.tenant('ruled').settings.list()
+      const all = stage.simulator.tenant('ruled').settings.list()
       return all.filter(({ schemaId }) => schemaId === SCHEMA_IDS.logStorage).map(({ objectId }) => objectId)
     }
     const spec = { ...hosts, logMonitoring: {}, activeGate: { capabilities: ['kubernetes-monitoring'] } }

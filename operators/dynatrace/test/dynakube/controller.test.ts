@@ -1,4 +1,4 @@
-/** A DynaKube from its creation to its deletion, in a cluster in process and against a simulated environment. */
+/** A DynaKube from its creation to its deletion, in a cluster in process and against a simulated tenant. */
 import { ConfigMaps, DaemonSets, type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'
@@ -83,9 +83,9 @@ describe('a DynaKube with everything', () => {
 
   it('costs no write and no call once it runs (core 7, workloads 1)', async () => {
     await stage.until('a look without a write', async () => (await stage.look('full')).writes.length === 0)
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     expect((await stage.look('full')).writes).toEqual([])
-    expect(stage.environment.calls()).toEqual([])
+    expect(stage.simulator.calls()).toEqual([])
   })
 
   it('loses what is switched off and nothing else (gateway 18, 32, 49; agents 44)', async () => {
@@ -117,7 +117,7 @@ describe('a DynaKube with everything', () => {
 
 describe('tokens', () => {
   it('that are missing are named, and nothing is called (core 8)', async () => {
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     await stage.create('untold', { oneAgent: { hostMonitoring: {} }, tokens: 'nothing' })
     await stage.until('an error', hasPhase('untold', 'Error'))
     expect(await stage.condition('untold', 'Tokens')).toMatchObject({
@@ -125,7 +125,7 @@ describe('tokens', () => {
       reason: 'TokenError',
       message: 'the Secret dynatrace/nothing does not exist; create it with the key apiToken',
     })
-    expect(stage.environment.calls()).toEqual([])
+    expect(stage.simulator.calls()).toEqual([])
   })
 
   it('are noticed when they come', async () => {
@@ -133,7 +133,7 @@ describe('tokens', () => {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace: NAMESPACE, name: 'nothing' },
-      data: encodeSecret({ apiToken: stage.environment.tenant('untold').tokens.get('apiToken')?.value ?? '' }),
+      data: encodeSecret({ apiToken: stage.simulator.tenant('untold').tokens.get('apiToken')?.value ?? '' }),
     })
     await stage.until('good tokens', async () => (await stage.condition('untold', 'Tokens'))?.reason === 'TokenReady')
     expect((await stage.read('untold')).status?.phase).not.toBe('Error')

@@ -3,7 +3,7 @@ import { ConfigMaps, DaemonSets, StatefulSets } from '@reeve/kube'
 import { differences, formatDifference } from '@reeve/simulation'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { TOKEN_SCOPES } from '../../src/environment/simulator/index.ts'
+import { TOKEN_SCOPES } from '../../src/tenant/simulator/index.ts'
 import { type ClosedStage, NAMESPACE, setClosedStage } from './support/closed-stage.ts'
 import { lookAt, objectsOf } from './support/cluster-objects.ts'
 import { specWith, USER_SECRETS } from './support/features.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 afterEach(async () => {
-  stage.environment.trouble.clear()
+  stage.simulator.trouble.clear()
   await stage.deleteIfThere()
   await stage.pass(MINUTE)
 })
@@ -44,16 +44,16 @@ async function expectFresh(expected = fresh): Promise<void> {
   expect(untrue).toEqual([])
 }
 
-/** Lets so much time pass that the environment is asked again. */
+/** Lets so much time pass that the tenant is asked again. */
 async function askAgain(): Promise<void> {
   await stage.pass(16 * MINUTE)
   await stage.touch()
   await stage.pass(2 * MINUTE)
 }
 
-describe('an environment that cannot be reached', () => {
+describe('a tenant that cannot be reached', () => {
   it('during an installation is told, and the installation goes on when it is back', async () => {
-    const trouble = stage.environment.trouble.add({ kind: 'cut' })
+    const trouble = stage.simulator.trouble.add({ kind: 'cut' })
     await stage.create(FULL)
     await stage.untilPhase('Error')
     expect(await stage.condition('Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
@@ -65,7 +65,7 @@ describe('an environment that cannot be reached', () => {
   it('while all runs takes nothing away, and is told', async () => {
     await installed(FULL)
     const before = objectsOf(stage)
-    const trouble = stage.environment.trouble.add({ kind: 'cut' })
+    const trouble = stage.simulator.trouble.add({ kind: 'cut' })
     await askAgain()
     await stage.pass(60 * MINUTE)
     expect(differences(before, objectsOf(stage)).map(formatDifference)).toEqual([])
@@ -78,7 +78,7 @@ describe('an environment that cannot be reached', () => {
   it('for maintenance changes nothing at all', async () => {
     await installed(FULL)
     const { resourceVersion } = (await stage.read()).metadata
-    const trouble = stage.environment.trouble.add({ kind: 'status', status: 503 })
+    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503 })
     await stage.pass(60 * MINUTE)
     expect((await stage.read()).metadata.resourceVersion).toBe(resourceVersion)
     trouble.remove()
@@ -88,7 +88,7 @@ describe('an environment that cannot be reached', () => {
   it.each(['agent-connection-info', 'gateway-connection-info', 'active-gate-token', 'process-module-config'])(
     'for %s only holds back what needs that',
     async (operation) => {
-      const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation })
+      const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation })
       await stage.create(FULL)
       await stage.untilPhase('Error')
       expect(await stage.condition('Tokens')).toMatchObject({ status: 'True' })

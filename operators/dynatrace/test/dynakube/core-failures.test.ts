@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/injection/map-namespaces.ts'
 import { selfSigned } from '../../src/controllers/dynakube/resolve/self-signed.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
-import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
+import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
 import { find, inError, key, operations, running, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
@@ -21,7 +21,7 @@ let stage: Stage
 beforeAll(async () => {
   stage = await setStage(TENANTS, {
     // What fails fails at once: patience within a call has tests of its own.
-    connect: (options) => createEnvironmentClient({ ...options, retries: NO_RETRIES }),
+    connect: (options) => createTenantClient({ ...options, retries: NO_RETRIES }),
     selfSigned: (subject, clock) =>
       subject.commonName.startsWith('unnamed-')
         ? Promise.reject(new Error('"not-an-address" is not an IP address'))
@@ -43,13 +43,13 @@ describe('when everything fails', () => {
   it('everything is attempted and told (core 2)', async () => {
     const calls = ['gateway-latest-version', 'agent-connection-info', 'settings-list']
     for (const operation of calls) {
-      stage.environment.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
+      stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
     }
     const service = { spec: { ports: [{ port: 80 }] } }
     await occupy(Secrets, 'Secret', 'broken-kspm-token')
     await occupy(Services, 'Service', 'broken-extension-controller', service)
     await occupy(Services, 'Service', 'broken-telemetry-ingest', service)
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     const spec = {
       oneAgent: { cloudNativeFullStack: {} },
       activeGate: { capabilities: ['kubernetes-monitoring'] },
@@ -82,7 +82,7 @@ describe('when everything fails', () => {
   })
 })
 
-describe('an environment that asks for patience', () => {
+describe('a tenant that asks for patience', () => {
   it.each([
     ['busy', { kind: 'status', status: 503 }],
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
@@ -91,7 +91,7 @@ describe('an environment that asks for patience', () => {
     await running(stage, name)
     const before = (await stage.read(name)).status
     stage.pass(16 * MINUTE)
-    const trouble = stage.environment.trouble.add({ ...fault, tenant: name, operation: 'agent-connection-info' })
+    const trouble = stage.simulator.trouble.add({ ...fault, tenant: name, operation: 'agent-connection-info' })
     const record = await stage.look(name)
     expect(record.outcome).toBe('requeue_after')
     expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
@@ -100,7 +100,7 @@ describe('an environment that asks for patience', () => {
   })
 })
 
-describe('an environment that asks for patience with some call', () => {
+describe('a tenant that asks for patience with some call', () => {
   const CALLS = ['token-lookup', 'agent-connection-info', 'settings-list', 'process-module-config']
 
   it('is asked again in a minute, whichever call it is (core 4)', async () => {
@@ -111,7 +111,7 @@ describe('an environment that asks for patience with some call', () => {
       await stage.look('picky')
       const { status } = await stage.read('picky')
       stage.pass(16 * MINUTE)
-      const trouble = stage.environment.trouble.add({ kind: 'status', status: 503, tenant: 'picky', operation })
+      const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, tenant: 'picky', operation })
       const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('picky')
       expect([operation, outcome, nextRunMs - startedMs - durationMs]).toEqual([operation, 'requeue_after', MINUTE])
       expect((await stage.read('picky')).status).toEqual(status)
@@ -130,10 +130,10 @@ describe('a certificate that cannot be made', () => {
   })
 })
 
-describe('an environment of which a part asks for patience', () => {
+describe('a tenant of which a part asks for patience', () => {
   it('after another part has failed is an error (core 5)', async () => {
     const fail = (status: number, operation: string) =>
-      stage.environment.trouble.add({ kind: 'status', status, tenant: 'halved', operation })
+      stage.simulator.trouble.add({ kind: 'status', status, tenant: 'halved', operation })
     const troubles = [fail(500, 'gateway-connection-info'), fail(503, 'agent-connection-info')]
     await stage.create('halved', { ...hosts, ...gateway }, WITHOUT_KEY)
     await inError(stage, 'halved')
@@ -145,7 +145,7 @@ describe('an environment of which a part asks for patience', () => {
 
 describe('a version that cannot be asked for', () => {
   it('is an error when there is none yet (core 22)', async () => {
-    const trouble = stage.environment.trouble.add({
+    const trouble = stage.simulator.trouble.add({
       kind: 'status',
       status: 500,
       tenant: 'first',
@@ -165,7 +165,7 @@ describe('a version that cannot be asked for', () => {
       (await find(stage, StatefulSets, 'later-activegate'))?.spec?.template?.spec?.containers[0]?.image
     const before = await imageOf()
     const operation = 'gateway-latest-version'
-    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, tenant: 'later', operation })
+    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'later', operation })
     stage.pass(16 * MINUTE)
     const record = await stage.look('later')
     trouble.remove()
@@ -199,7 +199,7 @@ describe('a cluster that refuses', () => {
     })
   })
 
-  it('keeps what could be written: the environment makes one token for gateways, however often they fail', async () => {
+  it('keeps what could be written: the tenant makes one token for gateways, however often they fail', async () => {
     await stage.look('refused')
     await stage.look('refused')
     expect(await stage.condition('refused', 'ActiveGateAuthTokenSecret')).toMatchObject({ status: 'True' })
@@ -272,7 +272,7 @@ describe('patterns of ignored namespaces that no webhook has seen', () => {
 
 describe('an error', () => {
   it('is tried again soon, and ever more rarely (core 6, workloads 33)', async () => {
-    const { tokens } = stage.environment.tenant('retried')
+    const { tokens } = stage.simulator.tenant('retried')
     tokens.setScopes('apiToken', [])
     await stage.create('retried', hosts)
     const failed = () => stage.records.filter(({ key: { name }, error }) => name === 'retried' && error !== undefined)

@@ -43,9 +43,9 @@ describe('a DynaKube', () => {
     expect(delayMs(still)).toBe(30 * MINUTE)
   })
 
-  it('that is edited while it is looked at does not lose what the environment said', async () => {
+  it('that is edited while it is looked at does not lose what the tenant said', async () => {
     const operation = 'agent-connection-info'
-    const trouble = stage.environment.trouble.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
+    const trouble = stage.simulator.trouble.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
     await stage.create('hasty', hosts)
     await stage.until('a look', () => operations(stage, 'hasty').includes('token-lookup'))
     await stage.edit('hasty', { metadata: { annotations: { edited: 'meanwhile' } } })
@@ -59,7 +59,7 @@ describe('a DynaKube', () => {
 })
 
 describe('versions', () => {
-  it('of classic agents and their gateways come from the environment, whatever the flag says (core 24)', async () => {
+  it('of classic agents and their gateways come from the tenant, whatever the flag says (core 24)', async () => {
     const flags = { ...WITHOUT_KEY, 'feature.dynatrace.com/public-registry': 'true' }
     await stage.create('classic', { oneAgent: { classicFullStack: {} }, ...gateway }, flags)
     await settled(stage, 'classic')
@@ -77,8 +77,8 @@ describe('versions', () => {
     await settled(stage, 'frozen')
     const version = async () => (await stage.read('frozen')).status?.activeGate?.version
     const before = await version()
-    stage.environment.tenant('frozen').versions.gateway = '1.999.0.20300101-000000'
-    stage.environment.clearCalls()
+    stage.simulator.tenant('frozen').versions.gateway = '1.999.0.20300101-000000'
+    stage.simulator.clearCalls()
     stage.pass(16 * MINUTE)
     await stage.look('frozen')
     expect(operations(stage, 'frozen')).toContain('gateway-connection-info')
@@ -87,7 +87,7 @@ describe('versions', () => {
   })
 
   it('that went down stay where they were (core 21)', async () => {
-    const { versions } = stage.environment.tenant('newest')
+    const { versions } = stage.simulator.tenant('newest')
     versions.release('999.999.999.20990101-000000')
     await stage.create('newest', hosts)
     await settled(stage, 'newest')
@@ -123,7 +123,7 @@ describe('the CRD', () => {
   it('without a release stops the work (core 42)', async () => {
     await label(null)
     stage.pass(6 * MINUTE)
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     await stage.create('unchecked', hosts)
     const failed = () => stage.records.find(({ key: { name }, error }) => name === 'unchecked' && error !== undefined)
     await stage.until('a failure', () => failed() !== undefined)

@@ -56,17 +56,17 @@ describe('an object that was edited by hand', () => {
     expect((await read()).metadata.labels).toMatchObject(labels)
   })
 
-  it('is restored at once, also when the environment need not be asked (core 18)', async () => {
+  it('is restored at once, also when the tenant need not be asked (core 18)', async () => {
     const before = await secretData(stage, 'edited-pull-secret')
     const data = encodeSecret({ '.dockerconfigjson': '{}' })
     await stage.client.patch(Secrets, key('edited-pull-secret'), merge({ data }))
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     await stage.until('the data', async () => {
       return (await secretData(stage, 'edited-pull-secret'))?.['.dockerconfigjson'] !== '{}'
     })
     expect(await secretData(stage, 'edited-pull-secret')).toEqual(before)
-    expect(Object.keys(JSON.parse(before?.['.dockerconfigjson'] ?? '').auths)).toEqual([stage.environment.authority])
-    expect(stage.environment.calls()).toEqual([])
+    expect(Object.keys(JSON.parse(before?.['.dockerconfigjson'] ?? '').auths)).toEqual([stage.simulator.authority])
+    expect(stage.simulator.calls()).toEqual([])
   })
 })
 
@@ -173,7 +173,7 @@ describe('the pull secret', () => {
     const before = await version()
     expect((await stage.look('edited')).writes).toEqual([])
     expect(await version()).toBe(before)
-    const { tokens } = stage.environment.tenant('edited')
+    const { tokens } = stage.simulator.tenant('edited')
     tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
     const data = encodeSecret({ paasToken: tokens.get('paasToken')?.value ?? '' })
     await stage.client.patch(Secrets, key(tokensOf('edited')), merge({ data }))

@@ -1,7 +1,7 @@
-/** Settings of the environment: the cluster and its entity, rules for metadata and for logs. */
+/** Settings of the tenant: the cluster and its entity, rules for metadata and for logs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
+import { SCHEMA_IDS } from '../../src/tenant/simulator/state/settings-schemas.ts'
 import { callsOf, operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
@@ -19,7 +19,7 @@ const NAMED = { 'feature.dynatrace.com/automatic-kubernetes-api-monitoring-clust
 const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT } = SCHEMA_IDS
 
 const settingsOf = (tenant: string, schema: string) =>
-  stage.environment
+  stage.simulator
     .tenant(tenant)
     .settings.list()
     .filter(({ schemaId }) => schemaId === schema)
@@ -42,7 +42,7 @@ describe('the cluster', () => {
   it('that is known is not announced again (core 34)', async () => {
     await stage.create('known', monitoring, WITHOUT_KEY)
     await settled(stage, 'known')
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     stage.pass(16 * MINUTE)
     await stage.look('known')
     expect(operations(stage, 'known')).toContain('settings-list')
@@ -62,8 +62,8 @@ describe('the cluster', () => {
     expect(settingsOf('app', APP)).toHaveLength(1)
   })
 
-  it('does without the app in an environment that has none (core 34)', async () => {
-    stage.environment.tenant('appless').settings.removeSchema(APP)
+  it('does without the app in a tenant that has none (core 34)', async () => {
+    stage.simulator.tenant('appless').settings.removeSchema(APP)
     await stage.create('appless', monitoring, WITH_APP)
     await settled(stage, 'appless')
     stage.pass(16 * MINUTE)
@@ -73,18 +73,16 @@ describe('the cluster', () => {
 })
 
 describe('rules about metadata', () => {
-  it('are those of the whole environment as long as the cluster has no entity (core 35)', async () => {
+  it('are those of the whole tenant as long as the cluster has no entity (core 35)', async () => {
     const rules = [{ type: 'LABEL', source: 'team', target: 'dt.owner', enabled: true }]
-    stage.environment
-      .tenant('enriched')
-      .settings.create({ schemaId: ENRICHMENT, scope: 'environment', value: { rules } })
+    stage.simulator.tenant('enriched').settings.create({ schemaId: ENRICHMENT, scope: 'environment', value: { rules } })
     await stage.create('enriched', { metadataEnrichment: { enabled: true } })
     await settled(stage, 'enriched')
     expect((await stage.read('enriched')).status?.metadataEnrichment?.rules).toEqual([
       { type: 'LABEL', source: 'team', target: 'dt.owner' },
     ])
     const asked = callsOf(stage, 'enriched').filter(({ operation }) => operation === 'settings-effective-values')
-    expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['environment'])
+    expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['tenant'])
     expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toMatchObject({ reason: 'StatusUpdated' })
     await stage.edit('enriched', { spec: { metadataEnrichment: null } })
     await stage.until('no rules', async () => (await stage.read('enriched')).status?.metadataEnrichment === undefined)
@@ -113,7 +111,7 @@ describe('the rule about logs', () => {
     stage.pass(16 * MINUTE)
     await stage.look('logs')
     expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ reason: 'AlreadyExist' })
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     await stage.look('logs')
     expect(callsOf(stage, 'logs').filter(({ path }) => path.includes('logmonitoring'))).toEqual([])
     expect(settingsOf('logs', LOGS)).toHaveLength(1)
@@ -124,7 +122,7 @@ describe('the rule about logs', () => {
     await settled(stage, 'logged')
     const scope = (await stage.read('logged')).status?.kubernetesClusterMEID
     const value = { enabled: false, 'config-item-title': 'mine', 'send-to-storage': false, matchers: [] }
-    const mine = stage.environment.tenant('logged').settings.create({ schemaId: LOGS, scope, value })
+    const mine = stage.simulator.tenant('logged').settings.create({ schemaId: LOGS, scope, value })
     await stage.edit('logged', { spec: logs })
     await stage.until('the condition', async () => {
       return (await stage.condition('logged', 'LogMonitoringSettings'))?.reason === 'AlreadyExist'

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const hosts = { oneAgent: { hostMonitoring: {} } }
-const tokenOf = (tenant: string, name: string) => stage.environment.tenant(tenant).tokens.get(name)?.value ?? ''
+const tokenOf = (tenant: string, name: string) => stage.simulator.tenant(tenant).tokens.get(name)?.value ?? ''
 const replaceTokens = (tenant: string, data: Readonly<Record<string, string>>) =>
   stage.client.patch(Secrets, key(tokensOf(tenant)), {
     type: 'json',
@@ -34,7 +34,7 @@ describe('the Secret of the tokens', () => {
   })
 
   it('with a paasToken need not let the apiToken download (core 11)', async () => {
-    const { tokens } = stage.environment.tenant('paas')
+    const { tokens } = stage.simulator.tenant('paas')
     tokens.setScopes('apiToken', ['DataExport'])
     tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
     await replaceTokens('paas', { apiToken: tokenOf('paas', 'apiToken'), paasToken: tokenOf('paas', 'paasToken') })
@@ -84,7 +84,7 @@ describe('the Secret of the tokens', () => {
 
 describe('tokens that lack a scope for what was switched on', () => {
   it('are told until they have it, not only until the next look', async () => {
-    const { tokens } = stage.environment.tenant('growing')
+    const { tokens } = stage.simulator.tenant('growing')
     const scopes = ['InstallerDownload', 'DataExport']
     tokens.setScopes('apiToken', scopes)
     await stage.create('growing', hosts, WITHOUT_KEY)

@@ -33,7 +33,7 @@ beforeAll(async () => {
     'rotating',
   ]
   // Making keys would take most of the time.
-  const selfSigned = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
+  const selfSigned = async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' })
   stage = await setStage(tenants, { selfSigned })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
@@ -248,7 +248,7 @@ describe('extensions', () => {
 describe('the collector', () => {
   it('waits for the token with which it sends; the condition of tokens says so (gateway 46)', async () => {
     const metadata = { namespace: NAMESPACE, name: 'half' }
-    const { tokens } = stage.environment.tenant('tokenless')
+    const { tokens } = stage.simulator.tenant('tokenless')
     const apiToken = tokens.get('apiToken')?.value ?? ''
     await stage.client.create(Secrets, {
       apiVersion: 'v1',
@@ -278,11 +278,11 @@ describe('the collector', () => {
     // There never was a gateway (gateway 18).
     const { status } = await stage.read('tokenless')
     expect(status?.conditions?.map(({ type }) => type).filter((type) => type.startsWith('ActiveGate'))).toEqual([])
-    const calls = stage.environment.calls().filter(({ tenant }) => tenant === 'tokenless')
+    const calls = stage.simulator.calls().filter(({ tenant }) => tenant === 'tokenless')
     expect(calls.filter(({ operation }) => operation?.includes('gate'))).toEqual([])
   })
 
-  it('sends to one environment only: a second DynaKube says who is in its way', async () => {
+  it('sends to one tenant only: a second DynaKube says who is in its way', async () => {
     await stage.create('renamed', { telemetryIngest: {}, templates })
     await stage.until('the condition', async () => {
       return (await stage.condition('renamed', 'OtelpApiEndpointConfigMap'))?.status === 'False'
@@ -336,7 +336,7 @@ describe('the collector', () => {
 it('gateways restart with the token that replaces an old one, and no sooner is one asked for (gateway 11)', async () => {
   await stage.create('rotating', { activeGate: gateway })
   await appears(StatefulSets, 'rotating-activegate')
-  const issued = () => stage.environment.tenant('rotating').activeGateTokens.list().length
+  const issued = () => stage.simulator.tenant('rotating').activeGateTokens.list().length
   const hash = async () => {
     const { spec } = await get(StatefulSets, 'rotating-activegate')
     return spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]

@@ -44,17 +44,17 @@ const until = (owner: string, count: number) =>
 const isRemoved = (name: string, type: string) => async () => (await stage.condition(name, type)) === undefined
 
 describe('without Istio', () => {
-  it('a DynaKube that asks for it fails before the environment is called (core 29)', async () => {
-    stage.environment.tenant('meshed').connectionInfo.endpoints = [
+  it('a DynaKube that asks for it fails before the tenant is called (core 29)', async () => {
+    stage.simulator.tenant('meshed').connectionInfo.endpoints = [
       'https://10.0.0.1:8000/communication',
       'http://x.io/communication',
     ]
-    stage.environment.clearCalls()
+    stage.simulator.clearCalls()
     await stage.create('meshed', MESHED, WITHOUT_KEY)
     await stage.until('an error', async () => (await stage.read('meshed')).status?.phase === 'Error')
     const record = stage.records.find(({ error }) => error !== undefined)
     expect(record?.error).toContain('spec.enableIstio is true, but the cluster has no ServiceEntries')
-    expect(stage.environment.calls()).toEqual([])
+    expect(stage.simulator.calls()).toEqual([])
   })
 
   it('other DynaKubes do not notice', async () => {
@@ -106,7 +106,7 @@ describe('with Istio', () => {
   })
 
   it('hosts that come and go are followed', async () => {
-    stage.environment.tenant('meshed').connectionInfo.endpoints = ['https://y.io:443/communication']
+    stage.simulator.tenant('meshed').connectionInfo.endpoints = ['https://y.io:443/communication']
     stage.pass(16 * 60_000)
     await stage.look('meshed')
     await stage.until('the new host', async () => {
@@ -144,7 +144,7 @@ describe('with Istio', () => {
         metadata: key(name),
         spec: theirSpec,
       })
-    stage.environment.tenant('refused').connectionInfo.endpoints = ['https://z.io:443/communication']
+    stage.simulator.tenant('refused').connectionInfo.endpoints = ['https://z.io:443/communication']
     await theirs('refused-fqdn-oneagent')
     const namespaceSelector = { matchLabels: { mesh: 'refused' } }
     const spec = { ...MESHED, oneAgent: { applicationMonitoring: { namespaceSelector } } }

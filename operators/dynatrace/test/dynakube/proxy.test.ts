@@ -1,16 +1,16 @@
-/** The way of the operator to its environment through a proxy, and everything that goes wrong there. */
+/** The way of the operator to its tenant through a proxy, and everything that goes wrong there. */
 import type { Duplex } from 'node:stream'
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
-import { createEnvironmentClient } from '../../src/environment/client/environment-client.ts'
 import { DynaKubes } from '../../src/index.ts'
-import { startForwardProxy } from '../environment/support/forward-proxy.ts'
+import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
+import { startForwardProxy } from '../tenant/support/forward-proxy.ts'
 import { inError, key, operations, running } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
 
 // The name leads nowhere but through the proxy, and loopback addresses are never proxied.
-const HOST = 'tenant.environment.example'
+const HOST = 'tenant.tenant.example'
 const names = { [HOST]: '127.0.0.1' }
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
 // Whether agents use the proxy makes no difference to the operator.
@@ -19,18 +19,18 @@ const WITHOUT_AGENTS = { 'feature.dynatrace.com/oneagent-ignore-proxy': 'true' }
 let stage: Stage
 beforeAll(async () => {
   stage = await setStage(['through', 'around', 'forbidden', 'wrong', 'broken', 'late', 'absent', 'written', 'stored'], {
-    connect: (options) => createEnvironmentClient({ ...options, env: {}, retries: NO_RETRIES }),
+    connect: (options) => createTenantClient({ ...options, env: {}, retries: NO_RETRIES }),
   })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-/** A DynaKube whose environment is reached by its name. */
+/** A DynaKube whose tenant is reached by its name. */
 const create = (name: string, proxy: object, annotations: Readonly<Record<string, string>> = WITHOUT_AGENTS) =>
   stage.create(
     name,
     {
-      apiUrl: stage.environment.url(name).replace('127.0.0.1', HOST),
-      // The certificate of the environment is for its address.
+      apiUrl: stage.simulator.url(name).replace('127.0.0.1', HOST),
+      // The certificate of the tenant is for its address.
       skipCertCheck: true,
       oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team: name } } } },
       proxy,
@@ -38,7 +38,7 @@ const create = (name: string, proxy: object, annotations: Readonly<Record<string
     annotations,
   )
 
-/** What is told about a DynaKube that cannot reach its environment; it is not tried any further. */
+/** What is told about a DynaKube that cannot reach its tenant; it is not tried any further. */
 async function failureOf(name: string): Promise<string> {
   await inError(stage, name)
   const { message = '' } = (await stage.condition(name, 'Tokens')) ?? {}
@@ -47,7 +47,7 @@ async function failureOf(name: string): Promise<string> {
 }
 
 describe('a proxy', () => {
-  it('carries what the operator asks the environment', async () => {
+  it('carries what the operator asks the tenant', async () => {
     await using proxy = await startForwardProxy({ account: 'me:hunter2', names })
     await create('through', { value: `http://me:hunter2@${proxy.address}` })
     await running(stage, 'through')
@@ -57,7 +57,7 @@ describe('a proxy', () => {
 
   it('is left out for the hosts of the flag no-proxy', async () => {
     await using proxy = await startForwardProxy({ names })
-    const annotations = { ...WITHOUT_AGENTS, 'feature.dynatrace.com/no-proxy': '.environment.example' }
+    const annotations = { ...WITHOUT_AGENTS, 'feature.dynatrace.com/no-proxy': '.tenant.example' }
     await create('around', { value: `http://${proxy.address}` }, annotations)
     expect(await failureOf('around')).toMatch(new RegExp(`${HOST}:\\d+: .*(ENOTFOUND|EAI_AGAIN)`))
     expect(proxy.seen).toEqual([])
@@ -71,7 +71,7 @@ describe('a proxy', () => {
     await using proxy = await startForwardProxy({ names, misbehave })
     await create(name, { value: `http://me:hunter2@${proxy.address}` })
     const message = await failureOf(name)
-    const port = new URL(stage.environment.url(name)).port
+    const port = new URL(stage.simulator.url(name)).port
     expect(message).toContain(`the proxy ${proxy.address} ${problem.replace('HOST', `${HOST}:${port}`)}`)
     expect(message).not.toContain('hunter2')
     expect(operations(stage, name)).toEqual([])
@@ -94,7 +94,7 @@ describe('a proxy', () => {
 })
 
 describe('an address that is none', () => {
-  // These would be reached directly: they stand for environments that are not to be reached so.
+  // These would be reached directly: they stand for tenants that are not to be reached so.
   const direct = (name: string, proxy: object) =>
     stage.create(name, { oneAgent: { applicationMonitoring: {} }, proxy }, WITHOUT_AGENTS)
 

@@ -73,7 +73,7 @@ beforeAll(async () => {
   stage = await setStage(
     CASES.map(([golden]) => nameOf(golden)),
     // Any certificate will do, and this one need not be made.
-    { selfSigned: async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' }) },
+    { selfSigned: async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' }) },
   )
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
@@ -82,7 +82,7 @@ it.each(CASES)('%s (workloads 34)', async (golden, resource, suffix, spec) => {
   const name = nameOf(golden)
   const { data = {} } = await stage.client.get(Secrets, key(tokensOf(name)))
   await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name), data })
-  // The environment is trusted by other means than certificates, which would be mounted.
+  // The tenant is trusted by other means than certificates, which would be mounted.
   await stage.create(name, { ...spec, tokens: '', trustedCAs: '', skipCertCheck: true })
   await stage.until('a status', async () => (await stage.read(name)).status?.phase !== undefined)
   const live = await find(stage, resource, `${name}-${suffix}`)
@@ -123,7 +123,7 @@ function comparable(workload: Workload): unknown {
   })
 }
 
-/** The golden file with what this environment and this cluster answered, instead of what it takes for known. */
+/** The golden file with what this tenant and this cluster answered, instead of what it takes for known. */
 function filledIn(golden: string, name: string, status: DynaKubeStatus | undefined): string {
   const texts = (given: DynaKubeStatus | undefined, apiUrl: string) => [
     given?.oneAgent?.imageID,
@@ -135,7 +135,7 @@ function filledIn(golden: string, name: string, status: DynaKubeStatus | undefin
     given?.oneAgent?.connectionInfoStatus?.tenantUUID ?? given?.activeGate?.connectionInfoStatus?.tenantUUID,
     ...(given?.activeGate?.serviceIPs ?? []),
   ]
-  const answers = texts(status, stage.environment.url(name))
+  const answers = texts(status, stage.simulator.url(name))
   return texts(KNOWN_STATUS, dynakube().spec.apiUrl)
     .reduce<string>((text, known, index) => text.replaceAll(known ?? '', answers[index] ?? ''), golden)
     .replaceAll(/\bdk\b/g, name)

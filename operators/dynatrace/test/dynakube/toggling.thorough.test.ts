@@ -7,7 +7,7 @@ import { lookAt, objectsOf } from './support/cluster-objects.ts'
 import { type Choice, coveringChanges, EVERY_MEETING, meetingsIn, specOf } from './support/covering-changes.ts'
 import { USER_SECRETS } from './support/features.ts'
 
-/** From then on a look asks the environment again. */
+/** From then on a look asks the tenant again. */
 const THRESHOLD_MS = 15 * 60_000
 
 const changes = await coveringChanges()
@@ -17,7 +17,7 @@ beforeAll(async () => {
   stage = await setClosedStage()
   stage.tenant.connectionInfo.setZone('north', ['https://north.example.com/communication'])
   // The cluster stays unknown: an entity that was found once stays in the status for good.
-  stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'settings-create' })
+  stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'settings-create' })
   for (const [name, data] of Object.entries(USER_SECRETS)) await stage.addSecret(name, data)
   await stage.client.create(ConfigMaps, {
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
-/** What a DynaKube costs while nothing happens: requests to the cluster and to the environment, counted over hours. */
+/** What a DynaKube costs while nothing happens: requests to the cluster and to the tenant, counted over hours. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ReceivedCall } from '../../src/environment/simulator/index.ts'
+import type { ReceivedCall } from '../../src/tenant/simulator/index.ts'
 import { type ClosedStage, setClosedStage } from './support/closed-stage.ts'
 import { USER_SECRETS } from './support/features.ts'
 import { FULL } from './support/full-dynakube.ts'
@@ -20,12 +20,12 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 
 /** What happens while `act` runs and until all is quiet. */
 async function during(act: () => Promise<unknown>) {
-  const { world, environment } = stage
+  const { world, simulator } = stage
   const [requests, writes] = [world.log.requests.length, world.log.managedWrites.length]
-  environment.clearCalls()
+  simulator.clearCalls()
   await act()
   return {
-    calls: environment.calls(),
+    calls: simulator.calls(),
     reads: world.log.requests.slice(requests).filter(({ verb }) => verb === 'get' || verb === 'list'),
     writes: world.log.managedWrites.slice(writes),
   }
@@ -72,7 +72,7 @@ describe('while nothing happens', () => {
     )
   })
 
-  it('every call is known by name, and nothing is made in the environment', async () => {
+  it('every call is known by name, and nothing is made in the tenant', async () => {
     const { calls } = await during(() => stage.pass(HOUR))
     expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual([
       'agent-connection-info',

@@ -1,11 +1,11 @@
-/** EdgeConnects in a cluster in process, against a simulated environment and its registry. */
+/** EdgeConnects in a cluster in process, against a simulated tenant and its registry. */
 import { ConfigMaps, Deployments, Events, isNotFound, Secrets } from '@reeve/kube'
 import { createRegistryClient } from '@reeve/oci'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type EdgeConnectSpec, EdgeConnects } from '../../src/api/latest.ts'
 import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
-import { SCHEMA_IDS } from '../../src/environment/simulator/tenant/settings-schemas.ts'
+import { SCHEMA_IDS } from '../../src/tenant/simulator/state/settings-schemas.ts'
 import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
 
 const TENANT = 'tenant'
@@ -19,13 +19,13 @@ beforeAll(async () => {
       registries += 1
       return createRegistryClient({
         ...options,
-        trustedCertificates: stage.environment.caCertificate,
+        trustedCertificates: stage.simulator.caCertificate,
         // What is public is found on the stage.
-        mirrors: { 'index.docker.io': [stage.environment.registry.host] },
+        mirrors: { 'index.docker.io': [stage.simulator.registry.host] },
       })
     },
   })
-  const [client] = stage.environment.tenant(TENANT).oauth.list()
+  const [client] = stage.simulator.tenant(TENANT).oauth.list()
   await stage.client.create(Secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const key = (name: string) => ({ namespace: NAMESPACE, name })
-const known = () => stage.environment.tenant(TENANT).edgeConnects.list()
+const known = () => stage.simulator.tenant(TENANT).edgeConnects.list()
 const read = (name: string) => stage.client.get(EdgeConnects, key(name))
 const secret = async (name: string) => decodeSecret((await stage.client.get(Secrets, key(name))).data)
 const isDeployed = (name: string) => async () =>
@@ -56,7 +56,7 @@ const isGone = (name: string) => () =>
 function unlessGone(error: unknown): undefined {
   if (!isNotFound(error)) throw error
 }
-const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation)
+const calls = (operation: string) => stage.simulator.calls().filter((call) => call.operation === operation)
 
 function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partial<EdgeConnectSpec['oauth']> = {}) {
   return stage.client.create(EdgeConnects, {
@@ -64,14 +64,14 @@ function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partia
     kind: 'EdgeConnect',
     metadata: key(name),
     spec: {
-      apiServer: stage.environment.authority,
+      apiServer: stage.simulator.authority,
       oauth: {
         clientSecret: 'client',
-        endpoint: stage.environment.tokenUrl,
+        endpoint: stage.simulator.tokenUrl,
         resource: `urn:dtenvironment:${TENANT}`,
         ...oauth,
       },
-      caCertsRef: 'environment',
+      caCertsRef: 'tenant',
       imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
       ...spec,
     },
@@ -79,14 +79,14 @@ function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partia
 }
 
 describe('an EdgeConnect of the user', () => {
-  it('is deployed without a word to the environment (core 50)', async () => {
-    stage.environment.clearCalls()
+  it('is deployed without a word to the tenant (core 50)', async () => {
+    stage.simulator.clearCalls()
     await create('regular')
     await stage.until('the Deployment', isDeployed('regular'))
     const file = parse((await secret('regular-ec-yaml'))['edgeConnect.yaml'] ?? '')
     expect(file).toMatchObject({ name: 'regular', oauth: { resource: `urn:dtenvironment:${TENANT}` } })
     expect(Object.keys(file)).toEqual(['name', 'api_endpoint_host', 'oauth', 'root_certificate_paths'])
-    expect(stage.environment.calls()).toEqual([])
+    expect(stage.simulator.calls()).toEqual([])
     expect((await read('regular')).metadata.finalizers).toBeUndefined()
     await stage.until('the version', hasVersion('regular'))
     expect((await read('regular')).status?.version).toMatchObject({
@@ -156,7 +156,7 @@ describe('an EdgeConnect of the user', () => {
 })
 
 describe('an EdgeConnect of the operator', () => {
-  it('is made in the environment and deployed (core 45, 49)', async () => {
+  it('is made in the tenant and deployed (core 45, 49)', async () => {
     await create(
       'made',
       { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } },
@@ -177,13 +177,13 @@ describe('an EdgeConnect of the operator', () => {
     const file = parse((await secret('made-ec-yaml'))['edgeConnect.yaml'] ?? '')
     expect(file.oauth.client_id).toBe(client['oauth-client-id'])
     expect(calls('edge-connect-create')).toHaveLength(1)
-    await stage.until('the setting', () => stage.environment.tenant(TENANT).settings.list().length > 0)
-    const [setting] = stage.environment.tenant(TENANT).settings.list()
+    await stage.until('the setting', () => stage.simulator.tenant(TENANT).settings.list().length > 0)
+    const [setting] = stage.simulator.tenant(TENANT).settings.list()
     expect(setting?.value).toMatchObject({ name: 'made', namespace: NAMESPACE, token: file.secrets[0].token })
   })
 
-  it('is changed in the environment only when its hosts change (core 48)', async () => {
-    stage.environment.clearCalls()
+  it('is changed in the tenant only when its hosts change (core 48)', async () => {
+    stage.simulator.clearCalls()
     await stage.client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })
     await stage.until(
       'two replicas',
@@ -220,19 +220,19 @@ describe('an EdgeConnect of the operator', () => {
     await stage.until('its client', async () => (await secret('made-client').catch(unlessGone))?.id === known()[0]?.id)
   })
 
-  it('goes from the environment before it goes from the cluster (core 49)', async () => {
-    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
+  it('goes from the tenant before it goes from the cluster (core 49)', async () => {
+    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
     await stage.client.delete(EdgeConnects, key('made'))
     await stage.until('a failed try', () => calls('edge-connect-delete').length > 0)
     expect((await read('made')).metadata.finalizers).toEqual(['server'])
     trouble.remove()
     await stage.until('nothing left', () => known().length === 0)
     await stage.until('the resource gone', isGone('made'))
-    expect(stage.environment.tenant(TENANT).settings.list()).toEqual([])
+    expect(stage.simulator.tenant(TENANT).settings.list()).toEqual([])
   })
 
   it('leaves alone what somebody else made (core 47)', async () => {
-    const { edgeConnects, settings } = stage.environment.tenant(TENANT)
+    const { edgeConnects, settings } = stage.simulator.tenant(TENANT)
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
     const before = known()
     await create('theirs', { kubernetesAutomation: { enabled: true } }, { provisioner: true })
@@ -252,7 +252,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(settings.list()).toEqual([setting])
   })
 
-  it('is removed from the environment although it was made one of the user meanwhile', async () => {
+  it('is removed from the tenant although it was made one of the user meanwhile', async () => {
     await create('switched', { hostPatterns: ['a'] }, { provisioner: true })
     await stage.until('the Deployment', isDeployed('switched'))
     const patch = { spec: { oauth: { provisioner: false } } }

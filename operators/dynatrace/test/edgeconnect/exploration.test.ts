@@ -23,7 +23,7 @@ it('the Dynatrace operator survives faults all over the life of an EdgeConnect',
 })
 
 // Every other run has to agree with this one: nothing is left behind after any of them.
-it('leaves nothing behind in the environment but the client of the user', { timeout: 120_000 }, async () => {
+it('leaves nothing behind in the tenant but the client of the user', { timeout: 120_000 }, async () => {
   const { baseline, problems } = await runScenario(operator, scenario, { seed: 1 })
   expect(problems).toEqual([])
   const [made, withoutAutomation, left] = [0, 1, -1].map((step) =>

@@ -1,4 +1,4 @@
-/** The controller of nodes on the embedded cluster, against the simulated environment. */
+/** The controller of nodes on the embedded cluster, against the simulated tenant. */
 import { Deployments, Nodes, Pods, ReplicaSets, ServiceAccounts } from '@reeve/kube'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,13 +13,13 @@ beforeEach(async () => {
 })
 afterEach(() => stage[Symbol.asyncDispose]())
 
-const tenant = () => stage.environment.tenant(TENANT)
+const tenant = () => stage.simulator.tenant(TENANT)
 const events = () => tenant().hosts.events()
-const calls = (operation: string) => stage.environment.calls().filter((call) => call.operation === operation).length
+const calls = (operation: string) => stage.simulator.calls().filter((call) => call.operation === operation).length
 const entries = async () => Object.keys((await stage.cached())?.data ?? {}).sort()
 const entry = async (node: string) => JSON.parse((await stage.cached())?.data?.[node] ?? 'null')
 
-/** Two nodes with agents, both known to the environment and to the controller. */
+/** Two nodes with agents, both known to the tenant and to the controller. */
 async function twoNodes() {
   await stage.addNodes('a', 'b')
   await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
@@ -95,7 +95,7 @@ describe('a node that is gone (core 53)', () => {
     expect([events().length, await entries()]).toEqual([1, ['b']])
   })
 
-  it('is forgotten without an event when the environment does not know the host', async () => {
+  it('is forgotten without an event when the tenant does not know the host', async () => {
     await twoNodes()
     expect((await stage.remove('b')).outcome).toBe('success')
     expect([calls('hosts'), events().length, await entries()]).toEqual([1, 0, ['a']])
@@ -108,9 +108,9 @@ describe('a node that is gone (core 53)', () => {
     expect([calls('hosts'), await entries()]).toEqual([0, ['b']])
   })
 
-  it('is remembered as long as the environment fails, which fails the reconcile', async () => {
+  it('is remembered as long as the tenant fails, which fails the reconcile', async () => {
     await twoNodes()
-    const trouble = stage.environment.trouble.add({ kind: 'status', status: 500, operation: 'events' })
+    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'events' })
     expect((await stage.remove('a')).outcome).toBe('error')
     expect(await entries()).toEqual(['a', 'b'])
     trouble.remove()
@@ -134,20 +134,20 @@ describe('a node that is gone (core 53)', () => {
   })
 })
 
-describe('an environment without these calls (core 54)', () => {
+describe('a tenant without these calls (core 54)', () => {
   it.each(['hosts', 'events'])('fails nothing when it has no %s', async (operation) => {
     await twoNodes()
-    stage.environment.trouble.add({ kind: 'status', status: 404, operation })
+    stage.simulator.trouble.add({ kind: 'status', status: 404, operation })
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
     expect((await stage.remove('a')).outcome).toBe('success')
     expect([events().length, await entries()]).toEqual([0, ['b']])
   })
 })
 
-describe('an environment that is busy', () => {
+describe('a tenant that is busy', () => {
   it('is tried again later', async () => {
     await twoNodes()
-    const trouble = stage.environment.trouble.add({ kind: 'status', status: 503, operation: 'events' })
+    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, operation: 'events' })
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('error')
     expect((await entry('a')).marked).toBe('0001-01-01T00:00:00Z')
     trouble.remove()
@@ -244,13 +244,13 @@ describe('the ConfigMap', () => {
     expect(await stage.cached()).toBeUndefined()
   })
 
-  it('loses many nodes in several looks, and those of a silent environment not at all', async () => {
+  it('loses many nodes in several looks, and those of a silent tenant not at all', async () => {
     await twoNodes()
     const lost = Array.from({ length: 45 }, (_, index) => `lost-${index}`)
     const seen = new Date(stage.nowMs()).toISOString()
     const data = Object.fromEntries(lost.map((name) => [name, JSON.stringify({ seen, ip: '10.0.0.9' })]))
     await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2', 'lost-7': '10.0.0.9', 'lost-8': '10.0.0.9' })
-    const trouble = stage.environment.trouble.add({ kind: 'unauthorized', operation: 'hosts' })
+    const trouble = stage.simulator.trouble.add({ kind: 'unauthorized', operation: 'hosts' })
     await stage.tamper({ data, metadata: { annotations: { [PRUNED_ANNOTATION]: null } } })
     for (const outcome of ['error', 'error', 'error']) expect((await stage.touch('b')).outcome).toBe(outcome)
     expect(await entries()).toEqual(['a', 'b', 'lost-7', 'lost-8'])

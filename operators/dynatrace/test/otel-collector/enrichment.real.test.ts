@@ -44,15 +44,15 @@ interface Traces {
 
 let folder: string
 let cluster: EmbeddedCluster
-let environment: Server
+let tenant: Server
 let collector: ChildProcess
-/** The attributes of every resource that arrived in the environment. */
+/** The attributes of every resource that arrived in the tenant. */
 const arrived: Readonly<Record<string, string | undefined>>[] = []
 const address = ownAddress()
 const podAddress = ownAddress()
 
-async function startEnvironment(): Promise<string> {
-  environment = createServer(async (incoming, outgoing) => {
+async function startTenant(): Promise<string> {
+  tenant = createServer(async (incoming, outgoing) => {
     // The body is what the collector sends by the protocol.
     const { resourceSpans = [] } = (await json(incoming)) as Traces
     for (const { resource } of resourceSpans) {
@@ -61,10 +61,10 @@ async function startEnvironment(): Promise<string> {
     }
     outgoing.setHeader('content-type', 'application/json').end('{}')
   })
-  environment.listen(0, '127.0.0.1')
-  await once(environment, 'listening')
+  tenant.listen(0, '127.0.0.1')
+  await once(tenant, 'listening')
   // Listens on a port.
-  return `http://127.0.0.1:${(environment.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${(tenant.address() as AddressInfo).port}`
 }
 
 /** A Deployment with one pod, which no node runs: its address is given by the test. */
@@ -154,12 +154,12 @@ describe.skipIf(program === undefined)(`the real collector${reason}`, () => {
     cluster = await startEmbeddedCluster({ nodes: 0 })
     const transport = { send: (sent: TransportRequest) => cluster.handle(sent), close: async () => undefined }
     await deploy(createClient({ transport }))
-    await startCollector(await startEnvironment())
+    await startCollector(await startTenant())
   })
   afterAll(async () => {
     if (collector?.kill('SIGKILL')) await once(collector, 'exit')
-    environment?.close()
-    environment?.closeAllConnections()
+    tenant?.close()
+    tenant?.closeAllConnections()
     await cluster?.stop()
     await rm(folder, { recursive: true, force: true })
   })

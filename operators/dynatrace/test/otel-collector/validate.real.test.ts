@@ -14,7 +14,7 @@ import { collectorConfigData } from '../../src/controllers/dynakube/components/o
 const collector = process.env.REEVE_OTEL_COLLECTOR
 const reason = collector === undefined ? ' (skipped: `REEVE_OTEL=1 npm run test:real` builds the collector)' : ''
 
-/** What the pods of a collector have in their environment. */
+/** What the pods of a collector have in their tenant. */
 const VARIABLES = {
   MY_POD_IP: '10.0.0.1',
   DT_ENDPOINT: 'https://tenant.live.example.com/api/v2/otlp',
@@ -57,8 +57,8 @@ const CHOICES = Array.from({ length: 2 ** NAMES.length }, (_, bits) =>
 )
 
 const ROUTES: readonly (readonly [string, Partial<DynaKubeSpec>])[] = [
-  ['to the environment', {}],
-  ['to an environment with a private certificate', { trustedCAs: 'certificates' }],
+  ['to the tenant', {}],
+  ['to a tenant with a private certificate', { trustedCAs: 'certificates' }],
   ['to a gateway', { activeGate: { capabilities: ['routing'] } }],
 ]
 

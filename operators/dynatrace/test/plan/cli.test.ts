@@ -18,17 +18,17 @@ import { parse, stringify } from 'yaml'
 import { crdManifests } from '../../src/api/crd-manifests.ts'
 import { runCli } from '../../src/cli/testing/run-cli.ts'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 
 const READER = 'token-of-a-reader'
 
 let cluster: EmbeddedCluster
-let environment: EnvironmentSimulator
+let simulator: TenantSimulator
 let folder: string
 const writes: string[] = []
 
 beforeAll(async () => {
-  environment = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }] })
+  simulator = await startTenantSimulator({ tenants: [{ id: 'abc12345' }] })
   cluster = await startEmbeddedCluster({
     controllers: false,
     authorization: 'RBAC',
@@ -44,11 +44,11 @@ beforeAll(async () => {
   for (const name of ['dynatrace', 'shop']) {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
-  const { tokens } = environment.tenant('abc12345')
+  const { tokens } = simulator.tenant('abc12345')
   const metadata = { namespace: 'dynatrace', name: 'dynakube' }
   const data = encodeSecret({ apiToken: tokens.get('apiToken')?.value ?? '' })
   await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data })
-  const certs = environment.caCertificate
+  const certs = simulator.caCertificate
   await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { certs } })
   for (const object of readerAccess()) await client.create(await client.resourceFor(object), object)
   folder = await mkdtemp(join(tmpdir(), 'plan-'))
@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cluster?.stop()
-  await environment?.close()
+  await simulator?.close()
 })
 
 /** Everything may be read and nothing written. */
@@ -97,7 +97,7 @@ const dynakube = (spec: object = {}, namespace = 'dynatrace') => ({
   kind: 'DynaKube',
   metadata: { name: 'dynakube', namespace },
   spec: {
-    apiUrl: environment.url('abc12345'),
+    apiUrl: simulator.url('abc12345'),
     trustedCAs: 'dynakube',
     oneAgent: { cloudNativeFullStack: {} },
     ...spec,
@@ -106,7 +106,7 @@ const dynakube = (spec: object = {}, namespace = 'dynatrace') => ({
 
 async function plan(object: object, kubeconfig: string, ...args: readonly string[]) {
   writes.length = 0
-  environment.clearCalls()
+  simulator.clearCalls()
   const stdin = stringify(object)
   return runCli(['plan', '-f', '-', '--kubeconfig', join(folder, kubeconfig), ...args], { stdin })
 }
@@ -114,18 +114,18 @@ async function plan(object: object, kubeconfig: string, ...args: readonly string
 const isAsked = (write: string) => write.includes('dryRun=All')
 
 describe('plan with a kubeconfig', () => {
-  it('asks the cluster by dry runs only, and the environment questions only', async () => {
+  it('asks the cluster by dry runs only, and the tenant questions only', async () => {
     const { code, stdout, stderr } = await plan(dynakube(), 'admin')
     expect([code, stderr]).toEqual([2, ''])
     expect(stdout).toContain('+ DaemonSet  dynatrace/dynakube-oneagent')
     expect(stdout).toContain('~ Namespace  shop')
     expect(writes.length).toBeGreaterThan(5)
     expect(writes.filter((write) => !isAsked(write))).toEqual([])
-    const changing = environment
+    const changing = simulator
       .calls()
       .filter(({ method, operation }) => method !== 'GET' && operation !== 'token-lookup')
     expect(changing).toEqual([])
-    expect(environment.calls().length).toBeGreaterThan(3)
+    expect(simulator.calls().length).toBeGreaterThan(3)
     expect(stdout).not.toContain('could not be asked')
   })
 
@@ -175,7 +175,7 @@ describe('plan with a kubeconfig', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('there is no namespace nowhere; create it')])
   })
 
-  it('tells that the environment refuses the token', async () => {
+  it('tells that the tenant refuses the token', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'dynatrace', name: 'other' } }
     const stdin = [{ ...secret, stringData: { apiToken: 'dt0c01.WRONG.TOKEN' } }, dynakube({ tokens: 'other' })]
     const { code, stdout } = await runCli(['plan', '-f', '-', '--kubeconfig', join(folder, 'admin')], {
@@ -185,13 +185,13 @@ describe('plan with a kubeconfig', () => {
     expect(stdout).not.toContain('WRONG')
   })
 
-  it('tells that the environment is overloaded', async () => {
-    environment.trouble.add({ kind: 'rate-limit', times: 100 })
+  it('tells that the tenant is overloaded', async () => {
+    simulator.trouble.add({ kind: 'rate-limit', times: 100 })
     try {
       const { code, stdout } = await plan(dynakube(), 'admin')
       expect([code, stdout]).toEqual([1, expect.stringContaining('answered 429 and wants to be asked later')])
     } finally {
-      environment.trouble.clear()
+      simulator.trouble.clear()
     }
   })
 

@@ -1,4 +1,4 @@
-/** Plans for EdgeConnects: what the operator would make in the cluster and in the environment. */
+/** Plans for EdgeConnects: what the operator would make in the cluster and in the tenant. */
 import { isNotFound, type KubeObject, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EdgeConnects } from '../../src/api/latest.ts'
@@ -12,8 +12,8 @@ let plans: PlanStage
 
 beforeAll(async () => {
   plans = await PlanStage.set([TENANT])
-  const { environment, client } = plans.stage
-  const [oauth] = environment.tenant(TENANT).oauth.list()
+  const { simulator, client } = plans.stage
+  const [oauth] = simulator.tenant(TENANT).oauth.list()
   await client.create(Secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -24,22 +24,22 @@ beforeAll(async () => {
 afterAll(() => plans?.[Symbol.asyncDispose]())
 
 function edgeConnect(hostPatterns: readonly string[]): KubeObject {
-  const { environment } = plans.stage
+  const { simulator } = plans.stage
   return {
     apiVersion: 'dynatrace.com/v1alpha2',
     kind: 'EdgeConnect',
     metadata: { namespace: NAMESPACE, name: 'office' },
     spec: {
-      apiServer: environment.authority,
+      apiServer: simulator.authority,
       hostPatterns,
       oauth: {
         clientSecret: 'client',
-        endpoint: environment.tokenUrl,
+        endpoint: simulator.tokenUrl,
         resource: `urn:dtenvironment:${TENANT}`,
         provisioner: true,
       },
       kubernetesAutomation: { enabled: true },
-      caCertsRef: 'environment',
+      caCertsRef: 'tenant',
       imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
     },
   } as KubeObject // the spec is its own
@@ -64,29 +64,27 @@ it('names what would be made here and there', async () => {
     ['create', 'EdgeConnect', `Secret/${NAMESPACE}/office-client`],
     ['create', 'EdgeConnect', `Secret/${NAMESPACE}/office-ec-yaml`],
   ])
-  const { authority } = plans.stage.environment
-  expect(plan.environment).toEqual([
-    { action: 'create', what: 'EdgeConnect office and its OAuth client', environment: authority },
+  const { authority } = plans.stage.simulator
+  expect(plan.tenant).toEqual([
+    { action: 'create', what: 'EdgeConnect office and its OAuth client', tenant: authority },
     {
       action: 'create',
       what: 'setting app:dynatrace.kubernetes.connector:connection "office"',
-      environment: authority,
+      tenant: authority,
     },
   ])
-  expect(plans.stage.environment.tenant(TENANT).edgeConnects.list()).toEqual([])
+  expect(plans.stage.simulator.tenant(TENANT).edgeConnects.list()).toEqual([])
 })
 
 it('has no changes once the operator is done', async () => {
   await plans.stage.client.create(EdgeConnects, edgeConnect(['*.internal.org']) as never)
   await plans.stage.until('the EdgeConnect to be deployed', isDeployed)
-  const { changes, environment } = await plans.plan([edgeConnect(['*.internal.org'])])
-  expect([changes, environment]).toEqual([[], []])
+  const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org'])])
+  expect([changes, tenant]).toEqual([[], []])
 })
 
-it('tells what an edit changes in the environment', async () => {
-  const { changes, environment } = await plans.plan([edgeConnect(['*.internal.org', '*.example.org'])])
+it('tells what an edit changes in the tenant', async () => {
+  const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org', '*.example.org'])])
   expect(changes.map(({ action, kind }) => [action, kind])).toEqual([['change', 'EdgeConnect']])
-  expect(environment).toEqual([
-    { action: 'change', what: 'EdgeConnect office', environment: plans.stage.environment.authority },
-  ])
+  expect(tenant).toEqual([{ action: 'change', what: 'EdgeConnect office', tenant: plans.stage.simulator.authority }])
 })

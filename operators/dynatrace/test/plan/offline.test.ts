@@ -47,7 +47,7 @@ interface Printed {
     readonly name: string
     readonly manifest?: { readonly data?: unknown }
   }[]
-  readonly environment: readonly unknown[]
+  readonly tenant: readonly unknown[]
   readonly findings: readonly { readonly severity: string; readonly message: string }[]
 }
 
@@ -60,9 +60,9 @@ describe('a plan without a cluster', () => {
     expect([code, stderr]).toEqual([2, ''])
     expect(stdout).toContain('  OneAgent\n    + ConfigMap    dynatrace/dynakube-oneagent-connection-info\n')
     expect(stdout).toContain('    + StatefulSet  dynatrace/dynakube-activegate\n')
-    expect(stdout).toContain('in the environment\n    + ActiveGate token dynakube  (abc12345.live.dynatrace.com)\n')
+    expect(stdout).toContain('in the tenant\n    + ActiveGate token dynakube  (abc12345.live.dynatrace.com)\n')
     expect(stdout).toContain('credentials in dynatrace/dynakube are taken for granted')
-    expect(stdout).toMatch(/\nPlan: \d+ to create, 0 to change, 0 to remove, 1 in the environment\.\n$/)
+    expect(stdout).toMatch(/\nPlan: \d+ to create, 0 to change, 0 to remove, 1 in the tenant\.\n$/)
   })
 
   it('is the same every time', async () => {
@@ -78,14 +78,7 @@ describe('a plan without a cluster', () => {
     expect(parse(yaml.stdout)).toEqual(printed)
     expect([json.code, yaml.code]).toEqual([2, 2])
     expect(printed.formatVersion).toBe(1)
-    expect(Object.keys(printed)).toEqual([
-      'formatVersion',
-      'summary',
-      'resources',
-      'changes',
-      'environment',
-      'findings',
-    ])
+    expect(Object.keys(printed)).toEqual(['formatVersion', 'summary', 'resources', 'changes', 'tenant', 'findings'])
     expect(printed.changes.find(({ kind }) => kind === 'DaemonSet')).toMatchObject({
       action: 'create',
       component: 'OneAgent',
@@ -134,16 +127,16 @@ describe('a plan without a cluster', () => {
       'Secret/edgeconnect-client',
       'Secret/edgeconnect-ec-yaml',
     ])
-    expect(printed.environment).toEqual([
+    expect(printed.tenant).toEqual([
       {
         action: 'create',
         what: 'EdgeConnect edgeconnect and its OAuth client',
-        environment: 'environmentid.apps.dynatrace.com',
+        tenant: 'tenantid.apps.dynatrace.com',
       },
       {
         action: 'create',
         what: 'setting app:dynatrace.kubernetes.connector:connection "edgeconnect"',
-        environment: 'environmentid.apps.dynatrace.com',
+        tenant: 'tenantid.apps.dynatrace.com',
       },
     ])
     expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^not looked at/))
@@ -156,7 +149,7 @@ describe('a plan without a cluster', () => {
     expect(implied.stdout).not.toContain('Namespace')
   })
 
-  it('has one environment for resources with tokens of their own', async () => {
+  it('has one tenant for resources with tokens of their own', async () => {
     const secret = (name: string) => ({
       ...SECRET,
       metadata: { ...SECRET.metadata, name },
@@ -209,9 +202,7 @@ describe('a plan against the state of a cluster in files', () => {
     const printed: Printed = JSON.parse(stdout)
     expect(names(printed, 'create')).not.toContain('DynaKube/dynakube')
     expect(names(printed, 'create')).toContain('DaemonSet/dynakube-oneagent')
-    expect(printed.findings.map(({ message }) => message)).toContain(
-      'the environment is simulated: versions are examples',
-    )
+    expect(printed.findings.map(({ message }) => message)).toContain('the tenant is simulated: versions are examples')
   })
 
   it('refuses a change that admission would refuse', async () => {

@@ -36,14 +36,14 @@ const spec = (): Partial<DynaKubeSpec> => {
 }
 
 async function plan(wanted: Partial<DynaKubeSpec>): Promise<Plan> {
-  const { client, namespace, environment } = stage
+  const { client, namespace, simulator } = stage
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const { objects, ...facts } = await readClusterState(client, [namespace], { signal })
   const file = {
     apiVersion: 'dynatrace.com/v1beta6',
     kind: 'DynaKube',
     metadata: { namespace, name: NAME },
-    spec: { apiUrl: environment.url(NAME), tokens: `${NAME}-tokens`, trustedCAs: TRUST, ...wanted },
+    spec: { apiUrl: simulator.url(NAME), tokens: `${NAME}-tokens`, trustedCAs: TRUST, ...wanted },
   }
   return makePlan({
     ...facts,
@@ -90,8 +90,8 @@ describe('a plan', () => {
   })
 
   it('has no changes once the operator is done', async () => {
-    const { changes, environment } = await plan(spec())
-    expect([changes, environment]).toEqual([[], []])
+    const { changes, tenant } = await plan(spec())
+    expect([changes, tenant]).toEqual([[], []])
   })
 
   it('changes what an edit is about', async () => {

@@ -33,21 +33,21 @@ describe('a plan for a DynaKube with everything', () => {
     }
   })
 
-  it('tells what would be made in the environment', async () => {
-    const { environment } = await plans.plan([
+  it('tells what would be made in the tenant', async () => {
+    const { tenant } = await plans.plan([
       plans.dynakube('small', { activeGate: { capabilities: ['kubernetes-monitoring'] } }),
     ])
-    const host = new URL(plans.stage.environment.url('small')).host
-    expect(environment).toEqual([
-      { action: 'create', what: 'ActiveGate token small', environment: host },
-      { action: 'create', what: 'setting builtin:cloud.kubernetes "small"', environment: host },
+    const host = new URL(plans.stage.simulator.url('small')).host
+    expect(tenant).toEqual([
+      { action: 'create', what: 'ActiveGate token small', tenant: host },
+      { action: 'create', what: 'setting builtin:cloud.kubernetes "small"', tenant: host },
     ])
   })
 
   it.each([true, false])('has no changes once the operator is done (dry run: %s)', async (withDryRun) => {
     const made = await plans.plan([plans.dynakube('full', FULL)], { withDryRun })
     expect(made.changes).toEqual([])
-    expect(made.environment).toEqual([])
+    expect(made.tenant).toEqual([])
     expect(hasChanges(made)).toBe(false)
     expect(summaryOf(made).unchanged).toBeGreaterThan(20)
   })

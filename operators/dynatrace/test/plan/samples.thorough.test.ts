@@ -12,7 +12,7 @@ import { type Everything, errorsOf, idOf, PlanStage } from './support/plan-stage
 
 const FOLDER = fileURLToPath(new URL('../../samples/dynakube/v1beta6/', import.meta.url))
 
-/** Under names that the stage has environments for. */
+/** Under names that the stage has tenants for. */
 const SAMPLES = globSync('*.yaml', { cwd: FOLDER })
   .sort()
   .flatMap((file) =>

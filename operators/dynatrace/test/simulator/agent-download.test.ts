@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { request } from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Entry, fromBuffer } from 'yauzl'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi } from './support/simulator-client.ts'
 
 const MIB = 1024 * 1024
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 
 beforeAll(async () => {
-  simulator = await startEnvironmentSimulator({
+  simulator = await startTenantSimulator({
     tenants: [
       { id: 'abc12345', tenantToken: 'tenant-secret', agentSizeBytes: 3 * MIB },
       { id: 'large', agentSizeBytes: 256 * MIB },

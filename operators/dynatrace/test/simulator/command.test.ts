@@ -13,7 +13,7 @@ let folder: string
 const children: ChildProcess[] = []
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'simulate-environment-'))
+  folder = await mkdtemp(join(tmpdir(), 'simulate-tenant-'))
 })
 
 afterEach(async () => {
@@ -30,7 +30,7 @@ interface Started {
 
 /** Starts the command and waits until one of its streams says that it is ready. */
 async function start(...args: readonly string[]): Promise<Started> {
-  const child = spawn(process.execPath, [PROGRAM, 'simulate-environment', '--port', '0', ...args])
+  const child = spawn(process.execPath, [PROGRAM, 'simulate-tenant', '--port', '0', ...args])
   children.push(child)
   const text = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
@@ -40,7 +40,7 @@ async function start(...args: readonly string[]): Promise<Started> {
     text.stderr += chunk
   })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  await expect.poll(() => `${text.stdout}${text.stderr}`, { timeout: 50_000 }).toMatch(/environment is ready|"page":/)
+  await expect.poll(() => `${text.stdout}${text.stderr}`, { timeout: 50_000 }).toMatch(/tenant is ready|"page":/)
   return { child, stdout: () => text.stdout, stderr: () => text.stderr, ended }
 }
 
@@ -108,10 +108,10 @@ test.each([
   ['a token file that is missing', ['--token-file', '/nowhere/tokens.yaml'], 1],
   ['a tenant', ['--port', '0', '--tenant', 'a/b'], 1],
 ])('%s that makes no sense ends it at once', async (_name, args, code) => {
-  expect(await runCli(['simulate-environment', ...args])).toMatchObject({ code, stdout: '' })
+  expect(await runCli(['simulate-tenant', ...args])).toMatchObject({ code, stdout: '' })
 })
 
 test('shows examples in its help', async () => {
-  const { code, stdout } = await runCli(['help', 'simulate-environment'])
+  const { code, stdout } = await runCli(['help', 'simulate-tenant'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('/control/trouble')])
 })

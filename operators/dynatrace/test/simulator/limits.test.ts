@@ -2,17 +2,13 @@ import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  type EnvironmentSimulator,
-  type SimulatorOptions,
-  startEnvironmentSimulator,
-} from '../../src/environment/simulator/index.ts'
+import { type SimulatorOptions, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, send } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 
 beforeEach(async () => {
-  simulator = await startEnvironmentSimulator({ maxCalls: 5 })
+  simulator = await startTenantSimulator({ maxCalls: 5 })
 })
 
 afterEach(() => simulator.close())
@@ -116,7 +112,7 @@ test('closing answers what is under way, then nobody is left', async () => {
 })
 
 test('closing does not wait for an answer that trouble delays, not even under a clock that stands still', async () => {
-  await using slow = await startEnvironmentSimulator({ clock: new SimulatedClock() })
+  await using slow = await startTenantSimulator({ clock: new SimulatedClock() })
   slow.trouble.add({ kind: 'slow', delayMs: 3_600_000 })
   const call = callApi(slow, INFO)
   call.catch(() => undefined)
@@ -127,7 +123,7 @@ test('closing does not wait for an answer that trouble delays, not even under a 
 
 test('several tenants are served at the same time and keep apart', async () => {
   const ids = ['t1', 't2', 't3', 't4']
-  await using many = await startEnvironmentSimulator({ tenants: ids.map((id) => ({ id })) })
+  await using many = await startTenantSimulator({ tenants: ids.map((id) => ({ id })) })
   const body = (id: string) => [
     {
       schemaId: 'builtin:cloud.kubernetes',
@@ -154,7 +150,7 @@ test('a tenant is also found by the first label of the host name, and a lone one
   const headers = { authorization: `Api-Token ${value}` }
   const lone = await send(simulator, `https://${simulator.authority}${path}`, { headers })
   expect(lone.json()).toMatchObject({ tenantUUID: 'abc12345' })
-  await using two = await startEnvironmentSimulator({
+  await using two = await startTenantSimulator({
     tenants: [{ id: 'one' }, { id: 'two' }],
     tls: { hosts: ['127.0.0.1', 'two.live.dynatrace.com'] },
   })
@@ -173,7 +169,7 @@ test.each<[string, SimulatorOptions]>([
   ['an agent of 3 GiB', { tenants: [{ id: 'a', agentSizeBytes: 3 * 1024 ** 3 }] }],
   ['an image of 1 GiB', { registry: { agentSizeBytes: 1024 ** 3 } }],
 ])('%s is refused at the start', async (_name, options) => {
-  await expect(startEnvironmentSimulator(options)).rejects.toMatchObject({ code: 'SIMULATOR_OPTIONS' })
+  await expect(startTenantSimulator(options)).rejects.toMatchObject({ code: 'SIMULATOR_OPTIONS' })
 })
 
 test('an unknown tenant is named together with those that exist', () => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, type SendOptions, send } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 
 beforeEach(async () => {
-  simulator = await startEnvironmentSimulator({ tenants: [{ id: 'abc12345' }, { id: 'other' }] })
+  simulator = await startTenantSimulator({ tenants: [{ id: 'abc12345' }, { id: 'other' }] })
 })
 
 afterEach(() => simulator.close())

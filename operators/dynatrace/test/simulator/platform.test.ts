@@ -1,19 +1,19 @@
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type EnvironmentSimulator,
   OAUTH_SCOPES,
   SCHEMA_IDS,
-  startEnvironmentSimulator,
-} from '../../src/environment/simulator/index.ts'
+  startTenantSimulator,
+  type TenantSimulator,
+} from '../../src/tenant/simulator/index.ts'
 import { type Reply, type SendOptions, send } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 let clock: SimulatedClock
 
 beforeEach(async () => {
   clock = new SimulatedClock()
-  simulator = await startEnvironmentSimulator({ clock, tenants: [{ id: 'one' }, { id: 'two' }] })
+  simulator = await startTenantSimulator({ clock, tenants: [{ id: 'one' }, { id: 'two' }] })
 })
 
 afterEach(() => simulator.close())

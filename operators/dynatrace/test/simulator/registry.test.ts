@@ -2,18 +2,14 @@ import { Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { t as list, type ReadEntry } from 'tar'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type EnvironmentSimulator,
-  type RegistryOptions,
-  startEnvironmentSimulator,
-} from '../../src/environment/simulator/index.ts'
-import { digestOf } from '../../src/environment/simulator/registry/image.ts'
+import { type RegistryOptions, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { digestOf } from '../../src/tenant/simulator/registry/image.ts'
 import { type Reply, type SendOptions, send } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 
 async function start(registry: RegistryOptions = {}): Promise<void> {
-  simulator = await startEnvironmentSimulator({ registry })
+  simulator = await startTenantSimulator({ registry })
 }
 
 afterEach(() => simulator.close())

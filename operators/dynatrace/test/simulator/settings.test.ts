@@ -1,15 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type EnvironmentSimulator,
-  SCHEMA_IDS,
-  startEnvironmentSimulator,
-} from '../../src/environment/simulator/index.ts'
+import { SCHEMA_IDS, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, type SendOptions } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 
 beforeEach(async () => {
-  simulator = await startEnvironmentSimulator()
+  simulator = await startTenantSimulator()
 })
 
 afterEach(() => simulator.close())
@@ -167,7 +163,7 @@ describe('effective values', () => {
     return (reply.json() as { items: unknown[] }).items
   }
 
-  test('are those of the scope, else of the environment, else of the schema', async () => {
+  test('are those of the scope, else of the tenant, else of the schema', async () => {
     expect(await effective('K')).toMatchObject([{ value: { rules: [] } }])
     settings().create(rules('environment', 'everywhere'))
     expect(await effective('K')).toMatchObject([{ value: { rules: [{ source: 'everywhere' }] } }])

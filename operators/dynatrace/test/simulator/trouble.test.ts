@@ -1,19 +1,14 @@
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type EnvironmentSimulator,
-  type Fault,
-  SCHEMA_IDS,
-  startEnvironmentSimulator,
-} from '../../src/environment/simulator/index.ts'
+import { type Fault, SCHEMA_IDS, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, send } from './support/simulator-client.ts'
 
-let simulator: EnvironmentSimulator
+let simulator: TenantSimulator
 let clock: SimulatedClock
 
 beforeEach(async () => {
   clock = new SimulatedClock()
-  simulator = await startEnvironmentSimulator({ clock, tenants: [{ id: 'abc12345' }, { id: 'other' }] })
+  simulator = await startTenantSimulator({ clock, tenants: [{ id: 'abc12345' }, { id: 'other' }] })
 })
 
 afterEach(() => simulator.close())

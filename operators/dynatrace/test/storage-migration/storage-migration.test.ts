@@ -28,7 +28,7 @@ let client: KubeClient
 let writes: string[]
 /** Lets a write fail: answers with the status of the failure. */
 let refuse: (request: TransportRequest) => number | undefined
-const environment = () => ({ client, logger: silentLogger, signal: AbortSignal.timeout(60_000) })
+const tenant = () => ({ client, logger: silentLogger, signal: AbortSignal.timeout(60_000) })
 
 beforeEach(async () => {
   const route = convertRoute()
@@ -96,22 +96,22 @@ describe('a migration', () => {
   it('rewrites every DynaKube and then says that only the new version is stored (core 57)', async () => {
     await upgraded()
     expect(await storedVersions()).toEqual(['v1beta5', 'v1beta6'])
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect(writes).toEqual([...REWRITES, NOTE])
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
   it('writes nothing when only the new version is stored (core 57)', async () => {
     await upgraded()
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     writes.length = 0
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect(writes).toEqual([])
   })
 
   it('has nothing to do without a CRD', async () => {
     writes.length = 0
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect(writes).toEqual([])
   })
 
@@ -120,25 +120,25 @@ describe('a migration', () => {
     const crd = await readCrd()
     const versions = crd.spec.versions.map((version) => ({ ...version, storage: false }))
     const broken: KubeClient = { ...client, get: async () => ({ ...crd, spec: { ...crd.spec, versions } }) as never }
-    await expect(migrateStorage(NAMESPACE, { ...environment(), client: broken })).rejects.toThrow(/stores no version/)
+    await expect(migrateStorage(NAMESPACE, { ...tenant(), client: broken })).rejects.toThrow(/stores no version/)
     expect(writes).toEqual([])
   })
 
   it('names the DynaKube that cannot be rewritten and keeps the stored versions, and is completed by the next', async () => {
     await upgraded()
     refuse = ({ path }) => (path.includes('/two') ? 422 : undefined)
-    await expect(migrateStorage(NAMESPACE, environment())).rejects.toThrow(StorageMigrationError)
-    await expect(migrateStorage(NAMESPACE, environment())).rejects.toThrow(/DynaKube dynatrace\/two .* v1beta6/)
+    await expect(migrateStorage(NAMESPACE, tenant())).rejects.toThrow(StorageMigrationError)
+    await expect(migrateStorage(NAMESPACE, tenant())).rejects.toThrow(/DynaKube dynatrace\/two .* v1beta6/)
     expect(await storedVersions()).toEqual(['v1beta5', 'v1beta6'])
     refuse = () => undefined
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
   it('does not mind a DynaKube that somebody else writes meanwhile', async () => {
     await upgraded()
     refuse = ({ path }) => (path.includes('/one') ? 409 : undefined)
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect([writes, await storedVersions()]).toEqual([[REWRITES[1], NOTE], ['v1beta6']])
   })
 
@@ -146,7 +146,7 @@ describe('a migration', () => {
     await upgraded()
     let conflicts = 1
     refuse = ({ path }) => (path.includes('/status') && conflicts-- > 0 ? 409 : undefined)
-    await migrateStorage(NAMESPACE, environment())
+    await migrateStorage(NAMESPACE, tenant())
     expect(writes).toEqual([...REWRITES, ...REWRITES, NOTE])
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
@@ -154,7 +154,7 @@ describe('a migration', () => {
   it('gives up on a CRD that changes all the time', async () => {
     await upgraded()
     refuse = ({ path }) => (path.includes('/status') ? 409 : undefined)
-    await expect(migrateStorage(NAMESPACE, environment())).rejects.toThrow(/could not be written/)
+    await expect(migrateStorage(NAMESPACE, tenant())).rejects.toThrow(/could not be written/)
   })
 })
 
@@ -186,14 +186,14 @@ describe('the migration at the start of the operator', () => {
 
   it('does not wait for the webhook when there is nothing to migrate', async () => {
     await client.create(CustomResourceDefinitions, definition('v1beta6'))
-    await firstStorageMigration(NAMESPACE, { ...environment(), clock: new SimulatedClock() })
+    await firstStorageMigration(NAMESPACE, { ...tenant(), clock: new SimulatedClock() })
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
   it('tries again every ten seconds until all pods of the webhook are ready (core 57)', async () => {
     const clock = new SimulatedClock()
     await upgraded()
-    const done = firstStorageMigration(NAMESPACE, { ...environment(), clock })
+    const done = firstStorageMigration(NAMESPACE, { ...tenant(), clock })
     await asleep(clock)
     await install()
     for (const count of [0, 1]) {
@@ -214,7 +214,7 @@ describe('the migration at the start of the operator', () => {
     await install()
     await ready(2)
     refuse = () => 422
-    const done = firstStorageMigration(NAMESPACE, { ...environment(), clock })
+    const done = firstStorageMigration(NAMESPACE, { ...tenant(), clock })
     await asleep(clock)
     refuse = () => undefined
     await clock.advance(MIGRATION_RETRY_MS)
@@ -226,7 +226,7 @@ describe('the migration at the start of the operator', () => {
     const clock = new SimulatedClock()
     await upgraded()
     const stop = new AbortController()
-    const done = firstStorageMigration(NAMESPACE, { ...environment(), clock, signal: stop.signal })
+    const done = firstStorageMigration(NAMESPACE, { ...tenant(), clock, signal: stop.signal })
     await asleep(clock)
     stop.abort(new Error('told to stop'))
     await expect(done).rejects.toThrow('told to stop')

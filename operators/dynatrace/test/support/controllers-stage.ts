@@ -1,4 +1,4 @@
-/** A cluster with the whole operator at work in one namespace, and an environment for it to talk to. */
+/** A cluster with the whole operator at work in one namespace, and a tenant for it to talk to. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import {
   type Clock,
@@ -21,7 +21,6 @@ import {
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { encodeSecret } from '../../src/controllers/secret-data.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../src/environment/simulator/index.ts'
 import {
   clusterIdOf,
   createDynatraceOperator,
@@ -30,6 +29,7 @@ import {
   DynaKubes,
   EdgeConnects,
 } from '../../src/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { installCrds } from './install-crds.ts'
 import { lookAfter } from './look-after.ts'
 import { until } from './until.ts'
@@ -49,8 +49,8 @@ const ACCOUNTS = [
   'dynatrace-sql-ext-exec',
 ]
 
-/** The ConfigMap with the authority of the environment. */
-export const TRUST = 'environment'
+/** The ConfigMap with the authority of the tenant. */
+export const TRUST = 'tenant'
 
 /** The Secret with the OAuth client of EdgeConnects. */
 export const OAUTH_CLIENT = 'oauth-client'
@@ -68,7 +68,7 @@ export interface ControllersStage extends AsyncDisposable {
   readonly client: KubeClient
   /** The operator's namespace. */
   readonly namespace: string
-  readonly environment: EnvironmentSimulator
+  readonly simulator: TenantSimulator
   /** Of all controllers, oldest first. */
   readonly records: readonly ReconcileRecord[]
   /** Has the pods of a DaemonSet on the nodes of this stage, and on no others. */
@@ -102,11 +102,11 @@ export interface ControllersStage extends AsyncDisposable {
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
   // Gateways say that they are to be asked only after a minute and a half.
   const cluster = await openCluster({ embedded: { controllers: { honourProbeDelays: false } } })
-  const environment = await startEnvironmentSimulator({ tenants: [...tenants, EDGE_TENANT].map((id) => ({ id })) })
+  const simulator = await startTenantSimulator({ tenants: [...tenants, EDGE_TENANT].map((id) => ({ id })) })
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
   const namespace = await cluster.createNamespace()
   await installCrds(client)
-  await prepare(client, namespace, environment)
+  await prepare(client, namespace, simulator)
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
   const records: ReconcileRecord[] = []
@@ -125,7 +125,7 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   const running = manager.run(stop.signal)
   // A failure shows when the stage is struck; until then it must not be unhandled.
   running.catch(() => undefined)
-  const stage = playedOn({ cluster, client, namespace, environment, records, clock }, (durationMs) => {
+  const stage = playedOn({ cluster, client, namespace, simulator, records, clock }, (durationMs) => {
     passedMs += durationMs
   })
   return {
@@ -137,7 +137,7 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
       await operatorClient.close()
       await client.close()
       await cluster.close()
-      await environment.close()
+      await simulator.close()
     },
   }
 }
@@ -146,13 +146,13 @@ interface Props {
   readonly cluster: ClusterUnderTest
   readonly client: KubeClient
   readonly namespace: string
-  readonly environment: EnvironmentSimulator
+  readonly simulator: TenantSimulator
   readonly records: readonly ReconcileRecord[]
   readonly clock: Clock
 }
 
 function playedOn(props: Props, pass: ControllersStage['pass']): Omit<ControllersStage, keyof AsyncDisposable> {
-  const { cluster, client, namespace, environment, records, clock } = props
+  const { cluster, client, namespace, simulator, records, clock } = props
   const key = (name: string) => ({ namespace, name })
   const patch = (name: string, changes: object) =>
     client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
@@ -172,7 +172,7 @@ function playedOn(props: Props, pass: ControllersStage['pass']): Omit<Controller
   return {
     client,
     namespace,
-    environment,
+    simulator,
     records,
     pass,
     look,
@@ -198,7 +198,7 @@ function playedOn(props: Props, pass: ControllersStage['pass']): Omit<Controller
         apiVersion: 'dynatrace.com/v1beta6',
         kind: 'DynaKube',
         metadata: key(name),
-        spec: { apiUrl: environment.url(name), tokens: tokensOf(name), trustedCAs: TRUST, ...spec },
+        spec: { apiUrl: simulator.url(name), tokens: tokensOf(name), trustedCAs: TRUST, ...spec },
       }),
     async edit(name, spec) {
       await patch(name, { spec })
@@ -233,7 +233,7 @@ function playedOn(props: Props, pass: ControllersStage['pass']): Omit<Controller
 
 const tokensOf = (tenant: string): string => `${tenant}-tokens`
 
-async function prepare(client: KubeClient, namespace: string, environment: EnvironmentSimulator): Promise<void> {
+async function prepare(client: KubeClient, namespace: string, simulator: TenantSimulator): Promise<void> {
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     client.create(Secrets, {
       apiVersion: 'v1',
@@ -244,17 +244,17 @@ async function prepare(client: KubeClient, namespace: string, environment: Envir
   for (const name of ACCOUNTS) {
     await client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
   }
-  for (const { id, tokens } of environment.tenants()) {
+  for (const { id, tokens } of simulator.tenants()) {
     const token = (name: string) => tokens.get(name)?.value ?? ''
     await secret(tokensOf(id), { apiToken: token('apiToken'), dataIngestToken: token('dataIngestToken') })
   }
-  const [oauth] = environment.tenant(EDGE_TENANT).oauth.list()
+  const [oauth] = simulator.tenant(EDGE_TENANT).oauth.list()
   await secret(OAUTH_CLIENT, { 'oauth-client-id': oauth?.id ?? '', 'oauth-client-secret': oauth?.secret ?? '' })
   await client.create(ConfigMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace, name: TRUST },
-    data: { certs: environment.caCertificate },
+    data: { certs: simulator.caCertificate },
   })
 }
 

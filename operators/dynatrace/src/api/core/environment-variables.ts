@@ -35,7 +35,7 @@ export const resourceFieldRef = () =>
   )
 
 /** Environment variables. */
-export const environment = (container: string) =>
+export const containerEnv = (container: string) =>
   list(
     Type.Object({
       name: requiredText('Name of the variable.'),

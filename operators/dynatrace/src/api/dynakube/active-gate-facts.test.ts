@@ -47,7 +47,7 @@ describe('the ActiveGate of a DynaKube', () => {
     expect(capabilityArguments(withCapabilities('routing', 'constructor', 'telepathy'))).toEqual(['MSGrouter'])
   })
 
-  it('is trusted by the collector by its own certificate, or the environment by the given ones (36)', () => {
+  it('is trusted by the collector by its own certificate, or the tenant by the given ones (36)', () => {
     const facts = (object: ReturnType<typeof dynakube>) => [
       collectorNeedsTrustedCertificates(object),
       hasActiveGateCertificate(object),

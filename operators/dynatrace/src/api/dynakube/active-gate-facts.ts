@@ -59,7 +59,7 @@ export const automaticTlsSecretName = ({ metadata }: DynaKube): string => `${met
 export const hasActiveGateCertificate = (dynakube: DynaKube): boolean =>
   hasActiveGate(dynakube) && activeGateTlsSecretName(dynakube) !== ''
 
-/** Whether the OpenTelemetry collector talks to the environment itself and needs the user's certificates for that. */
+/** Whether the OpenTelemetry collector talks to the tenant itself and needs the user's certificates for that. */
 export const collectorNeedsTrustedCertificates = (dynakube: DynaKube): boolean =>
   !hasActiveGate(dynakube) && Boolean(dynakube.spec.trustedCAs)
 

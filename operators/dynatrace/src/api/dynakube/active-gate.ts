@@ -1,5 +1,5 @@
-/** Fields of the ActiveGate, the gateway between the cluster and the environment. */
-import { environment } from '../core/environment-variables.ts'
+/** Fields of the ActiveGate, the gateway between the cluster and the tenant. */
+import { containerEnv } from '../core/environment-variables.ts'
 import { persistentVolumeClaim } from '../core/persistent-volume-claim.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
@@ -11,7 +11,7 @@ const fields = {
     'What the gateway does: routing, kubernetes-monitoring, metrics-ingest, dynatrace-api, debugging. None: no gateway, unless extensions need one.',
   ),
   replicas: int32('How many gateways run; 1 when left out.'),
-  image: text("The gateway's image; taken from the registry of the environment when left out."),
+  image: text("The gateway's image; taken from the registry of the tenant when left out."),
   group: text('The ActiveGate group that the gateways join.'),
   resources: resources('CPU and memory of each gateway. Set a memory limit.'),
   tlsSecretName: text(
@@ -23,7 +23,7 @@ const fields = {
   topologySpreadConstraints: topologySpreadConstraints('the gateways'),
   priorityClassName: text('The PriorityClass of the pods.'),
   dnsPolicy: text('The DNS policy of the pods.'),
-  env: environment('the gateway'),
+  env: containerEnv('the gateway'),
   labels: textMap('More labels on the pods.'),
   annotations: textMap('More annotations on the pods.'),
 }
@@ -34,7 +34,7 @@ const lifetime = {
 }
 
 const CLAIM = 'Storage for temporary data. Excludes useEphemeralVolume.'
-const DESCRIPTION = 'The gateway between the cluster and the environment.'
+const DESCRIPTION = 'The gateway between the cluster and the tenant.'
 
 /** As in v1beta5 and v1beta6. */
 export const activeGate = group(

@@ -63,7 +63,7 @@ export function areCodeModulesKnown(dynakube: DynaKube, hasCsiDriver: boolean): 
   return isImage ? Boolean(imageID) : Boolean(version) && version !== 'custom-image'
 }
 
-/** The rule of an environment that copies a label or annotation of a namespace into telemetry. */
+/** The rule of a tenant that copies a label or annotation of a namespace into telemetry. */
 export interface EnrichmentRule {
   readonly type?: string
   readonly source?: string

@@ -27,7 +27,7 @@ export const logMonitoring = group(
         attribute: text('What is looked at, such as k8s.namespace.name.'),
         values: textList('The values that match.'),
       }),
-      'Which logs are sent, written once into the settings of the environment; all when left out.',
+      'Which logs are sent, written once into the settings of the tenant; all when left out.',
     ),
   },
   'Sends the logs of containers. Its presence, even as {}, switches it on.',
@@ -105,5 +105,5 @@ export const otlpExporterConfiguration = group(
     namespaceSelector: labelSelector(`Namespaces whose pods are configured; ${OTHER_NAMESPACES}`),
     overrideEnvVars: flag('Whether settings that a pod already has are replaced; they are kept when left out.'),
   },
-  'Points the OpenTelemetry exporters of applications to the environment, by environment variables.',
+  'Points the OpenTelemetry exporters of applications to the tenant, by environment variables.',
 )

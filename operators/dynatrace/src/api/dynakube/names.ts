@@ -82,7 +82,7 @@ export function namesOf(dynakube: DynaKube): DynaKubeNames {
   }
 }
 
-/** The Secret with the tokens of the environment. */
+/** The Secret with the tokens of the tenant. */
 export const tokensSecretName = (dynakube: DynaKube): string => dynakube.spec.tokens || nameOf(dynakube)
 
 /** Pull secrets of pods: the generated one, then the user's. Once each: a list with one twice cannot be applied. */

@@ -55,7 +55,7 @@ const FOR_IMAGE = ['classicFullStack', 'hostMonitoring', 'cloudNativeFullStack']
 const FOR_ARGUMENTS = ['cloudNativeFullStack', 'classicFullStack', 'hostMonitoring'] as const
 const FOR_UPDATES = ['cloudNativeFullStack', 'hostMonitoring', 'classicFullStack'] as const
 
-/** Whether the agent follows the versions of the environment: neither its version nor its image is pinned. */
+/** Whether the agent follows the versions of the tenant: neither its version nor its image is pinned. */
 export function isOneAgentAutoUpdated(dynakube: DynaKube): boolean {
   const spec = firstHost(dynakube, FOR_UPDATES)
   return spec !== undefined && !spec.version && !spec.image
@@ -78,7 +78,7 @@ export const oneAgentArguments = (dynakube: DynaKube): readonly string[] =>
   firstHost(dynakube, FOR_ARGUMENTS)?.args ?? []
 
 /** More environment variables of the agent. */
-export const oneAgentEnvironment = (dynakube: DynaKube) => firstHost(dynakube, FOR_ARGUMENTS)?.env ?? []
+export const oneAgentEnv = (dynakube: DynaKube) => firstHost(dynakube, FOR_ARGUMENTS)?.env ?? []
 
 /** The nodes that get an agent or, without one, a log agent; `undefined` is all of them. */
 export function agentNodeSelector(dynakube: DynaKube): Readonly<Record<string, string>> | undefined {

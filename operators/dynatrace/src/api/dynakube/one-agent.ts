@@ -1,17 +1,17 @@
 /** Fields of the OneAgent: its modes, and what can be set in each. */
 import { listSet } from '@reeve/crd'
 import { type TProperties, Type } from 'typebox'
-import { environment } from '../core/environment-variables.ts'
+import { containerEnv } from '../core/environment-variables.ts'
 import { labelSelector } from '../core/label-selector.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations } from '../core/scheduling.ts'
 import { flag, group, nullableGroup, text, textMap } from '../fields/fields.ts'
 
-const VERSION = 'such as 1.267.209.20231204-134602; the latest of the environment when left out.'
+const VERSION = 'such as 1.267.209.20231204-134602; the latest of the tenant when left out.'
 
 const hostAgent = {
   version: text(`Pins the version of the agent, ${VERSION}`),
-  image: text("The agent's image; taken from the registry of the environment when left out."),
+  image: text("The agent's image; taken from the registry of the tenant when left out."),
   nodeSelector: nodeSelector('the agent'),
   tolerations: tolerations('the agents'),
   priorityClassName: text('The PriorityClass of the pods. Give agents a high one, so that they start first.'),
@@ -21,7 +21,7 @@ const hostAgent = {
       description: 'More arguments for the installer, such as --set-host-property=team=shop. No duplicates.',
     }),
   ),
-  env: environment('the agent'),
+  env: containerEnv('the agent'),
   labels: textMap('More labels on the pods.'),
   annotations: textMap('More annotations on the pods.'),
   dnsPolicy: text('The DNS policy of the pods, such as ClusterFirstWithHostNet.'),
@@ -40,7 +40,7 @@ const autoUpdate = {
 }
 
 const codeModules = {
-  codeModulesImage: text('The image that code modules are taken from; downloaded from the environment when left out.'),
+  codeModulesImage: text('The image that code modules are taken from; downloaded from the tenant when left out.'),
   namespaceSelector: labelSelector('Namespaces whose pods are injected; all but system namespaces when left out.'),
   initResources: resources('CPU and memory of the init container that is put into each injected pod.'),
 }

@@ -8,19 +8,19 @@ import { metadataEnrichment } from './features.ts'
 /** Fields of every version. */
 export const specFields = {
   apiUrl: requiredText(
-    'The API of the environment, such as https://abc12345.live.dynatrace.com/api. Must end in /api and cannot change.',
+    'The API of the tenant, such as https://abc12345.live.dynatrace.com/api. Must end in /api and cannot change.',
     { maxLength: 128 },
   ),
   tokens: text('A Secret with the keys apiToken and dataIngestToken; the name of the DynaKube when left out.'),
   trustedCAs: text('A ConfigMap whose key certs has certificates (PEM) to trust besides the well-known ones.'),
   networkZone: text('The network zone of agents and gateways.'),
   customPullSecret: text('A Secret with the credentials of a private registry, used besides the generated one.'),
-  skipCertCheck: flag('Whether the operator calls the environment without checking its certificate. For tests only.'),
-  enableIstio: flag('Whether the operator lets traffic to the environment out of an Istio mesh.'),
-  proxy: valueSource('The proxy between the cluster and the environment, as a URL.', 'proxy'),
+  skipCertCheck: flag('Whether the operator calls the tenant without checking its certificate. For tests only.'),
+  enableIstio: flag('Whether the operator lets traffic to the tenant out of an Istio mesh.'),
+  proxy: valueSource('The proxy between the cluster and the tenant, as a URL.', 'proxy'),
   dynatraceApiRequestThreshold: Type.Optional(
     Type.Integer({
-      description: 'Minutes between two calls for the same thing to the environment; 15 when left out, 0 for no limit.',
+      description: 'Minutes between two calls for the same thing to the tenant; 15 when left out, 0 for no limit.',
     }),
   ),
   metadataEnrichment,
@@ -30,7 +30,7 @@ export const specFields = {
 export const SPEC = { description: 'What is monitored, and how.' }
 
 /** What `kubectl explain dynakube` begins with. */
-export const DESCRIPTION = 'Monitors a cluster: which agents and gateways run, and which environment they report to.'
+export const DESCRIPTION = 'Monitors a cluster: which agents and gateways run, and which tenant they report to.'
 
 /** Columns of `kubectl get dynakubes`. */
 export const COLUMNS: readonly PrinterColumn[] = [

@@ -6,9 +6,9 @@ import { flag, group, int32, list, text, textList, time } from '../fields/fields
 import { versionStatus, versionStatusFields } from '../fields/version-status.ts'
 
 const connection = {
-  tenantUUID: text('The environment.'),
+  tenantUUID: text('The tenant.'),
   endpoints: text('Where agents and gateways connect to.'),
-  tenantTokenHash: text('Changes when the token of the environment does.'),
+  tenantTokenHash: text('Changes when the token of the tenant does.'),
   lastRequest: time('No longer written.'),
 }
 
@@ -33,7 +33,7 @@ const oneAgent = group(
           'The endpoints one by one.',
         ),
       },
-      'How agents reach the environment.',
+      'How agents reach the tenant.',
     ),
     instances: Type.Optional(
       Type.Record(
@@ -54,17 +54,17 @@ const fields = {
   phase: text('Running, Deploying or Error.'),
   updatedTimestamp: time('When this status was last written.'),
   kubeSystemUUID: text('Identifies the cluster: the UID of its namespace kube-system.'),
-  kubernetesClusterMEID: text('The cluster in the environment: its monitored entity.'),
-  kubernetesClusterName: text('The name of the cluster in the environment.'),
+  kubernetesClusterMEID: text('The cluster in the tenant: its monitored entity.'),
+  kubernetesClusterName: text('The name of the cluster in the tenant.'),
   dynatraceApi: group(
     { lastTokenScopeRequest: time('When the scopes of the tokens were last looked up.') },
-    'Calls to the API of the environment.',
+    'Calls to the API of the tenant.',
   ),
   oneAgent,
   activeGate: group(
     {
       ...versionStatusFields,
-      connectionInfoStatus: group(connection, 'How gateways reach the environment.'),
+      connectionInfoStatus: group(connection, 'How gateways reach the tenant.'),
       serviceIPs: textList('Addresses of the Service of the gateways.'),
     },
     'The ActiveGate.',
@@ -77,7 +77,7 @@ const proxyURLHash = { proxyURLHash: text('Changes when the address of the proxy
 
 const enrichment = <T extends TProperties>(rule: T) =>
   group(
-    { rules: list(Type.Object(rule), 'Rules of the environment that say what is added to telemetry.') },
+    { rules: list(Type.Object(rule), 'Rules of the tenant that say what is added to telemetry.') },
     'Metadata enrichment.',
   )
 

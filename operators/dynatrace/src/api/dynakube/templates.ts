@@ -1,7 +1,7 @@
 /** Fields of the workloads that features run as. */
 
 import { nodeAffinity } from '../core/affinity.ts'
-import { environment } from '../core/environment-variables.ts'
+import { containerEnv } from '../core/environment-variables.ts'
 import { persistentVolumeClaim } from '../core/persistent-volume-claim.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
@@ -40,7 +40,7 @@ const kspmNodeConfigurationCollector = group(
     priorityClassName: text('The PriorityClass of the pods.'),
     updateStrategy: daemonSetUpdateStrategy('How running collectors are replaced.'),
     args: textList('More arguments for the collector.'),
-    env: environment('the collector'),
+    env: containerEnv('the collector'),
   },
   'The collector of node configurations, for security posture management.',
 )

@@ -5,7 +5,7 @@ import { versionSource } from './version-source.ts'
 const flags = { 'public-registry': 'true' }
 
 describe('the version of a component', () => {
-  it('comes from an image before the public registry, a version and the registry of the environment', () => {
+  it('comes from an image before the public registry, a version and the registry of the tenant', () => {
     const source = (spec: object, isPublic: boolean) =>
       versionSource(dynakube({ oneAgent: { hostMonitoring: spec } }, isPublic ? { flags } : {}), 'oneAgent', true)
     expect(source({ image: 'i', version: 'v' }, true)).toBe('custom-image')

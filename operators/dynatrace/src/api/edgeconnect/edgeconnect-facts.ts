@@ -30,7 +30,7 @@ export const isAutoUpdated = ({ spec }: EdgeConnect): boolean => spec.autoUpdate
 /** The service account; empty only when the user wrote that, which admission refuses. */
 export const serviceAccountName = ({ spec }: EdgeConnect): string => spec.serviceAccountName ?? DEFAULT_SERVICE_ACCOUNT
 
-/** Whether the operator creates the EdgeConnect in the environment. */
+/** Whether the operator creates the EdgeConnect in the tenant. */
 export const isProvisioner = ({ spec }: EdgeConnect): boolean => spec.oauth?.provisioner === true
 
 /** Whether workflows may call the Kubernetes API. */

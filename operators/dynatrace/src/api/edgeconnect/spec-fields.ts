@@ -1,6 +1,6 @@
 /** Fields of an EdgeConnect that both versions share, and what surrounds them. */
 import type { PrinterColumn } from '@reeve/crd'
-import { environment } from '../core/environment-variables.ts'
+import { containerEnv } from '../core/environment-variables.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
 import { flag, group, int32, requiredGroup, requiredText, text, textList, textMap, time } from '../fields/fields.ts'
@@ -8,20 +8,20 @@ import { versionStatus } from '../fields/version-status.ts'
 
 /** Fields of every version. */
 export const specFields = {
-  apiServer: requiredText('The environment by its host name, without a protocol, such as abc12345.apps.dynatrace.com.'),
+  apiServer: requiredText('The tenant by its host name, without a protocol, such as abc12345.apps.dynatrace.com.'),
   oauth: requiredGroup(
     {
       clientSecret: requiredText('A Secret with the OAuth client: oauth-client-id and oauth-client-secret.'),
       endpoint: requiredText('Where tokens are asked for, such as https://sso.dynatrace.com/sso/oauth2/token.'),
       resource: requiredText('The account, such as urn:dtenvironment:abc12345.'),
-      provisioner: flag('Lets the operator create the EdgeConnect in the environment, with a client of its own.'),
+      provisioner: flag('Lets the operator create the EdgeConnect in the tenant, with a client of its own.'),
     },
     'How it proves who it is.',
   ),
-  hostPatterns: textList('Hosts that requests from the environment are sent to, such as *.internal.org.'),
+  hostPatterns: textList('Hosts that requests from the tenant are sent to, such as *.internal.org.'),
   kubernetesAutomation: group(
     { enabled: flag('Switches it on. Needs oauth.provisioner.') },
-    'Lets workflows of the environment call the Kubernetes API of this cluster.',
+    'Lets workflows of the tenant call the Kubernetes API of this cluster.',
   ),
   caCertsRef: text('A ConfigMap whose key certs has certificates (PEM) to trust besides the well-known ones.'),
   proxy: group(
@@ -31,11 +31,11 @@ export const specFields = {
       noProxy: text('Hosts that are reached directly, separated by commas.'),
       authRef: text('A Secret with user and password.'),
     },
-    'The proxy between the cluster and the environment.',
+    'The proxy between the cluster and the tenant.',
   ),
   customPullSecret: text('A Secret with the credentials of a private registry.'),
   resources: resources('CPU and memory of each replica.'),
-  env: environment('the container'),
+  env: containerEnv('the container'),
   nodeSelector: nodeSelector('a replica'),
   tolerations: tolerations('the replicas'),
   topologySpreadConstraints: topologySpreadConstraints('the replicas'),
@@ -63,7 +63,7 @@ export const ABOUT = {
 }
 
 /** What `kubectl explain edgeconnect` begins with. */
-export const DESCRIPTION = 'Lets an environment reach hosts inside the cluster network, by a connection from within.'
+export const DESCRIPTION = 'Lets a tenant reach hosts inside the cluster network, by a connection from within.'
 
 /** Columns of `kubectl get edgeconnects`. */
 export const COLUMNS: readonly PrinterColumn[] = [

@@ -200,7 +200,7 @@ describe('DynaKubes that share a cluster', () => {
   const conflicts = async (object: DynaKube, ...dynakubes: DynaKube[]) =>
     (await validateDynaKube(object, lookups({ dynakubes }))).errors
 
-  it('cannot run two agents on a node, whatever the environment (16, 18)', async () => {
+  it('cannot run two agents on a node, whatever the tenant (16, 18)', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     const rivals = [agent('hostMonitoring', 'x', 'two', 'https://b/api'), agent('classicFullStack', 'x', 'three')]
     expect(await conflicts(one, ...rivals)).toEqual([expect.stringMatching(/two, three/)])
@@ -218,7 +218,7 @@ describe('DynaKubes that share a cluster', () => {
     expect(await conflict({ a: '1' }, { b: '1' })).toBe(false)
   })
 
-  it('cannot run an agent and a log agent of one environment on a node (17, 19)', async () => {
+  it('cannot run an agent and a log agent of one tenant on a node (17, 19)', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await conflicts(one, logs('x', 'two'))).toEqual([expect.stringContaining('two')])
     expect(await conflicts(one, logs('x', 'two', 'https://b/api'))).toEqual([])

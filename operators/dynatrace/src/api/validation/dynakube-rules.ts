@@ -4,7 +4,6 @@ import type { Rule } from './rule.ts'
 import { activeGateRules } from './rules/active-gate.ts'
 import { namespaceConflictRule, nodeSelectorRule } from './rules/conflicts.ts'
 import { databaseRules } from './rules/databases.ts'
-import { apiUrlRules, istioRule, proxyRule } from './rules/environment.ts'
 import {
   collectorRules,
   extensionControllerRules,
@@ -21,6 +20,7 @@ import {
   selectorSizeRule,
 } from './rules/names-and-images.ts'
 import { hostIdRule, injectionRules, modesRule, repeatedArgumentsRule, versionRule } from './rules/one-agent.ts'
+import { apiUrlRules, istioRule, proxyRule } from './rules/tenant.ts'
 
 /** Rules whose findings deny a DynaKube. */
 export const DYNAKUBE_RULES: readonly Rule<DynaKube>[] = [

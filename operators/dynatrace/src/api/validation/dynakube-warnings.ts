@@ -9,12 +9,7 @@ import {
   hasStandaloneLogMonitoring,
   kspmHostPaths,
 } from '../dynakube/feature-facts.ts'
-import {
-  argumentValues,
-  needsOneAgentDaemonSet,
-  oneAgentArguments,
-  oneAgentEnvironment,
-} from '../dynakube/one-agent-facts.ts'
+import { argumentValues, needsOneAgentDaemonSet, oneAgentArguments, oneAgentEnv } from '../dynakube/one-agent-facts.ts'
 import { deprecatedFlagsInUse, FEATURE_PREFIX } from '../feature-flags.ts'
 import type { DynaKube } from '../latest.ts'
 import { otherDynaKubes, type Rule, unlessUnreachable } from './rule.ts'
@@ -40,7 +35,7 @@ export const DYNAKUBE_WARNINGS: readonly Rule<DynaKube>[] = [
     id: 'W-OA-INSTALLER-ENV',
     check: (dynakube) =>
       when(
-        oneAgentEnvironment(dynakube).some(({ name }) => INSTALLER_VARIABLES.includes(name)),
+        oneAgentEnv(dynakube).some(({ name }) => INSTALLER_VARIABLES.includes(name)),
         `env of spec.oneAgent sets ${INSTALLER_VARIABLES.join(' or ')}, which belong to a type of image that is not supported; remove them`,
       ),
   },

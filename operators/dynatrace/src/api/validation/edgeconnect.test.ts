@@ -10,14 +10,14 @@ const provisioner = { ...edgeConnect().spec.oauth, provisioner: true }
 const SUFFIXES = ['.dev.apps.dynatracelabs.com', '.sprint.apps.dynatracelabs.com', '.apps.dynatrace.com']
 
 describe('an EdgeConnect', () => {
-  it.each(SUFFIXES)('belongs to an environment under %s (54)', async (suffix) => {
+  it.each(SUFFIXES)('belongs to a tenant under %s (54)', async (suffix) => {
     expect(await errors({ apiServer: `tenantid${suffix}` })).toEqual([])
     expect(await errors({ apiServer: suffix })).toHaveLength(1)
   })
 
   it.each([
-    ['doma.in', [/no host of an environment/]],
-    ['', [/no host of an environment/]],
+    ['doma.in', [/no host of a tenant/]],
+    ['', [/no host of a tenant/]],
     ['tenant\u0007.apps.dynatrace.com', [/invalid value/]],
     ['http://doma.in', [/no protocol/, /no host/]],
     ['https://tenant.apps.dynatrace.com', [/no protocol/]],

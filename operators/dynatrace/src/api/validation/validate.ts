@@ -7,7 +7,7 @@ import { DYNAKUBE_RULES } from './dynakube-rules.ts'
 import { DYNAKUBE_WARNINGS } from './dynakube-warnings.ts'
 import { EDGECONNECT_RULES } from './edgeconnect-rules.ts'
 import { type Lookups, type LookupsFor, type RuleFinding, runRules } from './rule.ts'
-import { apiUrlChange } from './rules/environment.ts'
+import { apiUrlChange } from './rules/tenant.ts'
 
 /** What admission says. */
 export interface Verdict {

@@ -2,7 +2,7 @@
 import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
 import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime/controller'
 import { WEBHOOK_NAME } from '../../webhooks/names.ts'
-import { type CertificatesEnvironment, ensureCertificates } from './ensure-certificates.ts'
+import { type CertificatesDependencies, ensureCertificates } from './ensure-certificates.ts'
 
 /** Between two passes when nothing happens: well below the time that is left when a renewal falls due. */
 const RECHECK_MS = 3 * 3_600_000
@@ -14,7 +14,7 @@ const RETRY_MS = 5_000
  * Keeps the certificates right while the operator runs. Looks whenever the webhook's Deployment changes, as every
  * upgrade makes it, and every three hours.
  */
-export function certificatesController(namespace: string, environment: ControllerEnvironment): Controller<Deployment> {
+export function certificatesController(namespace: string, dependencies: ControllerEnvironment): Controller<Deployment> {
   return controller<Deployment>(
     {
       name: 'webhook-certificates',
@@ -25,7 +25,7 @@ export function certificatesController(namespace: string, environment: Controlle
         return { requeueAfterMs: RECHECK_MS }
       },
     },
-    environment,
+    dependencies,
   )
 }
 
@@ -34,13 +34,13 @@ export function certificatesController(namespace: string, environment: Controlle
  * need the conversion webhook. Waits for the webhook's Deployment when there is none yet; rejects with the signal's
  * reason only.
  */
-export async function firstCertificates(namespace: string, environment: CertificatesEnvironment): Promise<void> {
-  const { client, clock, logger, signal } = environment
+export async function firstCertificates(namespace: string, dependencies: CertificatesDependencies): Promise<void> {
+  const { client, clock, logger, signal } = dependencies
   for (;;) {
     signal.throwIfAborted()
     try {
       const deployment = await client.get(Deployments, { namespace, name: WEBHOOK_NAME }, { signal })
-      await ensureCertificates(deployment, environment)
+      await ensureCertificates(deployment, dependencies)
       return
     } catch (error) {
       signal.throwIfAborted()

@@ -18,7 +18,7 @@ import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../webhooks/n
 import { CERTIFICATE_KEYS, type CertificateData, renewCertificates, trustBundle } from './certificate-data.ts'
 
 /** What a pass works with. */
-export interface CertificatesEnvironment {
+export interface CertificatesDependencies {
   readonly client: KubeClient
   readonly clock: Clock
   readonly logger: Logger
@@ -45,17 +45,17 @@ const CRD_TARGET = `CustomResourceDefinition ${DynaKubeCrd.name}`
  */
 export async function ensureCertificates(
   deployment: Stored<Deployment>,
-  environment: CertificatesEnvironment,
+  dependencies: CertificatesDependencies,
 ): Promise<void> {
-  const { client, clock, logger, signal } = environment
+  const { client, clock, logger, signal } = dependencies
   const namespace = deployment.metadata.namespace ?? ''
   const secret = await readSecret(client, namespace, signal)
   const { data, renewed, wasUsable } = await renewCertificates(decode(secret), webhookHost(namespace), clock.now())
   const isAnnouncedFirst = renewed === 'authority' && wasUsable
-  if (isAnnouncedFirst) await distribute(trustBundle(data), environment)
-  await writeSecret(deployment, secret, data, environment)
+  if (isAnnouncedFirst) await distribute(trustBundle(data), dependencies)
+  await writeSecret(deployment, secret, data, dependencies)
   if (renewed !== 'nothing') logger.info({ secret: CERTIFICATES_SECRET, renewed }, 'renewed webhook certificates')
-  if (!isAnnouncedFirst) await distribute(trustBundle(data), environment)
+  if (!isAnnouncedFirst) await distribute(trustBundle(data), dependencies)
 }
 
 async function readSecret(client: KubeClient, namespace: string, signal: AbortSignal) {
@@ -71,7 +71,7 @@ async function writeSecret(
   owner: Stored<Deployment>,
   current: Stored<Secret> | undefined,
   texts: CertificateData,
-  { client, signal }: CertificatesEnvironment,
+  { client, signal }: CertificatesDependencies,
 ): Promise<void> {
   const reference = controllerReference(owner)
   const data = encode(texts)
@@ -91,7 +91,7 @@ async function writeSecret(
   await client.update(Secrets, { ...current, metadata, data: { ...current.data, ...data } }, { signal })
 }
 
-async function distribute(bundle: string, { client, logger, signal }: CertificatesEnvironment): Promise<void> {
+async function distribute(bundle: string, { client, logger, signal }: CertificatesDependencies): Promise<void> {
   const targets = {
     mutating: [WEBHOOK_NAME],
     validating: [WEBHOOK_NAME],

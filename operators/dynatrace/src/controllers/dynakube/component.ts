@@ -65,7 +65,7 @@ export class NotYetKnownError extends Error {
  * The value, when it is there.
  *
  * @example
- * const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the environment')
+ * const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the tenant')
  */
 export function known<T>(value: T | undefined, component: string, what: string): T {
   if (value === undefined || value === '') throw new NotYetKnownError(component, what)

@@ -45,7 +45,7 @@ export const REASONS = {
   limitExceeded: 'LimitExceeded',
 } as const
 
-/** What a condition says about a failed call to the environment. */
+/** What a condition says about a failed call to the tenant. */
 export const dynatraceApiMessage = (error: Error): string =>
   `The Dynatrace API answered with a problem: ${error.message}`
 

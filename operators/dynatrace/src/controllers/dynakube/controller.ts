@@ -30,7 +30,7 @@ export interface DynaKubeControllerOptions extends DynaKubeOptions {
   readonly onReconcile?: ControllerOptions<DynaKube>['onReconcile']
 }
 
-/** How many DynaKubes are worked on at once: each mostly waits for its environment. */
+/** How many DynaKubes are worked on at once: each mostly waits for its tenant. */
 const CONCURRENCY = 4
 
 /**
@@ -42,7 +42,7 @@ const CONCURRENCY = 4
  */
 export function dynaKubeController(
   options: DynaKubeControllerOptions,
-  environment: ControllerEnvironment,
+  dependencies: ControllerEnvironment,
 ): Controller<DynaKube> {
   const { namespace, backoff, onReconcile } = options
   const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
@@ -65,7 +65,7 @@ export function dynaKubeController(
       ...(backoff && { backoff }),
       ...(onReconcile && { onReconcile }),
     },
-    environment,
+    dependencies,
   )
 }
 

@@ -1,6 +1,6 @@
 /** What reconciling DynaKubes needs besides the cluster. */
 import type { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
-import type { EnvironmentClient, EnvironmentClientOptions } from '../../environment/client/environment-client.ts'
+import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
 import type { OperatorFacts } from './render-input.ts'
 import type { LimitedCertificates } from './resolve/limited-certificates.ts'
 import type { ClusterPass } from './resolve/pass.ts'
@@ -14,7 +14,7 @@ export interface DynaKubeOptions extends ScopeSettings {
   /** How often agents are listed in the status. @default 5 min */
   readonly instancesIntervalMs?: number
   /** @default a client with its own connections */
-  readonly connect?: (options: EnvironmentClientOptions) => EnvironmentClient
+  readonly connect?: (options: TenantClientOptions) => TenantClient
   /** @default the machine's */
   readonly randomBytes?: ClusterPass['randomBytes']
   /** Makes certificates; a plan has no use for a key that takes a second. @default `selfSigned` */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type DesiredObject, type Component as EngineComponent, type Reporter, waiting } from '@reeve/runtime'
 import type { AnyOutcome, ResolveContext } from '@reeve/runtime/components'
 import type { DynaKube } from '../../api/latest.ts'
-import { createEnvironmentClient, type EnvironmentClient } from '../../environment/client/environment-client.ts'
+import { createTenantClient, type TenantClient } from '../../tenant/client/tenant-client.ts'
 import { withTemplateHash } from '../template-hash.ts'
 import { type Component, NotYetKnownError } from './component.ts'
 import type { DynaKubeDependencies } from './dependencies.ts'
@@ -15,7 +15,7 @@ import { StatusDraft } from './status-draft.ts'
 
 /** What components know of each other: texts for rendering, and the way to the tenant. */
 export interface DynaKubeFacts extends Material {
-  readonly environment?: EnvironmentClient
+  readonly tenant?: TenantClient
   /** Namespaces whose pods get injected. */
   readonly injectedNamespaces?: readonly string[]
   /** What is copied into them. */
@@ -45,7 +45,7 @@ export function clusterPassOf(context: DynaKubeContext): ClusterPass {
 
 /** Connects to the tenant. */
 export const connectorOf = ({ dependencies }: Pick<DynaKubeContext, 'dependencies'>) =>
-  dependencies.connect ?? createEnvironmentClient
+  dependencies.connect ?? createTenantClient
 
 /**
  * The components as the engine runs them: all need the tenant, and what they know of each other is what rendering takes.
@@ -84,10 +84,10 @@ export class EngineComponents {
       ...(isEnabled && { isEnabled: (dynakube: DynaKube) => isEnabled(dynakube) }),
       mayOwn: (dynakube) => component.mayOwn(dynakube),
       resolve: async (context) => {
-        const { environment } = (this.#tenant && context.factsOf(this.#tenant)) ?? {}
-        if (resolve === undefined || environment === undefined) return {}
+        const { tenant } = (this.#tenant && context.factsOf(this.#tenant)) ?? {}
+        if (resolve === undefined || tenant === undefined) return {}
         const outcomeOf = (other: Component) => context.outcomeOf(this.of(other))
-        return (await resolve({ ...clusterPassOf(context), environment }, { cache: context.cache, outcomeOf })) ?? {}
+        return (await resolve({ ...clusterPassOf(context), tenant }, { cache: context.cache, outcomeOf })) ?? {}
       },
       render: ({ primary, facts, factsOf, dependencies: { operator } }) => {
         const material = { ...materialOf([...needs, ...after], factsOf), ...facts }

@@ -1,6 +1,6 @@
 import { waiting } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
-import { TenantUnknownError } from '../../api/dynakube/environment-facts.ts'
+import { TenantUnknownError } from '../../api/dynakube/tenant-facts.ts'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../api/latest.ts'
 import { NotYetKnownError } from './component.ts'
 import { UnknownProtocolError } from './components/otel-collector/config.ts'
@@ -34,8 +34,8 @@ describe('conditions of objects', () => {
   const missing = new ReferenceNotFoundError('the Secret dynatrace/tls does not exist; create it')
 
   it.each([
-    // The environment or the cluster is not known (gateway 27).
-    ['extension controller', new NotYetKnownError('it', 'the environment'), 'StatefulSetOutdated'],
+    // The tenant or the cluster is not known (gateway 27).
+    ['extension controller', new NotYetKnownError('it', 'the tenant'), 'StatefulSetOutdated'],
     ['extension controller', missing, 'KubeApiError'],
     ['OpenTelemetry collector', missing, 'KubeApiError'],
     ['ActiveGate', new KeyNotFoundError('no key'), 'KubeApiError'],

@@ -61,7 +61,7 @@ export const copied = (type: string, name: string, extras: Extras = {}): ObjectC
   ...extras,
 })
 
-/** The environment was asked for what the Secret holds, which set the condition. */
+/** The tenant was asked for what the Secret holds, which set the condition. */
 export const kept = (type: string, name: string): ObjectCondition => ({ type, name, reason: REASONS.secretCreated })
 
 const SHOWN_NAMES = 3

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byPriority, environmentOf, lastOfEachName } from './prioritised.ts'
+import { byPriority, lastOfEachName, tenantOf } from './prioritised.ts'
 
 const NAME = fc.constantFrom('A', 'B', '_c', 'b', 'Ä')
 const variables = fc.array(fc.record({ name: NAME, value: fc.string() }))
@@ -17,7 +17,7 @@ describe('entries with priorities', () => {
   it('come once per key, in the order of their bytes', () => {
     fc.assert(
       fc.property(variables, variables, (own, user) => {
-        const names = environmentOf(own, user).map(({ name }) => name)
+        const names = tenantOf(own, user).map(({ name }) => name)
         expect(names).toEqual([...new Set([...own, ...user].map(({ name }) => name))].sort())
       }),
     )

@@ -29,8 +29,8 @@ export function byKey(left: { readonly key: string }, right: { readonly key: str
   return left.key < right.key ? -1 : left.key > right.key ? 1 : 0
 }
 
-/** The environment of a container: the operator's variables, overridden by the user's. */
-export function environmentOf(
+/** The tenant of a container: the operator's variables, overridden by the user's. */
+export function tenantOf(
   own: readonly (EnvVar & { readonly priority?: number })[],
   user: readonly EnvVar[],
 ): readonly EnvVar[] {

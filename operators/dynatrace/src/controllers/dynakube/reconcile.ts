@@ -5,7 +5,7 @@ import { type EngineReconcile, reconcileComponents } from '@reeve/runtime/compon
 import { isJsonEqual } from '@reeve/runtime/engine'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import { EnvironmentApiError, isEnvironmentUnavailable } from '../../environment/client/errors.ts'
+import { isTenantUnavailable, TenantApiError } from '../../tenant/client/errors.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { instancesComponent } from './components/instances.ts'
 import { hasIstio, IstioMissingError, istioForApi } from './components/istio/istio.ts'
@@ -33,8 +33,8 @@ export const REQUEUE = Object.freeze({ unchangedMs: 30 * 60_000, changedMs: 5 * 
 /**
  * The reconcile function of DynaKubes.
  *
- * *Guarantees*: may be cut after any write and run again; an unchanged DynaKube in an unchanged environment costs no
- * request to the cluster, but for two lists when it asks for Istio, and none to the environment within the request
+ * *Guarantees*: may be cut after any write and run again; an unchanged DynaKube in an unchanged tenant costs no
+ * request to the cluster, but for two lists when it asks for Istio, and none to the tenant within the request
  * threshold.
  *
  * @example
@@ -74,8 +74,8 @@ function report(
 ): ReconcileReport<DynaKube> {
   const { before, failures, isDeleting, isReady, clock } = summary
   if (isDeleting) return { keepsStatus: true }
-  // The environment will be back, and what was found out half is not worth a write. What failed before counts more.
-  if (isEnvironmentUnavailable(failures.find(isRefusal))) {
+  // The tenant will be back, and what was found out half is not worth a write. What failed before counts more.
+  if (isTenantUnavailable(failures.find(isRefusal))) {
     return { keepsStatus: true, isHandled: true, requeueAfterMs: REQUEUE.soonMs }
   }
   const draft = new StatusDraft(reporter, clock)
@@ -87,5 +87,5 @@ function report(
   return { requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
 }
 
-/** The environment answered, and said no. Where callers never told one refusal from another, it is a plain failure. */
-const isRefusal = (error: Error): boolean => error instanceof EnvironmentApiError && error.countsAsUnavailable
+/** The tenant answered, and said no. Where callers never told one refusal from another, it is a plain failure. */
+const isRefusal = (error: Error): boolean => error instanceof TenantApiError && error.countsAsUnavailable

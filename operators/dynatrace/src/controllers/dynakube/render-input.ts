@@ -21,7 +21,7 @@ export interface KeyPair {
 }
 
 /**
- * Texts that come from other objects, from the environment, or were made up and are kept in Secrets. A member is absent
+ * Texts that come from other objects, from the tenant, or were made up and are kept in Secrets. A member is absent
  * until it is known; a component that needs it waits.
  */
 export interface Material {
@@ -56,7 +56,7 @@ export interface Material {
   readonly proxyUrl?: string
   /** Certificates that the user trusts, as PEM. */
   readonly trustedCertificates?: string
-  /** The configuration of code modules, as the environment gave it. */
+  /** The configuration of code modules, as the tenant gave it. */
   readonly processModuleConfig?: ProcessModuleConfig
 }
 

@@ -1,7 +1,7 @@
 /** Reports on a DynaKube in its own words; the engine assembles the status and writes it once, when it differs. */
 import type { Clock, Stored } from '@reeve/kube'
 import { type Condition, Reporter } from '@reeve/runtime'
-import { apiRequestThresholdMs } from '../../api/dynakube/environment-facts.ts'
+import { apiRequestThresholdMs } from '../../api/dynakube/tenant-facts.ts'
 import type { DynaKube, DynaKubeStatus } from '../../api/latest.ts'
 
 /** A DynaKube that has a status. */
@@ -70,7 +70,7 @@ export class StatusDraft {
   }
 
   /**
-   * Whether the environment may be asked again for what a condition stands for: it was never asked, the last answer was
+   * Whether the tenant may be asked again for what a condition stands for: it was never asked, the last answer was
    * a failure, or the last one is old enough. A missing scope is an answer, too.
    */
   isOutdated(type: string): boolean {

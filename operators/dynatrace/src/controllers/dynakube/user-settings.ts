@@ -45,7 +45,7 @@ export function placementOf(given: object | undefined): Placement {
 }
 
 /** Environment variables of the user. */
-export const environmentFrom = (given: readonly object[] | undefined): readonly EnvVar[] =>
+export const containerEnvFrom = (given: readonly object[] | undefined): readonly EnvVar[] =>
   (given ?? []) as readonly EnvVar[]
 
 /** CPU and memory by the user; `undefined` when nothing is said. Quantities become text, as they are stored. */

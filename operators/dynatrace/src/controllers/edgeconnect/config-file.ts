@@ -15,7 +15,7 @@ const KUBERNETES_API = 'kubernetes.default.svc.cluster.local'
 
 /** What the file holds besides the spec. */
 export interface EdgeConnectMaterial {
-  /** Of the user, or made by the operator in the environment. */
+  /** Of the user, or made by the operator in the tenant. */
   readonly oauthClient: { readonly id: string; readonly secret: string; readonly resource: string }
   /** Of the Secret that `spec.proxy.authRef` names. */
   readonly proxyUser?: { readonly user: string; readonly password: string }

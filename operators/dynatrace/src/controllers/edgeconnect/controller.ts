@@ -28,7 +28,7 @@ export interface EdgeConnectControllerOptions extends EdgeConnectOptions {
  */
 export function edgeConnectController(
   options: EdgeConnectControllerOptions,
-  environment: ControllerEnvironment,
+  dependencies: ControllerEnvironment,
 ): Controller<EdgeConnect> {
   const { namespace, onReconcile } = options
   return controller(
@@ -43,7 +43,7 @@ export function edgeConnectController(
       reconcile: afterCrdVersion(options.crdVersion, edgeConnectReconcile(options)),
       ...(onReconcile && { onReconcile }),
     },
-    environment,
+    dependencies,
   )
 }
 

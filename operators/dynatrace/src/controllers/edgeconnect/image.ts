@@ -10,7 +10,7 @@ import {
 import { formatTime, type Logger } from '@reeve/runtime'
 import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect, EdgeConnectStatus } from '../../api/latest.ts'
-import { USER_AGENT } from '../../environment/client/defaults.ts'
+import { USER_AGENT } from '../../tenant/client/defaults.ts'
 import { isImage } from '../dynakube/image.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 

@@ -2,17 +2,17 @@ import { ApiError, type KubeClient } from '@reeve/kube'
 import { type CacheReader, silentLogger } from '@reeve/runtime'
 import { expect, test } from 'vitest'
 import type { EdgeConnect } from '../../api/latest.ts'
-import { createPlatformClient } from '../../environment/client/platform/platform-client.ts'
-import { SimulatedEnvironment } from '../../environment/simulator/simulated-environment.ts'
+import { createPlatformClient } from '../../tenant/client/platform/platform-client.ts'
+import { SimulatedTenants } from '../../tenant/simulator/simulated-tenants.ts'
 import { NamespaceView } from '../dynakube/namespace-view.ts'
 import { encodeSecret } from '../secret-data.ts'
 import { CLIENT_KEYS, type ProvisionedClient, provision } from './provision.ts'
 
-/** An environment, an operator whose view shows nothing, and what the server has. */
+/** A tenant, an operator whose view shows nothing, and what the server has. */
 function setUp() {
-  const environment = new SimulatedEnvironment({ tenants: [{ id: 'tenant' }] })
-  const { authority, tokenUrl, sender } = environment
-  const { edgeConnects, oauth } = environment.tenant('tenant')
+  const simulator = new SimulatedTenants({ tenants: [{ id: 'tenant' }] })
+  const { authority, tokenUrl, sender } = simulator
+  const { edgeConnects, oauth } = simulator.tenant('tenant')
   const [{ id = '', secret = '' } = {}] = oauth.list()
   const oauthClient = { endpoint: tokenUrl, clientId: id, clientSecret: secret }
   const platform = createPlatformClient({ apiServer: authority, oauth: oauthClient, sender, env: {} })

@@ -1,4 +1,4 @@
-/** The EdgeConnect in the environment, which the operator makes and keeps in step. */
+/** The EdgeConnect in the tenant, which the operator makes and keeps in step. */
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import {
@@ -8,13 +8,13 @@ import {
   hostPatterns,
 } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../api/latest.ts'
-import type { EdgeConnectRecord } from '../../environment/client/platform/edge-connects.ts'
-import type { PlatformClient } from '../../environment/client/platform/platform-client.ts'
+import type { EdgeConnectRecord } from '../../tenant/client/platform/edge-connects.ts'
+import type { PlatformClient } from '../../tenant/client/platform/platform-client.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 import type { SecretData } from '../dynakube/render-input.ts'
 import { decodeSecret } from '../secret-data.ts'
 
-/** Keys of the Secret with the client that the environment made. */
+/** Keys of the Secret with the client that the tenant made. */
 export const CLIENT_KEYS = {
   id: 'oauth-client-id',
   secret: 'oauth-client-secret',
@@ -22,9 +22,9 @@ export const CLIENT_KEYS = {
   edgeConnectId: 'id',
 } as const
 
-/** The client that the environment made for an EdgeConnect. */
+/** The client that the tenant made for an EdgeConnect. */
 export interface ProvisionedClient {
-  /** Of the EdgeConnect in the environment. */
+  /** Of the EdgeConnect in the tenant. */
   readonly edgeConnectId: string
   readonly id: string
   readonly secret: string
@@ -47,7 +47,7 @@ export class ForeignEdgeConnectError extends Error {
   override readonly name = 'ForeignEdgeConnectError'
 
   constructor(name: string) {
-    super(`the environment has an EdgeConnect ${name} that is not managed by an operator; rename one of them`)
+    super(`the tenant has an EdgeConnect ${name} that is not managed by an operator; rename one of them`)
   }
 }
 
@@ -75,7 +75,7 @@ function clientIn(data: SecretData = {}): ProvisionedClient | undefined {
 }
 
 /**
- * Makes sure that the environment knows the EdgeConnect, and answers with its client.
+ * Makes sure that the tenant knows the EdgeConnect, and answers with its client.
  *
  * The secret of a client is shown once, when it is made. Whoever lost it makes the EdgeConnect anew.
  *
@@ -128,7 +128,7 @@ const connectionOf = ({ metadata, status }: EdgeConnect) => ({
   uid: status?.kubeSystemUID ?? '',
 })
 
-/** Tells the environment with which token workflows reach the Kubernetes API through the EdgeConnect. */
+/** Tells the tenant with which token workflows reach the Kubernetes API through the EdgeConnect. */
 export async function connectAutomation(
   edgeConnect: EdgeConnect,
   token: string,
@@ -152,7 +152,7 @@ export async function disconnectAutomation(
 }
 
 /**
- * Removes what the operator made in the environment; what somebody else made stays.
+ * Removes what the operator made in the tenant; what somebody else made stays.
  *
  * *Guarantees*: may be cut anywhere and run again. *Errors*: errors of the platform: it is tried again.
  */
@@ -163,7 +163,7 @@ export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionCo
   if (hasKubernetesAutomation(edgeConnect)) await disconnectAutomation(edgeConnect, context)
   if (found === undefined) return
   if (storedClient(edgeConnect, view)?.edgeConnectId !== found.id) {
-    logger.warn({ id: found.id }, 'the EdgeConnect in the environment is not the one that was made last')
+    logger.warn({ id: found.id }, 'the EdgeConnect in the tenant is not the one that was made last')
   }
   await platform.edgeConnects.delete(found.id, { signal })
 }

@@ -15,7 +15,7 @@ import { ForeignEdgeConnectError } from './provision.ts'
 
 export type { EdgeConnectOptions } from './components/edge-connect-component.ts'
 
-/** Keeps an EdgeConnect until the environment forgot it. The name is that of earlier releases. */
+/** Keeps an EdgeConnect until the tenant forgot it. The name is that of earlier releases. */
 export const FINALIZER = 'server'
 
 const REQUEUE_MS = 30 * 60_000
@@ -28,7 +28,7 @@ const CONDITION = 'SecretConfigConditionType'
 /**
  * The reconcile function of EdgeConnects.
  *
- * *Guarantees*: may be cut after any write and run again; an EdgeConnect that was made in the environment is removed
+ * *Guarantees*: may be cut after any write and run again; an EdgeConnect that was made in the tenant is removed
  * there before the resource goes.
  *
  * @example

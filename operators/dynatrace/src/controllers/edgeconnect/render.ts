@@ -5,7 +5,7 @@ import { configSecretName, serviceAccountName } from '../../api/edgeconnect/edge
 import type { EdgeConnect } from '../../api/latest.ts'
 import { ANNOTATIONS, appArmorAnnotation } from '../annotations.ts'
 import { lastOfEachName } from '../dynakube/prioritised.ts'
-import { environmentFrom, placementOf, resourcesFrom } from '../dynakube/user-settings.ts'
+import { containerEnvFrom, placementOf, resourcesFrom } from '../dynakube/user-settings.ts'
 import { hashOf } from '../hashes.ts'
 import { appLabels } from '../labels.ts'
 import { encodeSecret } from '../secret-data.ts'
@@ -96,7 +96,7 @@ function podSpec(edgeConnect: EdgeConnect): PodSpec {
 
 function container({ metadata, spec, status }: EdgeConnect): Container {
   const resources = resourcesFrom(spec.resources)
-  const env = lastOfEachName(environmentFrom(spec.env))
+  const env = lastOfEachName(containerEnvFrom(spec.env))
   return {
     name: CONTAINER,
     image: status?.version?.imageID ?? '',

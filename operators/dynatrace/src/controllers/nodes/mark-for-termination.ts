@@ -1,13 +1,13 @@
-/** Tells an environment that a host goes away on purpose, so that nobody is woken because of it. */
+/** Tells a tenant that a host goes away on purpose, so that nobody is woken because of it. */
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../api/latest.ts'
-import type { EnvironmentClient, EnvironmentClientOptions } from '../../environment/client/environment-client.ts'
-import { environmentConnection } from '../dynakube/environment-connection.ts'
+import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
 import type { NamespaceView } from '../dynakube/namespace-view.ts'
 import { resolveTrustedCertificates } from '../dynakube/resolve/referenced.ts'
 import { readTokens } from '../dynakube/resolve/tokens.ts'
+import { tenantConnection } from '../dynakube/tenant-connection.ts'
 import type { NodeEntry } from './node-entry.ts'
 
 /** The event has to come before the host fell silent, and both clocks may differ. */
@@ -16,17 +16,17 @@ const EVENT_LEAD_MS = 10 * 60_000
 /** What marking works with. */
 export interface MarkingContext {
   readonly view: NamespaceView
-  readonly connect: (options: EnvironmentClientOptions) => EnvironmentClient
+  readonly connect: (options: TenantClientOptions) => TenantClient
   readonly clock: Clock
   readonly logger: Logger
   readonly signal: AbortSignal
 }
 
 /**
- * Sends the event for a node. A host that the environment does not know, and an environment without these calls, are
+ * Sends the event for a node. A host that the tenant does not know, and a tenant without these calls, are
  * fine: there is nobody to tell.
  *
- * *Errors*: what is wrong with tokens, proxy or certificates of the DynaKube; those of the environment.
+ * *Errors*: what is wrong with tokens, proxy or certificates of the DynaKube; those of the tenant.
  */
 export async function markForTermination(
   dynakube: DynaKube,
@@ -34,9 +34,9 @@ export async function markForTermination(
   context: MarkingContext,
 ): Promise<void> {
   const { connect, logger, signal } = context
-  await using environment = connect(await connectionOf(dynakube, context))
+  await using tenant = connect(await connectionOf(dynakube, context))
   const { networkZone } = dynakube.spec
-  const found = await environment.hosts.findByIp(ip, { signal, ...(networkZone && { networkZone }) })
+  const found = await tenant.hosts.findByIp(ip, { signal, ...(networkZone && { networkZone }) })
   if (found.outcome !== 'found') {
     logger.info({ ip, outcome: found.outcome }, 'no host to mark for termination')
     return
@@ -50,15 +50,12 @@ export async function markForTermination(
     startMs: timeMs,
     endMs: timeMs,
   }
-  const isSent = await environment.hosts.sendEvent(event, { signal })
+  const isSent = await tenant.hosts.sendEvent(event, { signal })
   if (isSent) logger.info({ ip, host: found.entityId }, 'marked for termination')
-  else logger.info({ ip }, 'the environment takes no events')
+  else logger.info({ ip }, 'the tenant takes no events')
 }
 
-async function connectionOf(
-  dynakube: DynaKube,
-  { view, clock, logger }: MarkingContext,
-): Promise<EnvironmentClientOptions> {
+async function connectionOf(dynakube: DynaKube, { view, clock, logger }: MarkingContext): Promise<TenantClientOptions> {
   const { apiToken } = readTokens(dynakube, view)
   const { trustedCertificates } = resolveTrustedCertificates(dynakube, view)
   const url = await proxyUrl(dynakube, async (name) => view.secret(name))
@@ -66,5 +63,5 @@ async function connectionOf(
     ...(url !== undefined && { proxyUrl: url }),
     ...(trustedCertificates !== undefined && { trustedCertificates }),
   }
-  return environmentConnection(dynakube, { apiToken }, material, { clock, logger })
+  return tenantConnection(dynakube, { apiToken }, material, { clock, logger })
 }

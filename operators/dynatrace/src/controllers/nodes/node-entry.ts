@@ -6,9 +6,9 @@ import { formatTime } from '@reeve/runtime'
 export interface NodeEntry {
   /** When it was last known to be there. */
   readonly seenMs: number
-  /** When the environment was last told that it goes away. */
+  /** When the tenant was last told that it goes away. */
   readonly markedMs?: number
-  /** By which the environment knows its host. */
+  /** By which the tenant knows its host. */
   readonly ip: string
   /** The DynaKube whose agent runs there; only for people. */
   readonly instance: string

@@ -24,10 +24,13 @@ export interface NodesControllerOptions extends NodesOptions {
  * @example
  * if (detectsHostAvailability) manager.add(nodesController({ namespace, podName }, { cache, client: manager.client }))
  */
-export function nodesController(options: NodesControllerOptions, environment: ControllerEnvironment): Controller<Node> {
+export function nodesController(
+  options: NodesControllerOptions,
+  dependencies: ControllerEnvironment,
+): Controller<Node> {
   const { namespace, backoff, onReconcile } = options
   // The same as that of the other controllers, which share their informers then.
-  const transform = environment.cache.ownFields(FIELD_MANAGER)
+  const transform = dependencies.cache.ownFields(FIELD_MANAGER)
   return controller<Node>(
     {
       name: 'nodes-controller',
@@ -43,7 +46,7 @@ export function nodesController(options: NodesControllerOptions, environment: Co
       ...(backoff && { backoff }),
       ...(onReconcile && { onReconcile }),
     },
-    environment,
+    dependencies,
   )
 }
 

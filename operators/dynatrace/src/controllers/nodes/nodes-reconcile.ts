@@ -3,11 +3,7 @@ import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, ownValue, ty
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import {
-  createEnvironmentClient,
-  type EnvironmentClient,
-  type EnvironmentClientOptions,
-} from '../../environment/client/environment-client.ts'
+import { createTenantClient, type TenantClient, type TenantClientOptions } from '../../tenant/client/tenant-client.ts'
 import { NamespaceView } from '../dynakube/namespace-view.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { deploymentOfPod } from './cache-owner.ts'
@@ -48,13 +44,13 @@ export interface NodesOptions {
   /** The operator's own pod, whose Deployment owns the ConfigMap. Without it nobody does, as outside a cluster. */
   readonly podName?: string | undefined
   /** @default a client with its own connections */
-  readonly connect?: (options: EnvironmentClientOptions) => EnvironmentClient
+  readonly connect?: (options: TenantClientOptions) => TenantClient
 }
 
 /**
  * The reconcile function of nodes.
  *
- * *Guarantees*: a node that goes away is announced at least once as long as its environment answers in the end. The
+ * *Guarantees*: a node that goes away is announced at least once as long as its tenant answers in the end. The
  * event is sent before it is noted down: a crash in between sends it twice rather than never. What failed for one node
  * does not undo what was done for others.
  */
@@ -73,7 +69,7 @@ class NodesPass {
   #isUnfinished = false
 
   constructor(options: NodesOptions, request: ReconcileRequest<Node>) {
-    const { namespace, connect = createEnvironmentClient } = options
+    const { namespace, connect = createTenantClient } = options
     const { cache, clock, logger, signal } = request
     this.#options = options
     this.#request = request

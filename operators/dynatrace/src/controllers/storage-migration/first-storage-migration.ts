@@ -1,7 +1,7 @@
 /** The migration as a step of the operator's start: as soon as DynaKubes can be converted. */
 import { type Clock, Deployments, isNotFound, sleep } from '@reeve/kube'
 import { WEBHOOK_NAME } from '../../webhooks/names.ts'
-import { type MigrationEnvironment, migrateStorage, pendingMigration } from './migrate-storage.ts'
+import { type MigrationDependencies, migrateStorage, pendingMigration } from './migrate-storage.ts'
 
 /** Between two attempts. */
 export const MIGRATION_RETRY_MS = 10_000
@@ -16,14 +16,14 @@ export const MIGRATION_RETRY_MS = 10_000
  */
 export async function firstStorageMigration(
   namespace: string,
-  environment: MigrationEnvironment & { readonly clock: Clock },
+  dependencies: MigrationDependencies & { readonly clock: Clock },
 ): Promise<void> {
-  const { clock, logger, signal } = environment
+  const { clock, logger, signal } = dependencies
   for (;;) {
     signal.throwIfAborted()
     try {
-      if ((await pendingMigration(environment)) === undefined) return
-      if (await isWebhookReady(namespace, environment)) return await migrateStorage(namespace, environment)
+      if ((await pendingMigration(dependencies)) === undefined) return
+      if (await isWebhookReady(namespace, dependencies)) return await migrateStorage(namespace, dependencies)
       logger.info({ deployment: WEBHOOK_NAME }, 'waiting for the webhook to convert stored objects')
     } catch (error) {
       signal.throwIfAborted()
@@ -33,7 +33,7 @@ export async function firstStorageMigration(
   }
 }
 
-async function isWebhookReady(namespace: string, { client, signal }: MigrationEnvironment): Promise<boolean> {
+async function isWebhookReady(namespace: string, { client, signal }: MigrationDependencies): Promise<boolean> {
   try {
     const { spec, status } = await client.get(Deployments, { namespace, name: WEBHOOK_NAME }, { signal })
     const wanted = spec?.replicas ?? 0

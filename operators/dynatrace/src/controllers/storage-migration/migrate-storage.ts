@@ -14,7 +14,7 @@ import type { Logger } from '@reeve/runtime'
 import { DynaKubeCrd } from '../../api/dynakube/dynakube-crd.ts'
 
 /** What a migration works with. */
-export interface MigrationEnvironment {
+export interface MigrationDependencies {
   readonly client: KubeClient
   readonly logger: Logger
   readonly signal: AbortSignal
@@ -43,8 +43,8 @@ const MAX_ATTEMPTS = 5
  *
  * *Errors*: {@link StorageMigrationError} when the CRD stores no version.
  */
-export async function pendingMigration(environment: MigrationEnvironment): Promise<PendingMigration | undefined> {
-  const { client, logger, signal } = environment
+export async function pendingMigration(dependencies: MigrationDependencies): Promise<PendingMigration | undefined> {
+  const { client, logger, signal } = dependencies
   const { name } = DynaKubeCrd
   let crd: Stored<CustomResourceDefinition>
   try {
@@ -76,13 +76,13 @@ export async function pendingMigration(environment: MigrationEnvironment): Promi
  * @example
  * await migrateStorage('dynatrace', { client, logger, signal })
  */
-export async function migrateStorage(namespace: string, environment: MigrationEnvironment): Promise<void> {
-  const { client, logger, signal } = environment
+export async function migrateStorage(namespace: string, dependencies: MigrationDependencies): Promise<void> {
+  const { client, logger, signal } = dependencies
   for (let attempt = 1; ; attempt += 1) {
-    const pending = await pendingMigration(environment)
+    const pending = await pendingMigration(dependencies)
     if (pending === undefined) return
     const { crd, target, stored } = pending
-    const count = await rewriteAll(namespace, target, environment)
+    const count = await rewriteAll(namespace, target, dependencies)
     try {
       const status = { ...crd.status, storedVersions: [target] }
       // With the version of the CRD that was looked at: another storage version by now is a conflict.
@@ -99,8 +99,8 @@ export async function migrateStorage(namespace: string, environment: MigrationEn
 }
 
 /** Writes every DynaKube as it is, which makes the API server encode it anew. Answers with how many there were. */
-async function rewriteAll(namespace: string, target: string, environment: MigrationEnvironment): Promise<number> {
-  const { client, signal } = environment
+async function rewriteAll(namespace: string, target: string, dependencies: MigrationDependencies): Promise<number> {
+  const { client, signal } = dependencies
   const { group, kind, plural, namespaced } = DynaKubeCrd.resource('v1beta6')
   // By the name of the target and without its type: this code may be older than the CRD.
   const dynakubes: Resource<KubeObject> = resource({ group, version: target, kind, plural, namespaced })

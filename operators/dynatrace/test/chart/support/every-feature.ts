@@ -2,13 +2,13 @@
 import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
-import type { EnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import type { DynaKube, EdgeConnect } from '../../../src/index.ts'
+import type { TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 
 /** The tenant of both. */
 export const TENANT = 'everything'
 
-const TRUST = 'environment'
+const TRUST = 'tenant'
 /** The name of the EdgeConnect. */
 export const EDGE = 'edge'
 
@@ -19,13 +19,13 @@ export const INJECTED = { team: 'shop' }
 
 const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
 
-/** Creates tokens, the OAuth client and the authority of the environment. */
+/** Creates tokens, the OAuth client and the authority of the tenant. */
 export async function createReferences(
   client: KubeClient,
   namespace: string,
-  environment: EnvironmentSimulator,
+  simulator: TenantSimulator,
 ): Promise<void> {
-  const { tokens, oauth } = environment.tenant(TENANT)
+  const { tokens, oauth } = simulator.tenant(TENANT)
   const token = (name: string) => tokens.get(name)?.value ?? ''
   const [oauthClient] = oauth.list()
   const secrets = {
@@ -44,19 +44,19 @@ export async function createReferences(
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace, name: TRUST },
-    data: { certs: environment.caCertificate },
+    data: { certs: simulator.caCertificate },
   })
 }
 
 /** Every feature that goes with agents on the nodes. */
-export function everyFeature(namespace: string, environment: EnvironmentSimulator): DynaKube {
+export function everyFeature(namespace: string, simulator: TenantSimulator): DynaKube {
   const namespaceSelector = { matchLabels: INJECTED }
   return {
     apiVersion: 'dynatrace.com/v1beta6',
     kind: 'DynaKube',
     metadata: { namespace, name: TENANT },
     spec: {
-      apiUrl: environment.url(TENANT),
+      apiUrl: simulator.url(TENANT),
       trustedCAs: TRUST,
       enableIstio: true,
       oneAgent: { cloudNativeFullStack: { namespaceSelector } },
@@ -72,21 +72,21 @@ export function everyFeature(namespace: string, environment: EnvironmentSimulato
   }
 }
 
-/** An EdgeConnect that the operator makes in the environment, for workflows that reach the cluster. */
-export function edgeConnect(namespace: string, environment: EnvironmentSimulator): EdgeConnect {
+/** An EdgeConnect that the operator makes in the tenant, for workflows that reach the cluster. */
+export function edgeConnect(namespace: string, simulator: TenantSimulator): EdgeConnect {
   return {
     apiVersion: 'dynatrace.com/v1alpha2',
     kind: 'EdgeConnect',
     metadata: { namespace, name: EDGE },
     spec: {
-      apiServer: environment.authority,
+      apiServer: simulator.authority,
       hostPatterns: ['*.internal.org'],
       kubernetesAutomation: { enabled: true },
       caCertsRef: TRUST,
       imageRef: image('edgeconnect'),
       oauth: {
         clientSecret: OAUTH_CLIENT,
-        endpoint: environment.tokenUrl,
+        endpoint: simulator.tokenUrl,
         resource: `urn:dtenvironment:${TENANT}`,
         provisioner: true,
       },

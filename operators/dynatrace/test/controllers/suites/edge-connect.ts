@@ -10,20 +10,20 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
   const key = (name: string) => ({ namespace: at().namespace, name })
   const read = (name: string) => at().client.get(EdgeConnects, key(name))
   const isRunning = (name: string) => async () => (await read(name)).status?.phase === 'Running'
-  const tenant = () => at().environment.tenant(EDGE_TENANT)
+  const tenant = () => at().simulator.tenant(EDGE_TENANT)
   const known = () => tenant().edgeConnects.list()
 
   function create(name: string, spec: Partial<EdgeConnectSpec>, oauth: Partial<EdgeConnectSpec['oauth']> = {}) {
-    const { client, environment } = at()
+    const { client, simulator } = at()
     return client.create(EdgeConnects, {
       apiVersion: 'dynatrace.com/v1alpha2',
       kind: 'EdgeConnect',
       metadata: key(name),
       spec: {
-        apiServer: environment.authority,
+        apiServer: simulator.authority,
         oauth: {
           clientSecret: OAUTH_CLIENT,
-          endpoint: environment.tokenUrl,
+          endpoint: simulator.tokenUrl,
           resource: `urn:dtenvironment:${EDGE_TENANT}`,
           ...oauth,
         },
@@ -35,14 +35,14 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
   }
 
   describe('an EdgeConnect', () => {
-    it('of the user runs without being made in the environment', async () => {
+    it('of the user runs without being made in the tenant', async () => {
       await create('regular', {})
       await until('it to run', isRunning('regular'))
       expect((await read('regular')).metadata.finalizers ?? []).toEqual([])
       expect(known()).toEqual([])
     })
 
-    it('of the operator is made in the environment and runs', async () => {
+    it('of the operator is made in the tenant and runs', async () => {
       const spec = { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } }
       await create('made', spec, { provisioner: true })
       await until('it to run', isRunning('made'))
@@ -52,19 +52,19 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
       expect(await at().exists(Secrets, at().namespace, 'made-client')).toBe(true)
     })
 
-    it('is scaled without a word to the environment', async () => {
-      const { client, environment } = at()
-      environment.clearCalls()
+    it('is scaled without a word to the tenant', async () => {
+      const { client, simulator } = at()
+      simulator.clearCalls()
       await client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })
       await until('two replicas', async () => (await client.get(Deployments, key('made'))).status?.readyReplicas === 2)
-      expect(environment.calls().filter(({ operation }) => operation === 'edge-connect-update')).toEqual([])
+      expect(simulator.calls().filter(({ operation }) => operation === 'edge-connect-update')).toEqual([])
     })
 
-    it('goes from the environment, and only then from the cluster', async () => {
-      const { client, environment, exists, namespace } = at()
-      const trouble = environment.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
+    it('goes from the tenant, and only then from the cluster', async () => {
+      const { client, simulator, exists, namespace } = at()
+      const trouble = simulator.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
       await client.delete(EdgeConnects, key('made'))
-      await until('a try', () => environment.calls().some(({ operation }) => operation === 'edge-connect-delete'))
+      await until('a try', () => simulator.calls().some(({ operation }) => operation === 'edge-connect-delete'))
       expect((await read('made')).metadata.finalizers).toEqual(['server'])
       trouble.remove()
       await until('the EdgeConnect to go', async () => !(await exists(EdgeConnects, namespace, 'made')))

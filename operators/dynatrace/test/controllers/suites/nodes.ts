@@ -1,4 +1,4 @@
-/** Nodes that go away, seen from the environment. */
+/** Nodes that go away, seen from the tenant. */
 import { ConfigMaps, Nodes } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
@@ -35,10 +35,10 @@ export function nodesSuite(at: () => ControllersStage): void {
     })
 
     it('is marked for termination when it is deleted, and forgotten', async () => {
-      const { client, namespace, environment } = at()
+      const { client, namespace, simulator } = at()
       const { status } = await at().read('full')
       const address = status?.oneAgent?.instances?.[node]?.ipAddress ?? ''
-      const { hosts } = environment.tenant('full')
+      const { hosts } = simulator.tenant('full')
       const host = hosts.add({ ipAddresses: [address] })
       await client.delete(Nodes, { name: node })
       await until('the event', () => hosts.events().length > 0)

@@ -1,13 +1,13 @@
-/** A DynaKube in a closed world: simulated time, an environment without sockets, and an operator that can be killed. */
+/** A DynaKube in a closed world: simulated time, a tenant without sockets, and an operator that can be killed. */
 import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
 import { dynatraceUnderTest, NAMESPACE } from '../../../exploration/dynatrace-under-test.ts'
-import { type EnvironmentWorld, TENANT } from '../../../exploration/environment-world.ts'
 import { addServiceAccounts } from '../../../exploration/service-accounts.ts'
+import { TENANT, type TenantWorld } from '../../../exploration/tenant-world.ts'
 import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
 import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
-import type { SimulatedEnvironment } from '../../../src/environment/simulator/index.ts'
+import type { SimulatedTenants } from '../../../src/tenant/simulator/index.ts'
 
 export { NAMESPACE }
 
@@ -51,13 +51,13 @@ export class ClosedStage implements AsyncDisposable {
     return this.world.user.client
   }
 
-  get environment(): SimulatedEnvironment {
+  get simulator(): SimulatedTenants {
     // It was made by the operator of this stage.
-    return (this.world.outsideWorld as EnvironmentWorld).environment
+    return (this.world.outsideWorld as TenantWorld).simulator
   }
 
   get tenant() {
-    return this.environment.tenant(TENANT)
+    return this.simulator.tenant(TENANT)
   }
 
   async prepare(): Promise<void> {
@@ -190,7 +190,7 @@ export class ClosedStage implements AsyncDisposable {
   }
 
   #specOf(spec: Partial<DynaKubeSpec>): DynaKubeSpec {
-    return { apiUrl: this.environment.url(TENANT), tokens: 'tokens', ...spec }
+    return { apiUrl: this.simulator.url(TENANT), tokens: 'tokens', ...spec }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

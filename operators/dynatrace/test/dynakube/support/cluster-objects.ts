@@ -64,7 +64,7 @@ function withoutAddresses({ clusterIP: _, clusterIPs: __, ...spec }: Plain): Pla
 /** Members of the status that outlive what they were for. */
 const STICKY = ['kubernetesClusterMEID', 'kubernetesClusterName', 'proxyURLHash', 'updatedTimestamp', 'phase']
 
-/** Conditions that are looked at only when the environment is asked again, or never go. */
+/** Conditions that are looked at only when the tenant is asked again, or never go. */
 const STICKY_CONDITIONS = new Set(['MonitoredEntity', 'ApiTokenSettingsRead', 'ApiTokenSettingsWrite'])
 
 /** What the status says about features: which parts it has, and which conditions with which status. */

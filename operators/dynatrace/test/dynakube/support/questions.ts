@@ -1,7 +1,7 @@
 /** What tests often want to know of a stage. */
 import { isNotFound, type KubeObject, type ObjectKey, type Resource, Secrets, type Stored } from '@reeve/kube'
 import { decodeSecret } from '../../../src/controllers/secret-data.ts'
-import type { ReceivedCall } from '../../../src/environment/simulator/index.ts'
+import type { ReceivedCall } from '../../../src/tenant/simulator/index.ts'
 import { NAMESPACE, type Stage } from './stage.ts'
 
 /** An object in the namespace of the operator. */
@@ -27,7 +27,7 @@ export const inError = (stage: Stage, name: string): Promise<void> =>
 
 /** The calls of a tenant since the log was cleared. */
 export const callsOf = (stage: Stage, tenant: string): readonly ReceivedCall[] =>
-  stage.environment.calls().filter((call) => call.tenant === tenant)
+  stage.simulator.calls().filter((call) => call.tenant === tenant)
 
 /** The names of these calls. */
 export const operations = (stage: Stage, tenant: string): readonly string[] =>

@@ -1,4 +1,4 @@
-/** A cluster with the DynaKube controller on it, and an environment for it to talk to. */
+/** A cluster with the DynaKube controller on it, and a tenant for it to talk to. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
@@ -16,7 +16,6 @@ import {
 import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import {
   clusterIdOf,
   convertRoute,
@@ -25,6 +24,7 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '../../../src/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { lookAfter } from '../../support/look-after.ts'
 
 /** The namespace of the operator. */
@@ -39,7 +39,7 @@ export const tokensOf = (tenant: string): string => `${tenant}-tokens`
 export interface Stage extends AsyncDisposable {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
-  readonly environment: EnvironmentSimulator
+  readonly simulator: TenantSimulator
   readonly controller: Controller<DynaKube>
   readonly records: readonly ReconcileRecord[]
   /** Creates a DynaKube that points to the tenant of its name. */
@@ -64,7 +64,7 @@ export async function setStage(
   tenants: readonly string[],
   options: Partial<DynatraceOperatorOptions> = {},
 ): Promise<Stage> {
-  const environment = await startEnvironmentSimulator({ tenants: tenants.map((id) => ({ id })) })
+  const simulator = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
   const route = convertRoute()
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
@@ -78,7 +78,7 @@ export async function setStage(
   })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
   const client = createClient({ transport, clock })
-  await prepare(client, environment)
+  await prepare(client, simulator)
   const stop = new AbortController()
   const records: ReconcileRecord[] = []
   const { manager, dynakubes: controller } = createDynatraceOperator({
@@ -108,7 +108,7 @@ export async function setStage(
   return {
     cluster,
     client,
-    environment,
+    simulator,
     controller,
     records,
     read,
@@ -117,7 +117,7 @@ export async function setStage(
         apiVersion: 'dynatrace.com/v1beta6',
         kind: 'DynaKube',
         metadata: { namespace: NAMESPACE, name, annotations },
-        spec: { apiUrl: environment.url(name), tokens: tokensOf(name), trustedCAs: 'environment', ...spec },
+        spec: { apiUrl: simulator.url(name), tokens: tokensOf(name), trustedCAs: 'tenant', ...spec },
       }),
     until,
     edit,
@@ -138,18 +138,18 @@ export async function setStage(
       stop.abort()
       await running
       await cluster.stop()
-      await environment.close()
+      await simulator.close()
     },
   }
 }
 
-async function prepare(client: KubeClient, environment: EnvironmentSimulator): Promise<void> {
+async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<void> {
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
   for (const manifest of crdManifests()) {
     // The manifest keeps its spec open; the cluster checks it.
     await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
   }
-  for (const { id, tokens } of environment.tenants()) {
+  for (const { id, tokens } of simulator.tenants()) {
     await client.create(Secrets, {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -163,7 +163,7 @@ async function prepare(client: KubeClient, environment: EnvironmentSimulator): P
   await client.create(ConfigMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { namespace: NAMESPACE, name: 'environment' },
-    data: { certs: environment.caCertificate },
+    metadata: { namespace: NAMESPACE, name: 'tenant' },
+    data: { certs: simulator.caCertificate },
   })
 }

@@ -1,4 +1,4 @@
-/** A cluster with nodes, the controller of nodes, and an environment that it tells about them. */
+/** A cluster with nodes, the controller of nodes, and a tenant that it tells about them. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
@@ -26,8 +26,8 @@ import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
 import { nodesController } from '../../../src/controllers/nodes/nodes-controller.ts'
 import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcile.ts'
 import { encodeSecret } from '../../../src/controllers/secret-data.ts'
-import { type EnvironmentSimulator, startEnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
 import { crdManifests, DynaKubes } from '../../../src/index.ts'
+import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { lookAfter } from '../../support/look-after.ts'
 
 /** The namespace of the operator. */
@@ -42,7 +42,7 @@ const PATIENCE_MS = 60_000
 export interface NodesStage extends AsyncDisposable {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
-  readonly environment: EnvironmentSimulator
+  readonly simulator: TenantSimulator
   readonly records: readonly ReconcileRecord[]
   readonly nowMs: () => number
   /** Starts the controller; answers with what stops it. */
@@ -63,13 +63,13 @@ export interface NodesStage extends AsyncDisposable {
 
 /** Sets the stage: CRDs, tokens, trust and a DynaKube; nodes are added by the test. */
 export async function setNodesStage(): Promise<NodesStage> {
-  const environment = await startEnvironmentSimulator({ tenants: [{ id: TENANT }] })
+  const simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, controllers: false })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
   const client = createClient({ transport, clock })
-  await prepare(client, environment)
+  await prepare(client, simulator)
   const records: ReconcileRecord[] = []
   const stops = new Set<() => Promise<void>>()
   let cache: Cache | undefined
@@ -91,7 +91,7 @@ export async function setNodesStage(): Promise<NodesStage> {
   return {
     cluster,
     client,
-    environment,
+    simulator,
     records,
     until,
     nowMs: () => clock.now(),
@@ -161,31 +161,31 @@ export async function setNodesStage(): Promise<NodesStage> {
     async [Symbol.asyncDispose]() {
       for (const stop of [...stops]) await stop()
       await cluster.stop()
-      await environment.close()
+      await simulator.close()
     },
   }
 }
 
-async function prepare(client: KubeClient, environment: EnvironmentSimulator): Promise<void> {
+async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<void> {
   const metadata = (name: string) => ({ namespace: NAMESPACE, name })
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
   for (const manifest of crdManifests()) {
     // The manifest keeps its spec open; the cluster checks it.
     await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
   }
-  const apiToken = environment.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
+  const apiToken = simulator.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
   const data = encodeSecret({ apiToken })
   await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: metadata('tokens'), data })
   await client.create(ConfigMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: metadata('environment'),
-    data: { certs: environment.caCertificate },
+    metadata: metadata('tenant'),
+    data: { certs: simulator.caCertificate },
   })
   await client.create(DynaKubes, {
     apiVersion: 'dynatrace.com/v1beta6',
     kind: 'DynaKube',
     metadata: metadata(TENANT),
-    spec: { apiUrl: environment.url(TENANT), tokens: 'tokens', trustedCAs: 'environment' },
+    spec: { apiUrl: simulator.url(TENANT), tokens: 'tokens', trustedCAs: 'tenant' },
   })
 }

@@ -49,7 +49,7 @@ export class PlanStage implements AsyncDisposable {
   /** With a namespace `shop` to inject into. */
   static async set(tenants: readonly string[]): Promise<PlanStage> {
     // Keys as the operator makes them take seconds.
-    const selfSigned = async () => ({ certificate: stage.environment.caCertificate, privateKey: 'key' })
+    const selfSigned = async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' })
     const stage: Stage = await setStage(tenants, { selfSigned })
     await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
     return new PlanStage(stage)
@@ -61,18 +61,18 @@ export class PlanStage implements AsyncDisposable {
 
   /** The DynaKube that `stage.create` would create. */
   dynakube(name: string, spec: Partial<DynaKubeSpec>, annotations: Readonly<Record<string, string>> = {}): KubeObject {
-    const { environment } = this.stage
+    const { simulator } = this.stage
     return {
       apiVersion: 'dynatrace.com/v1beta6',
       kind: 'DynaKube',
       metadata: { namespace: NAMESPACE, name, annotations },
-      spec: { apiUrl: environment.url(name), tokens: tokensOf(name), trustedCAs: 'environment', ...spec },
+      spec: { apiUrl: simulator.url(name), tokens: tokensOf(name), trustedCAs: 'tenant', ...spec },
     } as KubeObject // the spec is its own
   }
 
   /** Plans, and makes sure that nothing but questions and dry runs was sent. */
   async plan(files: readonly KubeObject[], { withDryRun = true }: PlanOptions = {}): Promise<Plan> {
-    const { cluster, environment } = this.stage
+    const { cluster, simulator } = this.stage
     const sent: TransportRequest[] = []
     const send = (request: TransportRequest) => {
       sent.push(request)
@@ -80,7 +80,7 @@ export class PlanStage implements AsyncDisposable {
     }
     const client = createClient({ transport: { send, close: async () => undefined } })
     const signal = AbortSignal.timeout(SIGNAL_MS)
-    environment.clearCalls()
+    simulator.clearCalls()
     const { objects, ...facts } = await readClusterState(client, [NAMESPACE], { signal })
     const plan = await makePlan({
       ...facts,
@@ -94,7 +94,7 @@ export class PlanStage implements AsyncDisposable {
     })
     const writes = sent.filter(({ method }) => method !== 'GET')
     expect(withDryRun ? writes.filter((request) => !isDryRun(request)) : writes).toEqual([])
-    const calls = environment.calls().filter(({ method }) => method !== 'GET')
+    const calls = simulator.calls().filter(({ method }) => method !== 'GET')
     expect(calls.filter(({ operation }) => !['token-lookup', 'oauth-token'].includes(operation))).toEqual([])
     return plan
   }

@@ -1,6 +1,6 @@
 /** A plain HTTPS client for the tests of the simulator: no retries, no redirects, a connection per call. */
 import { type RequestOptions, request } from 'node:https'
-import type { EnvironmentSimulator } from '../../../src/environment/simulator/index.ts'
+import type { TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 
 /** An answer as it came. */
 export interface Reply {
@@ -20,7 +20,7 @@ export interface SendOptions extends Pick<RequestOptions, 'headers' | 'ca' | 're
 }
 
 /** Sends a request to an address and reads the whole answer. Trusts the simulator's authority. */
-export function send(simulator: EnvironmentSimulator, url: string, options: SendOptions = {}): Promise<Reply> {
+export function send(simulator: TenantSimulator, url: string, options: SendOptions = {}): Promise<Reply> {
   const { method = 'GET', body, headers, ...rest } = options
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ export function send(simulator: EnvironmentSimulator, url: string, options: Send
 
 /** Calls the API of a tenant with one of its tokens. */
 export function callApi(
-  simulator: EnvironmentSimulator,
+  simulator: TenantSimulator,
   path: string,
   options: SendOptions & { readonly tenant?: string; readonly token?: string } = {},
 ): Promise<Reply> {

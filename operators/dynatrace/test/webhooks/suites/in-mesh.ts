@@ -27,7 +27,7 @@ export function inMeshSuite(): void {
     }
 
     it('the way out of a mesh is made once, followed and taken back', async () => {
-      const { connectionInfo } = stage.environment.tenant(NAME)
+      const { connectionInfo } = stage.simulator.tenant(NAME)
       connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://x.io:443/communication']
       const namespaceSelector = { matchLabels: { team: NAME } }
       await stage.create(NAME, { enableIstio: true, oneAgent: { applicationMonitoring: { namespaceSelector } } })

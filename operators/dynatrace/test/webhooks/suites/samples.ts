@@ -16,7 +16,7 @@ const FILES = globSync('**/*.yaml', { cwd: FOLDER }).sort()
 const inVersion = ({ group, kind, plural }: AnyCrd, version: string) =>
   resource<UnknownObject>({ group, kind, plural, version, namespaced: true })
 
-/** The resources of ours in a sample, as somebody who has put his environment in would apply them. */
+/** The resources of ours in a sample, as somebody who has put his tenant in would apply them. */
 async function resourcesIn(file: string, namespace: string): Promise<readonly UnknownObject[]> {
   const text = (await readFile(`${FOLDER}${file}`, 'utf8')).replaceAll('ENVIRONMENTID', 'abc12345')
   return parseAllDocuments(text)

@@ -23,7 +23,7 @@ export const nodeSelectorRule: Rule<DynaKube> = {
 function sharesNodes(one: DynaKube, other: DynaKube): boolean {
   const areAgents = needsOneAgentDaemonSet(one) && needsOneAgentDaemonSet(other)
   const isRival = needsOneAgentDaemonSet(other) || hasStandaloneLogMonitoring(other)
-  // Log agents of different environments may share a node.
+  // Log agents of different tenants may share a node.
   const collide = areAgents || (isRival && one.spec.apiUrl === other.spec.apiUrl)
   return collide && overlap(agentNodeSelector(one) ?? {}, agentNodeSelector(other) ?? {})
 }

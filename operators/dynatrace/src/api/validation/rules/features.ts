@@ -37,7 +37,7 @@ const image = (
   },
 })
 
-/** Whether the cluster is known to the environment by the operator's own doing. */
+/** Whether the cluster is known to the tenant by the operator's own doing. */
 export const isClusterAnnounced = (dynakube: DynaKube): boolean =>
   hasKubernetesMonitoring(dynakube) && featureFlags(dynakube).automaticKubernetesApiMonitoring
 

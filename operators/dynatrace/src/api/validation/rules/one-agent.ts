@@ -7,7 +7,7 @@ import {
   modeSpec,
   needsAppInjection,
   oneAgentArguments,
-  oneAgentEnvironment,
+  oneAgentEnv,
   oneAgentModes,
 } from '../../dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../feature-flags.ts'
@@ -89,7 +89,7 @@ export const injectionRules: readonly Rule<DynaKube>[] = [
 
 function volumeStorage(dynakube: DynaKube): Finding {
   if (!isMode(dynakube, 'cloudNativeFullStack', 'hostMonitoring')) return undefined
-  const variable = oneAgentEnvironment(dynakube).find(({ name }) => name === VOLUME_STORAGE)
+  const variable = oneAgentEnv(dynakube).find(({ name }) => name === VOLUME_STORAGE)
   return variable && variable.value !== 'true'
     ? `env of spec.oneAgent sets ${VOLUME_STORAGE} to something other than true, but this mode runs with a read-only file system and needs the volume; remove the variable`
     : undefined

@@ -9,17 +9,17 @@ import type { Pass } from './pass.ts'
 export const AUTH_TOKEN_KEY = 'auth-token'
 
 const DAY_MS = 86_400_000
-/** Tokens live for 60 days; at 30 the environment begins to warn of their end. */
+/** Tokens live for 60 days; at 30 the tenant begins to warn of their end. */
 const ROTATE_AFTER_MS = 29 * DAY_MS
 
 /**
  * The token that is there, or a new one. When the one that is there is too old, none is given: without it its Secret is
  * removed, and the next look makes a new token for a new Secret, whose age is then right.
  *
- * *Errors*: errors of the environment.
+ * *Errors*: errors of the tenant.
  */
 export async function resolveAuthToken(pass: Pass): Promise<Material> {
-  const { draft, view, environment, clock, signal } = pass
+  const { draft, view, tenant, clock, signal } = pass
   const type = CONDITIONS.activeGateAuthToken
   const name = namesOf(draft.dynakube).activeGateAuthTokenSecret
   // An empty one is as good as none.
@@ -32,7 +32,7 @@ export async function resolveAuthToken(pass: Pass): Promise<Material> {
   draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
   if (stored !== undefined) return { activeGateAuthToken: stored, isActiveGateAuthTokenOutdated: true }
   const owner = draft.dynakube.metadata.name ?? ''
-  const { token } = await reported(pass, type, () => environment.tokens.createForActiveGate(owner, { signal }))
+  const { token } = await reported(pass, type, () => tenant.tokens.createForActiveGate(owner, { signal }))
   report(pass, token, 0)
   return { activeGateAuthToken: token }
 }

@@ -1,4 +1,4 @@
-/** The cluster in the environment: announced there, and found again as an entity with a name. */
+/** The cluster in the tenant: announced there, and found again as an entity with a name. */
 import { hasKubernetesMonitoring } from '../../../api/dynakube/active-gate-facts.ts'
 import { featureFlags } from '../../../api/feature-flags.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
@@ -6,13 +6,13 @@ import type { Pass } from './pass.ts'
 import { mayAskFor, missingOptionalScopes } from './tokens.ts'
 
 /**
- * Announces the cluster, unless it is known. The environment then makes an entity for it. Asked as often as for that
+ * Announces the cluster, unless it is known. The tenant then makes an entity for it. Asked as often as for that
  * entity: who deletes the setting gets it back in a while.
  *
- * *Errors*: errors of the environment. None of them keeps gateways from running.
+ * *Errors*: errors of the tenant. None of them keeps gateways from running.
  */
 export async function announceCluster(pass: Pass): Promise<void> {
-  const { draft, environment, signal } = pass
+  const { draft, tenant, signal } = pass
   const { dynakube, status } = draft
   const flags = featureFlags(dynakube)
   const clusterId = status.kubeSystemUUID ?? ''
@@ -20,19 +20,19 @@ export async function announceCluster(pass: Pass): Promise<void> {
   if (!flags.automaticKubernetesApiMonitoring || !hasKubernetesMonitoring(dynakube) || clusterId === '') return
   if (missingOptionalScopes(pass, 'settings.read', 'settings.write').length > 0) return
   const entityId = status.kubernetesClusterMEID ?? ''
-  if ((await environment.settings.countClusterSettings(entityId, { signal })) === 0) {
+  if ((await tenant.settings.countClusterSettings(entityId, { signal })) === 0) {
     const label = flags.kubernetesClusterName
-    await environment.settings.createClusterSetting({ label, clusterId, ...(entityId && { entityId }) }, { signal })
+    await tenant.settings.createClusterSetting({ label, clusterId, ...(entityId && { entityId }) }, { signal })
     return
   }
   if (!flags.kubernetesAppEnabled) return
-  const count = await environment.settings.countKubernetesAppSettings(entityId, { signal })
-  if (count === 0) await environment.settings.enableKubernetesApp(entityId, { signal })
+  const count = await tenant.settings.countKubernetesAppSettings(entityId, { signal })
+  if (count === 0) await tenant.settings.enableKubernetesApp(entityId, { signal })
 }
 
-/** Finds the entity, whose id and name agents pass on. *Errors*: errors of the environment. */
+/** Finds the entity, whose id and name agents pass on. *Errors*: errors of the tenant. */
 export async function findClusterEntity(pass: Pass): Promise<void> {
-  const { draft, environment, signal } = pass
+  const { draft, tenant, signal } = pass
   const type = CONDITIONS.monitoredEntity
   if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The entity of the cluster is looked up')
@@ -41,7 +41,7 @@ export async function findClusterEntity(pass: Pass): Promise<void> {
     draft.set(type, 'False', REASONS.scopeMissing, why)
     return
   }
-  const entity = await environment.settings.findCluster(draft.status.kubeSystemUUID ?? '', { signal })
+  const entity = await tenant.settings.findCluster(draft.status.kubeSystemUUID ?? '', { signal })
   if (entity === undefined) return
   draft.update({ kubernetesClusterMEID: entity.id, kubernetesClusterName: entity.name })
   draft.set(type, 'True', REASONS.statusUpdated, `The cluster is ${entity.name} (${entity.id})`)

@@ -1,13 +1,13 @@
 /** What the steps of a pass work with. */
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
-import type { EnvironmentClient } from '../../../environment/client/environment-client.ts'
+import type { TenantClient } from '../../../tenant/client/tenant-client.ts'
 import type { NamespaceView } from '../namespace-view.ts'
 import type { OperatorFacts } from '../render-input.ts'
 import type { StatusDraft } from '../status-draft.ts'
 import type { MakeCertificate } from './self-signed.ts'
 
-/** Everything that a step before the environment is known needs. */
+/** Everything that a step before the tenant is known needs. */
 export interface ClusterPass {
   readonly draft: StatusDraft
   readonly view: NamespaceView
@@ -21,7 +21,7 @@ export interface ClusterPass {
   readonly signal: AbortSignal
 }
 
-/** Everything that a step needs which asks the environment. */
+/** Everything that a step needs which asks the tenant. */
 export interface Pass extends ClusterPass {
-  readonly environment: EnvironmentClient
+  readonly tenant: TenantClient
 }

@@ -11,12 +11,12 @@ import type { Pass } from './pass.ts'
 /** The key of the configuration of code modules. */
 export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'
 
-/** Tells whether the Secret is up to date, and so when the environment is asked again. */
+/** Tells whether the Secret is up to date, and so when the tenant is asked again. */
 export const BOOTSTRAPPER_CONDITION = 'BootstrapperConfig'
 
-/** *Errors*: errors of the environment. */
+/** *Errors*: errors of the tenant. */
 export async function resolveProcessModules(pass: Pass): Promise<Material> {
-  const { draft, view, environment, signal } = pass
+  const { draft, view, tenant, signal } = pass
   const { dynakube } = draft
   if (!needsAppInjection(dynakube)) return {}
   const type = BOOTSTRAPPER_CONDITION
@@ -26,7 +26,7 @@ export async function resolveProcessModules(pass: Pass): Promise<Material> {
   draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
   const group = hostGroup(dynakube)
   const processModuleConfig = await reported(pass, type, () =>
-    environment.processModules.config({ signal, ...(group && { hostGroup: group }) }),
+    tenant.processModules.config({ signal, ...(group && { hostGroup: group }) }),
   )
   return { processModuleConfig }
 }

@@ -1,4 +1,4 @@
-/** Settings of the environment that the operator reads or makes for features. */
+/** Settings of the tenant that the operator reads or makes for features. */
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
 import { featureFlags } from '../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../api/latest.ts'
@@ -7,13 +7,13 @@ import { reported } from './connection-info.ts'
 import type { Pass } from './pass.ts'
 import { mayAskFor, missingOptionalScopes } from './tokens.ts'
 
-/** Whether rules of the environment decide what telemetry carries. */
+/** Whether rules of the tenant decide what telemetry carries. */
 export const needsEnrichmentRules = (dynakube: DynaKube): boolean =>
   hasMetadataEnrichment(dynakube) || featureFlags(dynakube).nodeImagePull || hasOtlpExporter(dynakube)
 
-/** Keeps the rules of the environment in the status. *Errors*: errors of the environment. */
+/** Keeps the rules of the tenant in the status. *Errors*: errors of the tenant. */
 export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
-  const { draft, environment, signal } = pass
+  const { draft, tenant, signal } = pass
   const type = CONDITIONS.enrichmentRules
   if (!mayAskFor(pass, type, 'settings.read')) return
   draft.set(type, 'False', REASONS.statusOutdated, 'The rules are looked up')
@@ -28,7 +28,7 @@ export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
   }
   const { kubeSystemUUID = '', kubernetesClusterMEID = '' } = draft.status
   const rules = await reported(pass, type, () =>
-    environment.enrichment.rules(kubeSystemUUID, kubernetesClusterMEID, { signal }),
+    tenant.enrichment.rules(kubeSystemUUID, kubernetesClusterMEID, { signal }),
   )
   draft.update({ metadataEnrichment: { rules: rules.map((rule) => ({ ...rule })) } })
   draft.set(type, 'True', REASONS.statusUpdated, `${rules.length} rule(s)`)
@@ -36,10 +36,10 @@ export async function resolveEnrichmentRules(pass: Pass): Promise<void> {
 
 /** Makes the rule that says which logs are sent, once; the user owns it from then on. */
 export async function createLogRule(pass: Pass): Promise<void> {
-  const { draft, environment, signal } = pass
+  const { draft, tenant, signal } = pass
   const type = CONDITIONS.logMonitoringSettings
   if (!mayAskFor(pass, type, 'settings.read', 'settings.write')) return
-  // Restarts the clock of the condition: the environment is asked once per request threshold, not from then on.
+  // Restarts the clock of the condition: the tenant is asked once per request threshold, not from then on.
   draft.set(type, 'False', REASONS.statusOutdated, 'The rule is looked up')
   const missing = missingOptionalScopes(pass, 'settings.read', 'settings.write')
   if (missing.length > 0) {
@@ -52,13 +52,13 @@ export async function createLogRule(pass: Pass): Promise<void> {
     return
   }
   try {
-    const { totalCount } = await environment.settings.logMonitoringSettings(kubernetesClusterMEID, { signal })
+    const { totalCount } = await tenant.settings.logMonitoringSettings(kubernetesClusterMEID, { signal })
     if (totalCount > 0) {
       draft.set(type, 'True', 'AlreadyExist', 'There is a rule, which is left alone')
       return
     }
     const rules = draft.dynakube.spec.logMonitoring?.ingestRuleMatchers ?? []
-    await environment.settings.createLogMonitoringSetting(kubernetesClusterMEID, kubernetesClusterName, rules, {
+    await tenant.settings.createLogMonitoringSetting(kubernetesClusterMEID, kubernetesClusterName, rules, {
       signal,
     })
     draft.set(type, 'True', 'Created', 'The rule was made')

@@ -1,10 +1,10 @@
 /** The tokens of a DynaKube: read from their Secret, and checked for what they must be allowed to do. */
 import { formatTime } from '@reeve/runtime'
-import { isApiRequestAllowed } from '../../../api/dynakube/environment-facts.ts'
 import { hasTelemetryIngest } from '../../../api/dynakube/feature-facts.ts'
 import { tokensSecretName } from '../../../api/dynakube/names.ts'
+import { isApiRequestAllowed } from '../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
-import { isEnvironmentUnavailable } from '../../../environment/client/errors.ts'
+import { isTenantUnavailable } from '../../../tenant/client/errors.ts'
 import { CONDITIONS, FORMER_TOKEN_CONDITIONS, REASONS } from '../condition-types.ts'
 import type { NamespaceView } from '../namespace-view.ts'
 import type { Pass } from './pass.ts'
@@ -58,7 +58,7 @@ export function reportTokenError({ draft }: Pick<Pass, 'draft'>, error: Error): 
  * Looks up what the tokens may do, and remembers in conditions which optional scopes there are: once per request
  * threshold, when another feature is switched on, and as long as the tokens do not do.
  *
- * *Errors*: {@link TokenError} listing, per token and feature, the scopes that are missing; errors of the environment.
+ * *Errors*: {@link TokenError} listing, per token and feature, the scopes that are missing; errors of the tenant.
  */
 export async function verifyTokens(pass: Pass, tokens: Tokens, settings: ScopeSettings): Promise<void> {
   const { draft, clock } = pass
@@ -90,14 +90,14 @@ function reportTokens({ draft }: Pass, { dataIngestToken }: Tokens): void {
 }
 
 async function lookUp(pass: Pass, tokens: Tokens, settings: ScopeSettings): Promise<void> {
-  const { draft, environment, signal } = pass
+  const { draft, tenant, signal } = pass
   const problems: string[] = []
   for (const demand of tokenDemands(draft.dynakube, tokens, settings)) {
     let scopes: readonly string[]
     try {
-      scopes = await environment.tokens.scopes(demand.value, { signal })
+      scopes = await tenant.tokens.scopes(demand.value, { signal })
     } catch (error) {
-      if (isEnvironmentUnavailable(error) || !(error instanceof Error)) throw error
+      if (isTenantUnavailable(error) || !(error instanceof Error)) throw error
       signal.throwIfAborted()
       problems.push(`${demand.key}: ${error.message}`)
       continue
@@ -142,7 +142,7 @@ export function missingOptionalScopes({ draft }: Pick<Pass, 'draft'>, ...needed:
 }
 
 /**
- * Whether the environment may be asked for what a condition stands for: as {@link StatusDraft.isOutdated}, and at once
+ * Whether the tenant may be asked for what a condition stands for: as {@link StatusDraft.isOutdated}, and at once
  * when the scopes that were missing last time are there.
  */
 export function mayAskFor({ draft }: Pick<Pass, 'draft'>, type: string, ...needed: readonly string[]): boolean {

@@ -1,12 +1,12 @@
 /** Which versions of agents, code modules and gateways to run. */
 import { formatTime } from '@reeve/runtime'
+import { customCodeModulesImage } from '../../../api/dynakube/feature-facts.ts'
+import { customOneAgentImage, customVersion, isOneAgentAutoUpdated } from '../../../api/dynakube/one-agent-facts.ts'
 import {
   defaultActiveGateImage,
   defaultOneAgentImage,
   isApiRequestAllowed,
-} from '../../../api/dynakube/environment-facts.ts'
-import { customCodeModulesImage } from '../../../api/dynakube/feature-facts.ts'
-import { customOneAgentImage, customVersion, isOneAgentAutoUpdated } from '../../../api/dynakube/one-agent-facts.ts'
+} from '../../../api/dynakube/tenant-facts.ts'
 import {
   CUSTOM_IMAGE_VERSION,
   type VersionedComponent,
@@ -15,8 +15,8 @@ import {
 } from '../../../api/dynakube/version-source.ts'
 import { featureFlags } from '../../../api/feature-flags.ts'
 import type { DynaKube, DynaKubeStatus } from '../../../api/latest.ts'
-import { imageUri, type PublicImage } from '../../../environment/client/images.ts'
-import { codeModules, hostInstaller } from '../../../environment/client/installer-target.ts'
+import { imageUri, type PublicImage } from '../../../tenant/client/images.ts'
+import { codeModules, hostInstaller } from '../../../tenant/client/installer-target.ts'
 import { compareAgentVersions, isOlderThan, parseAgentVersion } from '../agent-version.ts'
 import { CONDITIONS, REASONS } from '../condition-types.ts'
 import { isImage } from '../image.ts'
@@ -34,7 +34,7 @@ interface Target {
   customImage(dynakube: DynaKube, hasCsiDriver: boolean): string
   publicImage(pass: Pass): Promise<PublicImage>
   latestVersion(pass: Pass): Promise<string>
-  /** The image in the registry of the environment; empty for what is downloaded instead. */
+  /** The image in the registry of the tenant; empty for what is downloaded instead. */
   tenantImage(dynakube: DynaKube, version: string): string
   readonly refusesDowngrade: boolean
 }
@@ -45,8 +45,8 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
     condition: CONDITIONS.oneAgentVersion,
     isAutoUpdated: isOneAgentAutoUpdated,
     customImage: customOneAgentImage,
-    publicImage: ({ environment, signal }) => environment.images.oneAgent({ signal }),
-    latestVersion: ({ environment, signal }) => environment.versions.latestAgent(hostInstaller, { signal }),
+    publicImage: ({ tenant, signal }) => tenant.images.oneAgent({ signal }),
+    latestVersion: ({ tenant, signal }) => tenant.versions.latestAgent(hostInstaller, { signal }),
     tenantImage: defaultOneAgentImage,
     refusesDowngrade: true,
   },
@@ -55,8 +55,8 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
     condition: CONDITIONS.codeModulesVersion,
     isAutoUpdated: () => true,
     customImage: customCodeModulesImage,
-    publicImage: ({ environment, signal }) => environment.images.codeModules({ signal }),
-    latestVersion: ({ environment, signal }) => environment.versions.latestAgent(codeModules(), { signal }),
+    publicImage: ({ tenant, signal }) => tenant.images.codeModules({ signal }),
+    latestVersion: ({ tenant, signal }) => tenant.versions.latestAgent(codeModules(), { signal }),
     tenantImage: () => '',
     refusesDowngrade: false,
   },
@@ -65,8 +65,8 @@ const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
     condition: CONDITIONS.activeGateVersion,
     isAutoUpdated: (dynakube) => featureFlags(dynakube).activeGateUpdates,
     customImage: ({ spec }) => spec.activeGate?.image ?? '',
-    publicImage: ({ environment, signal }) => environment.images.activeGate({ signal }),
-    latestVersion: ({ environment, signal }) => environment.versions.latestGateway({ signal }),
+    publicImage: ({ tenant, signal }) => tenant.images.activeGate({ signal }),
+    latestVersion: ({ tenant, signal }) => tenant.versions.latestGateway({ signal }),
     tenantImage: defaultActiveGateImage,
     refusesDowngrade: false,
   },
@@ -81,7 +81,7 @@ export class VersionError extends Error {
 /**
  * Decides the version of a component and keeps it in the status.
  *
- * *Guarantees*: a failing environment does not take away the version that runs. *Errors*: errors of the environment
+ * *Guarantees*: a failing tenant does not take away the version that runs. *Errors*: errors of the tenant
  * when there is no version yet.
  *
  * @example
@@ -99,7 +99,7 @@ export async function resolveVersion(pass: Pass, component: VersionedComponent):
     pass.signal.throwIfAborted()
     const { imageID, version } = draft.status[component] ?? {}
     if (!imageID && !version) throw error
-    // A flaky environment must not stop agents that run.
+    // A flaky tenant must not stop agents that run.
     pass.logger.warn({ component, err: error }, 'the version could not be looked up, the last one stays')
   }
 }
@@ -147,7 +147,7 @@ async function findInTenant(pass: Pass, target: Target, source: VersionSource): 
     source === 'custom-version'
       ? customVersion(dynakube)
       : await reported(pass, target.condition, () => target.latestVersion(pass))
-  if (version === '') throw unverified(pass, target, `the environment names no version of ${target.component}`)
+  if (version === '') throw unverified(pass, target, `the tenant names no version of ${target.component}`)
   return { imageID: target.tenantImage(dynakube, version), version }
 }
 

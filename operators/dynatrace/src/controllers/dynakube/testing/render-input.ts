@@ -1,4 +1,4 @@
-/** Input of components for tests: an environment that answered everything. */
+/** Input of components for tests: a tenant that answered everything. */
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../api/latest.ts'
 import { type DynaKubeParts, dynakube } from '../../../api/testing/build.ts'
 import type { Material, OperatorFacts, RenderInput } from '../render-input.ts'
@@ -9,7 +9,7 @@ export interface RenderParts extends DynaKubeParts {
   readonly material?: Material
 }
 
-/** The status of a DynaKube whose environment was asked. */
+/** The status of a DynaKube whose tenant was asked. */
 export const KNOWN_STATUS: DynaKubeStatus = {
   kubeSystemUUID: 'cluster-uid',
   oneAgent: {

@@ -1,11 +1,11 @@
-/** Lets workflows of the environment reach the Kubernetes API through the EdgeConnect. */
+/** Lets workflows of the tenant reach the Kubernetes API through the EdgeConnect. */
 import { hasKubernetesAutomation, isProvisioner } from '../../../api/edgeconnect/edgeconnect-facts.ts'
 import { connectAutomation } from '../provision.ts'
 import type { EdgeConnectComponent } from './edge-connect-component.ts'
 import { provisionContext, registration } from './registration.ts'
 import { workload } from './workload.ts'
 
-/** Tells the environment the token of the configuration, once that is written. */
+/** Tells the tenant the token of the configuration, once that is written. */
 export const automation: EdgeConnectComponent = {
   name: 'automation',
   needs: [registration, workload],
@@ -13,7 +13,7 @@ export const automation: EdgeConnectComponent = {
   mayOwn: () => [],
   async resolve(context) {
     const { primary, factsOf, outcomeOf } = context
-    // An environment that just failed is not asked once more.
+    // A tenant that just failed is not asked once more.
     const { failure } = outcomeOf(registration) ?? {}
     if (failure !== undefined) throw failure
     const { platform } = factsOf(registration) ?? {}

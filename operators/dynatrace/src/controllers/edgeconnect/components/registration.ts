@@ -1,15 +1,15 @@
-/** The EdgeConnect in its environment: made, kept in step, and removed by the operator. */
+/** The EdgeConnect in its tenant: made, kept in step, and removed by the operator. */
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { fallback, type ResolveContext } from '@reeve/runtime/components'
 import { clientSecretName, hasKubernetesAutomation, isProvisioner } from '../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../../api/latest.ts'
-import { EnvironmentApiError, EnvironmentUnreadableError } from '../../../environment/client/errors.ts'
+import { TenantApiError, TenantUnreadableError } from '../../../tenant/client/errors.ts'
 import {
   createPlatformClient,
   type PlatformClient,
   type PlatformClientOptions,
-} from '../../../environment/client/platform/platform-client.ts'
+} from '../../../tenant/client/platform/platform-client.ts'
 import { ReferenceNotFoundError } from '../../dynakube/resolve/referenced.ts'
 import { encodeSecret } from '../../secret-data.ts'
 import {
@@ -31,10 +31,10 @@ import {
 } from './edge-connect-component.ts'
 import { image } from './image.ts'
 
-/** The reason of the event about an EdgeConnect that stays behind in its environment. */
+/** The reason of the event about an EdgeConnect that stays behind in its tenant. */
 const NOT_REMOVED = 'EdgeConnectNotRemoved'
 
-/** The EdgeConnect as its environment knows it. */
+/** The EdgeConnect as its tenant knows it. */
 export interface Registration {
   readonly client: ProvisionedClient
   readonly platform: PlatformClient
@@ -42,7 +42,7 @@ export interface Registration {
 
 /**
  * The registration of an EdgeConnect that the operator provisions. What is known from an earlier reconcile is enough to
- * repair what was lost in the cluster while the environment is away.
+ * repair what was lost in the cluster while the tenant is away.
  */
 export const registration: EdgeConnectComponent<Registration> = {
   name: 'registration',
@@ -62,7 +62,7 @@ export const registration: EdgeConnectComponent<Registration> = {
       return fallback({ platform, client: known }, error)
     }
   },
-  // The environment shows the secret of a client only once, so that it is written before anything else can fail.
+  // The tenant shows the secret of a client only once, so that it is written before anything else can fail.
   render: ({ primary, facts: { client } }) => [
     desired(Secrets, {
       metadata: { namespace: primary.metadata.namespace, name: clientSecretName(primary) },
@@ -75,7 +75,7 @@ export const registration: EdgeConnectComponent<Registration> = {
     }),
   ],
   /**
-   * Without the user's client nothing can be removed in the environment, now or later: the resource is let go instead of
+   * Without the user's client nothing can be removed in the tenant, now or later: the resource is let go instead of
    * being held for ever, and an event tells what is left behind.
    */
   async finalize(context) {
@@ -86,15 +86,15 @@ export const registration: EdgeConnectComponent<Registration> = {
       await deprovision(primary, provisionContext(context, platform))
     } catch (error) {
       if (!(error instanceof ReferenceNotFoundError)) throw error
-      const message = `the environment keeps the EdgeConnect ${primary.metadata.name}; ${error.message}`
+      const message = `the tenant keeps the EdgeConnect ${primary.metadata.name}; ${error.message}`
       reporter.event({ type: 'Warning', reason: NOT_REMOVED, message })
-      logger.warn({ err: error }, 'EdgeConnect left behind in its environment')
+      logger.warn({ err: error }, 'EdgeConnect left behind in its tenant')
     }
     return undefined
   },
 }
 
-/** What calls to the environment work with. */
+/** What calls to the tenant work with. */
 export function provisionContext(
   context: ResolveContext<EdgeConnect, EdgeConnectOptions>,
   platform: PlatformClient,
@@ -104,7 +104,7 @@ export function provisionContext(
 }
 
 /**
- * Automation that was switched off is forgotten by the environment while the file still has its token: a reconcile that
+ * Automation that was switched off is forgotten by the tenant while the file still has its token: a reconcile that
  * is cut does it again. A client that may not touch settings any more leaves the setting behind: nobody could remove it.
  */
 async function disconnectIfOff(context: EdgeConnectContext): Promise<void> {
@@ -115,7 +115,7 @@ async function disconnectIfOff(context: EdgeConnectContext): Promise<void> {
     await disconnectAutomation(primary, provisionContext(context, platform))
   } catch (error) {
     if (!isRefusedForGood(error)) throw error
-    logger.warn({ err: error }, 'automation setting left behind in the environment')
+    logger.warn({ err: error }, 'automation setting left behind in the tenant')
   }
 }
 
@@ -147,6 +147,6 @@ function certificates(context: EdgeConnectContext, name: string): string {
 
 /** Whether a client lacks a right: asking again would not help. */
 function isRefusedForGood(error: unknown): boolean {
-  const isRefusal = error instanceof EnvironmentApiError || error instanceof EnvironmentUnreadableError
+  const isRefusal = error instanceof TenantApiError || error instanceof TenantUnreadableError
   return isRefusal && (error.status === 400 || error.status === 403)
 }

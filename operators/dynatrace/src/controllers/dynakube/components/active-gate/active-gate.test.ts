@@ -142,7 +142,7 @@ describe('ActiveGate', () => {
   })
 })
 
-describe('its environment', () => {
+describe('its tenant', () => {
   it.each([
     [
       ['routing', 'kubernetes-monitoring', 'metrics-ingest', 'dynatrace-api'],

@@ -6,9 +6,9 @@ import { restricted } from '../../../security-context.ts'
 import { known } from '../../component.ts'
 import { mountsOf } from '../../mounted.ts'
 import { activeGateHost, bracketed } from '../../no-proxy.ts'
-import { environmentOf, fromConfigMap, PRIORITY } from '../../prioritised.ts'
+import { fromConfigMap, PRIORITY, tenantOf } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
-import { environmentFrom, resourcesFrom } from '../../user-settings.ts'
+import { containerEnvFrom, resourcesFrom } from '../../user-settings.ts'
 import { CERTIFICATE_FOLDER, GATEWAY_FOLDER, gatewayVolumes, TRUST_STORE } from './volumes.ts'
 
 /** The container of the gateway. */
@@ -36,7 +36,7 @@ export function gatewayContainer(input: RenderInput): Container {
       { name: 'https', containerPort: HTTPS_PORT },
       { name: 'http', containerPort: HTTP_PORT },
     ],
-    env: environment(input),
+    env: containerEnv(input),
     readinessProbe: {
       httpGet: { path: '/rest/health', port: 'https', scheme: 'HTTPS' },
       initialDelaySeconds: 90,
@@ -73,11 +73,11 @@ export function certificateContainer(input: RenderInput): Container {
   }
 }
 
-function environment({ dynakube }: RenderInput): readonly EnvVar[] {
+function containerEnv({ dynakube }: RenderInput): readonly EnvVar[] {
   const { deploymentMetadata, activeGateConnectionInfo } = namesOf(dynakube)
   const { activeGate, networkZone } = dynakube.spec
   const derived = { priority: PRIORITY.derived }
-  return environmentOf(
+  return tenantOf(
     [
       { name: 'DT_CAPABILITIES', value: capabilityArguments(dynakube).join(',') },
       fromConfigMap('DT_DEPLOYMENT_METADATA', deploymentMetadata, 'activegate'),
@@ -90,7 +90,7 @@ function environment({ dynakube }: RenderInput): readonly EnvVar[] {
       { ...fromConfigMap('DT_SERVER', activeGateConnectionInfo, 'communication-endpoints'), ...derived },
       { ...fromConfigMap('DT_TENANT', activeGateConnectionInfo, 'tenant-uuid'), ...derived },
     ],
-    environmentFrom(activeGate?.env),
+    containerEnvFrom(activeGate?.env),
   )
 }
 

@@ -14,7 +14,7 @@ import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.t
 const agent: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 
-describe('what connects a DynaKube with its environment', () => {
+describe('what connects a DynaKube with its tenant', () => {
   const parts = [deploymentMetadata, proxySecret, activeGateTenantSecret, oneAgentTenantSecret, pullSecret]
 
   it.each([
@@ -75,7 +75,7 @@ describe('the pull secret', () => {
     return decodeSecret(secret.data)['.dockerconfigjson']
   }
 
-  it('lets the environment pull its own images (core 19, workloads 10)', () => {
+  it('lets the tenant pull its own images (core 19, workloads 10)', () => {
     const auth = Buffer.from('abc12345:api-token').toString('base64')
     expect(config()).toBe(`{"auths":{"h:9999":{"username":"abc12345","password":"api-token","auth":"${auth}"}}}`)
   })
@@ -85,7 +85,7 @@ describe('the pull secret', () => {
     expect(config({ material: { paasToken: '' } })).toContain('"password":"api-token"')
   })
 
-  it('is not needed without images of the environment', () => {
+  it('is not needed without images of the tenant', () => {
     expect(pullSecret.render(renderInput({ oneAgent: { applicationMonitoring: {} } }))).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
-/** Access to the images of the environment's own registry. */
+/** Access to the images of the tenant's own registry. */
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { apiHost, tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
+import { apiHost, tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../secret-data.ts'
 import { type Component, known } from '../../component.ts'
@@ -13,11 +13,11 @@ import { created } from '../../object-conditions.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.ts'
 
-/** Whether images of the environment may be pulled. */
+/** Whether images of the tenant may be pulled. */
 export const needsPullSecret = (dynakube: DynaKube): boolean =>
   needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube)
 
-/** The Secret that pods name to pull from the environment. */
+/** The Secret that pods name to pull from the tenant. */
 export const pullSecret: Component = {
   name: 'pull secret',
   after: [activeGateTenantSecret, oneAgentTenantSecret],

@@ -30,7 +30,7 @@ export const activeGateTenantSecret: Component = {
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).activeGateTenantSecret }],
   render({ dynakube, material }) {
     if (!hasActiveGate(dynakube)) return []
-    const token = known(material.activeGateTenantToken, 'ActiveGate', 'the token of the environment')
+    const token = known(material.activeGateTenantToken, 'ActiveGate', 'the token of the tenant')
     return [tenantSecret(dynakube, namesOf(dynakube).activeGateTenantSecret, token)]
   },
 }
@@ -47,7 +47,7 @@ export const oneAgentTenantSecret: Component = {
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).oneAgentTenantSecret }],
   render({ dynakube, material }) {
     if (!needsOneAgentConnection(dynakube)) return []
-    const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the environment')
+    const token = known(material.oneAgentTenantToken, 'OneAgent', 'the token of the tenant')
     return [tenantSecret(dynakube, namesOf(dynakube).oneAgentTenantSecret, token)]
   },
 }

@@ -130,7 +130,7 @@ function container(input: RenderInput): Container {
     image: imageOf(templateOf(dynakube)?.imageRef),
     imagePullPolicy: 'Always',
     ports: [{ name: 'collector-com', containerPort: port }],
-    env: environment(dynakube),
+    env: containerEnv(dynakube),
     ...(resources && { resources }),
     readinessProbe: {
       httpGet: { path: '/readyz', port, scheme: 'HTTPS' },
@@ -145,9 +145,9 @@ function container(input: RenderInput): Container {
   }
 }
 
-function environment(dynakube: RenderInput['dynakube']): readonly EnvVar[] {
+function containerEnv(dynakube: RenderInput['dynakube']): readonly EnvVar[] {
   const name = 'the extension controller'
-  const tenant = known(dynakube.status.activeGate?.connectionInfoStatus?.tenantUUID, name, 'the environment')
+  const tenant = known(dynakube.status.activeGate?.connectionInfoStatus?.tenantUUID, name, 'the tenant')
   const cluster = known(dynakube.status.kubeSystemUUID, name, 'the identity of the cluster')
   const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
   const values: readonly (readonly [string, string])[] = [

@@ -139,7 +139,7 @@ describe('extensions', () => {
 })
 
 describe('the extension controller', () => {
-  it('waits until the environment and the cluster are known (gateway 27)', () => {
+  it('waits until the tenant and the cluster are known (gateway 27)', () => {
     const { activeGate: _none, ...status } = KNOWN_STATUS
     expect(() => setOf(prometheus(), { status })).toThrow(NotYetKnownError)
     const { kubeSystemUUID: _uid, ...nowhere } = KNOWN_STATUS

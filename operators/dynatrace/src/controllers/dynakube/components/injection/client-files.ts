@@ -1,8 +1,8 @@
-/** Files with which the init container of a pod reaches the environment. */
+/** Files with which the init container of a pod reaches the tenant. */
 import { hasCapability } from '../../../../api/dynakube/active-gate-facts.ts'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { hostGroup } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import type { RenderInput } from '../../render-input.ts'

@@ -41,7 +41,7 @@ function token({ dynakube, material: { dataIngestToken } }: RenderInput): Secret
   throw new TokenError(`${where} has no dataIngestToken, which spec.otlpExporterConfiguration needs; add one`)
 }
 
-/** Exporters talk to the gateway where it has a certificate of its own, and to the environment otherwise. */
+/** Exporters talk to the gateway where it has a certificate of its own, and to the tenant otherwise. */
 function certificate({ dynakube, material }: RenderInput): SecretData {
   const isGateway = hasActiveGateCertificate(dynakube)
   const trusted = isGateway ? material.activeGateCertificate : material.trustedCertificates

@@ -1,7 +1,8 @@
-/** The configuration of code modules: what the environment gave, and how to reach it. */
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+/** The configuration of code modules: what the tenant gave, and how to reach it. */
+
 import { hostGroup } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { known } from '../../component.ts'
 import { activeGateHosts } from '../../no-proxy.ts'
@@ -11,7 +12,7 @@ import type { RenderInput } from '../../render-input.ts'
 export function processModuleFile(input: RenderInput): string {
   const { processModuleConfig, oneAgentTenantToken } = input.material
   const config = known(processModuleConfig, 'injection', 'the configuration of code modules')
-  known(oneAgentTenantToken, 'injection', 'the token of the environment')
+  known(oneAgentTenantToken, 'injection', 'the token of the tenant')
   const byKey = new Map(config.properties.map((property) => [property.key, property]))
   for (const [key, value] of Object.entries(connection(input))) {
     if (value === '') byKey.delete(key)
@@ -22,7 +23,7 @@ export function processModuleFile(input: RenderInput): string {
   return `{"properties":${JSON.stringify(properties)},"revision":${config.revision}}`
 }
 
-/** An empty value takes a setting of the environment away. */
+/** An empty value takes a setting of the tenant away. */
 function connection({ dynakube, material }: RenderInput): Readonly<Record<string, string>> {
   const proxy = oneAgentUsesProxy(dynakube) ? (material.proxyUrl ?? '') : ''
   const direct = [...activeGateHosts(dynakube), featureFlags(dynakube).noProxy].filter((host) => host !== '')

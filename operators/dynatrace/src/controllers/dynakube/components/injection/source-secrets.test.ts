@@ -130,7 +130,7 @@ describe('what pods are injected with', () => {
     expect(config({ ...cloudNative, ...spec }, { flags })['initial-connect-retry']).toBe(value)
   })
 
-  it('sends metrics to the gateway, or to the environment', () => {
+  it('sends metrics to the gateway, or to the tenant', () => {
     const token = 'DT_METRICS_INGEST_API_TOKEN=ingest-token\n'
     expect(config({ ...enrichment, ...gateway })['endpoint.properties']).toBe(
       `DT_METRICS_INGEST_URL=http://dk-activegate.dynatrace/e/abc12345/api/v2/metrics/ingest\n${token}`,

@@ -109,7 +109,7 @@ describe('the way out of a mesh', () => {
     expect(idsOf(forEndpoints('ftp://f.io:21'))).toEqual(['ServiceEntry/dk-fqdn-activegate'])
   })
 
-  it('does not depend on the order in which the environment names hosts', () => {
+  it('does not depend on the order in which the tenant names hosts', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(MIXED, { minLength: MIXED.length }), (hosts) => {
         expect(forHosts(hosts)).toEqual(forHosts(MIXED))

@@ -1,4 +1,4 @@
-/** Lets traffic to the environment out of a mesh that lets nothing out by itself. */
+/** Lets traffic to the tenant out of a mesh that lets nothing out by itself. */
 import { isIP } from 'node:net'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'

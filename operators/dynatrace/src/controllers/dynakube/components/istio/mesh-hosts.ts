@@ -1,7 +1,7 @@
 /** Hosts that a mesh has to let traffic out to. */
 import { parseUrl } from '@reeve/http/url-reference'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { communicationHosts } from '../../../../environment/client/communication-hosts.ts'
+import { communicationHosts } from '../../../../tenant/client/communication-hosts.ts'
 
 /** One place outside the mesh. */
 export interface MeshHost {
@@ -12,22 +12,22 @@ export interface MeshHost {
   readonly port: number
 }
 
-/** The API of the environment; nothing when its address is none. */
+/** The API of the tenant; nothing when its address is none. */
 export const apiHosts = ({ spec }: DynaKube): readonly MeshHost[] => communicationHosts([spec.apiUrl])
 
-/** Where agents connect to, as the environment said. */
+/** Where agents connect to, as the tenant said. */
 export function agentHosts({ status }: DynaKube): readonly MeshHost[] {
   const hosts = status?.oneAgent?.connectionInfoStatus?.communicationHosts ?? []
   return distinct(hosts.map(({ protocol = '', host = '', port = 0 }) => ({ protocol, host, port })))
 }
 
-/** Where gateways connect to, as the environment said. */
+/** Where gateways connect to, as the tenant said. */
 export function gatewayHosts({ status }: DynaKube): readonly MeshHost[] {
   const endpoints = status?.activeGate?.connectionInfoStatus?.endpoints ?? ''
   return distinct(endpoints.split(',').flatMap(hostOf))
 }
 
-/** Earlier releases take port 80 for every scheme; environments always name the port of gateways. */
+/** Earlier releases take port 80 for every scheme; tenants always name the port of gateways. */
 const PORT_OF_GATEWAYS = 80
 
 /** Any scheme will do, but without one it cannot be told what is the host. */
@@ -38,7 +38,7 @@ function hostOf(endpoint: string): readonly MeshHost[] {
   return [{ protocol: scheme, host: hostname, port: port === undefined ? PORT_OF_GATEWAYS : Number(port) }]
 }
 
-/** Each once, in an order of their own: the environment has none, and another order would be written. */
+/** Each once, in an order of their own: the tenant has none, and another order would be written. */
 function distinct(hosts: readonly MeshHost[]): readonly MeshHost[] {
   const byAddress = new Map(hosts.map((one) => [`${one.host}:${one.port}:${one.protocol}`, one]))
   return [...byAddress].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, host]) => host)

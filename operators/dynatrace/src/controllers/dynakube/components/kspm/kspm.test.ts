@@ -1,6 +1,6 @@
 import type { DaemonSet } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { TenantUnknownError } from '../../../../api/dynakube/environment-facts.ts'
+import { TenantUnknownError } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../annotations.ts'
 import { withTemplateHash } from '../../../template-hash.ts'
@@ -98,7 +98,7 @@ describe('KSPM', () => {
     expect(render({ activeGate: { capabilities: ['kubernetes-monitoring'] } })).toEqual([])
   })
 
-  it('waits for the environment to be known', () => {
+  it('waits for the tenant to be known', () => {
     const { oneAgent, activeGate } = KNOWN_STATUS
     const status = {
       oneAgent: { ...oneAgent, connectionInfoStatus: {} },

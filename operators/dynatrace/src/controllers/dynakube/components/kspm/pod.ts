@@ -2,16 +2,16 @@
 import { posix } from 'node:path'
 import type { Container, EnvVar, PodSpec, ResourceRequirements, VolumeMount } from '@reeve/kube'
 import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { unprivileged } from '../../../security-context.ts'
 import { imageOf } from '../../image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import { fromField, lastOfEachName } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
-import { environmentFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
+import { containerEnvFrom, placementOf, resourcesFrom } from '../../user-settings.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-node-config-collector'
 const USER = 65532
@@ -44,21 +44,21 @@ function container(input: RenderInput, volumeMounts: readonly VolumeMount[]): Co
     name: 'node-config-collector',
     image: imageOf(template?.imageRef, FALLBACK_IMAGE),
     imagePullPolicy: 'Always',
-    env: environment(input),
+    env: containerEnv(input),
     resources: resourcesOf(input),
     securityContext: unprivileged(USER, { capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] } }),
     volumeMounts,
   }
 }
 
-function environment({ dynakube }: RenderInput): readonly EnvVar[] {
+function containerEnv({ dynakube }: RenderInput): readonly EnvVar[] {
   const endpoint = `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/kubernetes/node-config`
   return lastOfEachName([
     fromField('KUBERNETES_NODE_NAME', 'spec.nodeName'),
     { name: 'KUBERNETES_NODE_ROOT', value: NODE_ROOT },
     { name: 'DT_ACTIVEGATE_ENDPOINT', value: endpoint },
     ...(hasActiveGateCertificate(dynakube) ? [{ name: 'DT_CA_CERTIFICATE_FILE', value: CERTIFICATE_FILE }] : []),
-    ...environmentFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.env),
+    ...containerEnvFrom(dynakube.spec.templates?.kspmNodeConfigurationCollector?.env),
   ])
 }
 

@@ -1,6 +1,6 @@
 /** The configuration file of the log agent. */
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { known } from '../../component.ts'
@@ -9,7 +9,7 @@ import type { RenderInput } from '../../render-input.ts'
 
 /** The file, one setting per line in a fixed order. */
 export function deploymentConf({ dynakube, material }: RenderInput): string {
-  const token = known(material.oneAgentTenantToken, 'log monitoring', 'the token of the environment')
+  const token = known(material.oneAgentTenantToken, 'log monitoring', 'the token of the tenant')
   const endpoints = dynakube.status.oneAgent?.connectionInfoStatus?.endpoints ?? ''
   const noProxy = noProxyOf(dynakube)
   const settings: readonly (readonly [string, string])[] = [

@@ -1,6 +1,6 @@
 import type { DaemonSet, Secret } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { TenantUnknownError } from '../../../../api/dynakube/environment-facts.ts'
+import { TenantUnknownError } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../secret-data.ts'
 import { asReadableYaml, expectGolden, only } from '../../testing/golden.ts'
@@ -87,7 +87,7 @@ describe('log monitoring', () => {
     expect(containers(spec).map((container) => container.image)).toEqual([image, image])
   })
 
-  it('waits for the environment to be known', () => {
+  it('waits for the tenant to be known', () => {
     const { oneAgent, activeGate } = KNOWN_STATUS
     const status = {
       oneAgent: { ...oneAgent, connectionInfoStatus: {} },
@@ -98,7 +98,7 @@ describe('log monitoring', () => {
 })
 
 describe('its configuration', () => {
-  it('says how to reach the environment (agents 32)', () => {
+  it('says how to reach the tenant (agents 32)', () => {
     const spec = { ...plain, networkZone: 'zone', proxy: { value: 'http://proxy:3128' } }
     const parts = { flags: { 'no-proxy': 'a,b' }, material: { proxyUrl: 'http://proxy:3128' } }
     expect(conf(spec, parts)).toBe(

@@ -1,7 +1,7 @@
 /** The pod of a log agent. */
 import type { Container, EnvVar, PodSpec, SecurityContext, Volume, VolumeMount } from '@reeve/kube'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { unprivileged } from '../../../security-context.ts'
 import { imageOf } from '../../image.ts'
@@ -46,7 +46,7 @@ function initContainer(input: RenderInput): Container {
     ...common(input),
     command: ['/opt/dynatrace/oneagent/agent/lib64/bootstrap'],
     args: initArguments(input),
-    env: initEnvironment(input),
+    env: initEnv(input),
     securityContext: securityOf(input, 'CHOWN'),
     volumeMounts: [library(input)],
   }
@@ -78,7 +78,7 @@ function initArguments(input: RenderInput): readonly string[] {
   ]
 }
 
-function initEnvironment(input: RenderInput): readonly EnvVar[] {
+function initEnv(input: RenderInput): readonly EnvVar[] {
   const { dynakube } = input
   const cluster = clusterOf(input)
   return [

@@ -10,7 +10,7 @@ import { fromField } from '../../prioritised.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { resourcesFrom } from '../../user-settings.ts'
 import { agentArguments } from './arguments.ts'
-import { agentEnvironment } from './environment.ts'
+import { agentEnv } from './container-env.ts'
 import { agentVolumes, NODE_METADATA } from './volumes.ts'
 
 /** The container of the agent. */
@@ -69,7 +69,7 @@ export function agentContainer(input: RenderInput): Container {
     image: known(dynakube.status.oneAgent?.imageID, 'OneAgent', 'its image'),
     imagePullPolicy: 'Always',
     args: agentArguments(dynakube),
-    env: agentEnvironment(dynakube),
+    env: agentEnv(dynakube),
     resources: resourcesOf(dynakube),
     ...probesOf(dynakube),
     securityContext: securityOf(dynakube),

@@ -291,7 +291,7 @@ describe('its probes', () => {
   })
 })
 
-describe('its environment', () => {
+describe('its tenant', () => {
   it('can be overridden by name (agents 18)', () => {
     const env = [
       { name: 'DT_TENANT', value: 'x' },

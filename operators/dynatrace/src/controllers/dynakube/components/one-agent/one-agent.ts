@@ -1,4 +1,4 @@
-/** The agents on the nodes: a DaemonSet, and where it learns how to reach the environment. */
+/** The agents on the nodes: a DaemonSet, and where it learns how to reach the tenant. */
 import { ConfigMaps, type DaemonSet, DaemonSets, type PodSpec } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'

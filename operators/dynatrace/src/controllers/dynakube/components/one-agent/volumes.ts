@@ -1,10 +1,10 @@
 /** What the agent sees of the node, and the files it reads. */
 import type { Volume, VolumeMount } from '@reeve/kube'
 import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { modeSpec, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
+import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
 import type { RenderInput } from '../../render-input.ts'
 

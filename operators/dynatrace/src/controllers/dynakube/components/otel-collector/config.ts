@@ -20,7 +20,7 @@ export class UnknownProtocolError extends Error {
   }
 }
 
-/** A variable of the environment, as collectors write it. */
+/** An environment variable, as collectors write it. */
 const variable = (name: string): string => `\${env:${name}}`
 
 const HOST = variable('MY_POD_IP')

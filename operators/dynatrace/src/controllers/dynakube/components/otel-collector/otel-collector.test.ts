@@ -166,7 +166,7 @@ describe('its configuration', () => {
     expect(ports).toEqual(['4317/TCP', '4318/TCP', ...jaeger, '8125/UDP', '9411/TCP'])
   })
 
-  it('sends to the gateway, or to the environment (gateway 41)', () => {
+  it('sends to the gateway, or to the tenant (gateway 41)', () => {
     expect(endpoint({ ...ingest(), ...gateway })).toBe('https://dk-activegate.dynatrace/e/abc12345/api/v2/otlp')
     expect(config({ ...ingest(), ...gateway }).exporters.otlphttp.tls).toEqual({
       ca_file: '/tls/custom/activegate/cert.pem',

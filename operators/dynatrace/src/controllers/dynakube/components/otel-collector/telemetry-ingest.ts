@@ -2,9 +2,9 @@
 import { ConfigMaps, ownValue, Services } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { TenantUnknownError, tenantUuid } from '../../../../api/dynakube/environment-facts.ts'
 import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../api/dynakube/names.ts'
+import { TenantUnknownError, tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { yamlText } from '../../../yaml-text.ts'
 import type { Component } from '../../component.ts'
@@ -79,7 +79,7 @@ function renderService(input: RenderInput): DesiredObject {
   )
 }
 
-/** The gateway of the cluster where there is one, the environment otherwise. */
+/** The gateway of the cluster where there is one, the tenant otherwise. */
 function endpointOf(dynakube: DynaKube): string {
   if (!hasActiveGate(dynakube)) return `${dynakube.spec.apiUrl}/v2/otlp`
   return `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/otlp`

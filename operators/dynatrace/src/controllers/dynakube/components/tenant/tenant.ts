@@ -1,9 +1,9 @@
 /** The tenant: its tokens and the way to it, which everything else needs. */
-import { isEnvironmentUnavailable } from '../../../../environment/client/errors.ts'
+import { isTenantUnavailable } from '../../../../tenant/client/errors.ts'
 import { clusterPassOf, connectorOf, type DynaKubeComponent, type DynaKubeContext } from '../../engine-component.ts'
-import { environmentConnection } from '../../environment-connection.ts'
 import { resolveProxy, resolveTrustedCertificates } from '../../resolve/referenced.ts'
 import { readTokens, reportTokenError, verifyTokens } from '../../resolve/tokens.ts'
+import { tenantConnection } from '../../tenant-connection.ts'
 
 /**
  * Reads what the DynaKube refers to, connects, and looks up what the tokens may do. Whatever is wrong before the tenant
@@ -21,7 +21,7 @@ export function tenantComponent(first: readonly DynaKubeComponent[]): DynaKubeCo
         return await connect(context)
       } catch (error) {
         context.signal.throwIfAborted()
-        if (error instanceof Error && !isEnvironmentUnavailable(error)) reportTokenError(clusterPassOf(context), error)
+        if (error instanceof Error && !isTenantUnavailable(error)) reportTokenError(clusterPassOf(context), error)
         throw error
       }
     },
@@ -38,8 +38,8 @@ async function connect(context: DynaKubeContext) {
     ...(await resolveProxy(pass)),
     ...resolveTrustedCertificates(primary, pass.view),
   }
-  const environment = use(connectorOf(context)(environmentConnection(primary, tokens, material, context)))
-  await verifyTokens({ ...pass, environment }, tokens, dependencies)
+  const tenant = use(connectorOf(context)(tenantConnection(primary, tokens, material, context)))
+  await verifyTokens({ ...pass, tenant }, tokens, dependencies)
   reporter.update({ kubeSystemUUID: dependencies.clusterId })
-  return { ...material, environment }
+  return { ...material, tenant }
 }

@@ -1,0 +1,97 @@
+/** The Dynatrace tenant as the world outside the cluster, and the way an operator's requests take there. */
+import { createHash } from 'node:crypto'
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
+import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
+import { SimulatedTenants } from '../src/tenant/simulator/simulated-tenants.ts'
+import type { TenantState } from '../src/tenant/simulator/state/tenant-state.ts'
+
+/** The tenant of DynaKubes that say nothing else. */
+export const TENANT = 'abc12345'
+
+/** By which name the tenant is called. */
+export const AUTHORITY = 'environment.example.com'
+
+/** A simulated tenant whose settings and EdgeConnects are part of what two good runs agree on. */
+export class TenantWorld implements OutsideWorld {
+  readonly simulator: SimulatedTenants
+
+  /** @param tenants one for each DynaKube that has a tenant of its own */
+  constructor({ clock, random }: Pick<OutsidePlace, 'clock' | 'random'>, tenants: readonly string[] = [TENANT]) {
+    const options = { authority: AUTHORITY, clock, random: repeatableBytes(random()) }
+    this.simulator = new SimulatedTenants({ ...options, tenants: tenants.map((id) => ({ id })) })
+  }
+
+  /** The tenant that DynaKubes talk to unless they say otherwise. */
+  get tenant(): TenantState {
+    return this.simulator.tenant(TENANT)
+  }
+
+  /** What the tenant makes of a request. */
+  answer(request: OutboundRequest): Promise<OutboundResponse> {
+    return this.simulator.answer(request)
+  }
+
+  /** Without ids and times, and without tokens of gateways: each installation that was cut asked for one of its own. */
+  state(): Readonly<Record<string, PlainObject>> {
+    return Object.fromEntries(this.simulator.tenants().flatMap(stateOf))
+  }
+}
+
+function stateOf({ id, settings, edgeConnects, oauth }: TenantState): readonly (readonly [string, PlainObject])[] {
+  const bySchema = Map.groupBy(settings.list(), ({ schemaId }) => schemaId)
+  return [
+    ...[...bySchema].map(([schemaId, objects]) => {
+      const values = objects.map(({ scope, value: { token: _, ...value } }) => ({ scope, value }))
+      return [`${id} ${schemaId}`, { values }] as const
+    }),
+    ...edgeConnects.list().map(({ name, hostPatterns, hostMappings }) => {
+      return [`${id} EdgeConnect ${name}`, { hostPatterns, hostMappings }] as const
+    }),
+    // One that no EdgeConnect belongs to any more would be left behind.
+    [`${id} OAuth clients`, { count: oauth.list().length }],
+  ]
+}
+
+/**
+ * Bytes that are the same in every run. Each size has a stream of its own: one more token, asked for after a crash, must
+ * not change the ids of entities, which are shorter.
+ */
+function repeatableBytes(seed: number): (count: number) => Uint8Array {
+  const drawn = new Map<number, number>()
+  return (count) => {
+    const turn = (drawn.get(count) ?? 0) + 1
+    drawn.set(count, turn)
+    return createHash('shake256', { outputLength: count }).update(`${seed} ${count} ${turn}`).digest()
+  }
+}
+
+/** Sends requests to the tenant through the seam of the exploration. */
+export function senderInto(world: TenantWorld, call: OutsideCall): Sender {
+  return {
+    async send(request) {
+      const { method, url, signal } = request
+      const operation = `${method} ${url.pathname}`
+      try {
+        const answer = call(operation, () => world.answer(request))
+        return signal === undefined ? await answer : await Promise.race([answer, aborted(signal)])
+      } catch (error) {
+        if (!isLetFail(error)) throw error
+        // Nobody can tell whether the request arrived.
+        throw new HttpConnectionError(`${url.host}: ${error.message}`, 'request', { cause: error })
+      }
+    },
+    close: async () => undefined,
+  }
+}
+
+/** By its code: the exploration is no dependency of the operator. */
+function isLetFail(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'OUTSIDE_CALL'
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,126 @@
+/** What the operator would change in a tenant, read from the request with which it would do so. */
+
+import type { OutboundRequest } from '@reeve/http'
+import { isRecord } from '@reeve/kube'
+import { KNOWN_AFTER_APPLY } from './placeholders.ts'
+
+/** Something that would change in a tenant. */
+export interface TenantChange {
+  readonly action: 'create' | 'change' | 'remove'
+  /** Such as `setting builtin:cloud.kubernetes "cluster"`. */
+  readonly what: string
+  /** The host of the tenant. */
+  readonly tenant: string
+}
+
+/** A change, and what the tenant would answer. */
+export interface ForeseenChange {
+  readonly change: TenantChange
+  readonly status: number
+  readonly body: unknown
+}
+
+interface Row {
+  readonly method: OutboundRequest['method']
+  /** Of the end of the path. */
+  readonly path: RegExp
+  readonly action: TenantChange['action']
+  what(body: unknown, id: string): string
+  readonly status: number
+  readonly answer: unknown
+}
+
+/** Has the form of a token; it goes into a Secret that nobody sees. */
+const TOKEN = 'dt0g02.PLANNED.PLANNED'
+
+const SETTINGS = /\/v2\/settings\/objects$/
+const SETTING = /\/v2\/settings\/objects\/([^/]+)$/
+const EDGE_CONNECTS = /\/edge-connect\/v1\/edge-connects$/
+const EDGE_CONNECT = /\/edge-connect\/v1\/edge-connects\/([^/]+)$/
+
+const ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: SETTINGS,
+    action: 'create',
+    what: (body) => describeSetting(Array.isArray(body) ? body[0] : body),
+    status: 200,
+    answer: [{ code: 200, objectId: KNOWN_AFTER_APPLY }],
+  },
+  {
+    method: 'PUT',
+    path: SETTING,
+    action: 'change',
+    what: (body) => describeSetting(body),
+    status: 200,
+    answer: { code: 200 },
+  },
+  { method: 'DELETE', path: SETTING, action: 'remove', what: (_, id) => `setting ${id}`, status: 204, answer: '' },
+  {
+    method: 'POST',
+    path: /\/v2\/activeGateTokens$/,
+    action: 'create',
+    what: (body) => `ActiveGate token ${textAt(body, 'name')}`,
+    status: 201,
+    answer: { id: 'dt0g02.PLANNED', token: TOKEN },
+  },
+  {
+    method: 'POST',
+    path: EDGE_CONNECTS,
+    action: 'create',
+    what: (body) => `EdgeConnect ${textAt(body, 'name')} and its OAuth client`,
+    status: 201,
+    answer: {
+      id: KNOWN_AFTER_APPLY,
+      oauthClientId: KNOWN_AFTER_APPLY,
+      oauthClientSecret: KNOWN_AFTER_APPLY,
+      oauthClientResource: KNOWN_AFTER_APPLY,
+    },
+  },
+  {
+    method: 'PUT',
+    path: EDGE_CONNECT,
+    action: 'change',
+    what: (body) => `EdgeConnect ${textAt(body, 'name')}`,
+    status: 200,
+    answer: {},
+  },
+  {
+    method: 'DELETE',
+    path: EDGE_CONNECT,
+    action: 'remove',
+    what: (_, id) => `EdgeConnect with the id ${id}`,
+    status: 204,
+    answer: '',
+  },
+]
+
+/** Whether a request only asks, although its method says otherwise: tokens are looked up and access tokens fetched so. */
+export function isQuestion({ method, url, body }: OutboundRequest): boolean {
+  if (method === 'GET') return true
+  if (method !== 'POST') return false
+  return url.pathname.endsWith('/v2/apiTokens/lookup') || String(body ?? '').includes('grant_type=client_credentials')
+}
+
+/** The change that a request would make; `undefined` for one that a plan knows nothing of. */
+export function foresee({ method, url, body }: OutboundRequest): ForeseenChange | undefined {
+  for (const row of ROWS) {
+    const match = row.method === method ? row.path.exec(url.pathname) : null
+    if (match === null) continue
+    const what = row.what(body === undefined ? undefined : JSON.parse(String(body)), decodeURIComponent(match[1] ?? ''))
+    return { change: { action: row.action, what, tenant: url.host }, status: row.status, body: row.answer }
+  }
+  return undefined
+}
+
+/** The title of a setting tells people which it is; no other value is shown, as it may be secret. */
+function describeSetting(setting: unknown): string {
+  const value = isRecord(setting) ? setting.value : undefined
+  const title = textAt(value, 'label') || textAt(value, 'config-item-title') || textAt(value, 'name')
+  return `setting ${textAt(setting, 'schemaId')}${title === '' ? '' : ` "${title}"`}`
+}
+
+function textAt(value: unknown, field: string): string {
+  const text = isRecord(value) ? value[field] : undefined
+  return typeof text === 'string' ? text : ''
+}

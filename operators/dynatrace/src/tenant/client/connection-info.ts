@@ -1,0 +1,89 @@
+/** Where agents and gateways report to, and the secret they share with their tenant. */
+import { Type } from 'typebox'
+import type { CallExecutor, CallOptions } from './call-executor.ts'
+import type { ClassicApi } from './classic-api.ts'
+import { type CommunicationHost, communicationHosts } from './communication-hosts.ts'
+import { refusalOf } from './errors.ts'
+
+/** Connection info for agents. */
+export interface OneAgentConnectionInfo {
+  readonly tenantUuid: string
+  /** A secret. */
+  readonly tenantToken: string
+  /** All endpoints in one text, handed to agents as it is. */
+  readonly endpoints: string
+  /** The usable ones among the endpoints, each once. */
+  readonly hosts: readonly CommunicationHost[]
+}
+
+/** Connection info for gateways. */
+export interface ActiveGateConnectionInfo {
+  readonly tenantUuid: string
+  /** A secret. */
+  readonly tenantToken: string
+  /** Comma-separated, as the tenant wrote it. */
+  readonly endpoints: string
+}
+
+const Text = Type.Optional(Type.String())
+const OneAgentAnswer = Type.Object({
+  tenantUUID: Text,
+  tenantToken: Text,
+  communicationEndpoints: Type.Optional(Type.Array(Type.String())),
+  formattedCommunicationEndpoints: Text,
+})
+const ActiveGateAnswer = Type.Object({ tenantUUID: Text, tenantToken: Text, communicationEndpoints: Text })
+
+const PATH = '/v1/deployment/installer'
+
+/** Calls about connections. */
+export class ConnectionInfoCalls {
+  readonly #api: ClassicApi
+  readonly #executor: CallExecutor
+
+  constructor(api: ClassicApi, executor: CallExecutor) {
+    this.#api = api
+    this.#executor = executor
+  }
+
+  /**
+   * For agents, in a network zone if one is given. A zone that nobody knows yet gives an empty answer rather than an
+   * error: the gateway that opens it may still come.
+   */
+  async oneAgent(options: CallOptions & { readonly networkZone?: string } = {}): Promise<OneAgentConnectionInfo> {
+    const { networkZone } = options
+    const query = networkZone ? `?networkZone=${encodeURIComponent(networkZone)}&defaultZoneFallback=true` : ''
+    const call = this.#api.call({
+      name: 'OneAgent connection info',
+      path: `${PATH}/agent/connectioninfo${query}`,
+      token: 'paas',
+    })
+    try {
+      const answer = await this.#executor.json(OneAgentAnswer, call, options)
+      return {
+        tenantUuid: answer.tenantUUID ?? '',
+        tenantToken: answer.tenantToken ?? '',
+        endpoints: answer.formattedCommunicationEndpoints ?? '',
+        hosts: communicationHosts(answer.communicationEndpoints ?? []),
+      }
+    } catch (error) {
+      if (refusalOf(error)?.status !== 400) throw error
+      return { tenantUuid: '', tenantToken: '', endpoints: '', hosts: [] }
+    }
+  }
+
+  /** For gateways. */
+  async activeGate(options: CallOptions = {}): Promise<ActiveGateConnectionInfo> {
+    const call = this.#api.call({
+      name: 'ActiveGate connection info',
+      path: `${PATH}/gateway/connectioninfo`,
+      token: 'paas',
+    })
+    const answer = await this.#executor.json(ActiveGateAnswer, call, options)
+    return {
+      tenantUuid: answer.tenantUUID ?? '',
+      tenantToken: answer.tenantToken ?? '',
+      endpoints: answer.communicationEndpoints ?? '',
+    }
+  }
+}

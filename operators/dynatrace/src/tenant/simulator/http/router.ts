@@ -1,0 +1,83 @@
+/** Finds out which call of which API a request is. */
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+import type { ErrorForm } from './refusal.ts'
+
+/** The variable parts of a path, by name. */
+export type PathParameters = Readonly<Record<string, string>>
+
+/** One call of one API. */
+export interface Route {
+  /** Stable name: the log, the page and the rules of trouble use it. */
+  readonly operation: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /**
+   * Below the address of a tenant (`tenant`), of its platform, or of the simulator itself.
+   */
+  readonly area: 'tenant' | 'platform' | 'simulator'
+  /** `:name` stands for one segment, `:name+` for one or more. */
+  readonly path: string
+  readonly errors: ErrorForm
+  /** Whether it concerns the simulator itself: such calls are neither written down nor troubled. @default false */
+  readonly isOwn?: boolean
+  handle(call: Call, parameters: PathParameters): Answer | Promise<Answer>
+}
+
+/** A route that fits, or why none does. */
+export type Match =
+  | { readonly route: Route; readonly parameters: PathParameters }
+  | { readonly allowedMethods: readonly string[] }
+
+interface CompiledRoute {
+  readonly route: Route
+  readonly pattern: RegExp
+}
+
+/** A table of routes. The first that fits wins. */
+export class Router {
+  readonly #routes: readonly CompiledRoute[]
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes.map((route) => ({ route, pattern: compile(route.path) }))
+  }
+
+  /** The names of all calls, for rules of trouble and the page. */
+  get operations(): readonly string[] {
+    const calls = this.#routes.filter(({ route }) => route.isOwn !== true)
+    return [...new Set(calls.map(({ route }) => route.operation))]
+  }
+
+  /** `HEAD` is answered by what answers `GET`. */
+  find(area: Route['area'], method: string, path: string): Match {
+    const allowedMethods = new Set<string>()
+    for (const { route, pattern } of this.#routes) {
+      const found = route.area === area ? pattern.exec(path) : null
+      if (found === null) continue
+      if (route.method === (method === 'HEAD' ? 'GET' : method)) return { route, parameters: decode(found.groups) }
+      allowedMethods.add(route.method)
+    }
+    return { allowedMethods: [...allowedMethods] }
+  }
+}
+
+function compile(path: string): RegExp {
+  const pattern = path
+    .replace(/[.*?^$()[\]{}|\\]/g, '\\$&')
+    .replace(/:(\w+)(\+)?/g, (_whole, name: string, many: string | undefined) =>
+      many === undefined ? `(?<${name}>[^/]+)` : `(?<${name}>.+)`,
+    )
+  return new RegExp(`^${pattern}$`)
+}
+
+function decode(groups: Readonly<Record<string, string>> | undefined): PathParameters {
+  return Object.fromEntries(Object.entries(groups ?? {}).map(([name, value]) => [name, decodeSegment(value)]))
+}
+
+function decodeSegment(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    // An escape that stands for no character names nothing; the handler says that there is no such thing.
+    return value
+  }
+}
