@@ -24,13 +24,13 @@ const owning = (...names: readonly string[]) => ({
 })
 
 describe('the drift of an object', () => {
-  it('is none while Helm owns what it wrote, in whatever words the server wrote it down', () => {
+  it('is empty while Helm owns what it wrote, however the server expresses it', () => {
     const desired = object(container({ cpu: 0.5, ports: [], nothing: null }))
     const live = object(container({ cpu: '500m' }), [entry('helm', owning('f:name', 'f:cpu'))])
     expect(driftedFields(desired, live, 'helm')).toEqual([])
   })
 
-  it('names the field that somebody has taken and changed, and not what others added', () => {
+  it('names the field that somebody else changed, and not what others added', () => {
     const desired = object(container({ image: 'a:1' }))
     const managers = [entry('helm', owning('f:name')), entry('kubectl-edit', owning('f:image', 'f:added'))]
     const live = object(container({ image: 'a:2', added: true }), managers)
@@ -45,29 +45,29 @@ describe('the drift of an object', () => {
     expect(driftedFields(desired, live, 'helm')).toEqual(['spec.containers', 'data'])
   })
 
-  it('is a list as a whole that Helm owned as a whole: what was added to it counts', () => {
+  it('covers a list as a whole that Helm owned as a whole, with what was added to it', () => {
     const [desired, live] = [object({ spec: { args: ['a'] } }), object({ spec: { args: ['a', 'b'] } }, [])]
     expect(driftedFields(desired, live, 'helm')).toEqual(['spec.args'])
     expect(driftedFields(desired, object({ spec: { args: ['a'] } }, []), 'helm')).toEqual([])
   })
 
-  it.each([{}, { '.': {} }])('is seen although the map around the only key still belongs to Helm (%j)', (left) => {
+  it.each([{}, { '.': {} }])('is found although the map around the only key still belongs to Helm (%j)', (left) => {
     const managers = [entry('helm', { 'f:data': left }, { operation: 'Update' })]
     const live = object({ data: { key: 'y' } }, managers, 'ConfigMap')
     expect(driftedFields(object({ data: { key: 'x' } }, undefined, 'ConfigMap'), live, 'helm')).toEqual(['data.key'])
   })
 
   it.each([
-    ['an autoscaler looks after', 'kube-controller-manager', []],
-    ['a hand has scaled', 'kubectl', ['spec.replicas']],
-  ])('leaves alone replicas that %s: %s', (_, manager, fields) => {
+    ['an autoscaler manages', 'kube-controller-manager', []],
+    ['somebody scaled by hand', 'kubectl', ['spec.replicas']],
+  ])('of replicas that %s (%s) is %j', (_, manager, fields) => {
     const managers = [entry(manager, { 'f:spec': { 'f:replicas': {} } }, { subresource: 'scale', operation: 'Update' })]
     expect(
       driftedFields(object({ spec: { replicas: 1 } }), object({ spec: { replicas: 5 } }, managers), 'helm'),
     ).toEqual(fields)
   })
 
-  it('compares the texts of a Secret with what the server made of them', () => {
+  it('compares stringData of a Secret with the data that the server stores', () => {
     const desired = object({ stringData: { a: 'x' } }, undefined, 'Secret')
     const managers = [entry('helm', { 'f:stringData': { 'f:a': {} } })]
     const live = (text: string) => object({ data: { a: Buffer.from(text).toString('base64') } }, managers, 'Secret')
@@ -75,7 +75,7 @@ describe('the drift of an object', () => {
     expect(driftedFields(desired, live('y'), 'helm')).toEqual(['data.a'])
   })
 
-  it('finds items of sets and ports with a default protocol again', () => {
+  it('matches members of sets, and ports without the default protocol', () => {
     const desired = object({ spec: { finalizers: ['a', 'b'], ports: [{ port: 80, name: 'web' }] } })
     const helm = entry('helm', {
       'f:spec': {
@@ -85,7 +85,10 @@ describe('the drift of an object', () => {
     })
     const ports = [{ port: 80, protocol: 'TCP', name: 'http' }]
     const live = object({ spec: { finalizers: ['a'], ports } }, [helm])
-    expect(driftedFields(desired, live, 'helm')).toEqual(['spec.finalizers[1]', 'spec.ports[name=web].name'])
+    expect(driftedFields(desired, live, 'helm')).toEqual([
+      'spec.finalizers["b"]',
+      'spec.ports[port=80,protocol=TCP].name',
+    ])
   })
 
   it('is the same from what a cache keeps', () => {

@@ -108,19 +108,19 @@ describe('comparing desired and live fields', () => {
       tree: parseFieldTree({ 'f:spec': { 'f:replicas': {}, 'f:paused': {} } }),
     } as const
     const live = object({ spec: { replicas: 3, paused: false } })
-    expect(compareFields(object({ spec: { replicas: 3 } }), live, own, true)).toEqual([])
-    expect(pathsOf(object({ spec: { replicas: 3 } }), live, own, false)).toEqual(['spec.paused'])
+    expect(compareFields(object({ spec: { replicas: 3 } }), live, own, 'as-created')).toEqual([])
+    expect(pathsOf(object({ spec: { replicas: 3 } }), live, own)).toEqual(['spec.paused'])
   })
 
   it('ignores defaults inside what is owned as one, of an object as created', () => {
     const own = { operation: 'Update', tree: parseFieldTree({ 'f:spec': { 'f:claims': {} } }) } as const
     const live = object({ spec: { claims: [{ name: 'data', mode: 'Filesystem' }] } })
     const desired = (...claims: readonly unknown[]) => object({ spec: { claims } })
-    expect(compareFields(desired({ name: 'data' }), live, own, true)).toEqual([])
+    expect(compareFields(desired({ name: 'data' }), live, own, 'as-created')).toEqual([])
     for (const other of [desired({ name: 'logs' }), desired({ name: 'data' }, { name: 'logs' })]) {
-      expect(pathsOf(other, live, own, true)).toEqual(['spec.claims'])
+      expect(pathsOf(other, live, own, 'as-created')).toEqual(['spec.claims'])
     }
-    expect(pathsOf(desired({ name: 'data' }), live, own, false)).toEqual(['spec.claims'])
+    expect(pathsOf(desired({ name: 'data' }), live, own)).toEqual(['spec.claims'])
   })
 })
 
@@ -163,5 +163,25 @@ describe('own fields', () => {
     pool.intern({ 'f:b': {} })
     expect(pool.intern(fieldsV1)).not.toBe(first)
     expect(pool.intern(fieldsV1)).toEqual(first)
+  })
+})
+
+describe('drift', () => {
+  const own = applied({ 'f:spec': { 'f:cpu': {}, 'f:list': { 'k:{"name":"a"}': { 'f:name': {} } } } })
+  const drift = (desired: object, live: object) =>
+    compareFields(object({ spec: desired }), object({ spec: live }), own, 'drift').map(({ path }) => path)
+
+  it('is no matter of how the server expresses a value that is still owned', () => {
+    expect(drift({ cpu: 0.5 }, { cpu: '500m' })).toEqual([])
+  })
+
+  it('is a value that somebody else has taken over and changed', () => {
+    expect(drift({ image: 'a:1' }, { image: 'a:2' })).toEqual(['spec.image'])
+    expect(drift({ image: 'a:1' }, { image: 'a:1', more: true })).toEqual([])
+  })
+
+  it('is an item that is missing, not one that somebody added', () => {
+    expect(drift({ list: [{ name: 'a' }, { name: 'b' }] }, { list: [{ name: 'a' }] })).toEqual(['spec.list[name=b]'])
+    expect(drift({ list: [{ name: 'a' }] }, { list: [{ name: 'a' }, { name: 'x' }] })).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** Whether a live object carries exactly the fields that the operator wants to own, with the values it wants. */
+/** The one walk over field ownership: which fields of a live object are not as a field manager wants them. */
 import { isRecord, type JsonRecord, type KubeObject, ownValue } from '@reeve/kube'
 import { type FieldTree, isLeaf } from './field-tree.ts'
 import { isJsonEqual } from './json-equal.ts'
@@ -27,10 +27,18 @@ const IDENTITY = new Set([
 ])
 
 /**
- * Lists what an apply of `desired` would change on `live`; empty means that a request would change nothing.
+ * What counts as a difference:
+ * - `apply`: whatever an apply would change, ownership included. Owned fields that are not desired would be removed.
+ * - `as-created`: the same, but fields owned beyond the desired ones are known to be the server's defaults.
+ * - `drift`: values that somebody else has changed. An owned field is as it was written, even where the server or a
+ *   webhook expressed it differently (`0.5` as `500m`); a field that is no longer owned only has to have its value.
+ */
+export type Comparison = 'apply' | 'as-created' | 'drift'
+
+/**
+ * Lists the fields of `desired` that differ on `live`; empty means that there is nothing to do.
  *
- * @param own what the operator owns of `live` now; `undefined` makes every desired field a difference.
- * @param ignoreExtra true when fields owned beyond the desired ones are known to be the server's defaults.
+ * @param own what the field manager owns of `live` now; `undefined` when it owns nothing
  *
  * @example
  * const differences = compareFields(desired, live, ownFields(live, manager, trees))
@@ -38,18 +46,17 @@ const IDENTITY = new Set([
 export function compareFields(
   desired: KubeObject,
   live: KubeObject,
-  own: OwnFields | undefined,
-  ignoreExtra = false,
+  own: Pick<OwnFields, 'tree'> | undefined,
+  how: Comparison = 'apply',
 ): readonly FieldDifference[] {
   const differences: FieldDifference[] = []
-  const walk: Walk = { differences, ignoreExtra }
-  compareObject(withoutIdentity(desired), asRecord(live), own?.tree, '', walk)
+  compareObject(withoutIdentity(desired), asRecord(live), own?.tree, '', { differences, how })
   return differences
 }
 
 interface Walk {
   readonly differences: FieldDifference[]
-  readonly ignoreExtra: boolean
+  readonly how: Comparison
 }
 
 function withoutIdentity(object: KubeObject): JsonRecord {
@@ -59,23 +66,37 @@ function withoutIdentity(object: KubeObject): JsonRecord {
 }
 
 function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefined, path: string, walk: Walk): void {
+  const isDrift = walk.how === 'drift'
   // The server drops empty lists and maps from typed objects: wanting one and having none is the same.
-  if (isEmpty(desired) && (live === undefined || isCollection(live))) return
-  if (tree !== undefined && isLeaf(tree)) {
-    // What is owned as one also carries defaults, such as the apiVersion of a fieldRef.
-    const isSame = walk.ignoreExtra ? isWithin(desired, live) : isJsonEqual(desired, live)
-    if (!isSame) walk.differences.push({ path, desired, live })
-  } else if (isRecord(desired)) {
+  if (isEmpty(desired) && (isDrift || live === undefined || isCollection(live))) return
+  if (isDrift && desired === null) return
+  // When somebody changes the only key of a map, its former owner is left with the map around it.
+  if (tree !== undefined && isLeaf(tree) && !(isDrift && isRecord(desired))) {
+    if (!isAsOwned(desired, live, walk)) walk.differences.push({ path, desired, live })
+  } else if (isRecord(desired) && (!isDrift || isRecord(live))) {
     compareObject(desired, asRecord(live), tree, path, walk)
-  } else if (Array.isArray(desired) && tree !== undefined) {
+  } else if (Array.isArray(desired) && tree !== undefined && (!isDrift || hasEntries(tree, live))) {
     compareList(desired, Array.isArray(live) ? live : [], tree, path, walk)
-  } else {
+  } else if (!isDrift || !isWithin(desired, live)) {
     walk.differences.push({ path, desired, live })
   }
 }
 
-/** Whether `live` says all that `desired` says, and perhaps more. */
+/** Whether a value that is owned as one is as desired. */
+function isAsOwned(desired: unknown, live: unknown, { how }: Walk): boolean {
+  if (how === 'drift') return true
+  // What is owned as one also carries defaults, such as the apiVersion of a fieldRef.
+  return how === 'as-created' ? isWithin(desired, live) : isJsonEqual(desired, live)
+}
+
+/** A list of which no item is owned was taken over as a whole, and is compared as a whole. */
+function hasEntries({ items, members }: FieldTree, live: unknown): boolean {
+  return Array.isArray(live) && items.length + members.length > 0
+}
+
+/** Whether `live` has all that `desired` has, and perhaps more. */
 function isWithin(desired: unknown, live: unknown): boolean {
+  if (live === undefined && (isEmpty(desired) || desired === null)) return true
   if (Array.isArray(desired)) {
     return (
       Array.isArray(live) && desired.length === live.length && desired.every((item, at) => isWithin(item, live[at]))
@@ -96,7 +117,7 @@ function compareObject(
     if (value === undefined) continue
     compareValue(value, ownValue(live, name), tree?.fields.get(name), path === '' ? name : `${path}.${name}`, walk)
   }
-  if (walk.ignoreExtra || tree === undefined) return
+  if (walk.how !== 'apply' || tree === undefined) return
   for (const name of tree.fields.keys()) {
     if (ownValue(desired, name) !== undefined) continue
     const present = ownValue(live, name)
@@ -123,13 +144,14 @@ function compareList(
     const at = `${path}[${describeKey(owned?.key, item)}]`
     const counterpart = owned && live.find((candidate) => matchesKey(candidate, owned.key, 'fully'))
     if (owned === undefined || counterpart === undefined) {
-      walk.differences.push({ path: at, desired: item, live: undefined })
+      const isThere = walk.how === 'drift' && live.some((candidate) => isWithin(item, candidate))
+      if (!isThere) walk.differences.push({ path: at, desired: item, live: undefined })
       continue
     }
     matched.add(owned.tree)
     compareValue(item, counterpart, owned.tree, at, walk)
   }
-  if (walk.ignoreExtra) return
+  if (walk.how !== 'apply') return
   for (const { key, tree: subtree } of tree.items) {
     const item = live.find((candidate) => matchesKey(candidate, key, 'fully'))
     if (matched.has(subtree) || item === undefined || desired.some((wanted) => matchesKey(wanted, key, 'partly')))
@@ -147,11 +169,13 @@ function compareSet(
 ): void {
   const has = (list: readonly unknown[], value: unknown) => list.some((item) => isJsonEqual(item, value))
   for (const value of desired) {
-    if (!has(live, value) || !has(tree.members, value)) {
+    const isOwned = has(tree.members, value)
+    const isAsDesired = walk.how === 'drift' ? isOwned || has(live, value) : isOwned && has(live, value)
+    if (!isAsDesired) {
       walk.differences.push({ path: `${path}[${JSON.stringify(value)}]`, desired: value, live: undefined })
     }
   }
-  if (walk.ignoreExtra) return
+  if (walk.how !== 'apply') return
   for (const value of tree.members) {
     if (!has(desired, value) && has(live, value)) {
       walk.differences.push({ path: `${path}[${JSON.stringify(value)}]`, desired: undefined, live: value })

@@ -42,6 +42,36 @@ export function parseFieldTree(fieldsV1: unknown): FieldTree {
   return fields.size + items.length + members.length === 0 ? LEAF : { fields, items, members }
 }
 
+/**
+ * All that several entries own together: a manager that applies and updates has two.
+ *
+ * @example
+ * const tree = mergeFieldTrees(entries.map(({ fieldsV1 }) => parseFieldTree(fieldsV1)))
+ */
+export function mergeFieldTrees(trees: readonly FieldTree[]): FieldTree | undefined {
+  const [first] = trees
+  if (first === undefined || trees.length === 1) return first
+  const names = new Set(trees.flatMap(({ fields }) => [...fields.keys()]))
+  const fields = [...names].flatMap((name) => {
+    const below = mergeFieldTrees(trees.flatMap((tree) => tree.fields.get(name) ?? []))
+    return below === undefined ? [] : ([[name, below]] as const)
+  })
+  const items = new Map<string, FieldTree['items'][number][]>()
+  for (const item of trees.flatMap((tree) => tree.items)) {
+    const id = JSON.stringify(item.key)
+    items.set(id, [...(items.get(id) ?? []), item])
+  }
+  return {
+    fields: new Map(fields),
+    items: [...items.values()].flatMap((alike) => {
+      const [one] = alike
+      const tree = mergeFieldTrees(alike.map((item) => item.tree))
+      return one === undefined || tree === undefined ? [] : [{ key: one.key, tree }]
+    }),
+    members: trees.flatMap(({ members }) => members),
+  }
+}
+
 function parseKey(text: string): Readonly<Record<string, unknown>> {
   const key: unknown = JSON.parse(text)
   // The server writes only objects here; anything else would match no item.

@@ -1,10 +1,10 @@
 /** @module Desired state as a value: comparison by field ownership, plan, guarded writes. */
 export { AcceptedDifferences } from './accepted-differences.ts'
 export { type ApplyInput, type ApplyResult, applyPlan, type Change } from './apply.ts'
-export { compareFields, type FieldDifference } from './compare-fields.ts'
+export { type Comparison, compareFields, type FieldDifference } from './compare-fields.ts'
 export { type DesiredObject, type DesiredOptions, desired, InvalidDesiredStateError } from './desired-object.ts'
 export * from './engine-error.ts'
-export { type FieldTree, FieldTreePool, isLeaf, parseFieldTree } from './field-tree.ts'
+export { type FieldTree, FieldTreePool, mergeFieldTrees, parseFieldTree } from './field-tree.ts'
 export { digest, isJsonEqual } from './json-equal.ts'
 export type { KindsOnDemand } from './kinds-on-demand.ts'
 export type { LiveView } from './live-view.ts'

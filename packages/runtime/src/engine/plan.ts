@@ -154,7 +154,7 @@ export function differencesOf(
 ): readonly FieldDifference[] {
   if (own?.operation !== 'Update') return compareFields(object, live, own)
   const isAsCreated = live.metadata.annotations?.[CREATED_FROM] === digest(object)
-  return compareFields(object, live, own, isAsCreated)
+  return compareFields(object, live, own, isAsCreated ? 'as-created' : 'apply')
 }
 
 function stamped(object: KubeObject): KubeObject {
