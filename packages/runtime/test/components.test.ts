@@ -6,6 +6,7 @@ import {
   createClient,
   type KubeClient,
   type KubeObject,
+  Namespaces,
   type ObjectKey,
   type Resource,
   Secrets,
@@ -21,6 +22,7 @@ import {
   reconcileComponents,
 } from '@reeve/runtime/components'
 import type { ReconcileResult } from '@reeve/runtime/controller'
+import { StaleViewError } from '@reeve/runtime/engine'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -455,5 +457,61 @@ describe('the report', () => {
     })
     await reconcile([part('a')], { report })
     expect(events).toEqual([{ reason: 'Applied', message: 'created a' }])
+  })
+})
+
+describe('effects outside', () => {
+  it('can be put on record in the status before they happen', async () => {
+    let seen: unknown
+    const a = part('a', {
+      resolve: async ({ reporter, writeStatus }) => {
+        reporter.update({ phase: 'Installing' })
+        await writeStatus()
+        seen = await status()
+        reporter.update({ phase: 'Installed' })
+      },
+    })
+    await reconcile([a])
+    expect([seen, await status()]).toEqual([{ phase: 'Installing' }, { phase: 'Installed' }])
+  })
+
+  it('do not happen for a resource that is gone', async () => {
+    let hasActed = false
+    const a = part('a', {
+      resolve: async ({ reporter, writeStatus }) => {
+        await client.delete(Gadgets, key)
+        reporter.update({ phase: 'Installing' })
+        await writeStatus()
+        hasActed = true
+      },
+    })
+    await expect(reconcile([a])).rejects.toThrow(StaleViewError)
+    expect(hasActed).toBe(false)
+  })
+
+  it('are limited by the rights of the account that they are done as', async () => {
+    const a = part('a', {
+      resolve: ({ clientAs }) => clientAs({ user: 'jane' }).get(ConfigMaps, { namespace: 'default', name: 'secret' }),
+    })
+    await expect(reconcile([a])).rejects.toThrow(/User "jane" cannot get/)
+  })
+})
+
+describe('an object that is only created', () => {
+  const kept = () => desired(Namespaces, { metadata: { name: 'tenant', labels: { by: 'us' } } }, { createOnly: true })
+
+  it('belongs to others from then on', async () => {
+    const engine = engineFor([part('a', { render: () => [kept()] })])
+    await engine()
+    expect((await client.get(Namespaces, { name: 'tenant' })).metadata).not.toHaveProperty('ownerReferences')
+    await client.patch(
+      Namespaces,
+      { name: 'tenant' },
+      { type: 'merge', patch: { metadata: { labels: { by: 'you' } } } },
+    )
+    await engine()
+    await edit('b')
+    await engine()
+    expect((await client.get(Namespaces, { name: 'tenant' })).metadata.labels).toMatchObject({ by: 'you' })
   })
 })

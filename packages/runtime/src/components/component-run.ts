@@ -1,12 +1,15 @@
 /** Takes the components of one resource through their stages: resolve → render → apply → report. */
-import type { KubeClient, Resource, Stored } from '@reeve/kube'
+import type { Impersonation, KubeClient, Resource, Stored } from '@reeve/kube'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { checkDesired, type DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
+import { isJsonEqual } from '../engine/json-equal.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
 import type { LiveView } from '../engine/live-view.ts'
 import { planPruning } from '../engine/plan.ts'
+import { writeStatus } from '../engine/write-status.ts'
+import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { type ApplyContext, applyObjects } from './apply-component.ts'
 import type {
   AnyComponent,
@@ -14,6 +17,7 @@ import type {
   Component,
   ComponentInput,
   ComponentOutcome,
+  ImpersonatingClient,
   ReadingClient,
   Reportable,
   ResolveContext,
@@ -24,8 +28,9 @@ import { Fallback, Waiting, waiting } from './waiting.ts'
 /** What a run takes from its reconcile function, which outlives it. */
 export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   ApplyContext,
-  'client' | 'owner' | 'view' | 'signal'
+  'client' | 'owner' | 'ownerResource' | 'view' | 'signal'
 > & {
+  readonly ownerResource: Resource<Primary>
   /** In the order of their needs. */
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   readonly dependencies: Dependencies
@@ -48,7 +53,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   readonly reporter: Reporter<Primary>
   readonly #parts: RunParts<Primary, Dependencies>
   readonly #request: ReconcileRequest<Primary>
-  readonly #owner: Stored<Primary>
+  #owner: Stored<Primary>
   readonly #outcomes = new Map<AnyComponent<Primary, Dependencies>, AnyOutcome<Primary>>()
   readonly #desired: DesiredObject[] = []
   readonly #changes: Change[] = []
@@ -60,6 +65,11 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     this.#request = request
     this.#owner = owner
     this.reporter = new Reporter(owner, request.clock)
+  }
+
+  /** The resource as the cluster has it, with the status that was written last. */
+  get owner(): Stored<Primary> {
+    return this.#owner
   }
 
   /** Whether everything is gone that no component wants. */
@@ -223,6 +233,8 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       key,
       cache,
       client: readingPartOf(client),
+      clientAs: (account) => impersonating(client, account),
+      writeStatus: () => this.#writeStatus(),
       reporter,
       logger,
       clock,
@@ -230,6 +242,17 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       outcomeOf: (component) => this.#outcomes.get(component),
       use: (resource) => this.#disposables.use(resource),
     }
+  }
+
+  async #writeStatus(): Promise<void> {
+    const { client, signal } = this.#request
+    const { fieldManager } = this.#parts
+    const { status } = this.reporter
+    if (isJsonEqual(this.#owner.status, status)) return
+    const written = await writeStatus(client, this.#parts.ownerResource, this.#owner, status, { signal, fieldManager })
+    // Gone: whoever wants something on record first must not go on.
+    if (written === undefined) throw new StaleViewError(this.#owner)
+    this.#owner = written
   }
 
   async #apply(desired: readonly DesiredObject[]) {
@@ -297,6 +320,10 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     }
     return new Set(names)
   }
+}
+
+function impersonating(client: KubeClient, impersonate: Impersonation): ImpersonatingClient {
+  return interceptClient(client, { around: (_call, options, send) => send({ ...options, impersonate }) })
 }
 
 function readingPartOf(client: KubeClient): ReadingClient {

@@ -1,5 +1,5 @@
 /** One feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
-import type { Clock, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { Clock, Impersonation, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
@@ -20,6 +20,9 @@ export interface ObjectId {
 /** The part of a client that does not write: writes are the engine's. */
 export type ReadingClient = Pick<KubeClient, 'get' | 'list' | 'listAll'>
 
+/** A client that acts as somebody else. */
+export type ImpersonatingClient = Pick<KubeClient, 'get' | 'list' | 'listAll' | 'delete' | 'resourceFor'>
+
 /** What all stages of a component see. */
 export interface ComponentInput<Primary extends Reportable, Dependencies> {
   /** The resource, with the status as far as it is known by now. */
@@ -38,6 +41,16 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
   readonly cache: CacheReader
   /** Asks the API server itself, where a cache may be too old for the decision. */
   readonly client: ReadingClient
+  /**
+   * A client whose requests are limited by the rights of another account. What is done as somebody else is part of the
+   * world outside: the engine neither compares nor prunes it. Needs the right to impersonate.
+   */
+  clientAs(account: Impersonation): ImpersonatingClient
+  /**
+   * Writes what has been reported so far, if it differs: before an effect outside that takes long, or that must not
+   * happen without being on record.
+   */
+  writeStatus(): Promise<void>
   /** Reports at once, for what must be in the status even if a later step fails. */
   readonly reporter: Reporter<Primary>
   readonly logger: Logger

@@ -151,7 +151,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const run = await this.#open(request, owner)
     const result = await run.run()
     if (run.isPruned) this.#onDemand?.finish(owner)
-    return this.#report(request, owner, run.reporter, result)
+    return this.#report(request, run.owner, run.reporter, result)
   }
 
   /** The resource is gone: what it owned goes by itself, what it has in other namespaces does not. */
@@ -171,10 +171,10 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const result = await run.finalize()
     if (result.outcomes.every(({ state }) => state === 'done')) {
       for (const event of run.reporter.events) request.events.record(object, event)
-      await removeFinalizer(client, resource, object, finalizer, { signal })
+      await removeFinalizer(client, resource, run.owner, finalizer, { signal })
       return {}
     }
-    return this.#report(request, object, run.reporter, result)
+    return this.#report(request, run.owner, run.reporter, result)
   }
 
   async #withFinalizer(request: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<Stored<Primary>> {

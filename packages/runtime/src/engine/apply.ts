@@ -82,7 +82,14 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
     if (action.type === 'skip') continue
     const { wave } = action.desired
     if (waiting.some((earlier) => earlier.wave < wave)) continue
-    if (action.type === 'create' && !changes.some(({ type }) => type === 'created')) await requireLiveOwner(input)
+    const isCreated = action.type === 'create' || action.type === 'create-only'
+    if (isCreated && !changes.some(({ type }) => type === 'created')) await requireLiveOwner(input)
+    if (action.type === 'create-only') {
+      const { desired, object: wanted } = action
+      const object = await create(input, desired, wanted)
+      if (object !== undefined) changes.push({ type: 'created', resource: desired.resource, object, differences: [] })
+      continue
+    }
     const live = await perform(input, action, changes)
     if (live === undefined || !(action.desired.isReady?.(live) ?? true))
       waiting.push({ wave, object: action.desired.object })
@@ -93,7 +100,7 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
 /** Returns the live object, or `undefined` while it is being deleted. */
 async function perform(
   input: ApplyInput,
-  action: Exclude<Action, { type: 'prune' | 'skip' }>,
+  action: Exclude<Action, { type: 'prune' | 'skip' | 'create-only' }>,
   changes: Change[],
 ): Promise<Stored<KubeObject> | undefined> {
   const { resource } = action.desired

@@ -36,13 +36,22 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly fieldsOnly: boolean
+  /**
+   * Creates the object when it does not exist and leaves it alone from then on: it gets no owner, and is never changed or
+   * pruned. Its kind need not be cached; render it only when it may be missing, as each render is a request.
+   * @default false
+   */
+  readonly createOnly: boolean
   /** With `fieldsOnly`: fields that are sent along with a change but are no reason for one, such as an annotation. */
   readonly along?: Readonly<Record<string, unknown>>
 }
 
 /** Options of {@link desired}. */
 export type DesiredOptions<T extends KubeObject> = Partial<
-  Pick<DesiredObject<T>, 'wave' | 'isReady' | 'onImmutable' | 'sole' | 'onForeign' | 'fieldsOnly' | 'along'>
+  Pick<
+    DesiredObject<T>,
+    'wave' | 'isReady' | 'onImmutable' | 'sole' | 'onForeign' | 'fieldsOnly' | 'createOnly' | 'along'
+  >
 >
 
 /**
@@ -58,7 +67,16 @@ export function desired<T extends KubeObject>(
 ): DesiredObject<T> {
   // What was left out above is put back here.
   const complete = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } as T
-  return { resource, object: complete, wave: 0, onImmutable: 'fail', onForeign: 'fail', fieldsOnly: false, ...options }
+  return {
+    resource,
+    object: complete,
+    wave: 0,
+    onImmutable: 'fail',
+    onForeign: 'fail',
+    fieldsOnly: false,
+    createOnly: false,
+    ...options,
+  }
 }
 
 /** The rendered state contradicts itself: a bug in the operator that no retry mends. */

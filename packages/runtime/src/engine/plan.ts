@@ -22,6 +22,8 @@ export const CREATED_FROM = 'reeve.dev/created-from'
 /** One step of a plan. `object` is what would be sent. */
 export type Action =
   | { readonly type: 'create'; readonly desired: DesiredObject; readonly object: KubeObject }
+  /** See `createOnly`. */
+  | { readonly type: 'create-only'; readonly desired: DesiredObject; readonly object: KubeObject }
   | {
       readonly type: 'update'
       readonly desired: DesiredObject
@@ -91,6 +93,7 @@ export function planObjects(input: Omit<PlanInput, 'kinds'>): readonly Action[] 
 
 function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclude<Action, { type: 'prune' }> {
   const { owner, view } = input
+  if (wanted.createOnly) return { type: 'create-only', desired: wanted, object: wanted.object }
   const elsewhere = elsewhereOf(input, wanted)
   const object = wanted.fieldsOnly ? wanted.object : claim(owner, wanted.object, elsewhere)
   requireVisible(view, wanted, object)

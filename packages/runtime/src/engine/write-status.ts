@@ -7,7 +7,7 @@ import { isJsonEqual } from './json-equal.ts'
  * Replaces the status subresource.
  *
  * *Guarantees*: no request when `status` equals what `object` carries; never overwrites a status written after
- * `object` was read. Resolves to false when nothing had to be written. *Errors*: `StaleViewError` when the object
+ * `object` was read. Resolves to the object as written, or to nothing when there was nothing to write or it is gone. *Errors*: `StaleViewError` when the object
  * changed meanwhile: the next reconcile sees the change.
  *
  * @example
@@ -19,16 +19,15 @@ export async function writeStatus<T extends KubeObject & { readonly status?: unk
   object: Stored<T>,
   status: T['status'],
   options: { readonly signal?: AbortSignal; readonly fieldManager?: string } = {},
-): Promise<boolean> {
-  if (isJsonEqual(object.status, status)) return false
+): Promise<Stored<T> | undefined> {
+  if (isJsonEqual(object.status, status)) return undefined
   // managedFields in a cached object are incomplete; left out, the server keeps its own.
   const { managedFields: _managedFields, ...metadata } = object.metadata
   try {
-    await client.update(resource, { ...object, metadata, status }, { ...options, subresource: 'status' })
-    return true
+    return await client.update(resource, { ...object, metadata, status }, { ...options, subresource: 'status' })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(object, { cause: error })
-    if (isNotFound(error)) return false
+    if (isNotFound(error)) return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** The front door: an operator named and described once, from which everything else follows. */
-import { connect, type KubeObject, type Resource } from '@reeve/kube'
+import { connect, type KubeObject, type PolicyRule, type Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { AnyComponent, Reportable } from '../components/component.ts'
 import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
@@ -109,6 +109,8 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
    */
   readonly name: string
   readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
+  /** Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}. @default none */
+  readonly rules?: readonly PolicyRule[]
   /** Served when the operator is created with `webhook`. */
   readonly webhooks?: readonly WebhookRoute[]
 }
@@ -210,7 +212,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     name,
     create,
     run: (options = {}) => runOperator(name, create, options),
-    rbac: (options = {}) => rolesOf(name, settings, options),
+    rbac: (options = {}) => rolesOf(name, settings, options, definition.rules),
   }
 }
 

@@ -54,14 +54,19 @@ interface Grant {
  * @example
  * const { clusterRole, roles } = rolesOf('greeter', controllers, { namespace: 'greeter-system' })
  */
-export function rolesOf(name: string, controllers: readonly Described[], options: RbacOptions): RbacRoles {
+export function rolesOf(
+  name: string,
+  controllers: readonly Described[],
+  options: RbacOptions,
+  rules: readonly PolicyRule[] = [],
+): RbacRoles {
   const { namespace = 'default' } = options
   const grants = [...controllers.flatMap(grantsOf), ...ownGrants(name, namespace, options)]
   const own = (wanted: string | undefined) => rulesOf(grants.filter((grant) => grant.namespace === wanted))
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const namespaces = [...new Set([namespace, ...grants.flatMap((grant) => grant.namespace ?? [])])]
   return {
-    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: own(undefined) },
+    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [...own(undefined), ...rules] },
     roles: namespaces.map((where) => ({
       apiVersion,
       kind: 'Role',
