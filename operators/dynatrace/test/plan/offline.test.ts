@@ -131,12 +131,12 @@ describe('a plan without a cluster', () => {
       {
         action: 'create',
         what: 'EdgeConnect edgeconnect and its OAuth client',
-        tenant: 'tenantid.apps.dynatrace.com',
+        tenant: 'environmentid.apps.dynatrace.com',
       },
       {
         action: 'create',
         what: 'setting app:dynatrace.kubernetes.connector:connection "edgeconnect"',
-        tenant: 'tenantid.apps.dynatrace.com',
+        tenant: 'environmentid.apps.dynatrace.com',
       },
     ])
     expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^not looked at/))
