@@ -82,7 +82,7 @@ describe('rules about metadata', () => {
       { type: 'LABEL', source: 'team', target: 'dt.owner' },
     ])
     const asked = callsOf(stage, 'enriched').filter(({ operation }) => operation === 'settings-effective-values')
-    expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['tenant'])
+    expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['environment'])
     expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toMatchObject({ reason: 'StatusUpdated' })
     await stage.edit('enriched', { spec: { metadataEnrichment: null } })
     await stage.until('no rules', async () => (await stage.read('enriched')).status?.metadataEnrichment === undefined)
