@@ -71,6 +71,8 @@ export interface Approval {
   readonly allowed: true
   /** Shown to the user by `kubectl`. */
   readonly warnings?: readonly string[]
+  /** Why the request passes; ends up in the audit log of the API server, not in the user's terminal. */
+  readonly message?: string
 }
 
 /** The request passes with changes: the object as it shall be, or the operations that make it so. */

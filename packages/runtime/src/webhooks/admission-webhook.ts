@@ -47,6 +47,16 @@ export function validatingWebhook<T extends KubeObject = UnknownObject>(
   })
 }
 
+/** Options of {@link mutatingWebhook}. */
+export interface MutatingWebhookOptions {
+  /**
+   * Admit requests unchanged when the handler fails or times out and when the object cannot be read, with the cause in
+   * the message of the response. For webhooks that must never block what they would have changed.
+   * @default false
+   */
+  readonly failOpen?: boolean
+}
+
 /**
  * A mutating webhook. The handler returns the changed object ({@link mutate}) or a patch.
  *
@@ -60,24 +70,26 @@ export function validatingWebhook<T extends KubeObject = UnknownObject>(
 export function mutatingWebhook<T extends KubeObject = UnknownObject>(
   path: string,
   handler: AdmissionHandler<T, Mutation | Approval | Denial>,
+  { failOpen = false }: MutatingWebhookOptions = {},
 ): WebhookRoute {
-  return admissionRoute<T>(path, handler)
+  return admissionRoute<T>(path, handler, failOpen ? admitUnchanged : denial)
 }
 
 function admissionRoute<T extends KubeObject>(
   path: string,
   handler: AdmissionHandler<T, Mutation | Denial>,
+  onFailure: (failure: Denial) => object = denial,
 ): WebhookRoute {
   return {
     path,
     answer: async (body, signal) => {
       const request = readAdmission(body)
       const problem = problemOf(request)
-      if (problem !== undefined) return review(request.uid, denial(badRequest(problem)))
+      if (problem !== undefined) return review(request.uid, onFailure(badRequest(problem)))
       const result = await handler(typed<T>(request), signal)
       return review(request.uid, result.allowed ? approval(request, result) : denial(result))
     },
-    refuse: (body, failure) => review(readRequest(body, API_VERSION, KIND).uid, denial(asDenial(failure))),
+    refuse: (body, failure) => review(readRequest(body, API_VERSION, KIND).uid, onFailure(asDenial(failure))),
   }
 }
 
@@ -122,8 +134,17 @@ function approval(request: ReadRequest, result: Mutation): object {
   return {
     allowed: true,
     ...(patch.length > 0 && { patchType: 'JSONPatch', patch: encode(patch) }),
+    ...messageOf(result.message),
     ...warningsOf(result),
   }
+}
+
+function admitUnchanged({ message }: Denial): object {
+  return { allowed: true, ...messageOf(message) }
+}
+
+function messageOf(message: string | undefined): object {
+  return message ? { status: { code: 200, message: shortened(message, MAX_MESSAGE_LENGTH) } } : {}
 }
 
 function denial(result: Denial): object {

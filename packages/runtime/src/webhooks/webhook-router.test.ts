@@ -315,3 +315,29 @@ test('a conversion review without objects is a bad request', async () => {
   const route = conversion((object) => object)
   await expect(ask(route, conversionReview(null as never))).rejects.toMatchObject({ status: 400 })
 })
+
+test('an approval carries its message with code 200', async () => {
+  const route = mutatingWebhook('/m', () => ({ allowed: true, message: 'nothing to change' }))
+  const { response } = await ask(route, admissionReview())
+  expect(response).toEqual({ uid: 'uid-1', allowed: true, status: { code: 200, message: 'nothing to change' } })
+})
+
+test.each([
+  ['throws', () => Promise.reject(new Error('out of order')), {}, /internal webhook error/],
+  ['hangs', () => sleep(60_000).then(() => allow()), { handlerTimeoutMs: 5 }, /did not decide within 5 ms/],
+])('a webhook that fails open admits unchanged what its handler %s on', async (_, handler, options, message) => {
+  const route = mutatingWebhook('/m', handler, { failOpen: true })
+  const { response } = await ask(route, admissionReview(), options)
+  expect(response).toEqual({
+    uid: 'uid-1',
+    allowed: true,
+    status: { code: 200, message: expect.stringMatching(message) },
+  })
+})
+
+test('a webhook that fails open admits an object that it cannot read', async () => {
+  const route = mutatingWebhook('/m', () => mutate(widget(2)), { failOpen: true })
+  const { response } = await ask(route, admissionReview({ object: { kind: 'Widget' } }))
+  expect(response).toMatchObject({ allowed: true, status: { message: expect.stringContaining('request.object') } })
+  expect(response).not.toHaveProperty('patch')
+})
