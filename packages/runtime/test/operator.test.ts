@@ -118,6 +118,19 @@ describe('an operator', () => {
     ])
   })
 
+  it('needs the rights that its definition adds, each where it says', () => {
+    const anywhere = { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] }
+    const inShop = { apiGroups: [''], resources: ['secrets'], resourceNames: ['login'], verbs: ['get'] }
+    const rules = [anywhere, { ...inShop, namespace: 'shop' }]
+    const controllers = [{ for: Notes, render: () => [] }] as const
+    const { clusterRole, roles } = defineOperator({ name: 'o', controllers, rules }).rbac()
+    expect(clusterRole.rules).toContainEqual(anywhere)
+    expect(roles.map(({ metadata, rules }) => [metadata.namespace, rules])).toEqual([
+      ['default', expect.not.arrayContaining([inShop])],
+      ['shop', [inShop]],
+    ])
+  })
+
   it('is refused when it is defined in a way that cannot work', () => {
     const render = () => []
     expect(() => defineOperator({ name: 'My Operator', controllers: [] })).toThrow(OperatorDefinitionError)

@@ -235,6 +235,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       client: readingPartOf(client),
       clientAs: (account) => impersonating(client, account),
       writeStatus: () => this.#writeStatus(),
+      stage: (name, run) => this.#request.stage(name, run),
       reporter,
       logger,
       clock,

@@ -53,6 +53,8 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
   writeStatus(): Promise<void>
   /** Reports at once, for what must be in the status even if a later step fails. */
   readonly reporter: Reporter<Primary>
+  /** Runs a part of the work and measures it for the record of the reconcile, such as a call that takes minutes. */
+  stage<R>(name: string, run: () => R): R
   readonly logger: Logger
   readonly clock: Clock
   /** Pass it to everything that waits. */

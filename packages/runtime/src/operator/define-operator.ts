@@ -1,5 +1,5 @@
 /** The front door: an operator named and described once, from which everything else follows. */
-import { connect, type KubeObject, type PolicyRule, type Resource } from '@reeve/kube'
+import { connect, type KubeObject, type Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { AnyComponent, Reportable } from '../components/component.ts'
 import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
@@ -18,7 +18,7 @@ import { RuntimeError } from '../runtime-error.ts'
 import type { WebhookRoute } from '../webhooks/webhook-route.ts'
 import { addWebhooks, type WebhookOptions, type Webhooks } from './add-webhooks.ts'
 import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
-import { type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
+import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
 
 /** Settings of a controller that have good defaults. */
 type Tuning<Primary extends KubeObject> = Pick<
@@ -110,7 +110,7 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
   readonly name: string
   readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
   /** Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}. @default none */
-  readonly rules?: readonly PolicyRule[]
+  readonly rules?: readonly ExtraRule[]
   /** Served when the operator is created with `webhook`. */
   readonly webhooks?: readonly WebhookRoute[]
 }

@@ -2,4 +2,4 @@
 export * from './add-webhooks.ts'
 export * from './define-operator.ts'
 export * from './operator-frame.ts'
-export { missingRights, type RbacOptions, type RbacRoles } from './rbac.ts'
+export { type ExtraRule, missingRights, type RbacOptions, type RbacRoles } from './rbac.ts'

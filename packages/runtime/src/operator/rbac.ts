@@ -18,6 +18,12 @@ export interface RbacRoles {
   readonly roles: readonly Role[]
 }
 
+/** A right that does not follow from a controller. */
+export interface ExtraRule extends PolicyRule {
+  /** Where it is needed. @default in all namespaces */
+  readonly namespace?: string
+}
+
 /** What is looked at of a controller. */
 interface Described {
   readonly for: Kind | KindSomewhere
@@ -58,15 +64,18 @@ export function rolesOf(
   name: string,
   controllers: readonly Described[],
   options: RbacOptions,
-  rules: readonly PolicyRule[] = [],
+  rules: readonly ExtraRule[] = [],
 ): RbacRoles {
   const { namespace = 'default' } = options
   const grants = [...controllers.flatMap(grantsOf), ...ownGrants(name, namespace, options)]
-  const own = (wanted: string | undefined) => rulesOf(grants.filter((grant) => grant.namespace === wanted))
+  const own = (wanted: string | undefined) => [
+    ...rulesOf(grants.filter((grant) => grant.namespace === wanted)),
+    ...rules.filter((rule) => rule.namespace === wanted).map(({ namespace: _where, ...rule }) => rule),
+  ]
   const apiVersion = 'rbac.authorization.k8s.io/v1'
-  const namespaces = [...new Set([namespace, ...grants.flatMap((grant) => grant.namespace ?? [])])]
+  const namespaces = [...new Set([namespace, ...[...grants, ...rules].flatMap((one) => one.namespace ?? [])])]
   return {
-    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [...own(undefined), ...rules] },
+    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: own(undefined) },
     roles: namespaces.map((where) => ({
       apiVersion,
       kind: 'Role',
