@@ -110,7 +110,8 @@ function deletion({ method, path, body }: RecordedWrite): TransportRequest {
 /** Namespaces stay: an operator only labels them, by a merge patch. */
 function unlabelling({ method, path, headers, body }: RecordedWrite): TransportRequest {
   const { metadata } = JSON.parse(body)
-  const gone = Object.entries(metadata).map(([field, values]) => [field, withoutValues(values as object)])
+  const { labels = {}, annotations = {} } = metadata
+  const gone = Object.entries({ labels, annotations }).map(([field, values]) => [field, withoutValues(values)])
   return { method, path, headers, body: JSON.stringify({ metadata: Object.fromEntries(gone) }) }
 }
 
@@ -123,9 +124,9 @@ async function send(transport: Transport, { method, path, headers, body }: Omit<
   return text
 }
 
-/** Some writes say which version they are for, which is another one when they are sent again. */
+/** Some writes name the version or the uid of their object, which are others when they are sent again. */
 function withoutPrecondition(text: string): string {
-  if (!text.includes('resourceVersion')) return text
+  if (!text.includes('resourceVersion') && !text.includes('"uid"')) return text
   const value = JSON.parse(text)
   if (Array.isArray(value)) return JSON.stringify(value.filter(({ path }) => path !== '/metadata/resourceVersion'))
   const { resourceVersion: _version, uid: _uid, ...metadata } = value.metadata

@@ -2,7 +2,7 @@
 import { createRegistryClient } from '@reeve/oci'
 import type { OperatorUnderTest } from '@reeve/simulation'
 import { CRDS } from '../src/api/crd-manifests.ts'
-import type { MakeCertificate } from '../src/controllers/dynakube/resolve/self-signed.ts'
+import type { MakeCertificate } from '../src/controllers/generated/self-signed.ts'
 import { createDynatraceOperator } from '../src/operator.ts'
 import { createPlatformClient } from '../src/tenant/client/platform/platform-client.ts'
 import { createTenantClient } from '../src/tenant/client/tenant-client.ts'

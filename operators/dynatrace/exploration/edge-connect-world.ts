@@ -4,8 +4,8 @@ import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { OutsidePlace, PlainObject } from '@reeve/simulation'
 import { clientSecretName } from '../src/api/edgeconnect/edgeconnect-facts.ts'
 import { EdgeConnects } from '../src/api/latest.ts'
-import { CLIENT_KEYS } from '../src/controllers/edgeconnect/provision.ts'
-import { decodeSecret } from '../src/controllers/secret-data.ts'
+import { CLIENT_KEYS } from '../src/controllers/edgeconnect/components/registration/provision.ts'
+import { decodeSecret } from '../src/controllers/rendering/secret-data.ts'
 import { TenantWorld } from './tenant-world.ts'
 
 /** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */

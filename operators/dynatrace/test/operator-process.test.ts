@@ -13,7 +13,7 @@ import {
 } from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../src/controllers/crd-version/crd-version.ts'
-import { encodeSecret } from '../src/controllers/secret-data.ts'
+import { encodeSecret } from '../src/controllers/rendering/secret-data.ts'
 import { CERTIFICATES_SECRET, crdManifests, DynaKubes, WEBHOOK_NAME } from '../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../src/tenant/simulator/index.ts'
 import { freePorts, httpStatus, OperatorProcess } from './support/operator-process.ts'

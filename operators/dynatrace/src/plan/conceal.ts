@@ -1,7 +1,7 @@
 /** Objects as a plan may show them: without secrets, without what servers keep for themselves, the same in every run. */
 import { isRecord, type KubeObject } from '@reeve/kube'
 import { CREATED_FROM } from '@reeve/runtime/engine'
-import { ANNOTATIONS } from '../controllers/annotations.ts'
+import { ANNOTATIONS } from '../controllers/rendering/annotations.ts'
 import { fieldPath } from './field-diff.ts'
 import { LAST_APPLIED } from './manifest-objects.ts'
 import { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'

@@ -1,6 +1,6 @@
 import { ConfigMaps, type KubeObject, Secrets, systemClock } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { decodeSecret } from '../controllers/secret-data.ts'
+import { decodeSecret } from '../controllers/rendering/secret-data.ts'
 import { isOfInterest, LAST_APPLIED, putManifests } from './manifest-objects.ts'
 import { ScratchCluster } from './scratch-cluster.ts'
 

@@ -2,7 +2,7 @@
 import { ConfigMaps, DaemonSets, type KubeObject, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 

@@ -1,9 +1,9 @@
 /** What goes wrong is told, keeps nothing else from being done, and is tried again. */
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INSTANCE_LABEL } from '../../src/controllers/dynakube/injection/map-namespaces.ts'
-import { selfSigned } from '../../src/controllers/dynakube/resolve/self-signed.ts'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { INSTANCE_LABEL } from '../../src/controllers/dynakube/components/injection/map-namespaces.ts'
+import { selfSigned } from '../../src/controllers/generated/self-signed.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
 import { find, inError, key, operations, running, settled, WITHOUT_KEY } from './support/questions.ts'

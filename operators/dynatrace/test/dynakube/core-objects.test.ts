@@ -2,7 +2,7 @@
 import { ConfigMaps, DaemonSets, Namespaces, Secrets, type StatefulSet, StatefulSets, type Stored } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKube, DynaKubeSpec } from '../../src/api/latest.ts'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { find, key, secretData, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage, tokensOf } from './support/stage.ts'

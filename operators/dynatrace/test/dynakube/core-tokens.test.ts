@@ -1,7 +1,7 @@
 /** Tokens that are missing, too few, too many or of an earlier release. */
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { inError, key, operations, settled, WITHOUT_KEY } from './support/questions.ts'
 import { type Stage, setStage, tokensOf } from './support/stage.ts'

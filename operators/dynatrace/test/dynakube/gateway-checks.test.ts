@@ -12,9 +12,9 @@ import {
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { ANNOTATIONS } from '../../src/controllers/annotations.ts'
-import { rawHash } from '../../src/controllers/hashes.ts'
-import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
+import { ANNOTATIONS } from '../../src/controllers/rendering/annotations.ts'
+import { rawHash } from '../../src/controllers/rendering/hashes.ts'
+import { decodeSecret, encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { NAMESPACE, type Stage, setStage } from './support/stage.ts'
 

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream'
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
 import { startForwardProxy } from '../tenant/support/forward-proxy.ts'

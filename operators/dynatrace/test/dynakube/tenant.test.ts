@@ -2,7 +2,7 @@
 import { DaemonSets, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
+import { decodeSecret, encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage, tokensOf } from './support/stage.ts'
 

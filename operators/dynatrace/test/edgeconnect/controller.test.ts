@@ -4,7 +4,7 @@ import { createRegistryClient } from '@reeve/oci'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type EdgeConnectSpec, EdgeConnects } from '../../src/api/latest.ts'
-import { decodeSecret, encodeSecret } from '../../src/controllers/secret-data.ts'
+import { decodeSecret, encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { SCHEMA_IDS } from '../../src/tenant/simulator/state/settings-schemas.ts'
 import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
 

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { crdManifests } from '../../src/api/crd-manifests.ts'
 import { runCli } from '../../src/cli/testing/run-cli.ts'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 
 const READER = 'token-of-a-reader'

@@ -2,7 +2,7 @@
 import { isNotFound, type KubeObject, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EdgeConnects } from '../../src/api/latest.ts'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { NAMESPACE } from '../dynakube/support/stage.ts'
 import { errorsOf, idOf, PlanStage } from './support/plan-stage.ts'
 

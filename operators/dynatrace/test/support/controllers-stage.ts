@@ -20,7 +20,7 @@ import {
   systemClock,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import { encodeSecret } from '../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import {
   clusterIdOf,
   createDynatraceOperator,

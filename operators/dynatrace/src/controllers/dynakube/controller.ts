@@ -15,9 +15,9 @@ import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
-import { concernedBy } from './injection/map-namespaces.ts'
-import { COPIED_SECRETS } from './injection/namespaces.ts'
-import { AGENT_PODS } from './instances.ts'
+import { concernedBy } from './components/injection/map-namespaces.ts'
+import { COPIED_SECRETS } from './components/injection/namespace-objects.ts'
+import { AGENT_PODS } from './components/one-agent/instances.ts'
 import { type DynaKubeOptions, dynaKubeReconcile, OWNED } from './reconcile.ts'
 
 /** Options of {@link dynaKubeController}. */

@@ -11,7 +11,7 @@ import { logMonitoring } from './components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from './components/one-agent/one-agent.ts'
 import { otelCollector } from './components/otel-collector/otel-collector.ts'
 import { telemetryIngest } from './components/otel-collector/telemetry-ingest.ts'
-import { InvalidProxyError } from './resolve/proxy-parts.ts'
+import { InvalidProxyError } from './components/tenant/proxy-parts.ts'
 import { renderDynaKube } from './testing/render-all.ts'
 import { renderInput } from './testing/render-input.ts'
 

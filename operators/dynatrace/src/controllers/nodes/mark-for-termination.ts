@@ -4,10 +4,10 @@ import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
-import type { NamespaceView } from '../dynakube/namespace-view.ts'
+import type { NamespaceView } from '../references/namespace-view.ts'
 import { resolveTrustedCertificates } from '../dynakube/resolve/referenced.ts'
 import { readTokens } from '../dynakube/resolve/tokens.ts'
-import { tenantConnection } from '../dynakube/tenant-connection.ts'
+import { tenantConnection } from '../tenant-access/tenant-connection.ts'
 import type { NodeEntry } from './node-entry.ts'
 
 /** The event has to come before the host fell silent, and both clocks may differ. */

@@ -4,7 +4,7 @@ import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtim
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { createTenantClient, type TenantClient, type TenantClientOptions } from '../../tenant/client/tenant-client.ts'
-import { NamespaceView } from '../dynakube/namespace-view.ts'
+import { NamespaceView } from '../references/namespace-view.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { deploymentOfPod } from './cache-owner.ts'
 import { type MarkingContext, markForTermination } from './mark-for-termination.ts'

@@ -1,7 +1,7 @@
 /** A DynaKube with everything that can be had at once, an EdgeConnect, and what both refer to. */
 import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
-import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import type { DynaKube, EdgeConnect } from '../../../src/index.ts'
 import type { TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 

@@ -2,7 +2,7 @@
 import { ConfigMaps, EndpointSlices, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
-import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
 import { PATIENCE_MS, until } from '../../support/until.ts'

@@ -1,7 +1,7 @@
 /** What is left of DynaKubes that are deleted: nothing. */
 import { Namespaces, Secrets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { DynaKubes, FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
 import { until } from '../../support/until.ts'

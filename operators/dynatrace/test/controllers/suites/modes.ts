@@ -1,7 +1,7 @@
 /** One DynaKube per mode of the OneAgent, and one that only reads logs, side by side. */
 import { DaemonSets, Namespaces, Secrets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/injection/map-namespaces.ts'
+import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
 import { until } from '../../support/until.ts'

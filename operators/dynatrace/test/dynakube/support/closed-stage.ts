@@ -6,7 +6,7 @@ import { addServiceAccounts } from '../../../exploration/service-accounts.ts'
 import { TENANT, type TenantWorld } from '../../../exploration/tenant-world.ts'
 import { DynaKubeCrd } from '../../../src/api/dynakube/dynakube-crd.ts'
 import { type DynaKube, type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
-import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import type { SimulatedTenants } from '../../../src/tenant/simulator/index.ts'
 
 export { NAMESPACE }

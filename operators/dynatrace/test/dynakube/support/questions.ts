@@ -1,6 +1,6 @@
 /** What tests often want to know of a stage. */
 import { isNotFound, type KubeObject, type ObjectKey, type Resource, Secrets, type Stored } from '@reeve/kube'
-import { decodeSecret } from '../../../src/controllers/secret-data.ts'
+import { decodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import type { ReceivedCall } from '../../../src/tenant/simulator/index.ts'
 import { NAMESPACE, type Stage } from './stage.ts'
 

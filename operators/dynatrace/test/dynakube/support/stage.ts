@@ -15,7 +15,7 @@ import {
 } from '@reeve/kube'
 import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
-import { encodeSecret } from '../../../src/controllers/secret-data.ts'
+import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import {
   clusterIdOf,
   convertRoute,

@@ -1,7 +1,7 @@
 /** The agents on nodes, in the status. */
 
 import { clusterPassOf, type DynaKubeComponent } from '../engine-component.ts'
-import { reportInstances } from '../instances.ts'
+import { reportInstances } from './one-agent/instances.ts'
 
 const INTERVAL_MS = 5 * 60_000
 

@@ -6,8 +6,8 @@ import {
   certificateOf,
 } from '../../../api/dynakube/active-gate-facts.ts'
 import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube/names.ts'
-import { hashOf } from '../../hashes.ts'
-import { encodeSecret } from '../../secret-data.ts'
+import { hashOf } from '../../rendering/hashes.ts'
+import { encodeSecret } from '../../rendering/secret-data.ts'
 import { CONDITIONS } from '../condition-types.ts'
 import type { KeyPair, Material, SecretData } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'

@@ -3,10 +3,10 @@ import { isProxyAddress } from '@reeve/http'
 import { activeGateUsesProxy } from '../../../api/dynakube/active-gate-facts.ts'
 import { hasProxy, oneAgentUsesProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../../api/latest.ts'
-import type { NamespaceView } from '../namespace-view.ts'
+import type { NamespaceView } from '../../references/namespace-view.ts'
 import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
-import { InvalidProxyError, proxyParts } from './proxy-parts.ts'
+import { InvalidProxyError, proxyParts } from '../components/tenant/proxy-parts.ts'
 
 /** The key of the settings of gateways, in the user's Secret and in the operator's. */
 export const CUSTOM_PROPERTIES_KEY = 'customProperties'

@@ -6,9 +6,9 @@ import { isApiRequestAllowed } from '../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { isTenantUnavailable } from '../../../tenant/client/errors.ts'
 import { CONDITIONS, FORMER_TOKEN_CONDITIONS, REASONS } from '../condition-types.ts'
-import type { NamespaceView } from '../namespace-view.ts'
+import type { NamespaceView } from '../../references/namespace-view.ts'
 import type { Pass } from './pass.ts'
-import { optionalScopes, type ScopeSettings, type TokenDemand, tokenDemands } from './token-scopes.ts'
+import { optionalScopes, type ScopeSettings, type TokenDemand, tokenDemands } from '../components/tenant/token-scopes.ts'
 
 /** The tokens that mean something to the operator. */
 export interface Tokens {

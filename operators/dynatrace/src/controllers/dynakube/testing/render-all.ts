@@ -1,6 +1,6 @@
 /** Renders all components without a cluster, each with the failures of those that it needs, as the engine does. */
 import type { DesiredObject } from '@reeve/runtime'
-import { withTemplateHash } from '../../template-hash.ts'
+import { withTemplateHash } from '../../rendering/template-hash.ts'
 import type { Component } from '../component.ts'
 import { COMPONENTS } from '../components.ts'
 import type { RenderInput } from '../render-input.ts'

@@ -7,7 +7,7 @@ import {
   hasActiveGate,
   hasActiveGateCertificate,
 } from '../../../../api/dynakube/active-gate-facts.ts'
-import { encodeSecret } from '../../../secret-data.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { type Component, known } from '../../component.ts'
 import { CONDITIONS } from '../../condition-types.ts'
 import { created } from '../../object-conditions.ts'

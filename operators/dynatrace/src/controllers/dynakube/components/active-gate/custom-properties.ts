@@ -5,7 +5,7 @@ import { customPropertiesSecretName, needsCustomProperties } from '../../../../a
 import { hasProxy } from '../../../../api/dynakube/proxy.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { encodeSecret } from '../../../secret-data.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
 

@@ -1,5 +1,5 @@
 /** Labels of gateways and of what belongs to them. */
-import { appLabels, coreLabels, type LabelSet } from '../../../labels.ts'
+import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
 import type { RenderInput } from '../../render-input.ts'
 
 const COMPONENT = 'activegate'

@@ -4,9 +4,9 @@ import { desired } from '@reeve/runtime'
 import { activeGateUsesProxy } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
-import { encodeSecret } from '../../../secret-data.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { type Component, known } from '../../component.ts'
-import { proxyParts } from '../../resolve/proxy-parts.ts'
+import { proxyParts } from '../tenant/proxy-parts.ts'
 
 /** The Secret with the proxy. */
 export const proxySecret: Component = {

@@ -6,7 +6,7 @@ import { hasLogMonitoring } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { needsAppInjection, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { encodeSecret } from '../../../secret-data.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { type Component, known } from '../../component.ts'
 import { CONDITIONS } from '../../condition-types.ts'
 import { kept } from '../../object-conditions.ts'
@@ -14,7 +14,7 @@ import {
   resolveActiveGateConnection,
   resolveOneAgentConnection,
   TENANT_TOKEN_KEY,
-} from '../../resolve/connection-info.ts'
+} from './connection-info.ts'
 
 /** Whether anything connects the way agents do. */
 const needsOneAgentConnection = (dynakube: DynaKube): boolean =>

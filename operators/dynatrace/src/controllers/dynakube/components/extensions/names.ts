@@ -1,6 +1,6 @@
 /** Names that the parts of extensions share. */
 import type { DynaKube } from '../../../../api/latest.ts'
-import { appLabels, coreLabels, type LabelSet } from '../../../labels.ts'
+import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
 import type { RenderInput } from '../../render-input.ts'
 
 /** The application that controls extensions. */

@@ -6,8 +6,8 @@ import { Secrets } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { FIXED_NAMES, namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { coreLabels } from '../../../labels.ts'
-import { encodeSecret } from '../../../secret-data.ts'
+import { coreLabels } from '../../../rendering/labels.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import type { RenderInput, SecretData } from '../../render-input.ts'
 
 /** The Secret in the operator's namespace and the name of its copies. */

@@ -4,8 +4,8 @@ import { hasLogMonitoring } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { oneAgentEnv, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { fromConfigMap, fromField, tenantOf } from '../../prioritised.ts'
-import { containerEnvFrom } from '../../user-settings.ts'
+import { fromConfigMap, fromField, tenantOf } from '../../../rendering/container-env.ts'
+import { containerEnvFrom } from '../../../rendering/user-settings.ts'
 import { takesProxyArgument } from './arguments.ts'
 
 /** The operator's variables, overridden by the user's. */

@@ -5,7 +5,7 @@ import { namesOf } from '../../../../api/dynakube/names.ts'
 import { modeSpec, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
-import { type Mounted, mountsOf, volumesOf } from '../../mounted.ts'
+import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import type { RenderInput } from '../../render-input.ts'
 
 /** The file with facts about the node, written by the init container. */

@@ -6,7 +6,7 @@ import {
 } from '../../../../api/dynakube/active-gate-facts.ts'
 import { ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import type { YamlTree } from '../../../yaml-text.ts'
+import type { YamlTree } from '../../../rendering/yaml-text.ts'
 import { FOLDERS } from './names.ts'
 import { PROTOCOLS, type Protocol, type ProtocolPort, type Signal } from './protocols.ts'
 

@@ -1,5 +1,5 @@
 /** Names that the parts of the OpenTelemetry collector share. */
-import { appLabels, coreLabels, type LabelSet } from '../../../labels.ts'
+import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
 import type { RenderInput } from '../../render-input.ts'
 
 /** The application, and its service account. */

@@ -6,7 +6,7 @@ import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/fe
 import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../api/dynakube/names.ts'
 import { TenantUnknownError, tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { yamlText } from '../../../yaml-text.ts'
+import { yamlText } from '../../../rendering/yaml-text.ts'
 import type { Component } from '../../component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
 import { configured, created } from '../../object-conditions.ts'

@@ -7,7 +7,7 @@ import {
 import { hasPrometheus, hasTelemetryIngest } from '../../../../api/dynakube/feature-facts.ts'
 import { extensionControllerTlsSecretName, namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import type { Mounted } from '../../mounted.ts'
+import type { Mounted } from '../../../rendering/mounted-volume.ts'
 import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
 import { FOLDERS } from './names.ts'
 

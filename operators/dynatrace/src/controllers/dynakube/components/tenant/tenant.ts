@@ -3,7 +3,7 @@ import { isTenantUnavailable } from '../../../../tenant/client/errors.ts'
 import { clusterPassOf, connectorOf, type DynaKubeComponent, type DynaKubeContext } from '../../engine-component.ts'
 import { resolveProxy, resolveTrustedCertificates } from '../../resolve/referenced.ts'
 import { readTokens, reportTokenError, verifyTokens } from '../../resolve/tokens.ts'
-import { tenantConnection } from '../../tenant-connection.ts'
+import { tenantConnection } from '../../../tenant-access/tenant-connection.ts'
 
 /**
  * Reads what the DynaKube refers to, connects, and looks up what the tokens may do. Whatever is wrong before the tenant

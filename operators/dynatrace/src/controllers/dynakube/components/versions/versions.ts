@@ -4,7 +4,7 @@ import { needsAppInjection, needsOneAgentDaemonSet } from '../../../../api/dynak
 import type { VersionedComponent } from '../../../../api/dynakube/version-source.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import type { Component } from '../../component.ts'
-import { clearVersion, resolveVersion } from '../../resolve/versions.ts'
+import { clearVersion, resolveVersion } from './resolve-version.ts'
 import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
 
 function version(

@@ -1,0 +1,115 @@
+import type { Pod } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
+import { SimulatedClock } from '@reeve/runtime/testing'
+import { describe, expect, it } from 'vitest'
+import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
+import { dynakube } from '../../../../api/testing/build.ts'
+import { oneAgentLabels } from './one-agent.ts'
+import { AGENT_PODS, reportInstances } from './instances.ts'
+import { NamespaceView } from '../../../references/namespace-view.ts'
+import { StatusDraft } from '../../status-draft.ts'
+import { KNOWN_STATUS } from '../../testing/render-input.ts'
+
+const { all: labels } = oneAgentLabels(dynakube({ oneAgent: { hostMonitoring: {} } }))
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    namespace: 'dynatrace',
+    name: 'dk-oneagent-1',
+    uid: 'uid',
+    resourceVersion: '7',
+    creationTimestamp: '2030-01-01T00:00:00Z',
+    labels,
+    annotations: { note: 'long' },
+  },
+  spec: { nodeName: 'node-1', containers: [{ name: 'agent', image: 'agent' }] },
+  status: { hostIP: '10.0.0.1', podIP: '10.0.0.1', phase: 'Running' },
+}
+
+describe('the pods of agents', () => {
+  it('are found by labels that all of them carry', () => {
+    const wanted = AGENT_PODS.labelSelector.split(',')
+    expect(Object.entries(labels).map(([name, value]) => `${name}=${value}`)).toEqual(expect.arrayContaining(wanted))
+  })
+
+  it('are kept with their identity, their labels and their addresses, and nothing else', () => {
+    expect(AGENT_PODS.transform(pod)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        namespace: 'dynatrace',
+        name: 'dk-oneagent-1',
+        uid: 'uid',
+        resourceVersion: '7',
+        creationTimestamp: '2030-01-01T00:00:00Z',
+        labels,
+      },
+      spec: { nodeName: 'node-1' },
+      status: { hostIP: '10.0.0.1' },
+    })
+  })
+})
+
+describe('the status of agents', () => {
+  const MINUTE = 60_000
+  const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
+  const ofStatus = oneAgentLabels(dynakube(hosts, { status: KNOWN_STATUS })).all
+  const on = (nodeName: string | undefined, more: Readonly<Record<string, string>> = {}): Pod => ({
+    ...pod,
+    metadata: { ...pod.metadata, name: `dk-oneagent-${nodeName}`, labels: { ...ofStatus, ...more } },
+    spec: { ...(nodeName && { nodeName }), containers: [] },
+  })
+
+  function report(pods: readonly Pod[], status: DynaKubeStatus = KNOWN_STATUS, spec = hosts) {
+    const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1, 0, 10) })
+    const draft = StatusDraft.of(dynakube(spec, { status }), clock)
+    // Nothing but pods is asked for.
+    const cache = { list: () => pods } as unknown as CacheReader
+    reportInstances({ draft, clock, view: new NamespaceView(cache, 'dynatrace') }, cache, 5 * MINUTE)
+    return draft.status.oneAgent
+  }
+  const told = (instances: object, minute: number): DynaKubeStatus => ({
+    oneAgent: {
+      ...KNOWN_STATUS.oneAgent,
+      instances: { ...instances },
+      lastInstanceStatusUpdate: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString(),
+    },
+  })
+  const first = { 'node-1': { podName: 'dk-oneagent-node-1', ipAddress: '10.0.0.1' } }
+
+  it('names them by node, at once when it never did', () => {
+    expect(report([on('node-1'), on(undefined)])).toMatchObject({
+      instances: first,
+      lastInstanceStatusUpdate: '2030-01-01T00:10:00Z',
+    })
+  })
+
+  it('does not know those of another version or mode, nor those that the user calls differently', () => {
+    const strangers = [
+      on('a', { 'app.kubernetes.io/version': '1.2.3.20200101-000000' }),
+      on('b', { 'app.kubernetes.io/component': 'classicfullstack' }),
+      on('c', { 'app.kubernetes.io/created-by': 'other' }),
+      on('d', { 'app.kubernetes.io/name': 'mine' }),
+    ]
+    expect(report(strangers)?.instances).toEqual({})
+  })
+
+  it('is not compared more often than agreed', () => {
+    expect(report([on('node-2')], told(first, 6))?.instances).toEqual(first)
+    expect(Object.keys(report([on('node-2')], told(first, 5))?.instances ?? {})).toEqual(['node-2'])
+  })
+
+  it('is not written for a time stamp alone', () => {
+    const before = told(first, 0)
+    expect(report([on('node-1')], before)).toBe(before.oneAgent)
+  })
+
+  it('knows none when none are asked for', () => {
+    const status = report([on('node-1')], told(first, 0), { oneAgent: { applicationMonitoring: {} } })
+    expect(status).not.toMatchObject({ instances: expect.anything() })
+    expect(status?.lastInstanceStatusUpdate).toBeUndefined()
+    expect(status?.connectionInfoStatus).toEqual(KNOWN_STATUS.oneAgent?.connectionInfoStatus)
+  })
+})

@@ -1,0 +1,71 @@
+/** Which image an EdgeConnect runs, pinned by its digest unless it is the user's own. */
+import type { Clock } from '@reeve/kube'
+import {
+  DOCKER_CONFIG_KEY,
+  type DockerConfig,
+  parseDockerConfig,
+  type RegistryClient,
+  type RegistryClientOptions,
+} from '@reeve/oci'
+import { formatTime, type Logger } from '@reeve/runtime'
+import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
+import type { EdgeConnect, EdgeConnectStatus } from '../../../../api/latest.ts'
+import { USER_AGENT } from '../../../../tenant/client/defaults.ts'
+import { isImage } from '../../../rendering/image.ts'
+import type { NamespaceView } from '../../../references/namespace-view.ts'
+
+/** How often a registry is asked for a newer image. */
+const PROBE_INTERVAL_MS = 15 * 60_000
+
+/** What looking up an image needs. */
+export interface ImageContext {
+  readonly view: Pick<NamespaceView, 'namespace' | 'secret'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly logger: Pick<Logger, 'warn'>
+  readonly signal: AbortSignal
+  readonly openRegistry: (options: RegistryClientOptions) => RegistryClient
+}
+
+type VersionStatus = NonNullable<EdgeConnectStatus['version']>
+
+/**
+ * The image to run.
+ *
+ * *Errors*: `RegistryCredentialsError` when the pull secret is none, whether or not it is needed now: pods cannot be
+ * pulled with it either. Errors of the registry, when there is no image yet; otherwise the last one stays.
+ *
+ * @example
+ * const version = await resolveImage(edgeConnect, context)
+ */
+export async function resolveImage(edgeConnect: EdgeConnect, context: ImageContext): Promise<VersionStatus> {
+  const credentials = credentialsOf(edgeConnect, context.view)
+  const wanted = edgeConnectImage(edgeConnect)
+  const stored = edgeConnect.status?.version ?? {}
+  const { clock } = context
+  const isOther = !isImage(stored.imageID, wanted)
+  const probedMs = Date.parse(stored.lastProbeTimestamp ?? '')
+  const isOld = Number.isNaN(probedMs) || probedMs + PROBE_INTERVAL_MS <= clock.now()
+  if (!isOther && !(isAutoUpdated(edgeConnect) && isOld)) return stored
+  const lastProbeTimestamp = formatTime(clock.now())
+  if (isCustomImage(edgeConnect)) {
+    return { ...stored, imageID: wanted, source: 'custom-image', lastProbeTimestamp }
+  }
+  try {
+    await using registry = context.openRegistry({ userAgent: USER_AGENT, ...(credentials && { credentials }) })
+    const digest = await registry.digest(wanted, { signal: context.signal })
+    return { ...stored, imageID: `${wanted}@${digest}`, source: 'public-registry', lastProbeTimestamp }
+  } catch (error) {
+    context.signal.throwIfAborted()
+    // A registry that is away must not stop pods that run, nor be asked all the time.
+    if (isOther) throw error
+    context.logger.warn({ err: error, image: wanted }, 'a registry could not be asked for a newer image')
+    return { ...stored, lastProbeTimestamp }
+  }
+}
+
+/** Without a pull secret, or while it is not there, a registry is asked as anybody may. */
+function credentialsOf({ spec }: EdgeConnect, view: ImageContext['view']): DockerConfig | undefined {
+  const name = spec.customPullSecret
+  const data = name ? view.secret(name) : undefined
+  return data && parseDockerConfig(data[DOCKER_CONFIG_KEY], `Secret ${view.namespace}/${name}`)
+}

@@ -1,0 +1,66 @@
+import { ApiError, type KubeClient } from '@reeve/kube'
+import { type CacheReader, silentLogger } from '@reeve/runtime'
+import { expect, test } from 'vitest'
+import type { EdgeConnect } from '../../../../api/latest.ts'
+import { createPlatformClient } from '../../../../tenant/client/platform/platform-client.ts'
+import { SimulatedTenants } from '../../../../tenant/simulator/simulated-tenants.ts'
+import { NamespaceView } from '../../../references/namespace-view.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
+import { CLIENT_KEYS, type ProvisionedClient, provision } from './provision.ts'
+
+/** A tenant, an operator whose view shows nothing, and what the server has. */
+function setUp() {
+  const simulator = new SimulatedTenants({ tenants: [{ id: 'tenant' }] })
+  const { authority, tokenUrl, sender } = simulator
+  const { edgeConnects, oauth } = simulator.tenant('tenant')
+  const [{ id = '', secret = '' } = {}] = oauth.list()
+  const oauthClient = { endpoint: tokenUrl, clientId: id, clientSecret: secret }
+  const platform = createPlatformClient({ apiServer: authority, oauth: oauthClient, sender, env: {} })
+  // Only what is asked here.
+  const view = new NamespaceView({ get: () => undefined } as Partial<CacheReader> as CacheReader, 'dynatrace')
+  const edgeConnect: EdgeConnect = {
+    apiVersion: 'dynatrace.com/v1alpha2',
+    kind: 'EdgeConnect',
+    metadata: { namespace: 'dynatrace', name: 'office' },
+    spec: {
+      apiServer: authority,
+      hostPatterns: ['*.internal'],
+      oauth: { provisioner: true, clientSecret: 'login', endpoint: tokenUrl, resource: 'urn:dtenvironment:tenant' },
+    },
+  }
+  const look = (kept?: ProvisionedClient) => {
+    const get = async () => {
+      if (kept === undefined) throw new ApiError({ verb: 'get' }, 404)
+      const { edgeConnectId, ...client } = kept
+      return {
+        data: encodeSecret({
+          [CLIENT_KEYS.edgeConnectId]: edgeConnectId,
+          [CLIENT_KEYS.id]: client.id,
+          [CLIENT_KEYS.secret]: client.secret,
+          [CLIENT_KEYS.resource]: client.resource,
+        }),
+      }
+    }
+    const client = { get } as unknown as KubeClient
+    const { signal } = new AbortController()
+    return provision(edgeConnect, { platform, view, client, logger: silentLogger, signal })
+  }
+  return { look, edgeConnects, oauth }
+}
+
+test('what the server has counts, not that the view does not show it yet', async () => {
+  const { look, edgeConnects } = setUp()
+  const made = await look()
+  expect(await look(made)).toEqual(made)
+  expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
+})
+
+test('an EdgeConnect whose client nobody has is made anew, and leaves no client behind', async () => {
+  const { look, edgeConnects, oauth } = setUp()
+  const lost = await look()
+  const made = await look()
+  expect(made.edgeConnectId).not.toBe(lost.edgeConnectId)
+  expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
+  expect(oauth.list().map(({ id }) => id)).toContain(made.id)
+  expect(oauth.list()).toHaveLength(2)
+})

@@ -1,0 +1,19 @@
+/** The token of automation, as an earlier reconcile wrote it. */
+import { parse } from 'yaml'
+import { configSecretName } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
+import type { EdgeConnect } from '../../../../api/latest.ts'
+import type { NamespaceView } from '../../../references/namespace-view.ts'
+import { CONFIG_FILE } from '../workload/config-file.ts'
+
+/** The token in the configuration file; `undefined` when there is none, or the file is spoilt. */
+export function storedAutomationToken(edgeConnect: EdgeConnect, view: NamespaceView): string | undefined {
+  const file = view.secret(configSecretName(edgeConnect))?.[CONFIG_FILE]
+  try {
+    const { secrets } = (parse(file ?? '') ?? {}) as { readonly secrets?: readonly { readonly token?: unknown }[] }
+    const token = secrets?.[0]?.token
+    return typeof token === 'string' && token !== '' ? token : undefined
+  } catch {
+    // Somebody wrote something else into the Secret: the next reconcile writes it anew.
+    return undefined
+  }
+}
