@@ -1,7 +1,7 @@
 /** What may differ between two good runs of the operator: secrets that were made anew, and what follows from them. */
 import type { PlainObject } from '@reeve/simulation'
-import { ANNOTATIONS } from '../src/controllers/rendering/annotations.ts'
 import { CONDITIONS } from '../src/controllers/dynakube/condition-types.ts'
+import { ANNOTATIONS } from '../src/controllers/rendering/annotations.ts'
 import { decodeSecret } from '../src/controllers/rendering/secret-data.ts'
 
 /** Secrets with tokens and ids that the tenant makes up, as often as it is asked. */

@@ -14,8 +14,8 @@ import {
   type Stored,
 } from '@reeve/kube'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
-import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/components/injection/namespace-objects.ts'
+import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
 import { OWNED } from '../controllers/dynakube/reconcile.ts'
 import type { ProcessEnvironment } from '../operator-settings.ts'
 

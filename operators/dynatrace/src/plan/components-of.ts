@@ -2,10 +2,10 @@
 import { type KubeObject, Namespaces, Secrets, type Stored } from '@reeve/kube'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
-import { injection } from '../controllers/dynakube/components/injection/source-secrets.ts'
-import { COMPONENTS } from '../controllers/dynakube/components.ts'
 import { INSTANCE_LABEL } from '../controllers/dynakube/components/injection/map-namespaces.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/components/injection/namespace-objects.ts'
+import { injection } from '../controllers/dynakube/components/injection/source-secrets.ts'
+import { COMPONENTS } from '../controllers/dynakube/components.ts'
 import { identityOf, type ObjectsById } from './scratch-cluster.ts'
 
 /** Whose an object is. */

@@ -1,10 +1,10 @@
 /** What reconciling DynaKubes needs besides the cluster. */
 import type { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
-import type { OperatorFacts } from './render-input.ts'
 import type { LimitedCertificates } from '../generated/limited-certificates.ts'
-import type { ClusterPass } from './resolve/pass.ts'
 import type { ScopeSettings } from './components/tenant/token-scopes.ts'
+import type { OperatorFacts } from './render-input.ts'
+import type { ClusterPass } from './resolve/pass.ts'
 
 /** What the operator is told about its surroundings. */
 export interface DynaKubeOptions extends ScopeSettings {

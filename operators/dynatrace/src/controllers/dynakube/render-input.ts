@@ -1,5 +1,7 @@
 /** What rendering looks at: everything is known by then, nothing is asked any more. */
 import type { DynaKube, DynaKubeStatus } from '../../api/latest.ts'
+import type { KeyPair } from '../generated/self-signed.ts'
+import type { SecretData } from '../rendering/secret-data.ts'
 
 /** The operator that renders. */
 export interface OperatorFacts {
@@ -9,15 +11,6 @@ export interface OperatorFacts {
   readonly image: string
   /** Whether the CSI driver is installed. */
   readonly hasCsiDriver: boolean
-}
-
-/** Decoded data of a Secret. */
-export type SecretData = Readonly<Record<string, string>>
-
-/** A certificate with its private key, as PEM. */
-export interface KeyPair {
-  readonly certificate: string
-  readonly privateKey: string
 }
 
 /**

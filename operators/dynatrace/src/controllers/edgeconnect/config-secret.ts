@@ -1,9 +1,11 @@
-/** The token of automation, as an earlier reconcile wrote it. */
+/** The Secret with the configuration file, as an earlier reconcile wrote it. */
 import { parse } from 'yaml'
-import { configSecretName } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
-import type { EdgeConnect } from '../../../../api/latest.ts'
-import type { NamespaceView } from '../../../references/namespace-view.ts'
-import { CONFIG_FILE } from '../workload/config-file.ts'
+import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
+import type { EdgeConnect } from '../../api/latest.ts'
+import type { NamespaceView } from '../references/namespace-view.ts'
+
+/** The name of the configuration file, and its key in the Secret. */
+export const CONFIG_FILE = 'edgeConnect.yaml'
 
 /** The token in the configuration file; `undefined` when there is none, or the file is spoilt. */
 export function storedAutomationToken(edgeConnect: EdgeConnect, view: NamespaceView): string | undefined {

@@ -6,7 +6,7 @@ import type { ResolveContext } from '@reeve/runtime/components'
 import type { EdgeConnect } from '../../api/latest.ts'
 import type { PlatformClient, PlatformClientOptions } from '../../tenant/client/platform/platform-client.ts'
 import { NamespaceView } from '../references/namespace-view.ts'
-import { ReferenceNotFoundError } from '../dynakube/resolve/referenced.ts'
+import { ReferenceNotFoundError } from '../references/reference-error.ts'
 import { CLIENT_KEYS } from './components/registration/provision.ts'
 
 /** What reconciling EdgeConnects needs besides the cluster. */

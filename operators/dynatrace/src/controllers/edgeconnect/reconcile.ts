@@ -7,11 +7,11 @@ import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { automation } from './components/automation/automation.ts'
-import type { EdgeConnectOptions } from './edge-connect-component.ts'
 import { image } from './components/image/image.ts'
+import { ForeignEdgeConnectError } from './components/registration/provision.ts'
 import { registration } from './components/registration/registration.ts'
 import { workload } from './components/workload/workload.ts'
-import { ForeignEdgeConnectError } from './components/registration/provision.ts'
+import type { EdgeConnectOptions } from './edge-connect-component.ts'
 
 export type { EdgeConnectOptions } from './edge-connect-component.ts'
 

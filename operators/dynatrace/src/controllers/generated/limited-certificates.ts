@@ -1,8 +1,7 @@
 /** Keeps the making of keys, which takes a thread for a second, from getting in the way of everything else. */
 import type { Clock } from '@reeve/kube'
 import { Semaphore } from '@reeve/runtime/webhooks'
-import type { KeyPair } from '../dynakube/render-input.ts'
-import type { MakeCertificate, SelfSignedSubject } from './self-signed.ts'
+import type { KeyPair, MakeCertificate, SelfSignedSubject } from './self-signed.ts'
 
 /**
  * How many certificates are made at once. A key takes a thread of the four that Node.js has for reading files and for

@@ -3,7 +3,12 @@ import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import type { Clock } from '@reeve/kube'
-import type { KeyPair } from '../dynakube/render-input.ts'
+
+/** A certificate with its private key, as PEM. */
+export interface KeyPair {
+  readonly certificate: string
+  readonly privateKey: string
+}
 
 const ALGORITHM = {
   name: 'RSASSA-PKCS1-v1_5',

@@ -5,9 +5,9 @@ import { proxyUrl } from '../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
 import type { NamespaceView } from '../references/namespace-view.ts'
-import { resolveTrustedCertificates } from '../dynakube/resolve/referenced.ts'
-import { readTokens } from '../dynakube/resolve/tokens.ts'
+import { resolveTrustedCertificates } from '../references/trusted-certificates.ts'
 import { tenantConnection } from '../tenant-access/tenant-connection.ts'
+import { readTokens } from '../tenant-access/tokens.ts'
 import type { NodeEntry } from './node-entry.ts'
 
 /** The event has to come before the host fell silent, and both clocks may differ. */

@@ -1,8 +1,7 @@
 /** What the cache shows of the namespace of a DynaKube. */
 import { ConfigMaps, Deployments, Secrets, Services } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
-import { decodeSecret } from '../rendering/secret-data.ts'
-import type { SecretData } from '../dynakube/render-input.ts'
+import { decodeSecret, type SecretData } from '../rendering/secret-data.ts'
 
 /** Reads by name, without a request. */
 export class NamespaceView {

@@ -1,7 +1,10 @@
 /** Data of Secrets: Base64 on the wire, text in the code. */
 
+/** Decoded data of a Secret. */
+export type SecretData = Readonly<Record<string, string>>
+
 /** Encodes texts for the `data` of a Secret. */
-export function encodeSecret(data: Readonly<Record<string, string>>): Record<string, string> {
+export function encodeSecret(data: SecretData): Record<string, string> {
   return mapValues(data, (text) => Buffer.from(text, 'utf8').toString('base64'))
 }
 

@@ -4,8 +4,7 @@ import type { Logger } from '@reeve/runtime'
 import { featureFlags } from '../../api/feature-flags.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { TenantClientOptions } from '../../tenant/client/tenant-client.ts'
-import type { Material } from '../dynakube/render-input.ts'
-import type { Tokens } from '../dynakube/resolve/tokens.ts'
+import type { Tokens } from './tokens.ts'
 
 /**
  * The options of a client, from the resource and the texts that it refers to.
@@ -16,7 +15,7 @@ import type { Tokens } from '../dynakube/resolve/tokens.ts'
 export function tenantConnection(
   dynakube: DynaKube,
   { apiToken, paasToken }: Tokens,
-  { proxyUrl, trustedCertificates }: Pick<Material, 'proxyUrl' | 'trustedCertificates'>,
+  { proxyUrl, trustedCertificates }: { readonly proxyUrl?: string; readonly trustedCertificates?: string },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): TenantClientOptions {
   const { apiUrl, skipCertCheck } = dynakube.spec

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../api/latest.ts'
+import { type SelfSignedSubject, selfSigned } from '../../generated/self-signed.ts'
 import { StatusDraft } from '../status-draft.ts'
 import { KNOWN_STATUS, renderInput } from '../testing/render-input.ts'
 import { resolveActiveGateCertificate, resolveExtensions } from './generated.ts'
 import type { ClusterPass } from './pass.ts'
-import { type SelfSignedSubject, selfSigned } from '../../generated/self-signed.ts'
 
 const clock = { now: () => Date.UTC(2026, 0, 1) }
 const addresses = ['10.96.0.7', 'fd00::7']

@@ -6,10 +6,12 @@ import {
   certificateOf,
 } from '../../../api/dynakube/active-gate-facts.ts'
 import { extensionControllerTlsSecretName, namesOf } from '../../../api/dynakube/names.ts'
+import type { KeyPair } from '../../generated/self-signed.ts'
+import { makeToken } from '../../generated/token.ts'
 import { hashOf } from '../../rendering/hashes.ts'
-import { encodeSecret } from '../../rendering/secret-data.ts'
+import { encodeSecret, type SecretData } from '../../rendering/secret-data.ts'
 import { CONDITIONS } from '../condition-types.ts'
-import type { KeyPair, Material, SecretData } from '../render-input.ts'
+import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
 
 /** Keys of the Secret with the tokens of extensions. */
@@ -20,16 +22,6 @@ export const KSPM_TOKEN_KEY = 'kspm-token'
 
 /** The data of that Secret, as it is stored. */
 export const kspmTokenData = (token: string): Record<string, string> => encodeSecret({ [KSPM_TOKEN_KEY]: token })
-
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const PUBLIC_LENGTH = 24
-const SECRET_LENGTH = 64
-
-/** A token with a public and a secret part. */
-export function makeToken(prefix: string, randomBytes: ClusterPass['randomBytes']): string {
-  const text = (length: number) => [...randomBytes(length)].map((byte) => BASE32[byte % BASE32.length]).join('')
-  return `${prefix}.${text(PUBLIC_LENGTH)}.${text(SECRET_LENGTH)}`
-}
 
 /** The token that gateways and collectors of node configurations share. */
 export function resolveKspm({ draft, view, randomBytes }: ClusterPass): Material {

@@ -2,10 +2,10 @@
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { TenantClient } from '../../../tenant/client/tenant-client.ts'
+import type { MakeCertificate } from '../../generated/self-signed.ts'
 import type { NamespaceView } from '../../references/namespace-view.ts'
 import type { OperatorFacts } from '../render-input.ts'
 import type { StatusDraft } from '../status-draft.ts'
-import type { MakeCertificate } from '../../generated/self-signed.ts'
 
 /** Everything that a step before the tenant is known needs. */
 export interface ClusterPass {

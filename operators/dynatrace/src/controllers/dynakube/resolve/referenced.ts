@@ -4,23 +4,13 @@ import { activeGateUsesProxy } from '../../../api/dynakube/active-gate-facts.ts'
 import { hasProxy, oneAgentUsesProxy, ProxyNotFoundError, proxyUrl, proxyUrlHash } from '../../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import type { NamespaceView } from '../../references/namespace-view.ts'
+import { KeyNotFoundError, ReferenceNotFoundError } from '../../references/reference-error.ts'
+import { InvalidProxyError, proxyParts } from '../components/tenant/proxy-parts.ts'
 import type { Material } from '../render-input.ts'
 import type { ClusterPass } from './pass.ts'
-import { InvalidProxyError, proxyParts } from '../components/tenant/proxy-parts.ts'
 
 /** The key of the settings of gateways, in the user's Secret and in the operator's. */
 export const CUSTOM_PROPERTIES_KEY = 'customProperties'
-
-/** What a DynaKube refers to is not there. */
-export class ReferenceNotFoundError extends Error {
-  readonly code = 'REFERENCE_NOT_FOUND'
-  override readonly name: string = 'ReferenceNotFoundError'
-}
-
-/** The object is there, but not what is looked for in it. */
-export class KeyNotFoundError extends ReferenceNotFoundError {
-  override readonly name = 'KeyNotFoundError'
-}
 
 /**
  * The address of the proxy.
@@ -43,16 +33,6 @@ export async function resolveProxy({ draft, view }: ClusterPass): Promise<Materi
 function whereProxyStands({ spec }: DynaKube, { namespace }: NamespaceView): string {
   const { value, valueFrom } = spec.proxy ?? {}
   return value ? 'spec.proxy.value' : `spec.proxy.valueFrom: the key proxy of the Secret ${namespace}/${valueFrom}`
-}
-
-/** Certificates that the user trusts. *Errors*: {@link ReferenceNotFoundError}. */
-export function resolveTrustedCertificates({ spec }: DynaKube, view: NamespaceView): Material {
-  const { trustedCAs } = spec
-  if (!trustedCAs) return {}
-  const { certs } = view.configMap(trustedCAs) ?? {}
-  if (certs) return { trustedCertificates: certs }
-  const where = `spec.trustedCAs: the ConfigMap ${view.namespace}/${trustedCAs}`
-  throw new ReferenceNotFoundError(`${where} has no key certs with certificates; add it`)
 }
 
 /**

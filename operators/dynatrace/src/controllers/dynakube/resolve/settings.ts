@@ -2,8 +2,8 @@
 import { hasMetadataEnrichment, hasOtlpExporter } from '../../../api/dynakube/feature-facts.ts'
 import { featureFlags } from '../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../api/latest.ts'
-import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
 import { reported } from '../components/connection/connection-info.ts'
+import { CONDITIONS, dynatraceApiMessage, REASONS } from '../condition-types.ts'
 import type { Pass } from './pass.ts'
 import { mayAskFor, missingOptionalScopes } from './tokens.ts'
 

@@ -3,50 +3,16 @@ import { formatTime } from '@reeve/runtime'
 import { hasTelemetryIngest } from '../../../api/dynakube/feature-facts.ts'
 import { tokensSecretName } from '../../../api/dynakube/names.ts'
 import { isApiRequestAllowed } from '../../../api/dynakube/tenant-facts.ts'
-import type { DynaKube } from '../../../api/latest.ts'
 import { isTenantUnavailable } from '../../../tenant/client/errors.ts'
+import { TokenError, type Tokens } from '../../tenant-access/tokens.ts'
+import {
+  optionalScopes,
+  type ScopeSettings,
+  type TokenDemand,
+  tokenDemands,
+} from '../components/tenant/token-scopes.ts'
 import { CONDITIONS, FORMER_TOKEN_CONDITIONS, REASONS } from '../condition-types.ts'
-import type { NamespaceView } from '../../references/namespace-view.ts'
 import type { Pass } from './pass.ts'
-import { optionalScopes, type ScopeSettings, type TokenDemand, tokenDemands } from '../components/tenant/token-scopes.ts'
-
-/** The tokens that mean something to the operator. */
-export interface Tokens {
-  readonly apiToken: string
-  /** Present as soon as its key is, even if it is empty: the user then does not want the API token to download. */
-  readonly paasToken?: string
-  readonly dataIngestToken?: string
-}
-
-/** Tokens are missing, malformed or not allowed to do what is asked of them. The message never shows one. */
-export class TokenError extends Error {
-  readonly code = 'TOKEN_INVALID'
-  override readonly name = 'TokenError'
-}
-
-/**
- * Reads the tokens. *Errors*: {@link TokenError} naming the Secret and the key.
- *
- * @example
- * const { apiToken } = readTokens(dynakube, view)
- */
-export function readTokens(dynakube: DynaKube, view: NamespaceView): Tokens {
-  const name = tokensSecretName(dynakube)
-  const where = `the Secret ${view.namespace}/${name}`
-  const data = view.secret(name)
-  if (data === undefined) throw new TokenError(`${where} does not exist; create it with the key apiToken`)
-  const { apiToken, paasToken, dataIngestToken } = data
-  if (!apiToken) throw new TokenError(`${where} has no apiToken; add one`)
-  const padded = Object.keys(data).filter((key) => data[key] !== data[key]?.trim())
-  if (padded.length > 0) {
-    throw new TokenError(`${where}: ${padded.join(', ')} begins or ends with white space; remove it`)
-  }
-  return {
-    apiToken,
-    ...(paasToken !== undefined && { paasToken }),
-    ...(dataIngestToken && { dataIngestToken }),
-  }
-}
 
 /** Says in the status that the tokens do not do. */
 export function reportTokenError({ draft }: Pick<Pass, 'draft'>, error: Error): void {

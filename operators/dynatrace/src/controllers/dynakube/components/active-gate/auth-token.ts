@@ -2,8 +2,8 @@
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { CONDITIONS, REASONS } from '../../condition-types.ts'
 import type { Material } from '../../render-input.ts'
-import { reported } from '../connection/connection-info.ts'
 import type { Pass } from '../../resolve/pass.ts'
+import { reported } from '../connection/connection-info.ts'
 
 /** The key of the token in its Secret. */
 export const AUTH_TOKEN_KEY = 'auth-token'

@@ -2,13 +2,13 @@
 import type { Container, EnvVar } from '@reeve/kube'
 import { capabilityArguments, hasCapability } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
-import { restricted } from '../../../rendering/security-context.ts'
-import { known } from '../../component.ts'
-import { mountsOf } from '../../../rendering/mounted-volume.ts'
-import { activeGateHost, bracketed } from '../../no-proxy.ts'
 import { fromConfigMap, PRIORITY, tenantOf } from '../../../rendering/container-env.ts'
-import type { RenderInput } from '../../render-input.ts'
+import { mountsOf } from '../../../rendering/mounted-volume.ts'
+import { restricted } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, resourcesFrom } from '../../../rendering/user-settings.ts'
+import { known } from '../../component.ts'
+import { activeGateHost, bracketed } from '../../no-proxy.ts'
+import type { RenderInput } from '../../render-input.ts'
 import { CERTIFICATE_FOLDER, GATEWAY_FOLDER, gatewayVolumes, TRUST_STORE } from './volumes.ts'
 
 /** The container of the gateway. */

@@ -9,11 +9,11 @@ import {
 import { hasExtensions, hasKspm } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { type Claimed, claimed, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
 import type { Mounted } from '../../../rendering/mounted-volume.ts'
+import { claimFrom } from '../../../rendering/user-settings.ts'
+import { type Claimed, claimed, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
 import type { RenderInput } from '../../render-input.ts'
 import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
-import { claimFrom } from '../../../rendering/user-settings.ts'
 import { customPropertiesText } from './custom-properties.ts'
 
 /** The folder of the gateway, below which most of its volumes are. */

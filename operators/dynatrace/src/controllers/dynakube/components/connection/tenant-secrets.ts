@@ -10,11 +10,7 @@ import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { type Component, known } from '../../component.ts'
 import { CONDITIONS } from '../../condition-types.ts'
 import { kept } from '../../object-conditions.ts'
-import {
-  resolveActiveGateConnection,
-  resolveOneAgentConnection,
-  TENANT_TOKEN_KEY,
-} from './connection-info.ts'
+import { resolveActiveGateConnection, resolveOneAgentConnection, TENANT_TOKEN_KEY } from './connection-info.ts'
 
 /** Whether anything connects the way agents do. */
 const needsOneAgentConnection = (dynakube: DynaKube): boolean =>

@@ -5,11 +5,11 @@ import { IgnoredNamespacePatterns } from '../../../../api/ignored-namespaces.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../../api/latest.ts'
 import { dynakube } from '../../../../api/testing/build.ts'
 import type { Component } from '../../component.ts'
-import { exporters } from './exporter-secrets.ts'
-import { injection } from './source-secrets.ts'
 import { StatusDraft } from '../../status-draft.ts'
+import { exporters } from './exporter-secrets.ts'
 import { reportIgnoredNamespaces, reportInjection } from './injection-conditions.ts'
 import { INSTANCE_LABEL } from './map-namespaces.ts'
+import { injection } from './source-secrets.ts'
 
 const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
   ({ metadata: { name, labels: { [INSTANCE_LABEL]: 'dk', ...labels } } }) as unknown as Stored<Namespace>

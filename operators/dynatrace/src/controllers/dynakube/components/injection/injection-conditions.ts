@@ -5,10 +5,10 @@ import { labelMatcher } from '../../../../api/dynakube/namespace-claims.ts'
 import { injectionNamespaceSelector, needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { IgnoredNamespacePatterns } from '../../../../api/ignored-namespaces.ts'
 import type { Component } from '../../component.ts'
-import { injection } from './source-secrets.ts'
 import { CONDITIONS, kubeApiMessage, REASONS } from '../../condition-types.ts'
 import type { StatusDraft } from '../../status-draft.ts'
 import { namespacesOf } from './namespace-objects.ts'
+import { injection } from './source-secrets.ts'
 
 const SHOWN = 10
 

@@ -7,8 +7,8 @@ import { changesPods, type NamespaceLabels } from '../../../../api/dynakube/name
 import type { IgnoredNamespacePatterns } from '../../../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../../../api/latest.ts'
 import { CREATED_BY } from '../../../rendering/labels.ts'
-import { copiesOf } from './source-secret.ts'
 import { INSTANCE_LABEL, instancesOf } from './map-namespaces.ts'
+import { copiesOf } from './source-secret.ts'
 
 /** Tells the webhook for namespaces that this change needs no mapping of its own. */
 const UPDATED_BY_OPERATOR = { metadata: { annotations: { 'dynatrace.com/updated-via-operator': 'true' } } }

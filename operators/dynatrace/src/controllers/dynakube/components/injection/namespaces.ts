@@ -4,9 +4,9 @@ import { FIXED_NAMES } from '../../../../api/dynakube/names.ts'
 import { changesPods } from '../../../../api/dynakube/namespace-claims.ts'
 import type { Component } from '../../component.ts'
 import { clusterPassOf, type DynaKubeComponent, type EngineComponents } from '../../engine-component.ts'
+import { exporters } from './exporter-secrets.ts'
 import { reportInjection } from './injection-conditions.ts'
 import { claimedNamespaces, copiesIn, labelled } from './namespace-objects.ts'
-import { exporters } from './exporter-secrets.ts'
 import { injection } from './source-secrets.ts'
 
 /** Names the DynaKube on its namespaces. While it is not known what pods get, no further namespace is promised any. */

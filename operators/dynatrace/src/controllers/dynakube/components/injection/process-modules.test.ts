@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { processModuleFile } from './process-module-file.ts'
 import { renderInput } from '../../testing/render-input.ts'
+import { processModuleFile } from './process-module-file.ts'
 import { storedConfig } from './process-modules.ts'
 
 describe('the configuration of code modules that was kept', () => {

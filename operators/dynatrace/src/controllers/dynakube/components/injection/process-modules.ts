@@ -5,8 +5,8 @@ import { namesOf } from '../../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import { REASONS } from '../../condition-types.ts'
 import type { Material, ProcessModuleConfig } from '../../render-input.ts'
-import { reported } from '../connection/connection-info.ts'
 import type { Pass } from '../../resolve/pass.ts'
+import { reported } from '../connection/connection-info.ts'
 
 /** The key of the configuration of code modules. */
 export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'

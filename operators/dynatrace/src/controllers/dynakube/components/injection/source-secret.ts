@@ -7,8 +7,8 @@ import { type DesiredObject, desired } from '@reeve/runtime'
 import { FIXED_NAMES, namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
-import { encodeSecret } from '../../../rendering/secret-data.ts'
-import type { RenderInput, SecretData } from '../../render-input.ts'
+import { encodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
+import type { RenderInput } from '../../render-input.ts'
 
 /** The Secret in the operator's namespace and the name of its copies. */
 export function copiesOf(dynakube: DynaKube): ReadonlyMap<string, string> {

@@ -5,13 +5,13 @@ import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../a
 import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
-import { unprivileged } from '../../../rendering/security-context.ts'
+import { fromField, lastOfEachName } from '../../../rendering/container-env.ts'
 import { imageOf } from '../../../rendering/image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
-import { activeGateHost } from '../../no-proxy.ts'
-import { fromField, lastOfEachName } from '../../../rendering/container-env.ts'
-import type { RenderInput } from '../../render-input.ts'
+import { unprivileged } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
+import { activeGateHost } from '../../no-proxy.ts'
+import type { RenderInput } from '../../render-input.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-node-config-collector'
 const USER = 65532

@@ -3,11 +3,11 @@ import type { Container, EnvVar, PodSpec, SecurityContext, Volume, VolumeMount }
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
-import { unprivileged } from '../../../rendering/security-context.ts'
-import { imageOf } from '../../../rendering/image.ts'
 import { fromField } from '../../../rendering/container-env.ts'
-import type { RenderInput } from '../../render-input.ts'
+import { imageOf } from '../../../rendering/image.ts'
+import { unprivileged } from '../../../rendering/security-context.ts'
 import { placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
+import type { RenderInput } from '../../render-input.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-logmonitoring'
 const USER = 65532

@@ -4,9 +4,9 @@ import { isMode, oneAgentArguments } from '../../../../api/dynakube/one-agent-fa
 import { hasProxy, oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { isOlderThan } from '../versions/agent-version.ts'
-import { activeGateHosts } from '../../no-proxy.ts'
 import { byKey, byPriority, type Prioritised } from '../../../rendering/container-env.ts'
+import { activeGateHosts } from '../../no-proxy.ts'
+import { isOlderThan } from '../versions/agent-version.ts'
 
 /** Operator, user, and what even the user cannot override by an argument, because there is a field for it. */
 const PRIORITY = { operator: 1, user: 2, field: 10 } as const

@@ -4,11 +4,11 @@ import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
 import { dynakube } from '../../../../api/testing/build.ts'
-import { oneAgentLabels } from './one-agent.ts'
-import { AGENT_PODS, reportInstances } from './instances.ts'
 import { NamespaceView } from '../../../references/namespace-view.ts'
 import { StatusDraft } from '../../status-draft.ts'
 import { KNOWN_STATUS } from '../../testing/render-input.ts'
+import { AGENT_PODS, reportInstances } from './instances.ts'
+import { oneAgentLabels } from './one-agent.ts'
 
 const { all: labels } = oneAgentLabels(dynakube({ oneAgent: { hostMonitoring: {} } }))
 

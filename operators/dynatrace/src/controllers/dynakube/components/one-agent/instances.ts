@@ -4,8 +4,8 @@ import { type CacheReader, formatTime } from '@reeve/runtime'
 import type { Transform } from '@reeve/runtime/cache'
 import { isJsonEqual } from '@reeve/runtime/engine'
 import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
-import { oneAgentLabels } from './one-agent.ts'
 import type { ClusterPass } from '../../resolve/pass.ts'
+import { oneAgentLabels } from './one-agent.ts'
 
 /** Of the pod of an agent only what the status tells of it: on thousands of nodes the rest would be most of the memory. */
 const keepAddress: Transform = (object) => {

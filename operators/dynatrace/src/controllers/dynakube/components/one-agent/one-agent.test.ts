@@ -2,10 +2,10 @@ import type { Container, DaemonSet } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
-import { healthCheckOf } from '../versions/resolve-version.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
 import { renderDynaKube } from '../../testing/render-all.ts'
 import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { healthCheckOf } from '../versions/resolve-version.ts'
 import { InvalidAgentVersionError, oneAgent } from './one-agent.ts'
 
 const render = (spec: Partial<DynaKubeSpec>, parts: RenderParts = {}) => oneAgent.render(renderInput(spec, parts))

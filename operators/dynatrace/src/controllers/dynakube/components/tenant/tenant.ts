@@ -1,9 +1,11 @@
 /** The tenant: its tokens and the way to it, which everything else needs. */
 import { isTenantUnavailable } from '../../../../tenant/client/errors.ts'
-import { clusterPassOf, connectorOf, type DynaKubeComponent, type DynaKubeContext } from '../../engine-component.ts'
-import { resolveProxy, resolveTrustedCertificates } from '../../resolve/referenced.ts'
-import { readTokens, reportTokenError, verifyTokens } from '../../resolve/tokens.ts'
+import { resolveTrustedCertificates } from '../../../references/trusted-certificates.ts'
 import { tenantConnection } from '../../../tenant-access/tenant-connection.ts'
+import { readTokens } from '../../../tenant-access/tokens.ts'
+import { clusterPassOf, connectorOf, type DynaKubeComponent, type DynaKubeContext } from '../../engine-component.ts'
+import { resolveProxy } from '../../resolve/referenced.ts'
+import { reportTokenError, verifyTokens } from '../../resolve/tokens.ts'
 
 /**
  * Reads what the DynaKube refers to, connects, and looks up what the tokens may do. Whatever is wrong before the tenant

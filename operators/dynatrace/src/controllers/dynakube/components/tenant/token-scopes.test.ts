@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { type DynaKubeParts, dynakube } from '../../../../api/testing/build.ts'
+import type { Tokens } from '../../../tenant-access/tokens.ts'
 import { optionalScopes, tokenDemands } from './token-scopes.ts'
-import type { Tokens } from '../../resolve/tokens.ts'
 
 const WATCHING = { detectsHostAvailability: true }
 const API: Tokens = { apiToken: 'api' }

@@ -11,7 +11,7 @@ import {
 import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import type { Tokens } from '../../resolve/tokens.ts'
+import type { Tokens } from '../../../tenant-access/tokens.ts'
 
 /** A feature, and the scopes it needs or can make use of. */
 export interface TokenFeature {

@@ -17,12 +17,12 @@ import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube, DynaKubeStatus } from '../../../../api/latest.ts'
 import { imageUri, type PublicImage } from '../../../../tenant/client/images.ts'
 import { codeModules, hostInstaller } from '../../../../tenant/client/installer-target.ts'
-import { compareAgentVersions, isOlderThan, parseAgentVersion } from './agent-version.ts'
-import { CONDITIONS, REASONS } from '../../condition-types.ts'
 import { isImage } from '../../../rendering/image.ts'
+import { CONDITIONS, REASONS } from '../../condition-types.ts'
+import type { Pass } from '../../resolve/pass.ts'
 import type { StatusDraft } from '../../status-draft.ts'
 import { reported } from '../connection/connection-info.ts'
-import type { Pass } from '../../resolve/pass.ts'
+import { compareAgentVersions, isOlderThan, parseAgentVersion } from './agent-version.ts'
 
 type VersionStatus = NonNullable<DynaKubeStatus['codeModules']>
 

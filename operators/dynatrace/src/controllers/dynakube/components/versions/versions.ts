@@ -4,8 +4,8 @@ import { needsAppInjection, needsOneAgentDaemonSet } from '../../../../api/dynak
 import type { VersionedComponent } from '../../../../api/dynakube/version-source.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import type { Component } from '../../component.ts'
-import { clearVersion, resolveVersion } from './resolve-version.ts'
 import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { clearVersion, resolveVersion } from './resolve-version.ts'
 
 function version(
   name: string,

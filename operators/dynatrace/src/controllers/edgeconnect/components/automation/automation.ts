@@ -1,7 +1,7 @@
 /** Lets workflows of the tenant reach the Kubernetes API through the EdgeConnect. */
 import { hasKubernetesAutomation, isProvisioner } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
-import { connectAutomation } from '../registration/provision.ts'
 import type { EdgeConnectComponent } from '../../edge-connect-component.ts'
+import { connectAutomation } from '../registration/provision.ts'
 import { provisionContext, registration } from '../registration/registration.ts'
 import { workload } from '../workload/workload.ts'
 

@@ -1,7 +1,7 @@
 /** The image that an EdgeConnect runs, pinned by its digest. */
 import { createRegistryClient } from '@reeve/oci'
-import { resolveImage } from './resolve-image.ts'
 import { type EdgeConnectComponent, viewOf } from '../../edge-connect-component.ts'
+import { resolveImage } from './resolve-image.ts'
 
 /** Keeps the image in the status; a registry is asked for a newer one now and then. */
 export const image: EdgeConnectComponent = {

@@ -11,8 +11,8 @@ import { formatTime, type Logger } from '@reeve/runtime'
 import { edgeConnectImage, isAutoUpdated, isCustomImage } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect, EdgeConnectStatus } from '../../../../api/latest.ts'
 import { USER_AGENT } from '../../../../tenant/client/defaults.ts'
-import { isImage } from '../../../rendering/image.ts'
 import type { NamespaceView } from '../../../references/namespace-view.ts'
+import { isImage } from '../../../rendering/image.ts'
 
 /** How often a registry is asked for a newer image. */
 const PROBE_INTERVAL_MS = 15 * 60_000

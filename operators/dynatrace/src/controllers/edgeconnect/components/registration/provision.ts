@@ -11,8 +11,7 @@ import type { EdgeConnect } from '../../../../api/latest.ts'
 import type { EdgeConnectRecord } from '../../../../tenant/client/platform/edge-connects.ts'
 import type { PlatformClient } from '../../../../tenant/client/platform/platform-client.ts'
 import type { NamespaceView } from '../../../references/namespace-view.ts'
-import type { SecretData } from '../../../dynakube/render-input.ts'
-import { decodeSecret } from '../../../rendering/secret-data.ts'
+import { decodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
 
 /** Keys of the Secret with the client that the tenant made. */
 export const CLIENT_KEYS = {

@@ -2,7 +2,11 @@
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { fallback, type ResolveContext } from '@reeve/runtime/components'
-import { clientSecretName, hasKubernetesAutomation, isProvisioner } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
+import {
+  clientSecretName,
+  hasKubernetesAutomation,
+  isProvisioner,
+} from '../../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../../../api/latest.ts'
 import { TenantApiError, TenantUnreadableError } from '../../../../tenant/client/errors.ts'
 import {
@@ -10,8 +14,17 @@ import {
   type PlatformClient,
   type PlatformClientOptions,
 } from '../../../../tenant/client/platform/platform-client.ts'
-import { ReferenceNotFoundError } from '../../../dynakube/resolve/referenced.ts'
+import { ReferenceNotFoundError } from '../../../references/reference-error.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
+import { storedAutomationToken } from '../../config-secret.ts'
+import {
+  type EdgeConnectComponent,
+  type EdgeConnectContext,
+  type EdgeConnectOptions,
+  userClient,
+  viewOf,
+} from '../../edge-connect-component.ts'
+import { image } from '../image/image.ts'
 import {
   CLIENT_KEYS,
   deprovision,
@@ -21,15 +34,6 @@ import {
   provision,
   storedClient,
 } from './provision.ts'
-import { storedAutomationToken } from './stored-token.ts'
-import {
-  type EdgeConnectComponent,
-  type EdgeConnectContext,
-  type EdgeConnectOptions,
-  userClient,
-  viewOf,
-} from '../../edge-connect-component.ts'
-import { image } from '../image/image.ts'
 
 /** The reason of the event about an EdgeConnect that stays behind in its tenant. */
 const NOT_REMOVED = 'EdgeConnectNotRemoved'

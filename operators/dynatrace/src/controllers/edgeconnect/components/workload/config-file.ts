@@ -3,9 +3,6 @@ import { hasKubernetesAutomation } from '../../../../api/edgeconnect/edgeconnect
 import type { EdgeConnect } from '../../../../api/latest.ts'
 import { type YamlTree, yamlText } from '../../../rendering/yaml-text.ts'
 
-/** The name of the file, and its key in the Secret. */
-export const CONFIG_FILE = 'edgeConnect.yaml'
-
 /** Where certificates of the user are mounted. */
 export const CERTIFICATE_FOLDER = '/etc/edge_connect_certs'
 export const CERTIFICATE_FILE = 'certificate.pem'

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { EdgeConnectSpec } from '../../../../api/latest.ts'
 import { edgeConnect } from '../../../../api/testing/build.ts'
-import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
-import { CONFIG_FILE, type EdgeConnectMaterial } from './config-file.ts'
+import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
+import { CONFIG_FILE } from '../../config-secret.ts'
+import type { EdgeConnectMaterial } from './config-file.ts'
 import { renderEdgeConnect } from './render.ts'
 
 const material: EdgeConnectMaterial = {

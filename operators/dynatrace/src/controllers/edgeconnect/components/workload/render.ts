@@ -5,19 +5,14 @@ import { configSecretName, serviceAccountName } from '../../../../api/edgeconnec
 import type { EdgeConnect } from '../../../../api/latest.ts'
 import { ANNOTATIONS, appArmorAnnotation } from '../../../rendering/annotations.ts'
 import { lastOfEachName } from '../../../rendering/container-env.ts'
-import { containerEnvFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
 import { hashOf } from '../../../rendering/hashes.ts'
 import { appLabels } from '../../../rendering/labels.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { withTemplateHash } from '../../../rendering/template-hash.ts'
-import {
-  CERTIFICATE_FILE,
-  CERTIFICATE_FOLDER,
-  CONFIG_FILE,
-  configFile,
-  type EdgeConnectMaterial,
-} from './config-file.ts'
+import { containerEnvFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
+import { CONFIG_FILE } from '../../config-secret.ts'
+import { CERTIFICATE_FILE, CERTIFICATE_FOLDER, configFile, type EdgeConnectMaterial } from './config-file.ts'
 
 const APP = 'edgeconnect'
 const CONTAINER = 'edge-connect'

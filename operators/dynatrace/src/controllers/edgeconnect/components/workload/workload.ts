@@ -1,11 +1,13 @@
 /** The configuration of EdgeConnect and the Deployment that reads it. */
 import { Deployments, Secrets } from '@reeve/kube'
-import { configSecretName, hasKubernetesAutomation, isProvisioner } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
-import { makeToken } from '../../../dynakube/resolve/generated.ts'
-import { ReferenceNotFoundError } from '../../../dynakube/resolve/referenced.ts'
-import type { EdgeConnectMaterial } from './config-file.ts'
-import { renderEdgeConnect } from './render.ts'
-import { storedAutomationToken } from '../registration/stored-token.ts'
+import {
+  configSecretName,
+  hasKubernetesAutomation,
+  isProvisioner,
+} from '../../../../api/edgeconnect/edgeconnect-facts.ts'
+import { makeToken } from '../../../generated/token.ts'
+import { ReferenceNotFoundError } from '../../../references/reference-error.ts'
+import { storedAutomationToken } from '../../config-secret.ts'
 import {
   bytesOf,
   type EdgeConnectComponent,
@@ -15,6 +17,8 @@ import {
 } from '../../edge-connect-component.ts'
 import { image } from '../image/image.ts'
 import { registration } from '../registration/registration.ts'
+import type { EdgeConnectMaterial } from './config-file.ts'
+import { renderEdgeConnect } from './render.ts'
 
 /** What runs in the cluster. */
 export const workload: EdgeConnectComponent<EdgeConnectMaterial> = {
