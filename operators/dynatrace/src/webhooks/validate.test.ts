@@ -120,6 +120,31 @@ describe('selectors of namespaces', () => {
   })
 })
 
+describe('long lists', () => {
+  const many = (text: string, length = 150_000) => Array.from({ length }, (_, index) => `${text}${index}`)
+  const volumes = many('v', 60_000).map((name) => ({ name, emptyDir: {} }))
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }))
+
+  // Compared pair by pair, each of these would take minutes.
+  it.each([
+    ['capabilities', 'contains "a0", which is unknown', { activeGate: { capabilities: many('a') } }],
+    ['protocols', 'contains "a0", which is not supported', { telemetryIngest: { protocols: many('a') } }],
+    [
+      'host tags',
+      'repeat --set-host-tag for [7]',
+      { oneAgent: { hostMonitoring: { args: many('--set-host-tag=').concat('--set-host-tag=7') } } },
+    ],
+    ['volumes', 'the path "relative" is not absolute', { extensions: { databases: [databaseWith(volumeMounts)] } }],
+  ])('are reviewed in linear time: %s', async (_what, message, spec) => {
+    const { allowed, status } = await review({ object: dynakube(spec) })
+    expect([allowed, status?.message]).toEqual([false, expect.stringContaining(message)])
+  })
+
+  function databaseWith(mounts: readonly { readonly name: string; readonly mountPath: string }[]) {
+    return { id: 'db', volumes, volumeMounts: [...mounts, { name: 'v0', mountPath: 'relative' }] }
+  }
+})
+
 describe('a denial', () => {
   it('lists all mistakes, numbered, with their count and the kind (1)', async () => {
     const object = dynakube({

@@ -7,9 +7,12 @@ const FIELD = 'spec.activeGate.capabilities'
 const capabilities = (dynakube: DynaKube) =>
   hasActiveGate(dynakube) ? (dynakube.spec.activeGate?.capabilities ?? []) : []
 
-/** The first value that stands in a list for the second time. */
-export const firstRepeated = (values: readonly string[]): string | undefined =>
-  values.find((value, index) => values.indexOf(value) < index)
+/** The values that occur more than once, each once. In linear time: a review may list hundreds of thousands. */
+export function repeatedValues(values: readonly string[]): readonly string[] {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()]
+  for (const value of values) (seen.has(value) ? repeated : seen).add(value)
+  return [...repeated]
+}
 
 /** Rules 12 to 14. */
 export const activeGateRules: readonly Rule<DynaKube>[] = [
@@ -26,7 +29,7 @@ export const activeGateRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-AG-CAP-DUP',
     check: (dynakube) => {
-      const repeated = firstRepeated(capabilities(dynakube))
+      const [repeated] = repeatedValues(capabilities(dynakube))
       return repeated === undefined ? undefined : `${FIELD} contains "${repeated}" more than once; keep one of them`
     },
   },

@@ -29,8 +29,9 @@ function checkMounts(dynakube: DynaKube): Finding {
   const own = dynakube.spec.trustedCAs ? [...OWN_PATHS, TRUSTED_CERTIFICATES_PATH] : OWN_PATHS
   for (const { id, volumes = [], volumeMounts = [] } of databases(dynakube)) {
     const field = `spec.extensions.databases[${id}].volumeMounts`
+    const names = new Set(volumes.map(({ name }) => name))
     for (const { name, mountPath } of volumeMounts) {
-      if (!volumes.some((volume) => volume.name === name)) {
+      if (!names.has(name)) {
         return `${field}: "${name}" is mounted at "${mountPath}", but there is no such volume; add it or remove the mount`
       }
       if (!mountPath.startsWith('/')) return `${field}: the path "${mountPath}" is not absolute; begin it with /`

@@ -15,7 +15,7 @@ import { telemetryIngestServiceName } from '../../dynakube/names.ts'
 import { featureFlags } from '../../feature-flags.ts'
 import type { DynaKube } from '../../latest.ts'
 import { otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
-import { firstRepeated } from './active-gate.ts'
+import { repeatedValues } from './active-gate.ts'
 import { isServiceName, SERVICE_NAME_RULE } from './names-and-images.ts'
 
 type Templates = NonNullable<DynaKube['spec']['templates']>
@@ -121,7 +121,7 @@ export const telemetryIngestRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-TI-DUP',
     check: (dynakube) => {
-      const repeated = firstRepeated(ingestProtocols(dynakube))
+      const [repeated] = repeatedValues(ingestProtocols(dynakube))
       return repeated === undefined
         ? undefined
         : `${FIELD}.protocols contains "${repeated}" more than once; keep one of them`

@@ -13,6 +13,7 @@ import {
 import { featureFlags } from '../../feature-flags.ts'
 import type { DynaKube } from '../../latest.ts'
 import type { Finding, Rule } from '../rule.ts'
+import { repeatedValues } from './active-gate.ts'
 
 const VERSION = /^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.[0-9]{8}-[0-9]{6}$/
 const VOLUME_STORAGE = 'ONEAGENT_ENABLE_VOLUME_STORAGE'
@@ -35,7 +36,7 @@ export const repeatedArgumentsRule: Rule<DynaKube> = {
     for (const [key, values] of argumentValues(oneAgentArguments(dynakube))) {
       if (values.length < 2 || key === '--set-host-property') continue
       if (key !== '--set-host-tag') return `args of spec.oneAgent give ${key} more than once; keep one of them`
-      const repeated = [...new Set(values.filter((value, index) => values.indexOf(value) < index))]
+      const repeated = repeatedValues(values)
       if (repeated.length > 0) {
         return `args of spec.oneAgent repeat --set-host-tag for [${repeated.join(' ')}]; keep each once`
       }
