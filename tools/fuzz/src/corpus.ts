@@ -1,4 +1,5 @@
 /** The inputs that mutations start from: seeds, and inputs that led to something new. */
+
 /** Beyond these the corpus would slow the search down rather than help it. */
 const MAX_ENTRIES = 3_000
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024
@@ -25,7 +26,7 @@ export class Corpus {
 
   /** Adds a seed whatever its outcome is. */
   add(input: Buffer): void {
-    this.#entries.push(input)
+    this.#entries.push(ownCopy(input))
     this.#totalBytes += input.length
   }
 
@@ -47,10 +48,15 @@ export class Corpus {
     const entry = this.#entries[known]
     // Half at least: or else it would be replaced again and again for a byte.
     if (entry === undefined || input.length * 2 > entry.length) return undefined
-    this.#entries[known] = input
+    this.#entries[known] = ownCopy(input)
     this.#totalBytes += input.length - entry.length
     return lesson
   }
+}
+
+/** A mutated input is often a short view of a large buffer, which the view would keep in memory. */
+function ownCopy(input: Buffer): Buffer {
+  return Buffer.from(Uint8Array.from(input).buffer)
 }
 
 /**
