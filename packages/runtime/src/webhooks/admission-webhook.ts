@@ -14,6 +14,12 @@ import {
 
 const API_VERSION = 'admission.k8s.io/v1'
 const KIND = 'AdmissionReview'
+const OPERATIONS: readonly unknown[] = [
+  'CREATE',
+  'UPDATE',
+  'DELETE',
+  'CONNECT',
+] satisfies AdmissionRequest['operation'][]
 
 // Handlers quote what they were sent. Nobody reads more of it than this, and the API server passes all of it on.
 const MAX_MESSAGE_LENGTH = 8_192
@@ -97,8 +103,16 @@ type ReadRequest = ReturnType<typeof readRequest>
 
 function readAdmission(body: unknown): ReadRequest {
   const { object, oldObject, ...request } = readRequest(body, API_VERSION, KIND)
-  if (!isRecord(request.kind) || !isRecord(request.resource) || typeof request.operation !== 'string') {
-    throw new BadReviewError(400, `the ${KIND} has no request.kind, request.resource or request.operation`)
+  if (!isRecord(request.kind) || !isRecord(request.resource)) {
+    throw new BadReviewError(400, `the ${KIND} has no request.kind or request.resource`)
+  }
+  if (!OPERATIONS.includes(request.operation)) {
+    throw new BadReviewError(400, `request.operation of the ${KIND} must be one of ${OPERATIONS.join(', ')}`)
+  }
+  for (const field of ['name', 'namespace', 'subResource'] as const) {
+    if (isPresent(request[field]) && typeof request[field] !== 'string') {
+      throw new BadReviewError(400, `request.${field} of the ${KIND} must be a string`)
+    }
   }
   // The API server writes null for an object that is not there.
   const present = { ...(isPresent(object) && { object }), ...(isPresent(oldObject) && { oldObject }) }
@@ -110,6 +124,10 @@ function readAdmission(body: unknown): ReadRequest {
  * the failure policy of the webhook.
  */
 function problemOf({ operation, object, oldObject }: ReadRequest): string | undefined {
+  // Handlers take a missing object for a deletion, and allow it.
+  if (object === undefined && (operation === 'CREATE' || operation === 'UPDATE')) {
+    return `request.object: is required to ${operation}`
+  }
   for (const [field, value] of Object.entries({ object, oldObject })) {
     if (value === undefined) continue
     // What a connection is made with, such as PodExecOptions, has no metadata.

@@ -119,6 +119,32 @@ test('an old object that is none is denied as well', async () => {
   expect(response).toMatchObject({ allowed: false, status: { message: 'request.oldObject: must be an object' } })
 })
 
+test.each(['CREATE', 'UPDATE'])('a request to %s without an object is denied', async (operation) => {
+  for (const object of ['null', 'null,"object":null']) {
+    const { response } = await send(approve, admission(object).replace('CREATE', operation))
+    const message = `request.object: is required to ${operation}`
+    expect(response).toMatchObject({ allowed: false, status: { code: 400, message } })
+  }
+})
+
+test('a deletion has no object', async () => {
+  const text = admission('null', `"oldObject":${widget('{}')},`).replace('CREATE', 'DELETE')
+  expect((await send(approve, text)).response).toEqual({ uid: 'uid-1', allowed: true })
+})
+
+test.each([
+  ['an unknown operation', admission(widget('{}')).replace('CREATE', 'delete'), 'request.operation'],
+  ['an operation that is a list', admission(widget('{}')).replace('"CREATE"', '["CREATE"]'), 'request.operation'],
+  ['a namespace that is an object', admission(widget('{}'), '"namespace":{"a":1},'), 'request.namespace'],
+  ['a name that is a number', admission(widget('{}'), '"name":5,'), 'request.name'],
+  ['a subresource that is a list', admission(widget('{}'), '"subResource":[],'), 'request.subResource'],
+])('a review with %s is a bad request', async (_name, text, field) => {
+  await expect(send(approve, text)).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining(`${field} of the AdmissionReview must be`),
+  })
+})
+
 test('options of a connection need no metadata', async () => {
   const options = '{"apiVersion":"v1","kind":"PodExecOptions","command":["sh"]}'
   const text = admission(options).replace('CREATE', 'CONNECT')

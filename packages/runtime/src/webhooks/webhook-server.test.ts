@@ -50,7 +50,7 @@ const review = JSON.stringify({
     uid: 'uid-1',
     kind: { group: '', version: 'v1', kind: 'Pod' },
     resource: { group: '', version: 'v1', resource: 'pods' },
-    operation: 'CREATE',
+    operation: 'DELETE',
   },
 })
 
@@ -127,6 +127,8 @@ test('refuses a client that speaks only TLS 1.2', async () => {
 test.each([
   ['another method', { method: 'GET', body: '' }, 405],
   ['another path', { path: '/other' }, 404],
+  ['a target without a host', { path: '//' }, 400],
+  ['a target with an impossible port', { path: 'http://example.com:99999/validate' }, 400],
   ['another content type', { headers: { 'content-type': 'text/yaml' } }, 415],
   ['no content type', { headers: { 'content-type': '' } }, 415],
   ['a body that is not JSON', { body: '{"password":"hunter2"' }, 400],

@@ -216,12 +216,13 @@ export class WebhookServer implements Runnable {
     if (mediaType.trim().toLowerCase() !== 'application/json') {
       throw new BadReviewError(415, 'the body must be application/json')
     }
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://local')
+    const target = URL.parse(request.url ?? '/', 'https://local')
+    if (target === null) throw new BadReviewError(400, 'the request target is not a valid URL')
     // Held until the review is answered: what is made of a body is larger than the body.
     using share = this.#bodies.share()
     const body = await readBody(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes, share)
-    const patienceMs = parseDuration(searchParams.get('timeout') ?? '')
-    return await this.#router.handleBytes(pathname, body, {
+    const patienceMs = parseDuration(target.searchParams.get('timeout') ?? '')
+    return await this.#router.handleBytes(target.pathname, body, {
       signal,
       ...(patienceMs !== undefined && { timeoutMs: Math.max(patienceMs - ANSWER_MARGIN_MS, patienceMs / 2) }),
     })
