@@ -142,6 +142,54 @@ describe('an operator', () => {
   })
 })
 
+describe('a reconcile function of the engine that is wrapped by another function', () => {
+  const reconcile = reconcileComponents({
+    resource: Notes,
+    owned: [ConfigMaps],
+    fieldManager: 'notes',
+    components: [
+      {
+        name: 'text',
+        render: ({ primary: { metadata, spec } }) => [
+          desired(ConfigMaps, { metadata: { ...key, name: metadata.name, labels }, data: { text: spec.text } }),
+        ],
+      },
+    ],
+  })
+  // The controller cannot tell that this is the engine.
+  const wrapped = { for: Notes, owns, reconcile: (request: Parameters<typeof reconcile>[0]) => reconcile(request) }
+
+  it('writes nothing at rest when the operator is defined', async () => {
+    const operator = defineOperator({ name: 'notes', controllers: [wrapped] })
+    const running = operator.create({ client, clock }).manager.run(stop.signal)
+    await declare('hi')
+    await clock.advance(5_000)
+    const { writes } = cluster.requests
+    await clock.advance(36_000_000)
+    expect((await client.get(ConfigMaps, key)).data).toEqual({ text: 'hi' })
+    expect(cluster.requests.writes).toBe(writes)
+    stop.abort()
+    await clock.runToCompletion(running)
+  })
+
+  it('fails with the remedy when its cache drops what the engine compares', async () => {
+    const cache = new Cache(client, { clock })
+    const records: (string | undefined)[] = []
+    const made = controller(
+      { name: 'note', ...wrapped, onReconcile: ({ error }) => void records.push(error) },
+      { cache, client, clock },
+    )
+    const running = Promise.all([cache.run(stop.signal), made.run(stop.signal)])
+    await declare('hi')
+    await clock.advance(5_000)
+    expect(records[0]).toMatch(
+      "the cache of configmaps drops metadata.managedFields of notes: create it with new Cache(client, { fieldManager: 'notes' })",
+    )
+    stop.abort()
+    await clock.runToCompletion(running)
+  })
+})
+
 describe('a controller that the engine reconciles for', () => {
   const reconcile = () =>
     reconcileComponents({ resource: Notes, owned: [ConfigMaps], fieldManager: 'notes', components: [{ name: 'a' }] })

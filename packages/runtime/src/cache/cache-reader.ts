@@ -26,6 +26,8 @@ export interface CacheReader {
   ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
   /** Whether an informer would hold an object with these fields: false for one outside all selectors. */
   selects<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
+  /** Whether cached objects carry the managedFields entry of this field manager. @default they do */
+  keepsOwnFields?(resource: Resource, fieldManager: string): boolean
 }
 
 /**
@@ -59,6 +61,8 @@ export function readerOf(
     list: (of, options = {}) => distinct(covering(of, options.namespace), (informer) => informer.list(options)),
     byIndex: (of, index, value) => distinct(covering(of), (informer) => informer.byIndex(index, value)),
     ownedBy: (of, ownerUid) => distinct(covering(of), (informer) => informer.ownedBy(ownerUid)),
+    keepsOwnFields: (of, fieldManager) =>
+      informersOf(of).every((informer) => informer.metadataOnly || informer.keepsOwnFields(fieldManager)),
     selects: (of, object) =>
       informersOf(of).some((informer) => informer.resource.version === of.version && informer.selects(object)),
   }

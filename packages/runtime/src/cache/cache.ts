@@ -36,7 +36,15 @@ export interface CacheOptions {
   readonly random?: () => number
   readonly logger?: Logger
   readonly metrics?: Metrics
-  /** What happens to objects of informers that name no transform. @default {@link stripManagedFields} */
+  /**
+   * The field manager of the operator. Objects keep its entry of managedFields, which the engine compares.
+   * @default none: managedFields are dropped, and the engine refuses to work with this cache
+   */
+  readonly fieldManager?: string
+  /**
+   * What happens to objects of informers that name no transform.
+   * @default {@link keepOwnFields} of `fieldManager`; without one, {@link stripManagedFields}
+   */
   readonly transform?: Transform
   /** Changes to {@link INFORMER_TIMING}. */
   readonly timing?: Partial<InformerTiming>
@@ -82,6 +90,8 @@ export class Cache implements Runnable, CacheReader {
   #run: { readonly signal: AbortSignal; readonly loops: Set<Promise<void>> } | undefined
 
   constructor(client: KubeClient, options: CacheOptions = {}) {
+    const { fieldManager, transform = fieldManager === undefined ? stripManagedFields : this.ownFields(fieldManager) } =
+      options
     this.#environment = {
       client,
       clock: options.clock ?? systemClock,
@@ -90,7 +100,7 @@ export class Cache implements Runnable, CacheReader {
       metrics: informerMetrics(options.metrics, () => this.health().informers),
       timing: checkTiming({ ...INFORMER_TIMING, ...options.timing }),
       streaming: { isOffered: true },
-      transform: options.transform ?? stripManagedFields,
+      transform,
       compactor: new ObjectCompactor(),
     }
     this.#maxInformers = options.maxInformers ?? 200
@@ -218,6 +228,10 @@ export class Cache implements Runnable, CacheReader {
 
   ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
     return this.#reader.ownedBy(of, ownerUid)
+  }
+
+  keepsOwnFields(of: Resource, fieldManager: string) {
+    return this.#reader.keepsOwnFields?.(of, fieldManager) ?? true
   }
 
   selects<T extends KubeObject>(of: Resource<T>, object: KubeObject) {

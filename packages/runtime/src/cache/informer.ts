@@ -12,6 +12,7 @@ import {
   type Stored,
   untilAborted,
 } from '@reeve/kube'
+import { keepsOwnFields } from '../engine/own-fields.ts'
 import type { Logger } from '../logging/logger.ts'
 import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
 import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
@@ -73,6 +74,8 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly #compactor: ObjectCompactor
   readonly #synced = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
+  /** By field manager, of which a process has one or two. */
+  readonly #keepsOwnFields = new Map<string, boolean>()
   #running: Promise<void> | undefined
 
   constructor(of: Resource<T>, options: InformerOptions<T>, environment: InformerEnvironment) {
@@ -139,6 +142,15 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   /** Whether an object with these fields belongs to the selection. */
   selects(object: KubeObject): boolean {
     return this.#matchers.every((matches) => matches(object))
+  }
+
+  /** Whether objects keep the managedFields entry of this field manager on their way into the cache. */
+  keepsOwnFields(fieldManager: string): boolean {
+    const known = this.#keepsOwnFields.get(fieldManager)
+    if (known !== undefined) return known
+    const isKept = keepsOwnFields(this.#transform, fieldManager, this.resource)
+    this.#keepsOwnFields.set(fieldManager, isKept)
+    return isKept
   }
 
   /** How many objects readers see. */

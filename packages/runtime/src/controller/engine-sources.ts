@@ -1,7 +1,8 @@
 /** Feeds a reconcile function of the engine with the right caches, and refuses a controller that would not. */
-import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
+import type { KubeObject, Resource } from '@reeve/kube'
 import { resourceName } from '../cache/informer-options.ts'
 import type { Transform } from '../cache/transform.ts'
+import { keepsOwnFields } from '../engine/own-fields.ts'
 import { ControllerConfigError } from './controller-error.ts'
 import type { EngineFacts } from './reconcile-request.ts'
 import { asSource, type MappedSource, type Source } from './sources.ts'
@@ -70,20 +71,4 @@ function requireAll(
   if (missing === undefined) return
   const listed = cached.size === 0 ? 'nothing' : [...cached].join(', ')
   throw new ControllerConfigError(name, option, listed, `complete: its components render ${resourceName(missing)}`)
-}
-
-/** Tried on an object that carries nothing but its identity and the operator's fields. */
-function keepsOwnFields(transform: Transform, fieldManager: string, resource: Resource): boolean {
-  const probe: KubeObject = {
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-    metadata: {
-      name: 'probe',
-      ...(resource.namespaced && { namespace: 'probe' }),
-      uid: 'probe',
-      resourceVersion: '1',
-      managedFields: [{ manager: fieldManager, operation: 'Apply', fieldsV1: { 'f:metadata': {} } }],
-    },
-  }
-  return transform(probe).metadata.managedFields?.some(({ manager }) => manager === fieldManager) ?? false
 }

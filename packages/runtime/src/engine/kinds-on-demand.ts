@@ -126,6 +126,7 @@ export class OnDemandView {
         return owned as readonly Stored<KubeObject>[] as readonly Stored<T>[] // of that kind
       },
       list: (of, options) => others.list?.(of, options) ?? [],
+      keepsOwnFields: (of, fieldManager) => this.#includes(of) || (others.keepsOwnFields?.(of, fieldManager) ?? true),
       selects: (of, object) => this.#includes(of) || (others.selects?.(of, object) ?? true),
     }
   }

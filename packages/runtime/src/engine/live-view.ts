@@ -3,8 +3,6 @@ import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 
 /**
  * A view of the live objects that includes the operator's own last writes.
- *
- * *Assumption*: objects carry the operator's own managedFields entry (see `keepOwnFields`).
  */
 export interface LiveView {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Stored<T> | undefined
@@ -20,4 +18,9 @@ export interface LiveView {
    * selects by. @default everything is in view
    */
   selects?<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
+  /**
+   * Whether objects carry the managedFields entry of this field manager. Without it the engine could not tell a removed
+   * field from one that was never its own, and would write every object in every reconcile. @default they do
+   */
+  keepsOwnFields?(resource: Resource, fieldManager: string): boolean
 }

@@ -1,5 +1,5 @@
 /** Which fields of a live object the operator's own field manager owns. */
-import type { KubeObject, ManagedFieldsEntry } from '@reeve/kube'
+import { apiVersionOf, type KubeObject, type ManagedFieldsEntry, type Resource } from '@reeve/kube'
 import type { FieldTree, FieldTreePool } from './field-tree.ts'
 
 /** What the operator owns of one object, and how it came to own it. */
@@ -21,7 +21,8 @@ export function keepOwnFields(fieldManager: string): <T extends KubeObject>(obje
     const { managedFields } = object.metadata
     if (managedFields === undefined) return object
     const own = managedFields.filter((entry) => isOwn(entry, fieldManager))
-    return { ...object, metadata: { ...object.metadata, managedFields: own } }
+    const { managedFields: _, ...metadata } = object.metadata
+    return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: own } }
   }
 }
 
@@ -36,6 +37,29 @@ export function ownFields(object: KubeObject, fieldManager: string, trees: Field
   const entry = entries.find(({ operation }) => operation === 'Apply') ?? entries[0]
   if (entry === undefined) return undefined
   return { operation: entry.operation === 'Apply' ? 'Apply' : 'Update', tree: trees.intern(entry.fieldsV1) }
+}
+
+/**
+ * Whether a cache transform keeps the operator's own entry of managedFields. Tries it on an object that has nothing but
+ * its identity and that entry.
+ */
+export function keepsOwnFields(
+  transform: <T extends KubeObject>(object: T) => T,
+  fieldManager: string,
+  resource: Resource,
+): boolean {
+  const probe: KubeObject = {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    metadata: {
+      name: 'probe',
+      ...(resource.namespaced && { namespace: 'probe' }),
+      uid: 'probe',
+      resourceVersion: '1',
+      managedFields: [{ manager: fieldManager, operation: 'Apply', fieldsV1: { 'f:metadata': {} } }],
+    },
+  }
+  return transform(probe).metadata.managedFields?.some(({ manager }) => manager === fieldManager) ?? false
 }
 
 function isOwn(entry: ManagedFieldsEntry, fieldManager: string): boolean {

@@ -9,6 +9,7 @@ import {
   InvalidDesiredStateError,
   identityOf,
 } from './desired-object.ts'
+import { MissingOwnFieldsError } from './engine-error.ts'
 import type { FieldTreePool } from './field-tree.ts'
 import { digest } from './json-equal.ts'
 import type { LiveView } from './live-view.ts'
@@ -97,6 +98,7 @@ function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclud
   const elsewhere = elsewhereOf(input, wanted)
   const object = wanted.fieldsOnly ? wanted.object : claim(owner, wanted.object, elsewhere)
   requireVisible(view, wanted, object)
+  if (!wanted.fieldsOnly) requireOwnFields(input, wanted)
   const live = view.get(wanted.resource, keyOf(object))
   if (wanted.fieldsOnly) return planFields(wanted, live)
   if (live === undefined) return { type: 'create', desired: wanted, object: stamped(object) }
@@ -144,6 +146,12 @@ function requireVisible(view: LiveView, { resource }: DesiredObject, object: Kub
     `${describeObject(object)} would not be seen by the informer of ${resource.plural}: give it the labels that the ` +
       'selector in owns asks for, or widen the selector',
   )
+}
+
+function requireOwnFields({ view, fieldManager }: Pick<PlanInput, 'view' | 'fieldManager'>, wanted: DesiredObject) {
+  if (view.keepsOwnFields?.(wanted.resource, fieldManager) ?? true) return
+  const { group, plural } = wanted.resource
+  throw new MissingOwnFieldsError(group === '' ? plural : `${plural}.${group}`, fieldManager)
 }
 
 /**

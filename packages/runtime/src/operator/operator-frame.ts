@@ -38,7 +38,7 @@ export interface OperatorFrame {
  * Puts the frame together: events are recorded by the manager, and an operator that is cut off from the API server is not
  * ready.
  *
- * @param component who reports events, such as `webapp-operator`
+ * @param component the field manager and the source of events, such as `webapp-operator`
  *
  * @example
  * const { manager, environment } = operatorFrame('webapp-operator', options)
@@ -52,7 +52,11 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     ...(metrics && { metrics }),
     ...(random && { random }),
   }
-  const cache = new Cache(client, { ...shared, ...(options.cacheTiming && { timing: options.cacheTiming }) })
+  const cache = new Cache(client, {
+    ...shared,
+    fieldManager: component,
+    ...(options.cacheTiming && { timing: options.cacheTiming }),
+  })
   const manager = createManager<Cache>({
     client,
     cache,
