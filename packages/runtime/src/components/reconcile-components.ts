@@ -1,7 +1,9 @@
 /** The one reconcile engine: a resource's components, its finalizer and its status. */
 import { isNotFound, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
+import type { Condition } from '../conditions/condition.ts'
 import { TerminalError } from '../controller/controller-error.ts'
+import { FAILURES_TO_ESCALATE } from '../controller/reconcile-ending.ts'
 import type { EngineFacts, Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
 import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
@@ -11,6 +13,7 @@ import { isJsonEqual } from '../engine/json-equal.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
 import { planRelease } from '../engine/plan.ts'
+import { StatusConditions } from '../engine/status-conditions.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../finalizers/finalizer.ts'
@@ -18,6 +21,7 @@ import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
 import type { Reporter } from './reporter.ts'
+import { type Stall, withStall } from './stalled.ts'
 
 /** What the report of a controller is told. */
 export interface ReconcileSummary<Primary extends Reportable> {
@@ -128,11 +132,13 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   readonly #components: readonly AnyComponent<Primary, Dependencies>[]
   readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences() }
   readonly #onDemand: OnDemandReader<Primary> | undefined
+  readonly #conditions: StatusConditions<Primary>
 
   constructor(options: ComponentOptions<Primary, Dependencies>) {
     this.#options = options
     this.#dependencies = options.dependencies as Dependencies
     this.#components = inOrderOfNeeds(options.components)
+    this.#conditions = new StatusConditions(options.resource)
     this.#onDemand = options.onDemand && new OnDemandReader(options.onDemand)
     const finalizing = this.#components.find(({ finalize }) => finalize !== undefined)
     if (finalizing !== undefined && options.finalizer === undefined) {
@@ -143,6 +149,16 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   }
 
   async reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
+    try {
+      return await this.#reconcile(request)
+    } catch (error) {
+      const isStalled = error instanceof StaleViewError && request.attempt >= FAILURES_TO_ESCALATE
+      if (isStalled) await this.#reportConflict(request, error.message)
+      throw error
+    }
+  }
+
+  async #reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
     // Not `request.object`: whoever wraps this may have written to the resource already, a finalizer for instance.
     const object = request.cache.get(this.#options.resource, request.key)
     if (object === undefined) return this.#release(request)
@@ -152,6 +168,20 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const result = await run.run()
     if (run.isPruned) this.#onDemand?.finish(owner)
     return this.#report(request, run.owner, run.reporter, result)
+  }
+
+  /** Reads the resource from the server: the cached one may be what is stale. */
+  async #reportConflict({ client, key, clock, logger, signal }: ReconcileRequest<Primary>, message: string) {
+    const { resource, fieldManager } = this.#options
+    try {
+      const latest = await client.get(resource, key, { signal })
+      const stall = { reason: 'ConflictPersists', message } as const
+      const change = (conditions: readonly Condition[]) => withStall(conditions, stall, clock)
+      await this.#conditions.write(latest, change, { client, signal, fieldManager })
+    } catch (error) {
+      // The conflict itself is what matters, and it is thrown.
+      logger.debug({ err: error }, 'could not report the conflict in the status')
+    }
   }
 
   /** The resource is gone: what it owned goes by itself, what it has in other namespaces does not. */
@@ -234,7 +264,13 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
           },
           reporter,
         ) ?? {}
-      if (!report.keepsStatus) await this.#writeStatus(request, owner, report.status ?? reporter.status)
+      if (!report.keepsStatus) {
+        const reported = report.status ?? reporter.status
+        const stall = owner.metadata.deletionTimestamp === undefined ? undefined : finalizeStall(failures)
+        // The type is the same: only conditions change.
+        const status = this.#conditions.change(reported, (conditions) => withStall(conditions, stall, clock))
+        await this.#writeStatus(request, owner, status as Primary['status'])
+      }
       for (const event of [...reporter.events, ...(report.events ?? [])]) events.record(owner, event)
       if (failures.length > 0 && !report.isHandled) throw asOne(failures)
       return requeueOf(outcomes, report.requeueAfterMs)
@@ -253,7 +289,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const { resource, fieldManager } = this.#options
     const options = { signal, fieldManager }
     try {
-      await writeStatus(client, resource, owner, status, options)
+      this.#conditions.learn(status, await writeStatus(client, resource, owner, status, options))
     } catch (error) {
       if (!(error instanceof StaleViewError)) throw error
       const latest = await client.get(resource, key, { signal }).catch((cause: unknown) => {
@@ -264,6 +300,11 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       await writeStatus(client, resource, latest, status, options)
     }
   }
+}
+
+function finalizeStall(failures: readonly Error[]): Stall | undefined {
+  if (failures.length === 0) return undefined
+  return { reason: 'FinalizeFailed', message: failures.map(({ message }) => message).join('; ') }
 }
 
 function requeueOf(outcomes: readonly AnyOutcome<Reportable>[], reported: number | undefined): ReconcileResult {

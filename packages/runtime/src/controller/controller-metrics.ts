@@ -15,6 +15,10 @@ export interface ControllerMetrics {
   ended(outcome: ReconcileOutcome, seconds: number): void
   /** A reconcile ignored its signal and was given up. */
   abandoned(): void
+  /** A reconcile ended with a conflict again, after several attempts. */
+  conflictPersisted(): void
+  /** The number of objects that are paused now. */
+  paused(count: number): void
 }
 
 /**
@@ -32,8 +36,8 @@ export function controllerMetrics(
   const byResult = ['controller', 'result'] as const
   const help = {
     total: 'Reconciles, by result.',
-    errors: 'Reconciles that ended with an error; conflicts that the next look cures are not among them.',
-    seconds: 'How long reconciles took.',
+    errors: 'Reconciles that failed. Conflicts are not counted, because the next attempt usually succeeds.',
+    seconds: 'Duration of reconciles.',
   }
   const totals = ['controller_runtime_reconcile_total', 'reconcile_total'].map((name) =>
     metrics.counter({ name, help: help.total, labels: byResult }),
@@ -69,10 +73,21 @@ export function controllerMetrics(
     help: 'Workers that the controller has.',
     labels,
   })
+  const conflicts = metrics.counter({
+    name: 'reconcile_persistent_conflicts_total',
+    help: 'Reconciles that ended with a conflict although several attempts before did, too.',
+    labels,
+  })
+  const paused = metrics.gauge({
+    name: 'reconcile_paused_objects',
+    help: 'Objects whose reconciles are paused by annotation.',
+    labels,
+  })
   // Zero is a value: a rate over a series that is not there yet misses its first increment.
   maximum.set({ controller }, concurrency)
   active.set({ controller }, 0)
-  for (const counter of [...errors, terminal, timeouts, abandoned]) counter.inc({ controller }, 0)
+  paused.set({ controller }, 0)
+  for (const counter of [...errors, terminal, timeouts, abandoned, conflicts]) counter.inc({ controller }, 0)
   for (const counter of totals) {
     for (const result of ['success', 'requeue_after', 'error']) counter.inc({ controller, result }, 0)
   }
@@ -88,11 +103,13 @@ export function controllerMetrics(
       if (outcome === 'timeout') timeouts.inc({ controller })
     },
     abandoned: () => abandoned.inc({ controller }),
+    conflictPersisted: () => conflicts.inc({ controller }),
+    paused: (count) => paused.set({ controller }, count),
   }
 }
 
 /** The results that dashboards know. */
-function resultOf(outcome: ReconcileOutcome): 'success' | 'requeue_after' | 'requeue' | 'error' | 'aborted' {
+function resultOf(outcome: ReconcileOutcome): 'success' | 'requeue_after' | 'requeue' | 'error' | 'aborted' | 'paused' {
   if (outcome === 'conflict') return 'requeue'
   return outcome === 'terminal' || outcome === 'timeout' ? 'error' : outcome
 }

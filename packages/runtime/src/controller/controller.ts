@@ -35,8 +35,9 @@ import {
 } from './controller-options.ts'
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
+import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
 import type { ObjectChange } from './predicates.ts'
-import { type Ending, endingOf, logEnding } from './reconcile-ending.ts'
+import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 import { ReconcileRun } from './reconcile-run.ts'
 import { asSource, type MappedSource, type Source, toController, toItself } from './sources.ts'
@@ -105,6 +106,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #records: RecordLog
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
+  readonly #pausedObjects: PausedObjects<T>
   readonly #informers = new Set<Informer<KubeObject>>()
   /** Each adds one handler to one informer, and answers with what removes it. */
   readonly #subscriptions: (() => () => void)[] = []
@@ -147,7 +149,14 @@ export class Controller<T extends KubeObject> implements Runnable {
     const { engine } = options.reconcile
     const sources = engine === undefined ? options : feedEngine(options, engine, cache.ownFields(engine.fieldManager))
     this.#primary = primary.resource
-    this.#subscribe(cache, { ...primary, map: toItself })
+    this.#pausedObjects = new PausedObjects(primary.resource, !(primary.metadataOnly ?? false), (count) =>
+      this.#metrics.paused(count),
+    )
+    this.#subscribe(cache, {
+      ...primary,
+      map: toItself,
+      ...(primary.predicate && { predicate: orPauseChanged(primary.predicate) }),
+    })
     for (const owned of sources.owns ?? []) {
       this.#subscribe(cache, { ...asSource(owned), map: toController(primary.resource) })
     }
@@ -309,23 +318,29 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#metrics.started()
     let ending: Ending
     try {
-      const result = await run.execute(() =>
-        reconcile({
-          key,
-          object: this.#reader.get(this.#primary, key),
-          reasons: item.reasons,
-          attempt: item.failures + 1,
-          reconcileId,
-          client: run.client,
-          cache: this.#reader,
-          logger,
-          clock: this.#clock,
-          signal: run.signal,
-          events: this.#events,
-          stage: (name, part) => run.stage(name, part),
-        }),
-      )
-      ending = endingOf(run.signal, result ?? {})
+      const request = {
+        key,
+        reasons: item.reasons,
+        attempt: item.failures + 1,
+        reconcileId,
+        client: run.client,
+        cache: this.#reader,
+        logger,
+        clock: this.#clock,
+        signal: run.signal,
+        events: this.#events,
+        stage: <R>(name: string, part: () => R) => run.stage(name, part),
+      }
+      ending = await run.execute(async () => {
+        const object = this.#reader.get(this.#primary, key)
+        if (object !== undefined && isPaused(object)) {
+          await this.#pausedObjects.pause(key, object, request)
+          return PAUSED
+        }
+        await this.#pausedObjects.resume(key, object, request)
+        const result = await reconcile({ ...request, object: this.#reader.get(this.#primary, key) })
+        return endingOf(run.signal, result ?? {})
+      })
     } catch (error) {
       ending = endingOf(run.signal, undefined, error)
     }
@@ -333,6 +348,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     const durationMs = endedMs - startedMs
     this.#metrics.ended(ending.outcome, durationMs / 1_000)
     if (run.isAbandoned) this.#metrics.abandoned()
+    if (ending.outcome === 'conflict' && item.failures + 1 >= FAILURES_TO_ESCALATE) this.#metrics.conflictPersisted()
     this.#failureEvents?.note(key, this.#reader.get(this.#primary, key), ending, item.failures + 1)
     const nextDelayMs = this.#followUp(key, ending)
     this.#report(
@@ -362,6 +378,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   #followUp(key: ObjectKey, ending: Ending): number | undefined {
     switch (ending.outcome) {
       case 'success':
+      case 'paused':
       case 'terminal':
         this.#queue.forget(key)
         return undefined

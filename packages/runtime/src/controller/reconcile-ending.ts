@@ -21,6 +21,9 @@ export interface Ending {
   readonly retryAfterMs: number
 }
 
+/** Of an object that an annotation pauses. */
+export const PAUSED: Ending = { outcome: 'paused', requeueAfterMs: 0, retryAfterMs: 0 }
+
 /**
  * @param signal of the reconcile: its reason tells a time-out from a stop
  * @param result what it answered, or undefined when it threw
@@ -47,6 +50,7 @@ function outcomeOf(signal: AbortSignal, error: Error): ReconcileOutcome {
 
 /** One line per reconcile: quiet when nothing happened, loud only when a person must look. */
 export function logEnding(logger: Logger, record: ReconcileRecord, error: Error | undefined): void {
+  if (record.outcome === 'paused') return
   const { outcome, durationMs, attempt, writes, omittedWrites, reasons } = record
   const fields = {
     outcome,

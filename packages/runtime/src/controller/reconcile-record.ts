@@ -21,10 +21,18 @@ export interface StageRecord {
 }
 
 /**
- * How a reconcile ended. `conflict` is an `error` that the next look usually cures by itself; `aborted` was cut short
- * because the controller stops.
+ * How a reconcile ended. `conflict`: it failed, and the next attempt usually succeeds; `aborted`: cut short because the
+ * controller stops; `paused`: nothing was done, because an annotation pauses the object.
  */
-export type ReconcileOutcome = 'success' | 'requeue_after' | 'conflict' | 'error' | 'terminal' | 'timeout' | 'aborted'
+export type ReconcileOutcome =
+  | 'success'
+  | 'requeue_after'
+  | 'conflict'
+  | 'error'
+  | 'terminal'
+  | 'timeout'
+  | 'aborted'
+  | 'paused'
 
 /** One reconcile, from the queue to its end. */
 export interface ReconcileRecord {

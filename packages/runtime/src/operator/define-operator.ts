@@ -1,8 +1,9 @@
 /** The front door: an operator named and described once, from which everything else follows. */
-import { connect, type KubeObject, type Resource } from '@reeve/kube'
+import { connect, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
-import type { AnyComponent, Reportable } from '../components/component.ts'
+import type { AnyComponent, Reportable, ResolveContext } from '../components/component.ts'
 import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
+import type { Waiting } from '../components/waiting.ts'
 import { Controller } from '../controller/controller.ts'
 import type { ControllerOptions } from '../controller/controller-options.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
@@ -87,7 +88,12 @@ export interface RenderController<Primary extends Reportable>
   extends ControllerBase<Primary>,
     EngineSettings<Primary, undefined> {
   /** The objects that should exist. Pure. */
-  render(primary: Primary): readonly DesiredObject[]
+  render(primary: Stored<Primary>): readonly DesiredObject[]
+  /**
+   * Undoes what the garbage collector cannot reach before the resource is deleted. Must be idempotent; `waiting` keeps
+   * the resource. A failure is shown in the condition `Stalled` and by a Warning event. @default nothing to undo
+   */
+  finalize?(context: ResolveContext<Primary>): Promise<Waiting | undefined>
 }
 
 /** A controller with a reconcile function of its own. */
@@ -290,7 +296,12 @@ function componentsOf(
   definition: ComponentController<Reportable> | RenderController<Reportable>,
 ): ComponentSet<Reportable> {
   if (!('components' in definition)) {
-    const only: AnyComponent<Reportable> = { name: 'render', render: ({ primary }) => definition.render(primary) }
+    const { finalize } = definition
+    const only: AnyComponent<Reportable> = {
+      name: 'render',
+      render: ({ primary }) => definition.render(primary),
+      ...(finalize && { finalize: (context) => finalize(context) }),
+    }
     return withDependencies(undefined, [only])
   }
   const { components } = definition

@@ -1,0 +1,34 @@
+/** The condition that the engine itself sets on a resource that does not get further and whose report cannot say so. */
+import type { Clock } from '@reeve/kube'
+import { type Condition, getCondition, removeCondition, setCondition } from '../conditions/condition.ts'
+
+/** Present, with status `True`, while a resource is stalled. */
+export const STALLED_CONDITION = 'Stalled'
+
+/**
+ * `FinalizeFailed`: the clean-up before its deletion fails. `ConflictPersists`: every attempt ends with a conflict, so
+ * nothing is applied.
+ */
+export type StalledReason = 'FinalizeFailed' | 'ConflictPersists'
+
+const REASONS: ReadonlySet<string> = new Set<StalledReason>(['FinalizeFailed', 'ConflictPersists'])
+
+/** Why a resource is stalled. */
+export interface Stall {
+  readonly reason: StalledReason
+  readonly message: string
+}
+
+/**
+ * The conditions with the stall, or without one. A condition of this type that an operator sets itself, with another
+ * reason, is kept.
+ */
+export function withStall(
+  conditions: readonly Condition[],
+  stall: Stall | undefined,
+  clock: Pick<Clock, 'now'>,
+): readonly Condition[] {
+  if (stall !== undefined) return setCondition(conditions, { type: STALLED_CONDITION, status: 'True', ...stall }, clock)
+  const isOurs = REASONS.has(getCondition(conditions, STALLED_CONDITION)?.reason ?? '')
+  return isOurs ? removeCondition(conditions, STALLED_CONDITION) : conditions
+}

@@ -1,0 +1,96 @@
+import { defineOperator } from '@reeve/runtime'
+import { generationChanged } from '@reeve/runtime/controller'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { key, Notes, type NotesWorld, notesWorld, owns, renderNote } from './support/notes.ts'
+
+let world: NotesWorld
+let stop: AbortController
+let running: Promise<void>
+let cleanUps: number
+
+beforeEach(async () => {
+  world = await notesWorld()
+  cleanUps = 0
+  const operator = defineOperator({
+    name: 'notes',
+    controllers: [
+      {
+        for: { resource: Notes, predicate: generationChanged },
+        owns,
+        render: renderNote,
+        report: ({ primary: { spec, status } }) => ({ status: { ...status, said: spec.text } }),
+        finalize: async () => {
+          cleanUps += 1
+          return undefined
+        },
+      },
+    ],
+  })
+  stop = new AbortController()
+  running = operator.create({ ...world }).manager.run(stop.signal)
+  await world.declare('one')
+  await world.clock.advance(5_000)
+})
+afterEach(async () => {
+  stop.abort()
+  await world.clock.runToCompletion(running)
+  await world.cluster.stop()
+})
+
+const annotate = (value: string | null) => world.edit({ metadata: { annotations: { 'reeve.dev/paused': value } } })
+
+describe('an object with the annotation reeve.dev/paused: "true"', () => {
+  it('is not reconciled, and says so in status, events and metrics', async () => {
+    await annotate('true')
+    await world.edit({ spec: { text: 'two' } })
+    await world.clock.advance(60_000)
+    expect(await world.text()).toBe('one')
+    expect(await world.conditions()).toEqual(['Paused=True PausedByAnnotation'])
+    expect(await world.events()).toEqual(['Normal Paused'])
+    expect(await world.metric('reconcile_paused_objects')).toBe(1)
+  })
+
+  it('costs one write, however often it changes', async () => {
+    await annotate('true')
+    await world.clock.advance(5_000)
+    const { writes } = world.cluster.requests
+    await world.edit({ spec: { text: 'two' } })
+    await world.clock.advance(36_000_000)
+    expect(world.cluster.requests.writes).toBe(writes + 1)
+  })
+
+  it('is reconciled again once the annotation is removed', async () => {
+    await annotate('true')
+    await world.edit({ spec: { text: 'two' } })
+    await world.clock.advance(5_000)
+    await annotate(null)
+    await world.clock.advance(5_000)
+    expect(await world.text()).toBe('two')
+    expect(await world.conditions()).toEqual([])
+    expect(await world.events()).toEqual(['Normal Paused', 'Normal Resumed'])
+    expect(await world.metric('reconcile_paused_objects')).toBe(0)
+  })
+
+  it('is not cleaned up: its deletion waits, and the status says why', async () => {
+    await annotate('true')
+    await world.clock.advance(5_000)
+    await world.client.delete(Notes, key)
+    await world.clock.advance(60_000)
+    expect(cleanUps).toBe(0)
+    const { status } = await world.client.get(Notes, key)
+    expect(status?.conditions?.[0]?.message).toBe(
+      'paused by the annotation reeve.dev/paused: the deletion waits until it is removed',
+    )
+    await annotate(null)
+    await world.clock.advance(5_000)
+    expect(cleanUps).toBe(1)
+    await expect(world.client.get(Notes, key)).rejects.toThrow('not found')
+  })
+
+  it('is reconciled with any other value of the annotation', async () => {
+    await annotate('false')
+    await world.edit({ spec: { text: 'two' } })
+    await world.clock.advance(5_000)
+    expect(await world.text()).toBe('two')
+  })
+})
