@@ -41,6 +41,8 @@ export class SimulatedTenants {
   readonly sender: Sender = { send: (request) => this.answer(request), close: async () => undefined }
   /** Answers calls and writes them down. */
   protected readonly handler: CallHandler
+  /** The names of all calls that it responds to, as in `calls()` and in fault rules. */
+  readonly operations: readonly string[]
   /** Host and port by which clients call it. */
   #authority: string
   readonly #tenants = new Map<string, TenantState>()
@@ -64,7 +66,7 @@ export class SimulatedTenants {
     const { auth = 'bearer', agentSizeBytes } = options.registry ?? {}
     this.registry = new ImageRegistry(this.#tenants, () => this.authority, agentSizeBytes)
     this.registryAccess = new RegistryAccess(this.#tenants, auth, { clock, random })
-    this.handler = new Switchboard({
+    const switchboard = new Switchboard({
       tenants: this.#tenants,
       trouble: this.trouble,
       log: this.#log,
@@ -73,6 +75,8 @@ export class SimulatedTenants {
       clock,
       authority: () => this.authority,
     })
+    this.handler = switchboard
+    this.operations = switchboard.operations
   }
 
   /** Host and port by which it is reached, as in the names of images. */

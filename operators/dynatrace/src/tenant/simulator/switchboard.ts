@@ -51,8 +51,13 @@ export class Switchboard implements CallHandler {
       ...ssoRoutes(tenants),
       ...edgeConnectRoutes(tenants),
       ...registryRoutes(parts.registry, parts.registryAccess),
-      ...controlRoutes({ ...parts, authority: () => parts.authority(), operations: () => this.#router.operations }),
+      ...controlRoutes({ ...parts, authority: () => parts.authority(), operations: () => this.operations }),
     ])
+  }
+
+  /** The names of all calls, as fault rules and the call log use them. */
+  get operations(): readonly string[] {
+    return this.#router.operations
   }
 
   async answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer> {

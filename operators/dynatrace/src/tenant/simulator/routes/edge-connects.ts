@@ -77,7 +77,7 @@ function readNameFilter(filter: string | null): string | undefined {
 function whole({ modifiedMs, ...object }: EdgeConnectObject) {
   return {
     ...object,
-    metadata: { instances: [], oauthClientStatus: { status: 'ACTIVE' } },
+    metadata: { instances: [], oauthClientStatus: 'ACTIVE' },
     modificationInfo: { lastModifiedBy: 'simulator', lastModifiedTime: new Date(modifiedMs).toISOString() },
   }
 }

@@ -5,7 +5,7 @@ import type { Call } from '../http/call.ts'
 import { violation } from '../http/refusal.ts'
 import type { PathParameters, Route } from '../http/router.ts'
 import { readSettingsDraft } from '../state/settings.ts'
-import { querySettings } from '../state/settings-query.ts'
+import { querySettings, settingsItem } from '../state/settings-query.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 import { tenantRoute } from './authenticate.ts'
 import { platformRoute } from './authenticate-platform.ts'
@@ -61,7 +61,7 @@ const CALLS: readonly SettingsCall[] = [
     method: 'GET',
     path: '/objects/:objectId',
     access: 'read',
-    handle: ({ settings }, _call, { objectId = '' }) => json(200, settings.get(objectId)),
+    handle: ({ settings }, _call, { objectId = '' }) => json(200, settingsItem(settings.get(objectId))),
   },
   {
     operation: 'settings-update',

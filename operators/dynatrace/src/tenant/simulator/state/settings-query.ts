@@ -45,6 +45,11 @@ export function querySettings(objects: readonly SettingsObject[], query: URLSear
   }
 }
 
+/** A settings object under the names of the API. */
+export function settingsItem({ modifiedMs, ...object }: SettingsObject): Readonly<Record<string, unknown>> {
+  return { ...object, modified: modifiedMs }
+}
+
 function list(text: string | null): readonly string[] {
   return (text ?? '').split(',').filter((each) => each !== '')
 }
@@ -80,15 +85,7 @@ function valueAt(object: SettingsObject, path: readonly string[]): unknown {
 }
 
 function pick(object: SettingsObject, fields: readonly string[]): Readonly<Record<string, unknown>> {
-  const all: Readonly<Record<string, unknown>> = {
-    objectId: object.objectId,
-    schemaId: object.schemaId,
-    schemaVersion: object.schemaVersion,
-    scope: object.scope,
-    value: object.value,
-    modified: object.modifiedMs,
-  }
-  return Object.fromEntries(Object.entries(all).filter(([name]) => fields.includes(name)))
+  return Object.fromEntries(Object.entries(settingsItem(object)).filter(([name]) => fields.includes(name)))
 }
 
 function pageKey(parameters: URLSearchParams, offset: number): string {
