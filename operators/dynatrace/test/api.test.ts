@@ -36,18 +36,24 @@ async function refusal(spec: object): Promise<string> {
 }
 
 describe('versions', () => {
-  it('are served as announced (1)', async () => {
+  it('are served as documented', async () => {
     const { body } = await cluster.get('/apis/dynatrace.com')
     expect(body).toMatchObject({
-      versions: ['v1beta6', 'v1beta5', 'v1beta4', 'v1alpha2', 'v1alpha1'].map((version) => ({ version })),
+      versions: ['v1beta6', 'v1beta5', 'v1beta4', 'v1beta3', 'v1alpha2', 'v1alpha1'].map((version) => ({ version })),
     })
   })
 
-  it('that are unserved do not exist for users (2)', async () => {
-    const object = { ...dynakube({}, { name: unused() }), apiVersion: 'dynatrace.com/v1beta3' }
-    await expect(cluster.client.create(of('DynaKube', 'v1beta3'), object as UnknownObject)).rejects.toMatchObject({
-      status: 404,
-    })
+  it('that are deprecated can still be written, and read in the stored version', async () => {
+    const name = unused()
+    const object = {
+      apiVersion: 'dynatrace.com/v1beta3',
+      kind: 'DynaKube',
+      metadata: { namespace: 'dynatrace', name },
+      spec: { apiUrl: 'https://tenant.live.example.com/api', oneAgent: { hostMonitoring: { autoUpdate: false } } },
+    }
+    await cluster.client.create(of('DynaKube', 'v1beta3'), object as UnknownObject)
+    const stored = await cluster.client.get(DynaKubes, { namespace: 'dynatrace', name })
+    expect(stored.spec.oneAgent).toEqual({ hostMonitoring: {} })
   })
 })
 

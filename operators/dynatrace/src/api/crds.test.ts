@@ -101,7 +101,7 @@ describe('the manifests', () => {
     })
   })
 
-  it('serve and store the right versions, v1beta3 being kept but unserved and deprecated (1)', () => {
+  it('serve all versions and store the newest; v1beta3 is deprecated', () => {
     const summary = (versions: unknown) =>
       (versions as { name: string; served: boolean; storage: boolean; deprecated?: boolean }[]).map(
         ({ name, served, storage, deprecated }) =>
@@ -111,7 +111,7 @@ describe('the manifests', () => {
       'v1beta6 served stored',
       'v1beta5 served',
       'v1beta4 served',
-      'v1beta3 deprecated',
+      'v1beta3 served deprecated',
     ])
     expect(summary(edgeconnect?.spec.versions)).toEqual(['v1alpha2 served stored', 'v1alpha1 served'])
   })

@@ -3,6 +3,7 @@ import { type AnyCrd, applyDefaults, type Problem, type StructuralSchema, valida
 import { isRecord, type KubeObject } from '@reeve/kube'
 import { schemaOf } from './schema-of.ts'
 import { decodingProblems } from './validation/decoding-problems.ts'
+import { quantityProblems } from './validation/quantity-problems.ts'
 
 /** The outcome. */
 export interface SchemaReview {
@@ -24,8 +25,16 @@ export function reviewBySchema(crd: AnyCrd, version: string, object: KubeObject)
   return {
     object: complete,
     unknownFields,
-    problems: [...metadataProblems(complete.metadata), ...validate(schema, complete), ...decodingProblems(complete)],
+    problems: [...metadataProblems(complete.metadata), ...contentProblems(schema, complete)],
   }
+}
+
+/** Quantities that fail the pattern of the schema are reported once. */
+function contentProblems(schema: StructuralSchema, object: KubeObject): readonly Problem[] {
+  const problems = validate(schema, object)
+  const known = new Set(problems.map(({ field }) => field))
+  const quantities = quantityProblems(schema, object).filter(({ field }) => !known.has(field))
+  return [...problems, ...quantities, ...decodingProblems(object)]
 }
 
 /** Fields at the root that every kind has and no schema describes. */

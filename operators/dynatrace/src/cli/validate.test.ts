@@ -122,7 +122,7 @@ describe('before admission, validate refuses', () => {
     ['an object without a kind', 'apiVersion: dynatrace.com/v1beta6\n', '1:1 error yaml'],
     ['an unknown kind', FIT.replace('DynaKube', 'DynaCube'), '2:1 error version'],
     ['an unknown version', VERSIONLESS, '1:1 error version'],
-    ['the version that is no longer served', VERSIONLESS.replace('VERSION', 'v1beta3'), '1:1 error version'],
+    ['a version that was removed', VERSIONLESS.replace('VERSION', 'v1beta2'), '1:1 error version'],
     ['a resource without a name', FIT.replace('  name: dynakube\n', ''), '3:1 error schema'],
     ['an annotation that is no text', FIT.replace('spec:', '  annotations:\n    a/b: true\nspec:'), '7:5 error schema'],
     ['a field of another type', `${FIT}  networkZone: [1]\n`, '8:3 error schema'],

@@ -2,6 +2,7 @@
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
 import { isRecord, ownValue, type UnknownObject } from '@reeve/kube'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
+import { quantityProblems } from '../api/validation/quantity-problems.ts'
 
 /**
  * Lists the problems of an object; empty when it can be worked with. Of what was stored before, `isStored`, fields may be
@@ -24,7 +25,10 @@ export function unreadableParts(crd: AnyCrd, version: string): UnreadableParts {
     // What is missing at the top of the spec is for the rules to say.
     checkTypes({ ...spec, required: [] }, object.spec, 'spec', check)
     checkTypes(status, object.status, 'status', check)
-    return problems.length > 0 ? problems : decodingProblems(object)
+    if (problems.length > 0) return problems
+    // What was stored with a malformed quantity must stay open to correction.
+    const quantities = isStored ? [] : quantityProblems(spec, object.spec, 'spec')
+    return quantities.length > 0 ? quantities : decodingProblems(object)
   }
 }
 

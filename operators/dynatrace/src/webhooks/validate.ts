@@ -37,7 +37,7 @@ export function validationPath(version: string, kind: string): string {
 }
 
 /**
- * The routes of every version, the unserved one included.
+ * The routes of every version.
  *
  * @example
  * new WebhookRouter(validationRoutes((namespace, signal) => clusterLookups(options, namespace, signal)))

@@ -1,18 +1,39 @@
 /** Conversion of both kinds between all their versions, through the stored one. */
-import { type Convert, defineConversion } from '@reeve/crd'
+import { type AnyCrd, type Convert, CrdError, defineConversion } from '@reeve/crd'
 import { DynaKubeCrd } from '../dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../edgeconnect/edgeconnect-crd.ts'
+import { schemaOf } from '../schema-of.ts'
+import { quantityProblems } from '../validation/quantity-problems.ts'
 import { v1beta3Spoke } from './dynakube-v1beta3.ts'
 import { v1beta4Spoke } from './dynakube-v1beta4.ts'
 import { v1beta5Spoke } from './dynakube-v1beta5.ts'
 import { v1alpha1Spoke } from './edgeconnect-v1alpha1.ts'
 
-/** A DynaKube of any version in any other. */
-export const convertDynaKube: Convert = defineConversion(DynaKubeCrd, 'v1beta6', {
-  v1beta5: v1beta5Spoke,
-  v1beta4: v1beta4Spoke,
-  v1beta3: v1beta3Spoke,
-})
+/** Converts a DynaKube of any version to any other. */
+export const convertDynaKube: Convert = withValidQuantities(
+  DynaKubeCrd,
+  defineConversion(DynaKubeCrd, 'v1beta6', {
+    v1beta5: v1beta5Spoke,
+    v1beta4: v1beta4Spoke,
+    v1beta3: v1beta3Spoke,
+  }),
+)
 
-/** An EdgeConnect of any version in any other. */
-export const convertEdgeConnect: Convert = defineConversion(EdgeConnectCrd, 'v1alpha2', { v1alpha1: v1alpha1Spoke })
+/** Converts an EdgeConnect of any version to any other. */
+export const convertEdgeConnect: Convert = withValidQuantities(
+  EdgeConnectCrd,
+  defineConversion(EdgeConnectCrd, 'v1alpha2', { v1alpha1: v1alpha1Spoke }),
+)
+
+/** A malformed quantity would be stored, and fail later and elsewhere; it fails the conversion, naming the field. */
+function withValidQuantities(crd: AnyCrd, convert: Convert): Convert {
+  return (object, toVersion) => {
+    const converted = convert(object, toVersion)
+    if (converted === object) return object
+    const [problem] = quantityProblems(schemaOf(crd, object.apiVersion.split('/')[1] ?? ''), object)
+    if (problem === undefined) return converted
+    const { namespace, name } = object.metadata
+    const who = `${crd.kind} ${namespace ? `${namespace}/` : ''}${name ?? ''}`
+    throw new CrdError('ConversionFailed', `${who}: ${problem.field}: ${problem.message}`)
+  }
+}

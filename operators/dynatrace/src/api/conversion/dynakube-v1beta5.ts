@@ -25,7 +25,8 @@ export const v1beta5Spoke: Spoke<DynaKubeV1Beta5, DynaKube> = {
         preserve(object.metadata.annotations, { ...raised, isDefaultCollectorImage }),
       ),
       spec: {
-        ...omit(spec, 'oneAgent', 'extensions', 'kspm', 'templates'),
+        ...omit(spec, 'oneAgent', 'activeGate', 'extensions', 'kspm', 'templates'),
+        ...(spec.activeGate && { activeGate: withOneStorage(spec.activeGate) }),
         // Empty members are written as other writers of this version do, who compare whole objects.
         metadataEnrichment: { namespaceSelector: {}, ...spec.metadataEnrichment },
         ...(oneAgent && { oneAgent }),
@@ -55,6 +56,16 @@ export const v1beta5Spoke: Spoke<DynaKubeV1Beta5, DynaKube> = {
       },
     }
   },
+}
+
+/**
+ * Older versions admit an ephemeral volume besides a claim, and the claim is what is used. The stored version rejects
+ * the two together, so that the flag, which has no effect, must not get there.
+ */
+function withOneStorage(activeGate: NonNullable<OldSpec['activeGate']>): NonNullable<DynaKubeSpec['activeGate']> {
+  return activeGate.volumeClaimTemplate && activeGate.useEphemeralVolume
+    ? omit(activeGate, 'useEphemeralVolume')
+    : activeGate
 }
 
 function hasCollectorImage(templates: OldTemplates): boolean {

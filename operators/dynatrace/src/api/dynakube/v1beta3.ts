@@ -1,4 +1,4 @@
-/** DynaKube v1beta3: no longer served; described so that objects stored long ago can still be read and converted. */
+/** DynaKube v1beta3: deprecated and still served, as older manifests use it. */
 import { Type } from 'typebox'
 import { activeGateWithoutStorage } from './active-gate.ts'
 import { kspmWithoutPaths, logMonitoring, prometheusExtensions } from './features.ts'
@@ -10,7 +10,6 @@ import { templatesWithoutDatabases } from './templates.ts'
 /** The version's definition. */
 export const v1beta3 = {
   description: DESCRIPTION,
-  served: false,
   storage: false,
   specRequired: false,
   deprecated:

@@ -27,8 +27,8 @@ const EMPTY_IS_ABSENT = [
 const MODES = ['classicFullStack', 'cloudNativeFullStack', 'applicationMonitoring', 'hostMonitoring']
 
 /**
- * What an object of an older DynaKube version means: one mode, no paths for KSPM, no switch of enrichment rules, and
- * none of the members for which empty is absent.
+ * What an object of an older DynaKube version means: one mode, no paths for KSPM, no switch of enrichment rules, no
+ * ephemeral volume besides a claim, and none of the members for which empty is absent.
  */
 export function meaning(object: object): unknown {
   const copy = structuredClone(object) as Json
@@ -43,6 +43,8 @@ export function meaning(object: object): unknown {
     delete image.repository
     delete image.tag
   }
+  const activeGate = at(copy, 'spec.activeGate')
+  if (activeGate?.volumeClaimTemplate || activeGate?.persistentVolumeClaim) delete activeGate.useEphemeralVolume
   for (const path of EMPTY_IS_ABSENT) removeEmpty(copy, path)
   return copy
 }
