@@ -18,7 +18,8 @@ const MEMORY_LIMIT_BYTES = 64 * MIB
 const ROUNDS = 4
 const SERVER = fileURLToPath(new URL('./agent-download-server.ts', import.meta.url))
 
-interface Server {
+/** A simulated tenant in another process. */
+export interface Server {
   readonly apiUrl: string
   readonly apiToken: string
   readonly version: string
@@ -28,9 +29,9 @@ interface Server {
 /** One agent of `sizeBytes`, from a simulated tenant in another process, over TLS. */
 export async function agentDownload(sizeBytes: number): Promise<readonly Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
-  const child = fork(SERVER, [String(sizeBytes)], { execArgv: [] })
+  await using tenant = await startServer(sizeBytes)
   try {
-    const server = await started(child)
+    const { server } = tenant
     await using client = createTenantClient({ ...server, trustedCertificates: server.certificate, env: {} })
     // Memory first, in a process that has not downloaded anything: what an earlier download left behind would be used
     // again and hide the growth. It also makes the server build the archive, so that the speeds do not include that.
@@ -38,8 +39,6 @@ export async function agentDownload(sizeBytes: number): Promise<readonly Result[
     const speeds = await measureSpeeds(client, server, folder)
     return results(memory, speeds)
   } finally {
-    child.disconnect()
-    await once(child, 'exit')
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -130,6 +129,19 @@ async function rawFetch({ apiUrl, apiToken, version, certificate }: Server, file
   if (response.status !== 200 || response.body === null) throw new Error(`raw fetch: status ${response.status}`)
   await pipeline(Readable.fromWeb(response.body), createWriteStream(file))
   return performance.now() - startedAt
+}
+
+/** Starts a tenant with an agent of `sizeBytes`. */
+export async function startServer(sizeBytes: number): Promise<AsyncDisposable & { readonly server: Server }> {
+  const child = fork(SERVER, [String(sizeBytes)], { execArgv: [] })
+  return {
+    server: await started(child),
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
 }
 
 async function started(child: ChildProcess): Promise<Server> {

@@ -19,6 +19,8 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
     }),
   collector: async (kind) => (await import('./collector.ts')).collectors(kind, 100),
   'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
+  // No cluster takes part: it reads and writes files.
+  bootstrapper: async () => (await import('./bootstrapper.ts')).bootstrapper(256 * 1024 ** 2),
   dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),

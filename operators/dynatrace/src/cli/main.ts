@@ -1,28 +1,22 @@
 /** The command line of the operator: one file per subcommand, loaded when it is used. */
-import { type ProcessParts, runCommandLine } from '@reeve/cli'
-import manifest from '../../package.json' with { type: 'json' }
+import type { ProcessParts } from '@reeve/cli'
+import { commandLine } from './command-line.ts'
 import { SUBCOMMANDS } from './subcommands.ts'
-import { DYNATRACE_TOKENS } from './token-patterns.ts'
 
 /**
- * Runs a command line and answers with the exit code of the process.
+ * Runs a command line and returns the exit code of the process.
+ *
+ * `bootstrap` runs in every injected pod with little memory and processor time, and ignores flags that it does not know:
+ * it starts without the frame of the other subcommands.
  *
  * @example
  * process.exitCode = await main(process.argv)
  */
-export function main(argv: readonly string[], parts?: ProcessParts): Promise<number> {
-  const line = {
-    name: 'dynatrace-operator',
-    description: 'Observes Kubernetes clusters with Dynatrace, as DynaKubes and EdgeConnects say.',
-    version: manifest.version,
-    examples: [
-      'dynatrace-operator validate -f dynakube.yaml               what the webhook would say, without a cluster',
-      'dynatrace-operator convert -f dynakube.yaml --to v1beta6   the same resource in the newest version',
-      'dynatrace-operator help validate                           options and examples of a command',
-    ],
-    subcommands: SUBCOMMANDS,
-    secretPatterns: DYNATRACE_TOKENS,
-    exitCodes: { 2: 'plan only: there are changes to make' },
+export async function main(argv: readonly string[], parts?: ProcessParts): Promise<number> {
+  if (argv[2] === 'bootstrap') {
+    const { bootstrap } = await import('../bootstrapper/bootstrap.ts')
+    return bootstrap(argv.slice(3))
   }
-  return runCommandLine(line, argv, parts)
+  const { runCommandLine } = await import('@reeve/cli')
+  return runCommandLine(commandLine(SUBCOMMANDS), argv, parts)
 }

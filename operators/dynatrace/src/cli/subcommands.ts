@@ -1,5 +1,6 @@
 /** The subcommands: one line each. */
 import type { SubcommandEntry } from '@reeve/cli'
+import { SMALL_SUBCOMMANDS } from './small-subcommands.ts'
 
 /**
  * In the order of `--help`. A new one takes a line here and a file that exports `command`:
@@ -30,15 +31,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'answer like a Dynatrace tenant until SIGTERM, to try an operator against',
     load: () => import('./simulate-tenant.ts'),
   },
+  ...SMALL_SUBCOMMANDS,
   {
-    name: 'startup-probe',
-    summary: 'say by the exit code whether the DNS of the cluster answers',
-    load: () => import('./startup-probe.ts'),
-  },
-  {
-    name: 'generate-metadata',
-    summary: 'write attributes of a node into a file for agents',
-    load: () => import('./generate-metadata.ts'),
+    name: 'bootstrap',
+    summary: 'prepare a pod as its init container: download and configure agents, write metadata',
+    load: () => import('./bootstrap.ts'),
   },
   {
     name: 'crd-storage-migration',

@@ -1,7 +1,7 @@
-/** The one file of the image: everything that is loaded when it is needed is in it, in a form that can be loaded. */
+/** The files of the image: everything that is loaded when it is needed is in them, in a form that can be loaded. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { SMALL_SUBCOMMANDS } from '../../src/cli/small-subcommands.ts'
 
 const run = promisify(execFile)
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,6 +29,24 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 it('starts alone', async () => {
   const { stdout } = await run(process.execPath, [program, '--version'], { cwd: folder })
   expect(stdout.trim()).toBe(manifest.version)
+})
+
+it('prepares pods by a small bundle without an HTTP or Kubernetes client', async () => {
+  const bundle = await readFile(join(folder, 'bootstrap.cjs'), 'utf8')
+  expect(bundle).not.toMatch(/undici|KubeClient|commander|pino/)
+  expect(bundle.length).toBeLessThan(100_000)
+  const { stdout } = await run(process.execPath, [program, 'bootstrap', '--help'])
+  expect(stdout).toContain('--metadata-enrichment')
+})
+
+it('runs probes and init containers without reading the bundle of the operator', async () => {
+  await rename(join(folder, 'dynatrace-operator.mjs'), join(folder, 'elsewhere.mjs'))
+  try {
+    const ended = SMALL_SUBCOMMANDS.map(({ name }) => run(process.execPath, [program, name, '--help']))
+    for (const { stdout } of await Promise.all(ended)) expect(stdout).toContain('Examples:')
+  } finally {
+    await rename(join(folder, 'elsewhere.mjs'), join(folder, 'dynatrace-operator.mjs'))
+  }
 })
 
 it('talks to a cluster by a kubeconfig', async () => {

@@ -1,0 +1,19 @@
+/**
+ * Subcommands that containers start often and that need next to nothing. In the image they have a bundle of their own:
+ * reading that of the operator would take ten times as long as what they do.
+ */
+import type { SubcommandEntry } from '@reeve/cli'
+
+/** In the order of `--help`. `bin/image-entry.cjs` repeats the names. */
+export const SMALL_SUBCOMMANDS: readonly SubcommandEntry[] = [
+  {
+    name: 'startup-probe',
+    summary: 'exit 0 if the DNS of the cluster responds',
+    load: () => import('./startup-probe.ts'),
+  },
+  {
+    name: 'generate-metadata',
+    summary: 'write attributes of a node into a file for agents',
+    load: () => import('./generate-metadata.ts'),
+  },
+]
