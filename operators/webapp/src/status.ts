@@ -24,7 +24,8 @@ export function deriveStatus(observation: Observation, clock: { now(): number })
       type: 'Available',
       status: isAvailable(observation) ? 'True' : 'False',
       reason: isAvailable(observation) ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
-      message: `${availableReplicas} of ${webapp.spec.replicas ?? 0} replicas available`,
+      // Objects that were stored before the schema may have no spec.
+      message: `${availableReplicas} of ${webapp.spec?.replicas ?? 0} replicas available`,
     },
     {
       type: 'Progressing',
@@ -60,7 +61,7 @@ export function deriveStatus(observation: Observation, clock: { now(): number })
 function isAvailable({ webapp, deployment }: Observation): boolean {
   if (deployment === undefined) return false
   const available = deployment.status?.conditions?.find(({ type }) => type === 'Available')
-  return available?.status === 'True' || webapp.spec.replicas === 0
+  return available?.status === 'True' || webapp.spec?.replicas === 0
 }
 
 /** Errors of the runtime and of validation carry a stable code; it makes a good reason in CamelCase. */

@@ -1,6 +1,15 @@
-import { Deployments, Ingresses, isNotFound, Pods, ReplicaSets, type Resource, Services } from '@reeve/kube'
+import {
+  CustomResourceDefinitions,
+  Deployments,
+  Ingresses,
+  isNotFound,
+  Pods,
+  ReplicaSets,
+  type Resource,
+  Services,
+} from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { WebApps } from '../src/index.ts'
+import { WebAppCrd, WebApps } from '../src/index.ts'
 import { keyOf, type Stage, setStage, written } from './support/stage.ts'
 
 let stage: Stage
@@ -152,5 +161,23 @@ describe('a WebApp', () => {
     await stage.clock.advance(30 * 60_000)
     expect(stage.cluster.requests.writes).toBe(writes)
     expect(stage.cluster.requests.reads).toBe(reads)
+  })
+})
+
+describe('a WebApp without spec, stored before the schema required one', () => {
+  it('gets a status that says what is missing', async () => {
+    const path = '/spec/versions/0/schema/openAPIV3Schema/required'
+    const patch = [{ op: 'remove', path } as const]
+    await stage.client.patch(CustomResourceDefinitions, { name: WebAppCrd.name }, { type: 'json', patch })
+    await stage.client.raw({
+      method: 'POST',
+      path: '/apis/example.com/v1/namespaces/default/webapps',
+      body: { apiVersion: 'example.com/v1', kind: 'WebApp', metadata: { name: 'shop' } },
+    })
+    const { status } = await stage.untilPhase('shop', 'Degraded')
+    expect(status?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
+      reason: 'InvalidSpec',
+      message: 'spec: is required',
+    })
   })
 })

@@ -22,6 +22,18 @@ describe('ApiError', () => {
     expect(error.message).toMatch(/503 ServiceUnavailable \(the response is text\/html, not a Status\)$/)
   })
 
+  it('names the CRD to install when its path is not served', () => {
+    const webapps: RequestTarget = { verb: 'list', group: 'example.com', version: 'v1', resource: 'webapps' }
+    const error = new ApiError(webapps, 404, { contentType: 'text/plain' })
+    expect(error.message).toBe(
+      'list webapps.example.com: 404 NotFound: the CRD webapps.example.com is not installed, or does not serve v1; apply it',
+    )
+    const routes = { ...webapps, group: 'apps', resource: 'deployments' }
+    expect(new ApiError(routes, 404, { contentType: 'text/plain' }).message).toMatch(
+      /the server does not serve deployments in apps\/v1; check its version$/,
+    )
+  })
+
   it('bounds the message of the server', () => {
     const error = new ApiError(target, 422, { body: status({ message: 'x'.repeat(100_000) }) })
     expect(error.message.length).toBeLessThan(3_000)

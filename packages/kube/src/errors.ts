@@ -72,7 +72,8 @@ export class ApiError extends KubeError {
     const { body, contentType } = options
     const isWithheld = mayQuoteSecret(target, status)
     const reason = body?.reason || REASONS[status] || 'Unknown'
-    super(`${describeTarget(target)}: ${status} ${reason}${explain(body, contentType, isWithheld)}`)
+    const explanation = isNotServed(target, status, body) ? notServed(target) : explain(body, contentType, isWithheld)
+    super(`${describeTarget(target)}: ${status} ${reason}${explanation}`)
     this.status = status
     this.reason = reason
     this.target = target
@@ -219,6 +220,19 @@ function withoutMessages(details: Status['details']): Status['details'] {
     ...(field !== undefined && { field }),
   }))
   return { ...details, causes }
+}
+
+/** The API server responds to a path that it does not serve with a plain text. */
+function isNotServed({ resource }: RequestTarget, status: number, body: Status | undefined): boolean {
+  return status === 404 && body === undefined && resource !== undefined
+}
+
+function notServed({ group = '', version = '', resource = '' }: RequestTarget): string {
+  // Groups of custom resources have a domain.
+  if (!group.includes('.') || group.endsWith('.k8s.io')) {
+    return `: the server does not serve ${resource} in ${group === '' ? '' : `${group}/`}${version}; check its version`
+  }
+  return `: the CRD ${resource}.${group} is not installed, or does not serve ${version}; apply it`
 }
 
 function explain(body: Status | undefined, contentType: string | undefined, isWithheld: boolean): string {

@@ -1,4 +1,5 @@
-/** What can be seen of an informer from outside. */
+/** The state of an informer, for health checks and for people. */
+import { formatTime } from '../timestamp.ts'
 
 /** Why a list or watch ended badly; few and fixed, so fit for a label. */
 export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unreachable' | 'closed' | 'internal'
@@ -28,6 +29,8 @@ export interface InformerHealth {
   readonly resourceVersion: string | undefined
   /** When the server last sent anything, in milliseconds since the epoch. */
   readonly lastContactMs: number | undefined
+  /** Since when lists and watches fail, in milliseconds since the epoch; undefined while they work. */
+  readonly failingSinceMs: number | undefined
   /** Failures in a row; 0 once a watch has shown something again. */
   readonly failures: number
   /** The last failure there was, recovered from or not. */
@@ -38,4 +41,23 @@ export interface InformerHealth {
   readonly lists: number
   /** Watches opened since the start. */
   readonly watches: number
+}
+
+/**
+ * Why an informer is not healthy, and since when.
+ *
+ * @example
+ * describeFailure(health)
+ * // 'deployments.apps is cut off from the API server since 2026-01-01T10:00:00Z: connect ECONNREFUSED'
+ */
+export function describeFailure(health: InformerHealth): string {
+  const { description, isSynced, state, stateSinceMs, failingSinceMs, lastFailure } = health
+  const reason = lastFailure === undefined ? '' : `: ${lastFailure.message}`
+  if (failingSinceMs !== undefined) {
+    const what = isSynced ? 'is cut off from the API server' : 'could not be listed yet, failing'
+    return `${description} ${what} since ${formatTime(failingSinceMs)}${reason}`
+  }
+  return isSynced
+    ? `${description} is ${state} since ${formatTime(stateSinceMs)}`
+    : `${description} is not synced yet, ${state} since ${formatTime(stateSinceMs)}`
 }

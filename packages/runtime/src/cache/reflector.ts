@@ -110,6 +110,7 @@ export class Reflector<T extends KubeObject> {
       ownWrites: store.ownWrites,
       resourceVersion: store.seenVersion,
       lastContactMs: this.#lastContactMs,
+      failingSinceMs: this.#failingSinceMs,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       lists: this.#lists,
@@ -185,7 +186,7 @@ export class Reflector<T extends KubeObject> {
       }),
       retryAfterMs(error),
     )
-    const fields = { reason, error: message, failures: this.#failures, delayMs, relist: this.#mustList }
+    const fields = { reason, err: error, failures: this.#failures, delayMs, relist: this.#mustList }
     if (reason === 'internal') this.#logger.error(fields, 'informer failed unexpectedly')
     else this.#logger.warn(fields, 'informer was interrupted')
     return delayMs

@@ -87,7 +87,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
-    this.#logger = (options.logger ?? silentLogger).child({ secret: `${secret.namespace}/${secret.name}` })
+    this.#logger = (options.logger ?? silentLogger).child({ secretName: `${secret.namespace}/${secret.name}` })
     this.#checkIntervalMs = checkIntervalMs
     this.#secret = new CertificateSecret(
       client,

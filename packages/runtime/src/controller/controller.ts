@@ -16,6 +16,7 @@ import type { Cache } from '../cache/cache.ts'
 import { type CacheReader, readerOf } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'
 import type { InformerHandler } from '../cache/informer-handlers.ts'
+import { describeFailure } from '../cache/informer-health.ts'
 import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
@@ -265,11 +266,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     } catch (error) {
       if (!deadline.hasPassed) throw error
       const missing = [...this.#informers].map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
-      throw new CacheSyncTimeoutError(
-        this.name,
-        syncTimeoutMs,
-        missing.map(({ description, state, lastFailure }) => `${description} (${lastFailure?.message ?? state})`),
-      )
+      throw new CacheSyncTimeoutError(this.name, syncTimeoutMs, missing.map(describeFailure))
     }
   }
 

@@ -65,14 +65,14 @@ export function logEnding(logger: Logger, record: ReconcileRecord, error: Error 
     if (writes.length > 0) logger.info({ ...fields, reasons: reasons.map(describeReason) }, 'reconciled')
     else logger.debug(fields, 'reconciled')
   } else if (outcome === 'aborted') {
-    logger.debug({ ...fields, err: error }, 'reconcile was cut short by the stop')
+    logger.debug({ ...fields, err: error }, 'reconcile interrupted because the controller stops')
   } else if (outcome === 'conflict' && attempt >= FAILURES_TO_ESCALATE) {
-    logger.warn({ ...fields, error: error.message }, 'conflict persists, retrying')
+    logger.warn({ ...fields, err: error }, 'conflict persists, retrying')
   } else if (outcome === 'conflict') {
-    logger.info({ ...fields, error: error.message }, 'conflict, retrying')
+    logger.info({ ...fields, err: error }, 'conflict, retrying')
   } else if (outcome === 'terminal' || attempt >= FAILURES_TO_ESCALATE) {
     logger.error({ ...fields, err: error }, 'reconcile failed')
   } else {
-    logger.warn({ ...fields, err: error }, 'reconcile failed, trying again')
+    logger.warn({ ...fields, err: error }, 'reconcile failed, retrying')
   }
 }

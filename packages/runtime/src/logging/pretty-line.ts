@@ -18,7 +18,7 @@ export function prettyLine(line: string): string {
   }
   let text = `${parts.join(' ')}\n`
   for (const value of Object.values(fields)) {
-    if (isError(value)) text += `    ${value.stack.replaceAll('\n', '\n    ')}\n`
+    if (isError(value)) text += `    ${(value.stack ?? `${value.type}: ${value.message}`).replaceAll('\n', '\n    ')}\n`
   }
   return text
 }
@@ -33,8 +33,14 @@ function parse(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function isError(value: unknown): value is { readonly stack: string } {
-  return typeof value === 'object' && value !== null && 'stack' in value && typeof value.stack === 'string'
+/** An error as `redact` writes it; expected ones have no stack. */
+function isError(
+  value: unknown,
+): value is { readonly type: string; readonly message: string; readonly stack?: string } {
+  if (typeof value !== 'object' || value === null || !('message' in value) || typeof value.message !== 'string') {
+    return false
+  }
+  return 'type' in value && typeof value.type === 'string'
 }
 
 function inline(value: unknown): string {

@@ -1,5 +1,6 @@
 import { REDACTED } from '@reeve/kube'
 import { expect, test } from 'vitest'
+import { RuntimeError } from '../runtime-error.ts'
 import { redact } from './redact.ts'
 
 test.each([
@@ -50,6 +51,24 @@ test('an error keeps name, code, message, stack and cause, all without secrets',
     error: { type: 'TypeError', message: 'outer', cause: { code: 'E_AUTH', message: `Bearer ${REDACTED} refused` } },
   })
   expect(JSON.stringify(redact(error))).not.toContain('abcdefgh')
+})
+
+test('an error is named by its class, also where the class sets no name', () => {
+  class LostConnection extends Error {}
+  expect(redact(new LostConnection('gone'))).toMatchObject({ type: 'LostConnection' })
+  expect(redact(new RuntimeError('STALE_VIEW', 'old'))).toMatchObject({ type: 'RuntimeError', code: 'STALE_VIEW' })
+})
+
+test('an expected error has no stack, an unexpected one does', () => {
+  expect(redact(new RuntimeError('STALE_VIEW', 'old'))).not.toHaveProperty('stack')
+  expect(redact(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))).not.toHaveProperty('stack')
+  expect(redact(new TypeError('x is undefined'))).toHaveProperty('stack')
+  expect(redact(Object.assign(new TypeError('bad call'), { code: 'ERR_INVALID_ARG_TYPE' }))).toHaveProperty('stack')
+})
+
+test('an aggregate keeps its errors', () => {
+  const all = new AggregateError([new RuntimeError('ONE', 'first'), new Error('second')], 'both')
+  expect(redact(all)).toMatchObject({ type: 'AggregateError', errors: [{ code: 'ONE' }, { message: 'second' }] })
 })
 
 test('a cycle or a deep structure ends instead of hanging', () => {

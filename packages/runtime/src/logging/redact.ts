@@ -6,7 +6,8 @@ const MAX_DEPTH = 6
 
 /**
  * A copy of `value` that is safe to log: values under secret-like keys, bearer tokens, JSON web tokens, private keys
- * and passwords in addresses are replaced. Errors become plain objects with message, code and stack.
+ * and passwords in addresses are replaced. Errors become plain objects with class, message, code and cause; those
+ * that are not expected also have their stack.
  *
  * @param patterns what else is a secret, such as the tokens of a vendor; global expressions
  *
@@ -37,12 +38,32 @@ function redactField(key: string, field: unknown, depth: number, patterns: reado
 }
 
 function redactError(error: Error, depth: number, patterns: readonly RegExp[]): Record<string, unknown> {
-  const { name, message, stack, cause, ...own } = error
+  const { name: _name, message, stack, cause, ...own } = error
   return {
-    type: name,
+    type: className(error),
     message: redactText(message, patterns),
     ...(redactAt(own, depth + 1, patterns) as Record<string, unknown>), // an object goes in, so an object comes out
+    ...(error instanceof AggregateError && { errors: redactAt(error.errors, depth + 1, patterns) }),
     ...(cause !== undefined && { cause: redactAt(cause, depth + 1, patterns) }),
-    stack: redactText(stack ?? '', patterns),
+    ...(!isExpected(error) && { stack: redactText(stack ?? '', patterns) }),
   }
+}
+
+/**
+ * The name of an error, or of its class where that sets no name.
+ *
+ * @example
+ * className(new StaleViewError(object)) // 'StaleViewError'
+ */
+export function className(error: Error): string {
+  return error.name === 'Error' ? error.constructor.name : error.name
+}
+
+/**
+ * Whether an error is one that somebody foresaw: it has a stable code, and where in the code it was thrown helps nobody.
+ * Codes of Node that begin with `ERR_` are about wrong calls, which are bugs, and so are the errors of the language.
+ */
+function isExpected(error: Error): boolean {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false
+  return 'code' in error && typeof error.code === 'string' && !error.code.startsWith('ERR_')
 }

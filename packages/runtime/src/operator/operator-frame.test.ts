@@ -29,3 +29,28 @@ test('a frame runs controllers on its cache, and is ready while that hears from 
   stop.abort()
   await clock.runToCompletion(running)
 })
+
+test('readiness names the informer that is cut off, since when and why', async () => {
+  const clock = new SimulatedClock()
+  const cluster = new FakeCluster({ clock })
+  const { manager, cache } = operatorFrame('test-operator', { client: cluster.client, clock })
+  cache.informer(Widgets, { labelSelector: 'app=web' })
+  const stop = new AbortController()
+  const running = manager.run(stop.signal)
+  const readiness = async () => (await manager.readiness.run('cache'))[0]?.failure
+  expect(await readiness()).toBe(
+    'widgets.example.com with labels app=web is not synced yet, waiting since 2030-01-01T00:00:00Z',
+  )
+  await clock.runUntil(() => cache.isSynced)
+  expect(await readiness()).toBeUndefined()
+  cluster.before = () => {
+    throw new Error('connect ECONNREFUSED')
+  }
+  for (const watch of cluster.watches) watch.fail(new Error('the connection was lost'))
+  await clock.advance(120_000)
+  expect(await readiness()).toMatch(
+    'widgets.example.com with labels app=web is cut off from the API server since 2030-01-01T00:00:00Z: connect ECONNREFUSED',
+  )
+  stop.abort()
+  await clock.runToCompletion(running)
+})

@@ -1,6 +1,7 @@
 /** What every operator stands on: a cache, a recorder of events and a manager, put together the same way. */
 import type { Clock, KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '../cache/cache.ts'
+import { describeFailure } from '../cache/informer-health.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'
 import { ApiEventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -73,7 +74,8 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
   })
   manager.add(events)
   manager.readiness.add('cache', () => {
-    if (!cache.health().isHealthy) throw new Error('an informer is cut off from the API server')
+    const unhealthy = cache.health().informers.filter(({ isHealthy }) => !isHealthy)
+    if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
   })
   return { manager, cache, shared, environment: { cache, client: manager.client, events, ...shared } }
 }

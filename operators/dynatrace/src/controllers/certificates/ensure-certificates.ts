@@ -54,7 +54,7 @@ export async function ensureCertificates(
   const isAnnouncedFirst = renewed === 'authority' && wasUsable
   if (isAnnouncedFirst) await distribute(trustBundle(data), dependencies)
   await writeSecret(deployment, secret, data, dependencies)
-  if (renewed !== 'nothing') logger.info({ secret: CERTIFICATES_SECRET, renewed }, 'renewed webhook certificates')
+  if (renewed !== 'nothing') logger.info({ secretName: CERTIFICATES_SECRET, renewed }, 'renewed webhook certificates')
   if (!isAnnouncedFirst) await distribute(trustBundle(data), dependencies)
 }
 
