@@ -8,5 +8,4 @@ export {
 } from './operator.ts'
 export { renderWebApp } from './render/render.ts'
 export { validateWebApp } from './validate-webapp.ts'
-export { webhookConfigurations } from './webhooks/webhook-configurations.ts'
-export { WEBHOOK_PATHS } from './webhooks/webhooks.ts'
+export { webAppWebhooks } from './webhooks/webhooks.ts'

@@ -1,7 +1,8 @@
 /** The WebApp operator: a web application as a Deployment, a Service and, with a host name, an Ingress. */
+import { crdManifest } from '@reeve/crd'
 import { Deployments, Ingresses, Services } from '@reeve/kube'
 import { type CreatedOperator, defineOperator, type OperatorOptions } from '@reeve/runtime'
-import { type WebApp, WebApps } from './api/webapp.ts'
+import { type WebApp, WebAppCrd, WebApps } from './api/webapp.ts'
 import { NAME } from './render/labels.ts'
 import { renderWebApp } from './render/render.ts'
 import { report } from './report.ts'
@@ -30,6 +31,7 @@ export const webAppOperator = defineOperator({
     },
   ],
   webhooks: webAppWebhooks(),
+  crds: [crdManifest(WebAppCrd)],
 })
 
 /** How the operator is created. */

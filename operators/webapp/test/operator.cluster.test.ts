@@ -23,7 +23,7 @@ import {
   WebAppCrd,
   type WebAppOperator,
   WebApps,
-  webhookConfigurations,
+  webAppOperator,
 } from '../src/index.ts'
 import { written } from './support/stage.ts'
 
@@ -76,13 +76,11 @@ afterAll(async () => {
 
 async function register(failurePolicy: 'Fail' | 'Ignore', url?: string): Promise<void> {
   const address = await operator.webhooks?.server.address()
-  const { mutating, validating } = webhookConfigurations(
-    CONFIGURATION,
-    url ?? `https://127.0.0.1:${address?.port}`,
-    failurePolicy,
-  )
-  await client.apply(MutatingWebhookConfigurations, mutating, { force: true })
-  await client.apply(ValidatingWebhookConfigurations, validating, { force: true })
+  const location = { url: url ?? `https://127.0.0.1:${address?.port}` }
+  const configurations = webAppOperator.webhookConfigurations({ location, name: CONFIGURATION, failurePolicy })
+  const { mutating, validating } = configurations
+  if (mutating) await client.apply(MutatingWebhookConfigurations, mutating, { force: true })
+  if (validating) await client.apply(ValidatingWebhookConfigurations, validating, { force: true })
   await operator.webhooks?.certificates?.check(stop.signal)
 }
 

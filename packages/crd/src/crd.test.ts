@@ -319,3 +319,16 @@ describe('conversion', () => {
     expect(() => objectSchema(WidgetCrd, 'constructor')).toThrow(/no version "constructor"/)
   })
 })
+
+describe('the types of a CRD', () => {
+  it('reject unknown keys of a version', () => {
+    const spec = Type.Object({ size: Type.Integer() })
+    const common = { group: 'example.com', kind: 'Box', plural: 'boxes', scope: 'Namespaced' } as const
+    // @ts-expect-error -- colums is not a key of a version
+    const inline = defineCrd({ ...common, versions: { v1: { spec, colums: [] } } })
+    const v1 = { spec, storge: true } as const
+    // @ts-expect-error -- storge is not a key of a version
+    const separate = defineCrd({ ...common, versions: { v1 } })
+    expect([inline.name, separate.name]).toEqual(['boxes.example.com', 'boxes.example.com'])
+  })
+})

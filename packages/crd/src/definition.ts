@@ -61,6 +61,11 @@ export interface CrdDefinition<V extends Record<string, VersionDefinition> = Rec
   readonly versions: V
 }
 
+/** Versions without members that {@link VersionDefinition} does not have: a typing error must not be ignored. */
+export type KnownKeys<V> = {
+  readonly [N in keyof V]: { readonly [K in keyof V[N]]: K extends keyof VersionDefinition ? V[N][K] : never }
+}
+
 /** The type of an object of a version. */
 export type ObjectOf<V extends VersionDefinition> = KubeObject & {
   readonly spec: Static<V['spec']>
@@ -97,7 +102,9 @@ const VERSION_NAME = /^v[1-9][0-9]*((alpha|beta)([1-9][0-9]*)?)?$/
  * const Widgets = WidgetCrd.resource('v1')
  * const widget = await client.get(Widgets, { namespace: 'default', name: 'w' })
  */
-export function defineCrd<const V extends Record<string, VersionDefinition>>(definition: CrdDefinition<V>): Crd<V> {
+export function defineCrd<const V extends Record<string, VersionDefinition>>(
+  definition: CrdDefinition<V> & { readonly versions: KnownKeys<V> },
+): Crd<V> {
   const names = Object.keys(definition.versions)
   const name = `${definition.plural}.${definition.group}`
   const odd = names.find((version) => !VERSION_NAME.test(version))

@@ -15,7 +15,7 @@ import {
   WebAppCrd,
   type WebAppOperator,
   WebApps,
-  webhookConfigurations,
+  webAppOperator,
 } from '@reeve/webapp'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
@@ -94,10 +94,11 @@ async function openWebAppScene(stage: SceneStage, signal: AbortSignal): Promise<
 async function registerWebhooks(client: KubeClient, operator: WebAppOperator, signal: AbortSignal): Promise<void> {
   const address = await operator.webhooks?.server.address()
   if (address === undefined) return
-  const { mutating, validating } = webhookConfigurations(CONFIGURATION, `https://127.0.0.1:${address.port}`)
+  const location = { url: `https://127.0.0.1:${address.port}` }
+  const { mutating, validating } = webAppOperator.webhookConfigurations({ location, name: CONFIGURATION })
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
-  await client.apply(MutatingWebhookConfigurations, mutating, options)
-  await client.apply(ValidatingWebhookConfigurations, validating, options)
+  if (mutating) await client.apply(MutatingWebhookConfigurations, mutating, options)
+  if (validating) await client.apply(ValidatingWebhookConfigurations, validating, options)
   await operator.webhooks?.certificates?.check(signal)
 }
 

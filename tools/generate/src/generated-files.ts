@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { CollectorCrd } from '@reeve/collector'
 import { type AnyCrd, crdYaml, type ManifestOptions } from '@reeve/crd'
 import { CRDS, installation } from '@reeve/dynatrace'
-import { WebAppCrd } from '@reeve/webapp'
+import type { WebhookRoute } from '@reeve/runtime'
+import { webhookRules } from '@reeve/runtime/operator'
+import { WebAppCrd, webAppWebhooks } from '@reeve/webapp'
+import { stringify } from 'yaml'
 
 /** A derived file: its path from the root of the repository and the content it should have. */
 export interface GeneratedFile {
@@ -18,6 +21,7 @@ const NOTICE = '# Made by `npm run generate` from the definition in code: change
 export function generatedFiles(): readonly GeneratedFile[] {
   return [
     crdFile('operators/webapp/chart/crds', WebAppCrd),
+    webhookFile('operators/webapp/chart/files', webAppWebhooks()),
     crdFile('operators/collector/chart/crds', CollectorCrd),
     // Not in `chart/crds`, which Helm never upgrades: a chart template reads them from here.
     ...CRDS.map((crd) => crdFile('operators/dynatrace/chart/files/crds', crd, installation())),
@@ -40,6 +44,15 @@ export function absolutePath(path: string): string {
 
 function crdFile(folder: string, crd: AnyCrd, options?: ManifestOptions): GeneratedFile {
   return { path: `${folder}/${crd.name}.yaml`, content: NOTICE + crdYaml(crd, options) }
+}
+
+/** The part of webhook configurations that follows from code; a chart template adds the rest. */
+function webhookFile(folder: string, routes: readonly WebhookRoute[]): GeneratedFile {
+  const byKind = {
+    MutatingWebhookConfiguration: webhookRules(routes, 'mutating'),
+    ValidatingWebhookConfiguration: webhookRules(routes, 'validating'),
+  }
+  return { path: `${folder}/webhooks.yaml`, content: NOTICE + stringify(byKind, { aliasDuplicateObjects: false }) }
 }
 
 async function contentOf(path: string): Promise<string | undefined> {

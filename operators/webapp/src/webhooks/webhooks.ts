@@ -1,10 +1,7 @@
 /** The webhooks of the operator and their paths. */
 import { allow, deny, mutate, mutatingWebhook, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
-import type { WebApp } from '../api/webapp.ts'
+import { type WebApp, WebApps } from '../api/webapp.ts'
 import { admitWebApp, completeWebApp } from './admit-webapp.ts'
-
-/** Where the API server finds the webhooks. */
-export const WEBHOOK_PATHS = { mutate: '/mutate', validate: '/validate' } as const
 
 /**
  * The routes of the webhook server.
@@ -14,18 +11,24 @@ export const WEBHOOK_PATHS = { mutate: '/mutate', validate: '/validate' } as con
  */
 export function webAppWebhooks(): readonly WebhookRoute[] {
   return [
-    mutatingWebhook<WebApp>(WEBHOOK_PATHS.mutate, ({ object }) =>
-      object === undefined ? allow() : mutate(completeWebApp(object)),
+    mutatingWebhook<WebApp>(
+      '/mutate',
+      ({ object }) => (object === undefined ? allow() : mutate(completeWebApp(object))),
+      { for: WebApps },
     ),
-    validatingWebhook<WebApp>(WEBHOOK_PATHS.validate, ({ object }) => {
-      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return allow()
-      const { allowed, message, warnings } = admitWebApp(object)
-      return allowed
-        ? allow(warnings)
-        : deny(`${object.kind} ${object.metadata.name ?? ''} is not valid: ${message ?? ''}`, {
-            code: 422,
-            reason: 'Invalid',
-          })
-    }),
+    validatingWebhook<WebApp>(
+      '/validate',
+      ({ object }) => {
+        if (object === undefined || object.metadata.deletionTimestamp !== undefined) return allow()
+        const { allowed, message, warnings } = admitWebApp(object)
+        return allowed
+          ? allow(warnings)
+          : deny(`${object.kind} ${object.metadata.name ?? ''} is not valid: ${message ?? ''}`, {
+              code: 422,
+              reason: 'Invalid',
+            })
+      },
+      { for: WebApps },
+    ),
   ]
 }

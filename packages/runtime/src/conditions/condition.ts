@@ -23,8 +23,9 @@ export interface ConditionState {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   /** Longer than the API allows is cut. @default '' */
-  readonly message?: string
-  readonly observedGeneration?: number
+  readonly message?: string | undefined
+  /** The generation of the object that it was computed from. @default none */
+  readonly observedGeneration?: number | undefined
 }
 
 /** The API refuses longer messages. */

@@ -1,5 +1,5 @@
 /** The front door: an operator named and described once, from which everything else follows. */
-import { connect, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { type CustomResourceDefinition, connect, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { AnyComponent, Reportable, ResolveContext } from '../components/component.ts'
 import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
@@ -20,6 +20,14 @@ import type { WebhookRoute } from '../webhooks/webhook-route.ts'
 import { addWebhooks, type WebhookOptions, type Webhooks } from './add-webhooks.ts'
 import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
 import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
+import {
+  isConverted,
+  type WebhookConfigurationOptions,
+  type WebhookConfigurations,
+  type WebhookLocation,
+  webhookConfigurations,
+  withConversion,
+} from './webhook-manifests.ts'
 
 /** Settings of a controller that have good defaults. */
 type Tuning<Primary extends KubeObject> = Pick<
@@ -119,6 +127,8 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
   readonly rules?: readonly ExtraRule[]
   /** Served when the operator is created with `webhook`. */
   readonly webhooks?: readonly WebhookRoute[]
+  /** The CRDs of its resources, such as `crdManifest(GreetingCrd)`. Known to {@link Operator.crds} and plans. @default none */
+  readonly crds?: readonly CustomResourceDefinition[]
 }
 
 /** How an operator is created. */
@@ -161,6 +171,13 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   run(options?: RunOperatorOptions): Promise<number>
   /** The roles that it needs. */
   rbac(options?: RbacOptions): RbacRoles
+  /**
+   * The webhook configurations that it needs, from what its webhooks are `for`. The CA bundle is injected by the operator,
+   * or by whoever issues the certificate.
+   */
+  webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
+  /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
+  crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
 }
 
 /** An operator is described in a way that cannot work. Thrown when it is defined. */
@@ -190,7 +207,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function defineOperator<const Primaries extends readonly Reportable[]>(
   definition: OperatorDefinition<Primaries>,
 ): Operator<Primaries> {
-  const { name } = definition
+  const { name, webhooks: routes = [], crds = [] } = definition
   if (!NAME.test(name)) {
     throw new OperatorDefinitionError(`name "${name}": use lower-case letters, digits and dashes, at most 63`)
   }
@@ -208,7 +225,6 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     const { manager, cache, environment } = frame
     const { namespaces, concurrency, backoff, onReconcile } = options
     const overrides = { namespaces, concurrency, backoff, onReconcile }
-    const routes = definition.webhooks ?? []
     const webhooks = options.webhook && addWebhooks(frame, options.client, routes, options.webhook)
     const controllers = describe().map((one) => new Controller({ ...one, ...given(overrides) }, environment))
     manager.add(...controllers)
@@ -218,7 +234,13 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     name,
     create,
     run: (options = {}) => runOperator(name, create, options),
-    rbac: (options = {}) => rolesOf(name, settings, options, definition.rules),
+    webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
+    crds: (location) => (location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))),
+    rbac: ({ webhook, ...options } = {}) => {
+      const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
+      const serving = webhook && { customResourceDefinitions, ...webhook }
+      return rolesOf(name, settings, { ...options, ...(serving && { webhook: serving }) }, definition.rules)
+    },
   }
 }
 
@@ -307,6 +329,9 @@ function componentsOf(
   const { components } = definition
   return 'list' in components ? components : withDependencies(undefined, components)
 }
+
+const nameOf = ({ metadata: { name } }: CustomResourceDefinition): readonly string[] =>
+  name === undefined ? [] : [name]
 
 /** The options that were given. */
 function given<T extends object>(options: T | undefined): { [K in keyof T]?: NonNullable<T[K]> } {

@@ -7,7 +7,12 @@ export interface RbacOptions {
   /** The namespace of the operator: of its Lease, and of its certificate. @default 'default' */
   readonly namespace?: string
   /** The Secret and the webhook configurations of webhooks whose certificate the operator issues. */
-  readonly webhook?: { readonly secret: string; readonly configurations: readonly string[] }
+  readonly webhook?: {
+    readonly secret: string
+    readonly configurations: readonly string[]
+    /** CRDs whose conversion webhook has to trust the certificate. @default those that the operator converts */
+    readonly customResourceDefinitions?: readonly string[]
+  }
 }
 
 /** The roles of an operator. */
@@ -132,9 +137,18 @@ function ownGrants(name: string, namespace: string, { webhook }: RbacOptions): r
     verbs: ['get', 'patch'],
     resourceNames: webhook?.configurations ?? [],
   }))
+  const crds = webhook?.customResourceDefinitions ?? []
+  const converted = {
+    namespace: undefined,
+    apiGroup: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    verbs: ['get', 'patch'],
+    resourceNames: crds,
+  }
   return [
     ...kept('coordination.k8s.io', 'leases', name),
     ...(webhook ? [...kept('', 'secrets', webhook.secret), ...configurations] : []),
+    ...(crds.length > 0 ? [converted] : []),
   ]
 }
 

@@ -105,8 +105,10 @@ export function deny(message: string, more: Omit<Denial, 'allowed' | 'message'> 
  * Lets a request pass with `object` instead of what was sent. The server of the webhook computes the patch.
  *
  * @example
- * return mutate({ ...request.object, spec: { ...request.object.spec, replicas: 1 } })
+ * mutatingWebhook<WebApp>('/mutate', ({ object }) =>
+ *   object === undefined ? allow() : mutate({ ...object, spec: { ...object.spec, replicas: 1 } }),
+ * )
  */
-export function mutate(object: KubeObject, warnings?: readonly string[]): Mutation {
+export function mutate<T extends KubeObject>(object: T, warnings?: readonly string[]): Mutation {
   return { allowed: true, object, ...(warnings?.length && { warnings }) }
 }

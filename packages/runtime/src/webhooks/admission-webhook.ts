@@ -1,8 +1,9 @@
 /** Routes that admit, refuse or change what is about to be stored. */
-import { isRecord, type JsonPatchOperation, type KubeObject, type UnknownObject } from '@reeve/kube'
+import { isRecord, type JsonPatchOperation, type KubeObject, type Resource, type UnknownObject } from '@reeve/kube'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import { jsonDiff } from './json-diff.ts'
 import {
+  type AdmissionTrigger,
   BadReviewError,
   freezeJson,
   objectProblem,
@@ -32,19 +33,33 @@ export type AdmissionHandler<T extends KubeObject, R> = (
   signal: AbortSignal,
 ) => R | Promise<R>
 
+/** Options of admission webhooks. */
+export interface AdmissionWebhookOptions {
+  /**
+   * The resources whose requests it is called for. The webhook configuration follows from it: see
+   * `Operator.webhookConfigurations`. @default the configuration is written by hand
+   */
+  readonly for?: Resource | readonly Resource[]
+  /** The operations it is called for. @default ['CREATE', 'UPDATE'] */
+  readonly operations?: AdmissionTrigger['operations']
+}
+
 /**
  * A validating webhook.
  *
  * @example
- * const route = validatingWebhook<WebApp>('/validate-webapp', (request) =>
- *   (request.object?.spec.replicas ?? 0) > 100 ? deny('spec.replicas: must be at most 100') : allow(),
+ * const route = validatingWebhook<WebApp>(
+ *   '/validate-webapp',
+ *   ({ object }) => ((object?.spec.replicas ?? 0) > 100 ? deny('spec.replicas: must be at most 100') : allow()),
+ *   { for: WebApps },
  * )
  */
 export function validatingWebhook<T extends KubeObject = UnknownObject>(
   path: string,
   handler: AdmissionHandler<T, Approval | Denial>,
+  options: AdmissionWebhookOptions = {},
 ): WebhookRoute {
-  return admissionRoute<T>(path, async (request, signal) => {
+  return admissionRoute<T>({ path, ...triggerOf('validating', options) }, async (request, signal) => {
     const { allowed, warnings, ...rest } = await handler(request, signal)
     // A patch of a validating webhook would make the API server reject the whole answer.
     return allowed
@@ -54,7 +69,7 @@ export function validatingWebhook<T extends KubeObject = UnknownObject>(
 }
 
 /** Options of {@link mutatingWebhook}. */
-export interface MutatingWebhookOptions {
+export interface MutatingWebhookOptions extends AdmissionWebhookOptions {
   /**
    * Admit requests unchanged when the handler fails or times out and when the object cannot be read, with the cause in
    * the message of the response. For webhooks that must never block what they would have changed.
@@ -69,25 +84,36 @@ export interface MutatingWebhookOptions {
  * *Guarantee*: only what the handler changed is in the patch, so fields that the handler's types do not know survive.
  *
  * @example
- * const route = mutatingWebhook<WebApp>('/mutate-webapp', ({ object }) =>
- *   object === undefined ? allow() : mutate({ ...object, spec: { replicas: 1, ...object.spec } }),
+ * const route = mutatingWebhook<WebApp>(
+ *   '/mutate-webapp',
+ *   ({ object }) => (object === undefined ? allow() : mutate({ ...object, spec: { replicas: 1, ...object.spec } })),
+ *   { for: WebApps },
  * )
  */
 export function mutatingWebhook<T extends KubeObject = UnknownObject>(
   path: string,
   handler: AdmissionHandler<T, Mutation | Approval | Denial>,
-  { failOpen = false }: MutatingWebhookOptions = {},
+  { failOpen = false, ...options }: MutatingWebhookOptions = {},
 ): WebhookRoute {
-  return admissionRoute<T>(path, handler, failOpen ? admitUnchanged : denial)
+  return admissionRoute<T>({ path, ...triggerOf('mutating', options) }, handler, failOpen ? admitUnchanged : denial)
+}
+
+function triggerOf(
+  type: AdmissionTrigger['type'],
+  { for: resources = [], operations = ['CREATE', 'UPDATE'] }: AdmissionWebhookOptions,
+): Pick<WebhookRoute, 'admission'> {
+  // A list is one of several resources.
+  const list = 'plural' in resources ? [resources] : resources
+  return list.length === 0 ? {} : { admission: { type, resources: list, operations } }
 }
 
 function admissionRoute<T extends KubeObject>(
-  path: string,
+  route: Pick<WebhookRoute, 'path' | 'admission'>,
   handler: AdmissionHandler<T, Mutation | Denial>,
   onFailure: (failure: Denial) => object = denial,
 ): WebhookRoute {
   return {
-    path,
+    ...route,
     answer: async (body, signal) => {
       const request = readAdmission(body)
       const problem = problemOf(request)

@@ -41,6 +41,7 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
   const byKind = new Map(conversions.map((conversion) => [`${conversion.group}/${conversion.kind}`, conversion]))
   return {
     path,
+    converts: conversions.map(({ group, kind }) => ({ group, kind })),
     answer: async (body, signal) => {
       const { uid, desiredAPIVersion, objects } = readRequest(body, API_VERSION, KIND)
       if (typeof desiredAPIVersion !== 'string' || !Array.isArray(objects)) {

@@ -1,5 +1,5 @@
 /** What the webhook router knows of each kind of webhook. */
-import { isRecord, objectProblems } from '@reeve/kube'
+import { isRecord, objectProblems, type Resource } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Why a review could not be answered by its handler. */
@@ -11,8 +11,19 @@ export interface ReviewFailure {
   readonly message: string
 }
 
+/** For which requests the API server has to call an admission webhook. */
+export interface AdmissionTrigger {
+  readonly type: 'mutating' | 'validating'
+  readonly resources: readonly Resource[]
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT')[]
+}
+
 /** One path of the webhook server. */
 export interface WebhookRoute {
+  /** For admission webhooks that say what they are `for`: a webhook configuration follows from it. */
+  readonly admission?: AdmissionTrigger
+  /** For conversion webhooks: the kinds that it converts. `spec.conversion` of their CRDs follows from it. */
+  readonly converts?: readonly { readonly group: string; readonly kind: string }[]
   /** Absolute, without a query: `/validate-webapp`. */
   readonly path: string
   /** The answer to a review. Rejects with {@link BadReviewError} for a body that is none. */
