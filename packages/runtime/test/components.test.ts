@@ -174,6 +174,19 @@ describe('components', () => {
     )
   })
 
+  it('render objects that the controller decorates before they are applied', async () => {
+    await reconcile([part('a'), part('b')], {
+      decorate: (wanted, { metadata }) => {
+        const labels = { decorated: metadata.name }
+        return { ...wanted, object: { ...wanted.object, metadata: { ...wanted.object.metadata, labels } } }
+      },
+    })
+    for (const name of ['a', 'b']) {
+      const { metadata } = await client.get(ConfigMaps, { namespace: 'default', name })
+      expect(metadata.labels).toEqual({ decorated: 'g' })
+    }
+  })
+
   it('write nothing when nothing changed', async () => {
     const parts = [part('a'), part('b', { report: (_outcome, reporter) => reporter.update({ note: 'b is here' }) })]
     await reconcile(parts)

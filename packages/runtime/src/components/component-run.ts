@@ -36,6 +36,7 @@ export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   readonly dependencies: Dependencies
   readonly owned: readonly Resource[]
   readonly onDemand: OnDemandView | undefined
+  readonly decorate: ((desired: DesiredObject, primary: Stored<Primary>) => DesiredObject) | undefined
 }
 
 /** What became of all components. */
@@ -153,10 +154,11 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       if (rendered instanceof Waiting) {
         return this.#outcome(component, { state: 'waiting', waiting: rendered, facts, stage })
       }
-      checkDesired([...this.#desired, ...rendered])
-      this.#desired.push(...rendered)
+      const wanted = this.#decorated(rendered)
+      checkDesired([...this.#desired, ...wanted])
+      this.#desired.push(...wanted)
       stage = 'apply'
-      const applied = await this.#request.stage(stage, () => this.#apply(rendered))
+      const applied = await this.#request.stage(stage, () => this.#apply(wanted))
       const isPending = applied.objects.some(({ state }) => state === 'pending')
       return this.#outcome(component, {
         facts,
@@ -256,9 +258,14 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     this.#owner = written
   }
 
+  #decorated(rendered: readonly DesiredObject[]): readonly DesiredObject[] {
+    const { decorate } = this.#parts
+    return decorate === undefined ? rendered : rendered.map((desired) => decorate(desired, this.#owner))
+  }
+
   async #apply(desired: readonly DesiredObject[]) {
     const { client, signal } = this.#request
-    const { onDemand, ownerResource, ...parts } = this.#parts
+    const { onDemand, ownerResource, decorate: _, ...parts } = this.#parts
     // One look at the owner per reconcile is enough: whoever deletes it later is noticed by the next one.
     const isChecked = this.#changes.some(({ type }) => type === 'created')
     const applied = await applyObjects(desired, {

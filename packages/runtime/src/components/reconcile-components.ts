@@ -7,6 +7,7 @@ import { FAILURES_TO_ESCALATE } from '../controller/reconcile-ending.ts'
 import type { EngineFacts, Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
 import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
+import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import { FieldTreePool } from '../engine/field-tree.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
@@ -86,6 +87,8 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   readonly finalizer?: string
   /** What to do about fields that somebody else changed. @default 'force': change them back */
   readonly conflicts?: 'force' | 'fail'
+  /** Applied to every object that a component renders, for what all of them carry, such as an annotation. Pure. */
+  decorate?(desired: DesiredObject, primary: Stored<Primary>): DesiredObject
   /** Completes the status, such as a phase, from the outcomes of all components. */
   report?(summary: ReconcileSummary<Primary>, reporter: Reporter<Primary>): ReconcileReport<Primary> | undefined
 }
@@ -222,7 +225,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     owner: Stored<Primary>,
     reads = true,
   ): Promise<ComponentRun<Primary, Dependencies>> {
-    const { owned, elsewhere = [], fieldManager, conflicts = 'force', resource } = this.#options
+    const { owned, elsewhere = [], fieldManager, conflicts = 'force', resource, decorate } = this.#options
     const parts = {
       ...this.#memory,
       components: this.#components,
@@ -233,6 +236,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       fieldManager,
       conflicts,
       ownerResource: resource,
+      decorate,
     }
     return new ComponentRun(parts, request, owner)
   }
