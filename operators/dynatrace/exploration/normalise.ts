@@ -1,6 +1,6 @@
 /** What may differ between two good runs of the operator: secrets that were made anew, and what follows from them. */
 import type { PlainObject } from '@reeve/simulation'
-import { CONDITIONS } from '../src/controllers/dynakube/condition-types.ts'
+import { LOG_RULE_CONDITION } from '../src/controllers/dynakube/components/settings/log-rule.ts'
 import { ANNOTATIONS } from '../src/controllers/rendering/annotations.ts'
 import { decodeSecret } from '../src/controllers/rendering/secret-data.ts'
 
@@ -39,7 +39,7 @@ const byType = (one: PlainObject, other: PlainObject) => String(one.type).locale
 function withoutAuthor(object: PlainObject): PlainObject {
   const { status } = object as { readonly status?: { readonly conditions?: readonly PlainObject[] } }
   const conditions = status?.conditions?.map((condition) => {
-    const isTrueRule = condition.type === CONDITIONS.logMonitoringSettings && condition.status === 'True'
+    const isTrueRule = condition.type === LOG_RULE_CONDITION && condition.status === 'True'
     return isTrueRule ? { ...condition, reason: 'There', message: '' } : condition
   })
   conditions?.sort(byType)

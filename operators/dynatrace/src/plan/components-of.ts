@@ -2,9 +2,9 @@
 import { type KubeObject, Namespaces, Secrets, type Stored } from '@reeve/kube'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
+import { injection } from '../controllers/dynakube/components/injection/injection.ts'
 import { INSTANCE_LABEL } from '../controllers/dynakube/components/injection/map-namespaces.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/components/injection/namespace-objects.ts'
-import { injection } from '../controllers/dynakube/components/injection/source-secrets.ts'
 import { COMPONENTS } from '../controllers/dynakube/components.ts'
 import { identityOf, type ObjectsById } from './scratch-cluster.ts'
 
@@ -52,7 +52,7 @@ export class Places {
   #register(dynakube: Stored<DynaKube>): void {
     const { namespace = '' } = dynakube.metadata
     for (const component of COMPONENTS) {
-      for (const { resource, name } of component.mayOwn(dynakube)) {
+      for (const { resource, name } of component.mayOwn?.(dynakube) ?? []) {
         this.#components.set(`${resource.kind}/${namespace}/${name}`, component.name)
       }
     }

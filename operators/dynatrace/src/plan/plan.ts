@@ -3,7 +3,7 @@ import { type Clock, type KubeClient, type KubeObject, type Stored, systemClock 
 import type { Logger } from '@reeve/runtime'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { DynaKubes } from '../api/latest.ts'
-import type { OperatorFacts } from '../controllers/dynakube/render-input.ts'
+import type { OperatorFacts } from '../controllers/dynakube/dependencies.ts'
 import { COMPONENT_ORDER, Places } from './components-of.ts'
 import { dryRun } from './dry-run.ts'
 import { putManifests } from './manifest-objects.ts'

@@ -266,7 +266,7 @@ describe('versions', () => {
     expect(await stage.condition('nameless', 'OneAgentVersion')).toMatchObject({
       status: 'False',
       reason: 'VerificationFailed',
-      message: expect.stringContaining('names no version'),
+      message: expect.stringContaining('has no version'),
     })
     versions.agent = version
     await settled('nameless')

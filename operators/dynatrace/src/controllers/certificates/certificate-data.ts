@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /** How long certificates are valid, and how long before their end they are renewed. */
-export const CERTIFICATE_TIMES = Object.freeze({
+const CERTIFICATE_TIMES = Object.freeze({
   authorityValidityMs: 365 * DAY_MS,
   servingValidityMs: 7 * DAY_MS,
   renewBeforeMs: 12 * HOUR_MS,

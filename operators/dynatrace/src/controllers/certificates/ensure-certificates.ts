@@ -26,7 +26,7 @@ export interface CertificatesDependencies {
 }
 
 /** The bundle of authorities could not be written where it has to be. Tried again by the controller. */
-export class CaBundleError extends Error {
+class CaBundleError extends Error {
   readonly code = 'CA_BUNDLE_NOT_WRITTEN'
   override readonly name = 'CaBundleError'
 }

@@ -7,7 +7,7 @@ import type { EventRecorder } from '@reeve/runtime/events'
 export const CRD_VERSION_LABEL = 'app.kubernetes.io/version'
 
 /** The reason of the event about CRDs of another release. */
-export const CRD_VERSION_MISMATCH = 'CRDVersionMismatch'
+const CRD_VERSION_MISMATCH = 'CRDVersionMismatch'
 
 /** How long a version that was read is believed: CRDs rarely change without the operator. */
 const BELIEVED_MS = 5 * 60_000

@@ -2,11 +2,25 @@
 import type { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import type { TenantClient, TenantClientOptions } from '../../tenant/client/tenant-client.ts'
 import type { LimitedCertificates } from '../generated/limited-certificates.ts'
-import type { ScopeSettings } from './components/tenant/token-scopes.ts'
-import type { OperatorFacts } from './render-input.ts'
-import type { ClusterPass } from './resolve/pass.ts'
+import type { MakeCertificate } from '../generated/self-signed.ts'
 
-/** What the operator is told about its surroundings. */
+/** The operator that renders. */
+export interface OperatorFacts {
+  /** The version of its build; part of labels. */
+  readonly version: string
+  /** The image of the operator itself, which also serves as an init container. */
+  readonly image: string
+  /** Whether the CSI driver is installed. */
+  readonly hasCsiDriver: boolean
+}
+
+/** Settings of the operator that change which scopes tokens need. */
+export interface ScopeSettings {
+  /** Whether the operator reports nodes that go away. */
+  readonly detectsHostAvailability: boolean
+}
+
+/** Options of the operator. */
 export interface DynaKubeOptions extends ScopeSettings {
   readonly operator: OperatorFacts
   /** Identifies the cluster: the UID of its namespace kube-system. */
@@ -15,16 +29,18 @@ export interface DynaKubeOptions extends ScopeSettings {
   readonly instancesIntervalMs?: number
   /** @default a client with its own connections */
   readonly connect?: (options: TenantClientOptions) => TenantClient
-  /** @default the machine's */
-  readonly randomBytes?: ClusterPass['randomBytes']
-  /** Makes certificates; a plan has no use for a key that takes a second. @default `selfSigned` */
-  readonly selfSigned?: ClusterPass['selfSigned']
+  /** Unpredictable bytes. @default those of `node:crypto` */
+  readonly randomBytes?: (count: number) => Uint8Array
+  /** Makes certificates; a plan does not need a real key, which takes a second. @default `selfSigned` */
+  readonly selfSigned?: MakeCertificate
   /** Shared with the controller, which compiles patterns once. */
   readonly ignoredNamespaces?: IgnoredNamespacePatterns
 }
 
-/** What components are handed. */
+/** What components depend on. */
 export interface DynaKubeDependencies extends DynaKubeOptions {
+  readonly connect: (options: TenantClientOptions) => TenantClient
+  readonly randomBytes: (count: number) => Uint8Array
   readonly certificates: LimitedCertificates
   readonly ignoredNamespaces: IgnoredNamespacePatterns
 }

@@ -1,9 +1,10 @@
 import type { DaemonSet, Deployment, KubeObject, StatefulSet, Stored } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
-import type { DynaKubeSpec } from '../../api/latest.ts'
+import type { DynaKube, DynaKubeSpec } from '../../api/latest.ts'
 import { dynakube } from '../../api/testing/build.ts'
 import { COMPONENTS } from './components.ts'
+import type { DynaKubeDependencies } from './dependencies.ts'
 
 /** Only what the phase looks at. */
 type Workload = Partial<Pick<DaemonSet & Deployment & StatefulSet, 'spec' | 'status'>> & {
@@ -20,8 +21,9 @@ function phase(spec: Partial<DynaKubeSpec>, workloads: Readonly<Record<string, W
   }
   const cache = { get } as unknown as CacheReader
   const wanted = dynakube(spec)
-  const enabled = COMPONENTS.filter(({ isEnabled }) => isEnabled?.(wanted) ?? true)
-  return enabled.every(({ isReady }) => isReady?.(wanted, cache) ?? true) ? 'Running' : 'Deploying'
+  const context = { primary: wanted as Stored<DynaKube>, cache, dependencies: {} as DynaKubeDependencies }
+  const enabled = COMPONENTS.filter((component) => component.isEnabled?.(context.primary, context.dependencies) ?? true)
+  return enabled.every((component) => component.isReady?.(context) ?? true) ? 'Running' : 'Deploying'
 }
 
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }

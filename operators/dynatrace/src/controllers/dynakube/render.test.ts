@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../api/latest.ts'
-import type { Component } from './component.ts'
 import { deploymentMetadata } from './components/connection/deployment-metadata.ts'
+import { oneAgentConnection } from './components/connection/one-agent-connection.ts'
 import { proxySecret } from './components/connection/proxy-secret.ts'
-import { oneAgentTenantSecret } from './components/connection/tenant-secrets.ts'
 import { extensionController } from './components/extensions/controller.ts'
 import { databaseExecutors } from './components/extensions/database-executors.ts'
-import { extensions } from './components/extensions/shared.ts'
+import { extensions } from './components/extensions/extensions.ts'
 import { logMonitoring } from './components/log-monitoring/log-monitoring.ts'
 import { oneAgent } from './components/one-agent/one-agent.ts'
 import { otelCollector } from './components/otel-collector/otel-collector.ts'
 import { telemetryIngest } from './components/otel-collector/telemetry-ingest.ts'
 import { InvalidProxyError } from './components/tenant/proxy-parts.ts'
+import type { AnyDynaKubeComponent } from './dynakube-component.ts'
 import { renderDynaKube } from './testing/render-all.ts'
 import { renderInput } from './testing/render-input.ts'
 
@@ -20,9 +20,9 @@ const agents: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 describe('a component', () => {
   it('is left as it is while something that its pods read cannot be worked out', () => {
     const proxyUrl = 'http://user:pa%ss@proxy'
-    const input = renderInput({ ...agents, proxy: { value: proxyUrl } }, { material: { proxyUrl } })
+    const input = renderInput({ ...agents, proxy: { value: proxyUrl } }, { facts: { proxyUrl } })
     const rendered = renderDynaKube(input)
-    const of = (component: Component) => rendered.find((one) => one.component === component)
+    const of = (component: AnyDynaKubeComponent) => rendered.find((one) => one.component === component)
     expect(of(proxySecret)?.failure).toBeInstanceOf(InvalidProxyError)
     expect(of(oneAgent)).toEqual({ component: oneAgent, objects: [], failure: of(proxySecret)?.failure })
     expect(of(deploymentMetadata)?.objects).toHaveLength(1)
@@ -30,13 +30,13 @@ describe('a component', () => {
 
   it('that is switched off lacks nothing', () => {
     const held = new Error('held')
-    const heldWith = (first: Component, spec: Partial<DynaKubeSpec>) =>
+    const heldWith = (first: AnyDynaKubeComponent, spec: Partial<DynaKubeSpec>) =>
       renderDynaKube(renderInput(spec), (component) => (component === first ? held : undefined))
         .filter(({ component, failure }) => component !== first && failure === held)
         .map(({ component }) => component)
-    expect(heldWith(oneAgentTenantSecret, {})).toEqual([])
-    expect(heldWith(oneAgentTenantSecret, agents)).toEqual([oneAgent])
-    expect(heldWith(oneAgentTenantSecret, { logMonitoring: {} })).toEqual([logMonitoring])
+    expect(heldWith(oneAgentConnection, {})).toEqual([])
+    expect(heldWith(oneAgentConnection, agents)).toEqual([oneAgent])
+    expect(heldWith(oneAgentConnection, { logMonitoring: {} })).toEqual([logMonitoring])
     expect(heldWith(extensions, { extensions: { databases: [{ id: 'db' }] } })).toEqual([
       extensionController,
       databaseExecutors,

@@ -16,7 +16,7 @@ import type { EdgeConnectOptions } from './edge-connect-component.ts'
 export type { EdgeConnectOptions } from './edge-connect-component.ts'
 
 /** Keeps an EdgeConnect until the tenant forgot it. The name is that of earlier releases. */
-export const FINALIZER = 'server'
+const FINALIZER = 'server'
 
 const REQUEUE_MS = 30 * 60_000
 

@@ -12,7 +12,7 @@ import {
 } from '@reeve/kube'
 
 /** A pod without the Deployment that it was expected to belong to. */
-export class OperatorDeploymentError extends Error {
+class OperatorDeploymentError extends Error {
   readonly code = 'OPERATOR_DEPLOYMENT_UNKNOWN'
   override readonly name = 'OperatorDeploymentError'
 }

@@ -14,7 +14,7 @@ import { NODE_CACHE, NodeTable } from './node-table.ts'
 const MINUTE = 60_000
 
 /** When things happen to nodes that do not change. */
-export const NODE_TIMING = Object.freeze({
+const NODE_TIMING = Object.freeze({
   /**
    * How old `seen` gets before it is moved. All nodes move together, so that a cluster whose thousands of nodes each
    * have their heartbeats costs one write in this time.

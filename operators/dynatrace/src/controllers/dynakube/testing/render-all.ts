@@ -1,13 +1,13 @@
 /** Renders all components without a cluster, each with the failures of those that it needs, as the engine does. */
 import type { DesiredObject } from '@reeve/runtime'
 import { withTemplateHash } from '../../rendering/template-hash.ts'
-import type { Component } from '../component.ts'
 import { COMPONENTS } from '../components.ts'
-import type { RenderInput } from '../render-input.ts'
+import type { AnyDynaKubeComponent } from '../dynakube-component.ts'
+import { rendered as renderedBy, type TestInput } from './render-input.ts'
 
 /** A component with what became of it. */
 export interface Rendered {
-  readonly component: Component
+  readonly component: AnyDynaKubeComponent
   /** Empty when it is switched off or could not be worked out. */
   readonly objects: readonly DesiredObject[]
   /** Why it could not be worked out: its objects are then left as they are. */
@@ -23,10 +23,10 @@ export interface Rendered {
  * const objects = renderDynaKube(input).flatMap(({ objects }) => objects)
  */
 export function renderDynaKube(
-  input: RenderInput,
-  isHeld: (component: Component) => Error | undefined = () => undefined,
+  input: TestInput,
+  isHeld: (component: AnyDynaKubeComponent) => Error | undefined = () => undefined,
 ): readonly Rendered[] {
-  const failures = new Map<Component, Error>()
+  const failures = new Map<AnyDynaKubeComponent, Error>()
   return COMPONENTS.map((component) => {
     const rendered = renderOne(component, input, isHeld(component), failures)
     if (rendered.failure !== undefined) failures.set(component, rendered.failure)
@@ -35,15 +35,15 @@ export function renderDynaKube(
 }
 
 function renderOne(
-  component: Component,
-  input: RenderInput,
+  component: AnyDynaKubeComponent,
+  input: TestInput,
   held: Error | undefined,
-  failures: ReadonlyMap<Component, Error>,
+  failures: ReadonlyMap<AnyDynaKubeComponent, Error>,
 ): Rendered {
   if (held !== undefined) return { component, objects: [], failure: held }
   try {
-    if (!(component.isEnabled?.(input.dynakube) ?? true)) return { component, objects: [] }
-    const objects = component.render(input).map(withTemplateHash)
+    if (!(component.isEnabled?.(input.primary, input.dependencies) ?? true)) return { component, objects: [] }
+    const objects = renderedBy(component, input).map(withTemplateHash)
     const [lacking] = component.needs?.flatMap((need) => failures.get(need) ?? []) ?? []
     // What is switched off lacks nothing, and goes.
     if (lacking !== undefined && objects.length > 0) return { component, objects: [], failure: lacking }

@@ -1,12 +1,38 @@
-/** Input of components for tests: a tenant that answered everything. */
-import type { DynaKubeSpec, DynaKubeStatus } from '../../../api/latest.ts'
+/** Input of components for tests: a tenant that responded to everything. */
+import type { Stored } from '@reeve/kube'
+import type { DesiredObject } from '@reeve/runtime'
+import { Waiting } from '@reeve/runtime/components'
+import type { DynaKube, DynaKubeSpec, DynaKubeStatus } from '../../../api/latest.ts'
 import { type DynaKubeParts, dynakube } from '../../../api/testing/build.ts'
-import type { Material, OperatorFacts, RenderInput } from '../render-input.ts'
+import type { GatewayFacts } from '../components/active-gate/active-gate.ts'
+import type { ActiveGateCertificate } from '../components/active-gate/certificate.ts'
+import type { ActiveGateConnection } from '../components/connection/active-gate-connection.ts'
+import type { OneAgentConnection } from '../components/connection/one-agent-connection.ts'
+import type { ExecutorFacts } from '../components/extensions/database-executors.ts'
+import type { ExtensionFacts } from '../components/extensions/extensions.ts'
+import type { ProcessModules } from '../components/injection/process-modules.ts'
+import type { KspmToken } from '../components/kspm/kspm.ts'
+import type { CollectorFacts } from '../components/otel-collector/otel-collector.ts'
+import type { TenantFacts } from '../components/tenant/tenant.ts'
+import type { DynaKubeDependencies, OperatorFacts } from '../dependencies.ts'
+import type { AnyDynaKubeComponent, DynaKubeInput, RenderInput } from '../dynakube-component.ts'
 
-/** What a test may say besides the spec. */
+/** The facts of all components. Their members have different names. */
+export type AllFacts = Omit<TenantFacts, 'client'> &
+  ActiveGateConnection &
+  OneAgentConnection &
+  GatewayFacts &
+  ActiveGateCertificate &
+  ExtensionFacts &
+  ExecutorFacts &
+  KspmToken &
+  ProcessModules &
+  CollectorFacts
+
+/** What a test may set besides the spec. */
 export interface RenderParts extends DynaKubeParts {
   readonly operator?: Partial<OperatorFacts>
-  readonly material?: Material
+  readonly facts?: Partial<Record<keyof AllFacts, unknown>>
 }
 
 /** The status of a DynaKube whose tenant was asked. */
@@ -43,7 +69,7 @@ export const KNOWN_STATUS: DynaKubeStatus = {
   kspm: { tokenSecretHash: '2844084240' },
 }
 
-const MATERIAL: Material = {
+const FACTS: AllFacts = {
   apiToken: 'api-token',
   dataIngestToken: 'ingest-token',
   oneAgentTenantToken: 'test-token',
@@ -54,19 +80,50 @@ const MATERIAL: Material = {
   extensionTokens: { controller: 'EEC dt0x01.public.secret', datasource: 'dt0x01.public.secret' },
   extensionsKeyPair: { certificate: 'extensions certificate', privateKey: 'extensions key' },
   kspmToken: 'dt0n01.public.secret',
+  databaseReplicas: {},
 }
 
+/** Input for components, and for the functions that render parts of objects. */
+export type TestInput = DynaKubeInput<AllFacts> & RenderInput
+
 /** Input with the given spec. */
-export function renderInput(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): RenderInput {
-  const { status = KNOWN_STATUS, operator, material } = parts
+export function renderInput(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): TestInput {
+  const { status = KNOWN_STATUS } = parts
+  const operator = {
+    version: '1.8.1',
+    image: 'registry.example.com/dynatrace-operator:1.8.1',
+    hasCsiDriver: true,
+    ...parts.operator,
+  }
+  const primary = { ...dynakube(spec, parts), status } as Stored<DynaKube> & { readonly status: DynaKubeStatus }
+  const facts = { ...FACTS, ...parts.facts } as AllFacts
   return {
-    dynakube: { ...dynakube(spec, parts), status },
-    operator: {
-      version: '1.8.1',
-      image: 'registry.example.com/dynatrace-operator:1.8.1',
-      hasCsiDriver: true,
-      ...operator,
-    },
-    material: { ...MATERIAL, ...material },
+    primary,
+    dynakube: primary,
+    operator,
+    facts,
+    // Every component has the members that it reads.
+    factsOf: <Facts>() => facts as Facts,
+    // Rendering reads the operator only.
+    dependencies: { operator } as DynaKubeDependencies,
   }
 }
+
+/** The input with other facts; `undefined` removes a fact. */
+export function withFacts(input: TestInput, change: NonNullable<RenderParts['facts']>): TestInput {
+  const facts = { ...input.facts, ...change } as AllFacts
+  return { ...input, facts, factsOf: <Facts>() => facts as Facts }
+}
+
+/** What a component renders; nothing when it is disabled. *Errors*: when it waits. */
+export function rendered(component: AnyDynaKubeComponent, input: TestInput): readonly DesiredObject[] {
+  const { primary, dependencies } = input
+  if (!(component.isEnabled?.(primary, dependencies) ?? true)) return []
+  const objects = component.render?.(input) ?? []
+  if (objects instanceof Waiting) throw new Error(`${component.name} is waiting for ${objects.what}`)
+  return objects
+}
+
+/** The names of all objects that a component may own. */
+export const ownedNames = (component: AnyDynaKubeComponent, { primary }: TestInput): readonly string[] =>
+  (component.mayOwn?.(primary) ?? []).map(({ name = '' }) => name)

@@ -4,9 +4,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { NotYetKnownError } from '../../component.ts'
-import { renderDynaKube } from '../../testing/render-all.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, ownedNames, type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { activeGate } from './active-gate.ts'
 import { activeGateCertificate } from './certificate.ts'
 import { activeGateService } from './service.ts'
@@ -21,7 +19,7 @@ const withIps = (...serviceIPs: string[]): RenderParts => ({
   status: { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs } },
 })
 const render = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
-  [activeGateCertificate, activeGate].flatMap((component) => component.render(renderInput(spec, parts)))
+  [activeGateCertificate, activeGate].flatMap((component) => rendered(component, renderInput(spec, parts)))
 const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   only<StatefulSet>(render(spec, parts), 'StatefulSet')
 const podOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => setOf(spec, parts).spec?.template?.spec
@@ -66,7 +64,7 @@ describe('ActiveGate', () => {
       },
       {
         flags: { 'no-proxy': 'a,b', 'activegate-apparmor': 'true' },
-        material: {
+        facts: {
           activeGateCustomProperties: 'a=b',
           activeGateHashedProperties: 'a=b',
           proxyUrl: 'http://proxy:3128',
@@ -94,46 +92,41 @@ describe('ActiveGate', () => {
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     '%s looks as reviewed',
     async (name, spec, parts) => {
-      const objects = [...activeGateService.render(renderInput(spec, parts)), ...render(spec, parts)]
+      const objects = [...rendered(activeGateService, renderInput(spec, parts)), ...render(spec, parts)]
       await expectGolden(asYaml(objects), new URL(`../../golden/active-gate/${name}.yaml`, import.meta.url))
     },
   )
 
   it('needs a capability or extensions (gateway 2, 3)', () => {
     expect(render({ telemetryIngest: {} })).toEqual([])
-    expect(activeGateService.render(renderInput({ telemetryIngest: {} }))).toEqual([])
+    expect(rendered(activeGateService, renderInput({ telemetryIngest: {} }))).toEqual([])
     const spec: Partial<DynaKubeSpec> = { activeGate: { replicas: 3 }, extensions: { prometheus: {} } }
     expect(setOf(spec).spec?.replicas).toBe(1)
     expect(variable(spec, 'DT_CAPABILITIES')).toEqual([{ name: 'DT_CAPABILITIES', value: 'extension_controller' }])
   })
 
   it('waits for the address of its Service', () => {
-    expect(() => render(gateway(), withIps())).toThrow(NotYetKnownError)
-    expect(activeGateService.render(renderInput(gateway(), withIps()))).toHaveLength(1)
+    expect(() => render(gateway(), withIps())).toThrow('ActiveGate is waiting for the address of its Service')
+    expect(rendered(activeGateService, renderInput(gateway(), withIps()))).toHaveLength(1)
   })
 
   it('waits for the certificate that its pods mount', () => {
-    const input = renderInput(gateway())
-    const { activeGateKeyPair: _none, ...material } = input.material
-    const rendered = renderDynaKube({ ...input, material })
-    const { objects, failure } = rendered.find(({ component }) => component === activeGate) ?? {}
-    expect([objects, failure?.message]).toEqual([[], 'ActiveGate waits for its certificate'])
+    expect(activeGate.needs).toContain(activeGateCertificate)
   })
 
   it('is made of nothing but what it may own', () => {
     const spec = gateway({ customProperties: { value: 'a=b' } })
-    const { dynakube } = renderInput(spec)
-    const names = [activeGateCertificate, activeGate].flatMap(({ mayOwn }) => mayOwn(dynakube).map(({ name }) => name))
-    const material = { activeGateCustomProperties: 'a=b' }
+    const names = [activeGateCertificate, activeGate].flatMap((component) => ownedNames(component, renderInput(spec)))
+    const facts = { activeGateCustomProperties: 'a=b' }
     expect(
-      render(spec, { material })
+      render(spec, { facts })
         .map(({ object }) => object.metadata.name)
         .sort(),
     ).toEqual(names.sort())
   })
 
   it('is reached by both ports (gateway 5)', () => {
-    const service = only<Service>(activeGateService.render(renderInput(gateway())), 'Service')
+    const service = only<Service>(rendered(activeGateService, renderInput(gateway())), 'Service')
     expect(service.spec?.ports?.map(({ port, targetPort }) => [port, targetPort])).toEqual([
       [443, 'https'],
       [80, 'http'],
@@ -262,8 +255,8 @@ describe('its pods', () => {
   })
 
   it('restart for another token or other settings (gateway 11)', () => {
-    const hash = (material: RenderParts['material'] = {}) =>
-      setOf(gateway(), { material }).spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
+    const hash = (facts: RenderParts['facts'] = {}) =>
+      setOf(gateway(), { facts }).spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
     expect(hash({ activeGateAuthToken: 'dt0g02.a.b' })).not.toBe(hash())
     expect(hash({ activeGateHashedProperties: 'x' })).not.toBe(hash())
     expect(hash({ activeGateAuthToken: 'dt0g02.public.secret\n' })).toBe(hash())
@@ -296,7 +289,7 @@ describe('its settings', () => {
   it('put them into the section of the user (gateway 14)', () => {
     const given = 'x=y\n[http.client.internal]\nz=1'
     const spec = { ...gateway({ customProperties: { value: given } }), ...proxy }
-    expect(text(spec, { flags, material: { activeGateCustomProperties: given } })).toBe(
+    expect(text(spec, { flags, facts: { activeGateCustomProperties: given } })).toBe(
       'x=y\n[http.client.internal]\nproxy-non-proxy-hosts=a|b\nz=1',
     )
   })
@@ -304,7 +297,7 @@ describe('its settings', () => {
   it('are kept under a name that tells what they are for (gateway 12)', () => {
     const spec = gateway({ capabilities: ['kubernetes-monitoring'], customProperties: { value: 'x' } })
     const name = 'dk-kubernetes-monitoring-custom-properties'
-    expect(text(spec, { material: { activeGateCustomProperties: 'x' } }, name)).toBe('x')
+    expect(text(spec, { facts: { activeGateCustomProperties: 'x' } }, name)).toBe('x')
   })
 })
 

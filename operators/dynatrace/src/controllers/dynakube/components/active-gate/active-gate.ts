@@ -14,48 +14,36 @@ import { ANNOTATIONS, appArmorAnnotation } from '../../../rendering/annotations.
 import { rawHash } from '../../../rendering/hashes.ts'
 import { volumesOf } from '../../../rendering/mounted-volume.ts'
 import { architecturesOf, linuxNodes, onePerNode } from '../../../rendering/placement.ts'
-import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { placementOf } from '../../../rendering/user-settings.ts'
-import { type Component, known, NotYetKnownError } from '../../component.ts'
-import { CONDITIONS, REASONS } from '../../condition-types.ts'
-import { created, kept } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { resolveCustomProperties } from '../../resolve/referenced.ts'
+import { created, kept, objectConditions } from '../../conditions/object-conditions.ts'
+import { REASONS } from '../../conditions/reasons.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf, viewOf } from '../../dynakube-component.ts'
 import { isSetReady } from '../../workload-readiness.ts'
-import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
+import { activeGateConnection } from '../connection/active-gate-connection.ts'
 import { kspm } from '../kspm/kspm.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { activeGateVersion } from '../versions/versions.ts'
-import { AUTH_TOKEN_KEY, resolveAuthToken } from './auth-token.ts'
+import { AUTH_TOKEN_CONDITION, type AuthToken, renderAuthToken, resolveAuthToken } from './auth-token.ts'
 import { activeGateCertificate } from './certificate.ts'
 import { certificateContainer, GATEWAY_CONTAINER, gatewayContainer } from './containers.ts'
-import { renderCustomProperties } from './custom-properties.ts'
+import { type CustomProperties, renderCustomProperties, resolveCustomProperties } from './custom-properties.ts'
 import { gatewayLabels } from './labels.ts'
 import { activeGateAddress } from './service.ts'
 import { CERTIFICATE_FOLDER, gatewayVolumes, isTemporary, servesKspm, temporaryClaim } from './volumes.ts'
 
 const GROUP = 1001
 
+/** What rendering gateways needs. */
+export type GatewayFacts = AuthToken & CustomProperties
+
 /** ActiveGate. */
-export const activeGate: Component = {
+export const activeGate: DynaKubeComponent<GatewayFacts> = {
   name: 'ActiveGate',
-  needs: [activeGateTenantSecret, activeGateVersion, activeGateAddress, activeGateCertificate],
+  needs: [tenant, activeGateConnection, activeGateVersion, activeGateAddress, activeGateCertificate],
+  // Gateways mount the token of KSPM; after it, they start once.
   after: [kspm],
   isEnabled: hasActiveGate,
-  async resolve(pass) {
-    const { dynakube } = pass.draft
-    const properties = resolveCustomProperties(dynakube, pass.view)
-    // A token that cannot be kept is not asked for: the next reconcile would ask for another one.
-    if ((dynakube.status.activeGate?.serviceIPs ?? []).length === 0) return waiting('the address of its Service')
-    return { ...properties, ...(await resolveAuthToken(pass)) }
-  },
-  conditions: (dynakube) => [
-    created('ActiveGateStatefulSet', 'StatefulSet', namesOf(dynakube).activeGate, {
-      unrendered: (failure) => (failure instanceof KeyNotFoundError ? REASONS.kubeApiError : undefined),
-    }),
-    kept(CONDITIONS.activeGateAuthToken, namesOf(dynakube).activeGateAuthTokenSecret),
-    created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName(dynakube)),
-  ],
-  isReady: (dynakube, cache) => isSetReady(namesOf(dynakube).activeGate, dynakube, cache),
+  isReady: ({ primary, cache }) => isSetReady(namesOf(primary).activeGate, primary, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
@@ -65,19 +53,33 @@ export const activeGate: Component = {
       { resource: StatefulSets, name: names.activeGate },
     ]
   },
-  render(input) {
+  async resolve(context) {
+    const { primary } = context
+    const properties = resolveCustomProperties(primary, viewOf(context))
+    // No token is created before it can be stored: the next reconcile would create another one.
+    if ((primary.status?.activeGate?.serviceIPs ?? []).length === 0) return waiting('the address of its Service')
+    return { ...properties, ...(await resolveAuthToken(context)) }
+  },
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
     const { dynakube } = input
-    if (!hasActiveGate(dynakube)) return []
-    if ((dynakube.status.activeGate?.serviceIPs ?? []).length === 0) {
-      throw new NotYetKnownError('ActiveGate', 'the address of its Service')
-    }
+    const { facts } = engineInput
+    if ((dynakube.status.activeGate?.serviceIPs ?? []).length === 0) return waiting('the address of its Service')
+    if (!dynakube.status.activeGate?.imageID) return waiting('its image')
     return [
       renderConnectionInfo(input),
-      ...renderAuthToken(input),
-      ...renderCustomProperties(input),
-      renderStatefulSet(input),
+      ...renderAuthToken(dynakube, facts),
+      ...renderCustomProperties(dynakube, facts),
+      renderStatefulSet(input, facts),
     ]
   },
+  ...objectConditions([
+    created('ActiveGateStatefulSet', 'StatefulSet', (dynakube) => namesOf(dynakube).activeGate, {
+      unrendered: (failure) => (failure instanceof KeyNotFoundError ? REASONS.kubeApiError : undefined),
+    }),
+    kept(AUTH_TOKEN_CONDITION, (dynakube) => namesOf(dynakube).activeGateAuthTokenSecret),
+    created('CustomPropertiesSecret', 'Secret', customPropertiesSecretName),
+  ]),
 }
 
 function renderConnectionInfo({ dynakube }: RenderInput): DesiredObject {
@@ -91,20 +93,7 @@ function renderConnectionInfo({ dynakube }: RenderInput): DesiredObject {
   })
 }
 
-const authTokenOf = ({ material }: RenderInput): string =>
-  known(material.activeGateAuthToken, 'ActiveGate', 'its token')
-
-function renderAuthToken(input: RenderInput): readonly DesiredObject[] {
-  const { dynakube, material } = input
-  if (material.isActiveGateAuthTokenOutdated) return []
-  const secret = desired(Secrets, {
-    metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).activeGateAuthTokenSecret },
-    data: encodeSecret({ [AUTH_TOKEN_KEY]: authTokenOf(input) }),
-  })
-  return [secret]
-}
-
-function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
+function renderStatefulSet(input: RenderInput, facts: GatewayFacts): DesiredObject<StatefulSet> {
   const { dynakube } = input
   const labels = gatewayLabels(input)
   const user = dynakube.spec.activeGate
@@ -125,8 +114,8 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
         podManagementPolicy: 'Parallel',
         selector: { matchLabels: labels.match },
         template: {
-          metadata: { labels: { ...user?.labels, ...labels.all }, annotations: podAnnotations(input) },
-          spec: podSpec(input),
+          metadata: { labels: { ...user?.labels, ...labels.all }, annotations: podAnnotations(input, facts) },
+          spec: podSpec(input, facts),
         },
         ...claim?.spec,
       },
@@ -135,10 +124,9 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
   )
 }
 
-function podAnnotations(input: RenderInput): Readonly<Record<string, string>> {
-  const { dynakube, material } = input
+function podAnnotations({ dynakube }: RenderInput, facts: GatewayFacts): Readonly<Record<string, string>> {
   const { status, spec } = dynakube
-  const configuration = `${material.activeGateHashedProperties ?? ''}${authTokenOf(input).trim()}`
+  const configuration = `${facts.activeGateHashedProperties ?? ''}${facts.activeGateAuthToken.trim()}`
   return {
     [ANNOTATIONS.activeGateConfiguration]: configuration === '' ? '' : rawHash(configuration),
     [ANNOTATIONS.activeGateTenantToken]: status.activeGate?.connectionInfoStatus?.tenantTokenHash ?? '',
@@ -149,10 +137,10 @@ function podAnnotations(input: RenderInput): Readonly<Record<string, string>> {
   }
 }
 
-function podSpec(input: RenderInput): PodSpec {
+function podSpec(input: RenderInput, facts: GatewayFacts): PodSpec {
   const { dynakube } = input
   const isWatching = hasKubernetesMonitoring(dynakube)
-  const volumes = gatewayVolumes(input).filter((mounted) => !isTemporary(mounted) || !temporaryClaim(dynakube))
+  const volumes = gatewayVolumes(input, facts).filter((mounted) => !isTemporary(mounted) || !temporaryClaim(dynakube))
   return {
     serviceAccountName: ACTIVE_GATE_SERVICE_ACCOUNT,
     automountServiceAccountToken: isWatching,
@@ -165,7 +153,7 @@ function podSpec(input: RenderInput): PodSpec {
     topologySpreadConstraints: onePerNode(gatewayLabels(input).match),
     ...placementOf(dynakube.spec.activeGate),
     ...(isWatching && { initContainers: [certificateContainer(input)] }),
-    containers: [gatewayContainer(input)],
+    containers: [gatewayContainer(input, facts)],
     volumes: withCertificateFolder(volumesOf(volumes), isWatching),
   }
 }

@@ -1,40 +1,72 @@
-/** The certificate that the operator makes for gateways. It is there before them, and although they may have to wait. */
+/** The certificate of gateways. It exists before them, also while they wait. */
 import { Secrets } from '@reeve/kube'
-import { desired } from '@reeve/runtime'
+import { desired, waiting } from '@reeve/runtime'
 import {
   activeGateTlsSecretName,
   automaticTlsSecretName,
+  certificateOf,
   hasActiveGate,
   hasActiveGateCertificate,
 } from '../../../../api/dynakube/active-gate-facts.ts'
+import { namesOf } from '../../../../api/dynakube/names.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import type { KeyPair } from '../../../generated/self-signed.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import { type Component, known } from '../../component.ts'
-import { CONDITIONS } from '../../condition-types.ts'
-import { created } from '../../object-conditions.ts'
-import { resolveActiveGateCertificate } from '../../resolve/generated.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, renderInputOf, runsNoPods, viewOf } from '../../dynakube-component.ts'
+import { certificateFor, keyPairOf } from '../../generated-certificate.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { gatewayPartLabels } from './labels.ts'
 import { activeGateAddress } from './service.ts'
 
+const TYPE = 'TLSSecret'
+
+/** The certificate of gateways. */
+export interface ActiveGateCertificate {
+  /** What the operator made; absent when the user has a certificate. */
+  readonly activeGateKeyPair?: KeyPair
+  /** The certificate that clients must trust: the user's or the operator's. */
+  readonly activeGateCertificate?: string
+}
+
+const isAutomatic = (dynakube: DynaKube): boolean =>
+  activeGateTlsSecretName(dynakube) === automaticTlsSecretName(dynakube)
+
 /** The Secret with the certificate, unless the user has one or wants none. */
-export const activeGateCertificate: Component = {
+export const activeGateCertificate: DynaKubeComponent<ActiveGateCertificate> = {
   name: 'ActiveGate certificate',
-  needs: [activeGateAddress],
+  needs: [tenant, activeGateAddress],
   isEnabled: (dynakube) => hasActiveGate(dynakube) && hasActiveGateCertificate(dynakube),
-  resolve: resolveActiveGateCertificate,
-  conditions: (dynakube) => [created(CONDITIONS.activeGateTls, 'Secret', automaticTlsSecretName(dynakube))],
+  isReady: runsNoPods,
   mayOwn: (dynakube) => [{ resource: Secrets, name: automaticTlsSecretName(dynakube) }],
+  /** An automatic certificate names the addresses of the Service, so it waits for them. */
+  async resolve(context) {
+    const { primary: dynakube } = context
+    const given = viewOf(context).secret(activeGateTlsSecretName(dynakube))
+    if (!isAutomatic(dynakube)) {
+      const certificate = given && certificateOf(given)
+      return certificate === undefined ? {} : { activeGateCertificate: certificate }
+    }
+    const addresses = dynakube.status?.activeGate?.serviceIPs ?? []
+    const stored = keyPairOf(given)
+    if (stored === undefined && addresses.length === 0) return waiting('the addresses of the ActiveGate Service')
+    const pair = stored ?? (await certificateFor(context, TYPE, namesOf(dynakube).activeGate, addresses))
+    return { activeGateKeyPair: pair, activeGateCertificate: pair.certificate }
+  },
   render(input) {
-    const { dynakube, material } = input
-    const name = automaticTlsSecretName(dynakube)
-    if (!hasActiveGate(dynakube) || activeGateTlsSecretName(dynakube) !== name) return []
-    const { certificate, privateKey } = known(material.activeGateKeyPair, 'ActiveGate', 'its certificate')
+    const { primary, facts } = input
+    const { activeGateKeyPair: pair } = facts
+    if (!isAutomatic(primary) || pair === undefined) return []
+    const { all: labels } = gatewayPartLabels(renderInputOf(input))
+    const { certificate, privateKey } = pair
     return [
       desired(Secrets, {
-        metadata: { namespace: dynakube.metadata.namespace, name, labels: gatewayPartLabels(input).all },
+        metadata: { namespace: primary.metadata.namespace, name: automaticTlsSecretName(primary), labels },
         type: 'Opaque',
-        // Clients mount the certificate by the name that it also has in Secrets of users.
+        // Clients mount the certificate by the key that it also has in Secrets of users.
         data: encodeSecret({ 'tls.crt': certificate, 'tls.key': privateKey, 'server.crt': certificate }),
       }),
     ]
   },
+  ...objectConditions([created(TYPE, 'Secret', automaticTlsSecretName)]),
 }

@@ -6,9 +6,9 @@ import { fromConfigMap, PRIORITY, tenantOf } from '../../../rendering/container-
 import { mountsOf } from '../../../rendering/mounted-volume.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, resourcesFrom } from '../../../rendering/user-settings.ts'
-import { known } from '../../component.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 import { activeGateHost, bracketed } from '../../no-proxy.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { CustomProperties } from './custom-properties.ts'
 import { CERTIFICATE_FOLDER, GATEWAY_FOLDER, gatewayVolumes, TRUST_STORE } from './volumes.ts'
 
 /** The container of the gateway. */
@@ -21,14 +21,14 @@ const HTTP_PORT = 9998
 function common({ dynakube }: RenderInput): Pick<Container, 'image' | 'imagePullPolicy' | 'resources'> {
   const resources = resourcesFrom(dynakube.spec.activeGate?.resources)
   return {
-    image: known(dynakube.status.activeGate?.imageID, 'ActiveGate', 'its image'),
+    image: dynakube.status.activeGate?.imageID ?? '',
     imagePullPolicy: 'Always',
     ...(resources && { resources }),
   }
 }
 
 /** The gateway itself. */
-export function gatewayContainer(input: RenderInput): Container {
+export function gatewayContainer(input: RenderInput, properties: CustomProperties): Container {
   return {
     name: GATEWAY_CONTAINER,
     ...common(input),
@@ -53,7 +53,7 @@ export function gatewayContainer(input: RenderInput): Container {
       successThreshold: 1,
     },
     securityContext: restricted(USER),
-    volumeMounts: mountsOf(gatewayVolumes(input)),
+    volumeMounts: mountsOf(gatewayVolumes(input, properties)),
   }
 }
 

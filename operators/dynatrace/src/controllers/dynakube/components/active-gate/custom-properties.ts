@@ -5,16 +5,45 @@ import { customPropertiesSecretName, needsCustomProperties } from '../../../../a
 import { hasProxy } from '../../../../api/dynakube/proxy.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
+import type { NamespaceView } from '../../../references/namespace-view.ts'
+import { KeyNotFoundError, ReferenceNotFoundError } from '../../../references/reference-error.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
 
 const SECTION = '[http.client.internal]'
 
+/** The key of the settings, in the Secret of the user and in that of the operator. */
+export const CUSTOM_PROPERTIES_KEY = 'customProperties'
+
+/** The settings of the user. */
+export interface CustomProperties {
+  /** Their text. */
+  readonly activeGateCustomProperties?: string
+  /** The part for which gateways restart, as earlier releases hashed it. */
+  readonly activeGateHashedProperties?: string
+}
+
+/**
+ * The user's settings of gateways. The text in the spec wins; gateways restart for that of the Secret, without white
+ * space around it: other hashes than those of earlier releases would restart the gateways of clusters taken over.
+ *
+ * *Errors*: {@link ReferenceNotFoundError} naming the Secret and the key.
+ */
+export function resolveCustomProperties({ spec }: DynaKube, view: NamespaceView): CustomProperties {
+  const { value, valueFrom } = spec.activeGate?.customProperties ?? {}
+  if (!valueFrom) return value ? { activeGateCustomProperties: value, activeGateHashedProperties: value } : {}
+  const where = `spec.activeGate.customProperties.valueFrom: the Secret ${view.namespace}/${valueFrom}`
+  const data = view.secret(valueFrom)
+  if (data === undefined) {
+    throw new ReferenceNotFoundError(`${where} does not exist; create it with the key ${CUSTOM_PROPERTIES_KEY}`)
+  }
+  const text = data[CUSTOM_PROPERTIES_KEY]
+  if (text === undefined) throw new KeyNotFoundError(`${where} has no key ${CUSTOM_PROPERTIES_KEY}; add it`)
+  return { activeGateCustomProperties: value || text, activeGateHashedProperties: text.trim() }
+}
+
 /** The Secret with the settings, also when they come from a Secret of the user: gateways mount one name only. */
-export function renderCustomProperties(input: RenderInput): readonly DesiredObject[] {
-  const { dynakube } = input
-  const text = customPropertiesText(input)
+export function renderCustomProperties(dynakube: DynaKube, properties: CustomProperties): readonly DesiredObject[] {
+  const text = customPropertiesText(dynakube, properties)
   if (text === '') return []
   return [
     desired(Secrets, {
@@ -25,9 +54,12 @@ export function renderCustomProperties(input: RenderInput): readonly DesiredObje
 }
 
 /** The settings as gateways read them; empty when there are none. */
-export function customPropertiesText({ dynakube, material }: RenderInput): string {
+export function customPropertiesText(
+  dynakube: DynaKube,
+  { activeGateCustomProperties = '' }: CustomProperties,
+): string {
   if (!needsCustomProperties(dynakube)) return ''
-  return withNoProxy(material.activeGateCustomProperties ?? '', noProxyHosts(dynakube))
+  return withNoProxy(activeGateCustomProperties, noProxyHosts(dynakube))
 }
 
 /** Hosts that gateways reach without the proxy, in their own notation; empty when there are none. */

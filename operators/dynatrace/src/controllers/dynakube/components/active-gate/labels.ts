@@ -1,6 +1,6 @@
 /** Labels of gateways and of what belongs to them. */
 import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 
 const COMPONENT = 'activegate'
 

@@ -1,19 +1,23 @@
-/** The address of gateways inside the cluster. It comes first: pods and certificates name it. */
+/** The Service of gateways. It comes first: pods and certificates contain its addresses. */
 import { Services } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
-import type { Component } from '../../component.ts'
+import { type DynaKubeComponent, RENDERS_NOTHING, renderInputOf, runsNoPods, viewOf } from '../../dynakube-component.ts'
+import { updateActiveGate } from '../../status-parts.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { gatewayLabels, gatewayPartLabels } from './labels.ts'
 
 /** The Service of gateways. */
-export const activeGateService: Component = {
+export const activeGateService: DynaKubeComponent = {
   name: 'ActiveGate Service',
+  needs: [tenant],
   isEnabled: hasActiveGate,
+  isReady: runsNoPods,
   mayOwn: (dynakube) => [{ resource: Services, name: namesOf(dynakube).activeGate }],
-  render(input) {
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
     const { dynakube } = input
-    if (!hasActiveGate(dynakube)) return []
     return [
       desired(
         Services,
@@ -38,19 +42,21 @@ export const activeGateService: Component = {
   },
 }
 
-/** The addresses of that Service, in the status: agents, certificates and collectors name them. */
-export const activeGateAddress: Component = {
+/** The addresses of that Service, in the status: agents, certificates and collectors contain them. */
+export const activeGateAddress: DynaKubeComponent = {
   name: 'ActiveGate address',
-  needs: [activeGateService],
+  needs: [tenant, activeGateService],
   isEnabled: hasActiveGate,
-  mayOwn: () => [],
-  resolve({ draft, view }) {
-    const addresses = view.serviceIPs(namesOf(draft.dynakube).activeGate)
-    if (addresses.join() !== draft.status.activeGate?.serviceIPs?.join()) {
-      draft.updateActiveGate({ serviceIPs: [...addresses] })
+  ...RENDERS_NOTHING,
+  resolve(context) {
+    const { primary, reporter } = context
+    const addresses = viewOf(context).serviceIPs(namesOf(primary).activeGate)
+    if (addresses.join() !== primary.status?.activeGate?.serviceIPs?.join()) {
+      updateActiveGate(reporter, { serviceIPs: [...addresses] })
     }
     return undefined
   },
-  render: () => [],
-  disable: (draft) => draft.updateActiveGate({ serviceIPs: undefined }),
+  report({ state }, reporter) {
+    if (state === 'disabled') updateActiveGate(reporter, { serviceIPs: undefined })
+  },
 }

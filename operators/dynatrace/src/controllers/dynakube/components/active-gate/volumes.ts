@@ -12,9 +12,8 @@ import type { DynaKube } from '../../../../api/latest.ts'
 import type { Mounted } from '../../../rendering/mounted-volume.ts'
 import { claimFrom } from '../../../rendering/user-settings.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { CUSTOM_PROPERTIES_KEY } from '../../resolve/referenced.ts'
-import { customPropertiesText } from './custom-properties.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
+import { CUSTOM_PROPERTIES_KEY, type CustomProperties, customPropertiesText } from './custom-properties.ts'
 
 /** The folder of the gateway, below which most of its volumes are. */
 export const GATEWAY_FOLDER = '/var/lib/dynatrace/gateway'
@@ -36,13 +35,12 @@ export function temporaryClaim({ spec }: DynaKube): Claimed | undefined {
 }
 
 /** Volumes of the main container in the order in which it mounts them. A claimed one has no entry of its own. */
-export function gatewayVolumes(input: RenderInput): readonly Mounted[] {
-  const { dynakube } = input
+export function gatewayVolumes({ dynakube }: RenderInput, properties: CustomProperties): readonly Mounted[] {
   return [
     folder(TEMPORARY, '/var/tmp/dynatrace/gateway'),
     authToken(dynakube),
     ...certificates(dynakube),
-    ...customProperties(input),
+    ...customProperties(dynakube, properties),
     ...proxy(dynakube),
     tenantToken(dynakube),
     folder('ag-lib-gateway-temp', `${GATEWAY_FOLDER}/temp`),
@@ -103,16 +101,16 @@ function trusted(configMap: string): Mounted {
   }
 }
 
-function customProperties(input: RenderInput): readonly Mounted[] {
-  // A Secret that is not there would keep pods from starting.
-  if (customPropertiesText(input) === '') return []
+function customProperties(dynakube: DynaKube, properties: CustomProperties): readonly Mounted[] {
+  // Pods do not start without a Secret that they mount.
+  if (customPropertiesText(dynakube, properties) === '') return []
   const file = 'custom.properties'
   return [
     {
       volume: {
         name: 'custom-properties',
         secret: {
-          secretName: customPropertiesSecretName(input.dynakube),
+          secretName: customPropertiesSecretName(dynakube),
           items: [{ key: CUSTOM_PROPERTIES_KEY, path: file }],
         },
       },

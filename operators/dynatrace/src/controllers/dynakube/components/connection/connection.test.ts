@@ -4,18 +4,19 @@ import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
 import { asReadableYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { InvalidProxyError, proxyParts } from '../tenant/proxy-parts.ts'
+import { activeGateConnection } from './active-gate-connection.ts'
 import { deploymentMetadata } from './deployment-metadata.ts'
+import { oneAgentConnection } from './one-agent-connection.ts'
 import { proxySecret } from './proxy-secret.ts'
 import { pullSecret } from './pull-secret.ts'
-import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.ts'
 
 const agent: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 
 describe('what connects a DynaKube with its tenant', () => {
-  const parts = [deploymentMetadata, proxySecret, activeGateTenantSecret, oneAgentTenantSecret, pullSecret]
+  const parts = [deploymentMetadata, proxySecret, activeGateConnection, oneAgentConnection, pullSecret]
 
   it.each([
     ['classic', { oneAgent: { classicFullStack: {} } }, {}],
@@ -26,13 +27,13 @@ describe('what connects a DynaKube with its tenant', () => {
     [
       'everything',
       { ...agent, ...gateway, proxy: { value: 'user:pass%23word@proxy' }, customPullSecret: 'pull' },
-      { material: { proxyUrl: 'user:pass%23word@proxy', paasToken: 'paas-token' } },
+      { facts: { proxyUrl: 'user:pass%23word@proxy', paasToken: 'paas-token' } },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     'by %s looks as reviewed',
     async (name, spec, given) => {
       const input = renderInput(spec, given)
-      const objects = parts.flatMap((component) => component.render(input))
+      const objects = parts.flatMap((component) => rendered(component, input))
       await expectGolden(asReadableYaml(objects), new URL(`../../golden/connection/${name}.yaml`, import.meta.url))
     },
   )
@@ -40,7 +41,7 @@ describe('what connects a DynaKube with its tenant', () => {
 
 describe('deployment metadata', () => {
   const dataOf = (spec: Partial<DynaKubeSpec>) =>
-    only<ConfigMap>(deploymentMetadata.render(renderInput(spec)), 'ConfigMap').data
+    only<ConfigMap>(rendered(deploymentMetadata, renderInput(spec)), 'ConfigMap').data
 
   it('tells who deployed what is there (workloads 13)', () => {
     const rest = 'script_version=1.8.1;orchestrator_id=cluster-uid'
@@ -49,26 +50,26 @@ describe('deployment metadata', () => {
       operator: '1.8.1',
     })
     expect(dataOf(gateway)).toEqual({ activegate: `orchestration_tech=Operator-activegate;${rest}` })
-    expect(deploymentMetadata.render(renderInput({}))).toEqual([])
+    expect(rendered(deploymentMetadata, renderInput({}))).toEqual([])
   })
 })
 
 describe('tenant secrets', () => {
   it('exist for what connects (agents 29)', () => {
     const injected = renderInput({ oneAgent: { applicationMonitoring: {} } })
-    const secret = only<Secret>(oneAgentTenantSecret.render(injected), 'Secret')
+    const secret = only<Secret>(rendered(oneAgentConnection, injected), 'Secret')
     expect(secret.metadata.name).toBe('dk-oneagent-tenant-secret')
     expect(decodeSecret(secret.data)).toEqual({ 'tenant-token': 'test-token' })
-    expect(oneAgentTenantSecret.render(renderInput(gateway))).toEqual([])
-    expect(activeGateTenantSecret.render(renderInput(gateway))).toHaveLength(1)
-    expect(activeGateTenantSecret.render(renderInput(agent))).toEqual([])
+    expect(rendered(oneAgentConnection, renderInput(gateway))).toEqual([])
+    expect(rendered(activeGateConnection, renderInput(gateway))).toHaveLength(1)
+    expect(rendered(activeGateConnection, renderInput(agent))).toEqual([])
   })
 })
 
 describe('the pull secret', () => {
   const config = (parts: RenderParts = {}) => {
     const secret = only<Secret>(
-      pullSecret.render(renderInput({ ...agent, apiUrl: 'https://h:9999/api' }, parts)),
+      rendered(pullSecret, renderInput({ ...agent, apiUrl: 'https://h:9999/api' }, parts)),
       'Secret',
     )
     expect(secret.type).toBe('kubernetes.io/dockerconfigjson')
@@ -81,12 +82,12 @@ describe('the pull secret', () => {
   })
 
   it('prefers the token that is made for it (workloads 9)', () => {
-    expect(config({ material: { paasToken: 'paas' } })).toContain('"password":"paas"')
-    expect(config({ material: { paasToken: '' } })).toContain('"password":"api-token"')
+    expect(config({ facts: { paasToken: 'paas' } })).toContain('"password":"paas"')
+    expect(config({ facts: { paasToken: '' } })).toContain('"password":"api-token"')
   })
 
   it('is not needed without images of the tenant', () => {
-    expect(pullSecret.render(renderInput({ oneAgent: { applicationMonitoring: {} } }))).toEqual([])
+    expect(rendered(pullSecret, renderInput({ oneAgent: { applicationMonitoring: {} } }))).toEqual([])
   })
 })
 
@@ -118,10 +119,10 @@ describe('the proxy', () => {
 
   it('goes into a Secret unless everybody ignores it (core 28)', () => {
     const spec = { ...agent, proxy: { value: 'proxy:3128' } }
-    const material = { proxyUrl: 'proxy:3128' }
-    const secret = only<Secret>(proxySecret.render(renderInput(spec, { material })), 'Secret')
+    const facts = { proxyUrl: 'proxy:3128' }
+    const secret = only<Secret>(rendered(proxySecret, renderInput(spec, { facts })), 'Secret')
     expect(Object.keys(secret.data ?? {}).sort()).toEqual(['host', 'password', 'port', 'scheme', 'username'])
     const flags = { 'oneagent-ignore-proxy': 'true', 'activegate-ignore-proxy': 'true' }
-    expect(proxySecret.render(renderInput(spec, { flags, material }))).toEqual([])
+    expect(rendered(proxySecret, renderInput(spec, { flags, facts }))).toEqual([])
   })
 })

@@ -1,23 +1,24 @@
-/** Tells agents and gateways who deployed them. */
+/** The origin of the deployment, which agents and gateways report. */
 import { ConfigMaps } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
-import type { Component } from '../../component.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { modeNameOf } from '../one-agent/containers.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf, runsNoPods } from '../../dynakube-component.ts'
+import { modeNameOf } from '../../mode-name.ts'
+import { tenant } from '../tenant/tenant.ts'
 
-/** The ConfigMap that containers read the origin of their deployment from. */
-export const deploymentMetadata: Component = {
+/** The ConfigMap from which containers read the origin of their deployment. */
+export const deploymentMetadata: DynaKubeComponent = {
   name: 'deployment metadata',
+  needs: [tenant],
   isEnabled: (dynakube) => needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube),
+  isReady: runsNoPods,
   mayOwn: (dynakube) => [{ resource: ConfigMaps, name: namesOf(dynakube).deploymentMetadata }],
   render(input) {
-    const data = dataOf(input)
-    if (Object.keys(data).length === 0) return []
-    const { namespace } = input.dynakube.metadata
-    return [desired(ConfigMaps, { metadata: { namespace, name: namesOf(input.dynakube).deploymentMetadata }, data })]
+    const { namespace } = input.primary.metadata
+    const name = namesOf(input.primary).deploymentMetadata
+    return [desired(ConfigMaps, { metadata: { namespace, name }, data: dataOf(renderInputOf(input)) })]
   },
 }
 

@@ -1,26 +1,30 @@
-/** The proxy in pieces, as a file that agents and gateways read: its password is in no argument and no variable. */
+/** The parts of the proxy URL, in files that agents and gateways read: no argument and no variable has its password. */
 import { Secrets } from '@reeve/kube'
-import { desired } from '@reeve/runtime'
+import { desired, waiting } from '@reeve/runtime'
 import { activeGateUsesProxy } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import { type Component, known } from '../../component.ts'
+import { type DynaKubeComponent, runsNoPods } from '../../dynakube-component.ts'
 import { proxyParts } from '../tenant/proxy-parts.ts'
+import { tenant, tenantOf } from '../tenant/tenant.ts'
 
 /** The Secret with the proxy. */
-export const proxySecret: Component = {
+export const proxySecret: DynaKubeComponent = {
   name: 'proxy',
+  needs: [tenant],
   isEnabled: (dynakube) => oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube),
+  isReady: runsNoPods,
   mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).proxySecret }],
-  render({ dynakube, material }) {
-    if (!oneAgentUsesProxy(dynakube) && !activeGateUsesProxy(dynakube)) return []
-    const url = known(material.proxyUrl, 'the proxy', 'its address')
+  render(input) {
+    const { proxyUrl } = tenantOf(input)
+    if (!proxyUrl) return waiting('the URL of the proxy')
+    const { primary } = input
     return [
       desired(Secrets, {
-        metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).proxySecret },
+        metadata: { namespace: primary.metadata.namespace, name: namesOf(primary).proxySecret },
         type: 'Opaque',
-        data: encodeSecret({ ...proxyParts(url) }),
+        data: encodeSecret({ ...proxyParts(proxyUrl) }),
       }),
     ]
   },

@@ -1,4 +1,4 @@
-/** Access to the images of the tenant's own registry. */
+/** Access to the images in the registry of the tenant. */
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
@@ -7,48 +7,45 @@ import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts
 import { apiHost, tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import { type Component, known } from '../../component.ts'
-import { CONDITIONS } from '../../condition-types.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { activeGateTenantSecret, oneAgentTenantSecret } from './tenant-secrets.ts'
+import type { Tokens } from '../../../tenant-access/tokens.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, runsNoPods } from '../../dynakube-component.ts'
+import { tenant, tenantOf } from '../tenant/tenant.ts'
+import { activeGateConnection } from './active-gate-connection.ts'
+import { oneAgentConnection } from './one-agent-connection.ts'
 
-/** Whether images of the tenant may be pulled. */
-export const needsPullSecret = (dynakube: DynaKube): boolean =>
-  needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube)
+const nameOf = (dynakube: DynaKube): string => namesOf(dynakube).pullSecret
 
-/** The Secret that pods name to pull from the tenant. */
-export const pullSecret: Component = {
+/** The Secret that pods name to pull images from the tenant. */
+export const pullSecret: DynaKubeComponent = {
   name: 'pull secret',
-  after: [activeGateTenantSecret, oneAgentTenantSecret],
-  isEnabled: needsPullSecret,
-  conditions: (dynakube) => [created(CONDITIONS.pullSecret, 'Secret', namesOf(dynakube).pullSecret)],
-  /** It names the tenant, which both connections tell: it waits when neither did. */
-  resolve({ draft }, { outcomeOf }) {
-    const { oneAgent: agent, activeGate: gateway } = draft.status
+  needs: [tenant],
+  after: [activeGateConnection, oneAgentConnection],
+  isEnabled: (dynakube) => needsOneAgentDaemonSet(dynakube) || hasActiveGate(dynakube),
+  isReady: runsNoPods,
+  mayOwn: (dynakube) => [{ resource: Secrets, name: nameOf(dynakube) }],
+  /** The user name is the UUID of the tenant, which either connection provides; waits or fails with both. */
+  resolve({ primary, outcomeOf }) {
+    const { oneAgent: agent, activeGate: gateway } = primary.status ?? {}
     if (agent?.connectionInfoStatus?.tenantUUID || gateway?.connectionInfoStatus?.tenantUUID) return undefined
-    const connections = [oneAgentTenantSecret, activeGateTenantSecret].map((connection) => outcomeOf(connection))
+    const connections = [outcomeOf(oneAgentConnection), outcomeOf(activeGateConnection)]
     const failed = connections.find((outcome) => outcome?.failure !== undefined)
     if (failed?.failure !== undefined) throw failed.failure
     return connections.find((outcome) => outcome?.waiting !== undefined)?.waiting
   },
-  mayOwn: (dynakube) => [{ resource: Secrets, name: namesOf(dynakube).pullSecret }],
-  render(input) {
-    const { dynakube } = input
-    if (!needsPullSecret(dynakube)) return []
-    return [
-      desired(Secrets, {
-        metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).pullSecret },
-        type: 'kubernetes.io/dockerconfigjson',
-        data: encodeSecret({ '.dockerconfigjson': dockerConfig(input) }),
-      }),
-    ]
-  },
+  render: (input) => [
+    desired(Secrets, {
+      metadata: { namespace: input.primary.metadata.namespace, name: nameOf(input.primary) },
+      type: 'kubernetes.io/dockerconfigjson',
+      data: encodeSecret({ '.dockerconfigjson': dockerConfig(input.primary, tenantOf(input)) }),
+    }),
+  ],
+  ...objectConditions([created('PullSecret', 'Secret', nameOf)]),
 }
 
-function dockerConfig({ dynakube, material }: RenderInput): string {
+function dockerConfig(dynakube: DynaKube, { paasToken, apiToken }: Tokens): string {
   const username = tenantUuid(dynakube)
-  const password = known(material.paasToken || material.apiToken, 'the pull secret', 'a token')
+  const password = paasToken || apiToken
   const auth = Buffer.from(`${username}:${password}`).toString('base64')
   return JSON.stringify({ auths: { [apiHost(dynakube)]: { username, password, auth } } })
 }

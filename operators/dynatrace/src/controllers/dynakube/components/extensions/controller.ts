@@ -1,6 +1,6 @@
 /** The controller that runs extensions. */
 import { type Container, type EnvVar, type PodSpec, type StatefulSet, StatefulSets } from '@reeve/kube'
-import { type DesiredObject, desired } from '@reeve/runtime'
+import { type DesiredObject, desired, waiting } from '@reeve/runtime'
 import { activeGateTlsSecretName, hasActiveGateCertificate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { hasExtensions, hasPrometheus } from '../../../../api/dynakube/feature-facts.ts'
 import {
@@ -21,17 +21,21 @@ import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
 import { type Claimed, claimed, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
-import { type Component, known } from '../../component.ts'
-import { REASONS } from '../../condition-types.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { REASONS } from '../../conditions/reasons.ts'
+import {
+  type DynaKubeComponent,
+  type DynaKubeInput,
+  type RenderInput,
+  renderInputOf,
+} from '../../dynakube-component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
 import { isSetReady } from '../../workload-readiness.ts'
 import { activeGateAddress } from '../active-gate/service.ts'
-import { activeGateTenantSecret } from '../connection/tenant-secrets.ts'
-import { controllerLabels, EXTENSION_CONTROLLER } from './names.ts'
-import { extensions, extensionsTlsData } from './shared.ts'
+import { activeGateConnection } from '../connection/active-gate-connection.ts'
+import { tenant } from '../tenant/tenant.ts'
+import { extensions, extensionsTlsData } from './extensions.ts'
+import { controllerLabels, EXTENSION_CONTROLLER, EXTENSION_TOKEN_KEYS } from './names.ts'
 
 const USER = 1001
 const READABLE = 0o644
@@ -40,27 +44,44 @@ const HOME = '/var/lib/dynatrace/remotepluginmodule'
 const SECRETS = `${HOME}/secrets`
 const RUNTIME = 'agent-runtime'
 
+/** The type of an earlier release; it is removed. */
+const FORMER_CONDITION = 'ExtensionsControllerStatefulSet'
+
+const conditions = objectConditions([
+  created('ExtensionControllerStatefulSet', 'StatefulSet', (dynakube) => namesOf(dynakube).extensionController, {
+    unrendered: (failure) => (failure instanceof ReferenceNotFoundError ? REASONS.kubeApiError : undefined),
+    whileWaiting: 'StatefulSetOutdated',
+  }),
+])
+
 /** The extension controller. */
-export const extensionController: Component = {
+export const extensionController: DynaKubeComponent = {
   name: 'extension controller',
-  needs: [extensions],
-  after: [activeGateTenantSecret, activeGateAddress],
+  needs: [tenant, extensions],
+  after: [activeGateConnection, activeGateAddress],
   isEnabled: hasExtensions,
-  conditions: (dynakube) => [
-    created('ExtensionControllerStatefulSet', 'StatefulSet', namesOf(dynakube).extensionController, {
-      unrendered: (failure) => (failure instanceof ReferenceNotFoundError ? REASONS.kubeApiError : undefined),
-      whileWaiting: 'StatefulSetOutdated',
-    }),
-  ],
-  isReady: (dynakube, cache) =>
-    !hasPrometheus(dynakube) || isSetReady(namesOf(dynakube).extensionController, dynakube, cache),
+  isReady: ({ primary, cache }) =>
+    !hasPrometheus(primary) || isSetReady(namesOf(primary).extensionController, primary, cache),
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).extensionController }],
-  render: (input) => (hasExtensions(input.dynakube) ? [renderStatefulSet(input)] : []),
+  render(input) {
+    const { status } = input.primary
+    if (!status?.activeGate?.connectionInfoStatus?.tenantUUID) return waiting('the UUID of the tenant')
+    if (!status.kubeSystemUUID) return waiting('the UID of the cluster')
+    return [renderStatefulSet(renderInputOf(input), extensionsSecretHash(input))]
+  },
+  conditions: conditions.conditions,
+  report(outcome, reporter) {
+    reporter.removeConditions(FORMER_CONDITION)
+    conditions.report(outcome, reporter)
+  },
 }
 
 const templateOf = ({ spec }: DynaKube) => spec.templates?.extensionExecutionController
 
-function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
+function renderStatefulSet(
+  input: RenderInput,
+  secretHash: Readonly<Record<string, string>>,
+): DesiredObject<StatefulSet> {
   const { dynakube } = input
   const labels = controllerLabels(dynakube)
   const template = templateOf(dynakube)
@@ -82,7 +103,7 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
         template: {
           metadata: {
             labels: { ...template?.labels, ...labels.all },
-            annotations: { ...template?.annotations, ...extensionsSecretHash(input) },
+            annotations: { ...template?.annotations, ...secretHash },
           },
           spec: podSpec(input),
         },
@@ -93,8 +114,8 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
   )
 }
 
-/** On the pods of all who read the certificate of the controller: they restart for another one. */
-export const extensionsSecretHash = (input: RenderInput): Readonly<Record<string, string>> => ({
+/** Annotations of pods that read the certificate of the controller: they restart for another one. */
+export const extensionsSecretHash = (input: DynaKubeInput): Readonly<Record<string, string>> => ({
   [ANNOTATIONS.extensionsSecret]: hashOf(encodeSecret(extensionsTlsData(input))),
 })
 
@@ -146,18 +167,16 @@ function container(input: RenderInput): Container {
 }
 
 function containerEnv(dynakube: RenderInput['dynakube']): readonly EnvVar[] {
-  const name = 'the extension controller'
-  const tenant = known(dynakube.status.activeGate?.connectionInfoStatus?.tenantUUID, name, 'the tenant')
-  const cluster = known(dynakube.status.kubeSystemUUID, name, 'the identity of the cluster')
+  const { activeGate, kubeSystemUUID = '' } = dynakube.status
   const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
   const values: readonly (readonly [string, string])[] = [
-    ['TenantId', tenant],
+    ['TenantId', activeGate?.connectionInfoStatus?.tenantUUID ?? ''],
     ['ServerUrl', `${activeGateHost(dynakube)}:443`],
     ['EecTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.controller}`],
     ['EecIngestPort', String(EXTENSION_CONTROLLER_PORT.port)],
     ['ExtensionsModuleExecPath', `${MODULE}/lib64/extensionsmodule`],
     ['DsInstallDir', `${MODULE}/datasources`],
-    ['K8sClusterUID', cluster],
+    ['K8sClusterUID', kubeSystemUUID],
     ['K8sExtServiceUrl', `https://${extensionControllerHost(dynakube)}`],
     ['DSTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.datasource}`],
     ['DsHttpsCertPathPem', `${SECRETS}/https/tls.crt`],

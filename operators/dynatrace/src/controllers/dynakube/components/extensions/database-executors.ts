@@ -18,11 +18,12 @@ import { appLabels } from '../../../rendering/labels.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { affinityFrom, mountsFrom, placementOf, resourcesFrom, volumesFrom } from '../../../rendering/user-settings.ts'
-import type { Component } from '../../component.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
+import { objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, viewOf } from '../../dynakube-component.ts'
 import { isExecutorReady } from '../../workload-readiness.ts'
-import { extensions } from './shared.ts'
+import { tenant } from '../tenant/tenant.ts'
+import { extensions } from './extensions.ts'
+import { EXTENSION_TOKEN_KEYS } from './names.ts'
 
 const APP = 'dynatrace-sql-extension-executor'
 const USER = 1000
@@ -36,33 +37,35 @@ type Database = NonNullable<NonNullable<DynaKubeSpec['extensions']>['databases']
 
 const databasesOf = ({ spec }: DynaKube): readonly Database[] => spec.extensions?.databases ?? []
 
+/** What runs now. */
+export interface ExecutorFacts {
+  /** The replicas of the Deployment of a database, by its id. */
+  readonly databaseReplicas: Readonly<Record<string, number>>
+}
+
 /** Executors of SQL extensions. */
-export const databaseExecutors: Component = {
+export const databaseExecutors: DynaKubeComponent<ExecutorFacts> = {
   name: 'database executors',
-  needs: [extensions],
+  needs: [tenant, extensions],
   isEnabled: hasDatabases,
-  /** How many there are right now: an autoscaler must not be overruled. */
-  resolve({ draft, view }) {
-    const live = databasesOf(draft.dynakube).map(({ id }) => [
-      id,
-      view.replicas(databaseExecutorName(draft.dynakube, id)),
-    ])
-    return { databaseReplicas: Object.fromEntries(live.filter(([, replicas]) => replicas !== undefined)) }
-  },
-  conditions: () => [
-    {
-      type: 'DatabaseDatasourcesAvailable',
-      name: undefined,
-      reason: 'DeploymentsApplied',
-      verb: 'applied',
-      tellsGeneration: true,
-    },
-  ],
-  isReady: (dynakube, cache) =>
-    databasesOf(dynakube).every(({ id }) => isExecutorReady(databaseExecutorName(dynakube, id), dynakube, cache)),
+  isReady: ({ primary, cache }) =>
+    databasesOf(primary).every(({ id }) => isExecutorReady(databaseExecutorName(primary, id), primary, cache)),
   mayOwn: (dynakube) =>
     databasesOf(dynakube).map(({ id }) => ({ resource: Deployments, name: databaseExecutorName(dynakube, id) })),
-  render: (input) => databasesOf(input.dynakube).map((database) => renderDeployment(input, database)),
+  /** Replicas that an autoscaler has set stay. */
+  resolve(context) {
+    const { primary } = context
+    const view = viewOf(context)
+    const live = databasesOf(primary).flatMap(({ id }) => {
+      const replicas = view.replicas(databaseExecutorName(primary, id))
+      return replicas === undefined ? [] : [[id, replicas] as const]
+    })
+    return { databaseReplicas: Object.fromEntries(live) }
+  },
+  render: ({ primary, facts }) => databasesOf(primary).map((database) => renderDeployment(primary, database, facts)),
+  ...objectConditions([
+    { type: 'DatabaseDatasourcesAvailable', reason: 'DeploymentsApplied', verb: 'applied', hasGeneration: true },
+  ]),
 }
 
 function labelsOf(dynakube: DynaKube, { id }: Database) {
@@ -76,7 +79,7 @@ function labelsOf(dynakube: DynaKube, { id }: Database) {
   return { match: labels.match, all: { ...labels.all, ...datasource } }
 }
 
-function renderDeployment({ dynakube, material }: RenderInput, database: Database): DesiredObject<Deployment> {
+function renderDeployment(dynakube: DynaKube, database: Database, facts: ExecutorFacts): DesiredObject<Deployment> {
   const labels = labelsOf(dynakube, database)
   const { annotations = {} } = database
   return desired(
@@ -88,8 +91,7 @@ function renderDeployment({ dynakube, material }: RenderInput, database: Databas
         labels: labels.all,
       },
       spec: {
-        // An autoscaler may have decided: what is there stays unless the user says otherwise.
-        replicas: database.replicas ?? ownValue(material.databaseReplicas, database.id) ?? 1,
+        replicas: database.replicas ?? ownValue(facts.databaseReplicas, database.id) ?? 1,
         selector: { matchLabels: labels.match },
         template: {
           metadata: {

@@ -5,11 +5,10 @@ import { ReferenceNotFoundError } from '../../../references/reference-error.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { NotYetKnownError } from '../../component.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { extensionController } from './controller.ts'
 import { databaseExecutors } from './database-executors.ts'
-import { extensions } from './shared.ts'
+import { extensions } from './extensions.ts'
 
 type Template = NonNullable<NonNullable<DynaKubeSpec['templates']>['extensionExecutionController']>
 type Database = NonNullable<NonNullable<DynaKubeSpec['extensions']>['databases']>[number]
@@ -31,12 +30,14 @@ const NEAR_DATABASE = {
   preference: { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] },
 }
 const renderAll = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
-  [extensions, extensionController, databaseExecutors].flatMap(({ render }) => render(renderInput(spec, parts)))
+  [extensions, extensionController, databaseExecutors].flatMap((component) =>
+    rendered(component, renderInput(spec, parts)),
+  )
 const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
-  only<StatefulSet>(extensionController.render(renderInput(spec, parts)), 'StatefulSet')
+  only<StatefulSet>(rendered(extensionController, renderInput(spec, parts)), 'StatefulSet')
 const podOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => setOf(spec, parts).spec?.template?.spec
 const executor = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
-  only<Deployment>(databaseExecutors.render(renderInput(spec, parts)), 'Deployment').spec
+  only<Deployment>(rendered(databaseExecutors, renderInput(spec, parts)), 'Deployment').spec
 
 describe('extensions', () => {
   it.each([
@@ -54,7 +55,7 @@ describe('extensions', () => {
         resources: { limits: { memory: '1Gi' } },
         tolerations: [{ key: 'dedicated', operator: 'Exists' }],
       }),
-      { material: { extensionsTlsData: { 'tls.crt': 'user certificate', 'tls.key': 'user key' } } },
+      { facts: { extensionsTlsData: { 'tls.crt': 'user certificate', 'tls.key': 'user key' } } },
     ],
     [
       'controller-with-claim',
@@ -113,7 +114,7 @@ describe('extensions', () => {
   })
 
   it('share two tokens (gateway 25)', () => {
-    const objects = extensions.render(renderInput(prometheus())).map(({ object }) => object)
+    const objects = rendered(extensions, renderInput(prometheus())).map(({ object }) => object)
     const secret = objects.find(({ metadata }) => metadata.name === 'dk-extensions-token') as Secret
     const tokens = decodeSecret(secret.data)
     expect(tokens['eec.token']).toMatch(/^EEC dt0x01\./)
@@ -122,8 +123,8 @@ describe('extensions', () => {
 
   it('use the certificate of the user where there is one', () => {
     const spec = prometheus({ tlsRefName: 'mine' })
-    const parts = { material: { extensionsTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } } }
-    const names = extensions.render(renderInput(spec, parts)).map(({ object }) => object.metadata.name)
+    const parts = { facts: { extensionsTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } } }
+    const names = rendered(extensions, renderInput(spec, parts)).map(({ object }) => object.metadata.name)
     expect(names).toEqual(['dk-extensions-token', 'dk-extension-controller'])
     expect(podOf(spec, parts)?.volumes).toContainEqual({ name: 'https-certs', secret: { secretName: 'mine' } })
     expect(podOf(spec, parts)?.containers[0]?.env).toContainEqual({
@@ -141,15 +142,15 @@ describe('extensions', () => {
 describe('the extension controller', () => {
   it('waits until the tenant and the cluster are known (gateway 27)', () => {
     const { activeGate: _none, ...status } = KNOWN_STATUS
-    expect(() => setOf(prometheus(), { status })).toThrow(NotYetKnownError)
+    expect(() => setOf(prometheus(), { status })).toThrow(/extension controller is waiting for the U/)
     const { kubeSystemUUID: _uid, ...nowhere } = KNOWN_STATUS
-    expect(() => setOf(prometheus(), { status: nowhere })).toThrow(/identity of the cluster/)
+    expect(() => setOf(prometheus(), { status: nowhere })).toThrow(/UID of the cluster/)
   })
 
   it('restarts for another certificate (gateway 28)', () => {
     const hash = (parts: RenderParts = {}) =>
       setOf(prometheus(), parts).spec?.template?.metadata?.annotations?.[ANNOTATIONS.extensionsSecret]
-    expect(hash({ material: { extensionsKeyPair: { certificate: 'new', privateKey: 'new' } } })).not.toBe(hash())
+    expect(hash({ facts: { extensionsKeyPair: { certificate: 'new', privateKey: 'new' } } })).not.toBe(hash())
   })
 
   it('keeps its data in a claim unless told otherwise (gateway 29)', () => {
@@ -181,8 +182,8 @@ describe('the extension controller', () => {
 describe('executors of databases', () => {
   it('stay as many as there are unless the user says (gateway 33)', () => {
     expect(executor(databases())?.replicas).toBe(1)
-    expect(executor(databases(), { material: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(2)
-    expect(executor(databases({ replicas: 3 }), { material: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(3)
+    expect(executor(databases(), { facts: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(2)
+    expect(executor(databases({ replicas: 3 }), { facts: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(3)
   })
 
   it('are pulled again only when their tag moves (gateway 34)', () => {
@@ -199,7 +200,7 @@ describe('executors of databases', () => {
 
   it('keep their own labels (gateway 35)', () => {
     const labels = { team: 'a', 'extensions.dynatrace.com/datasource': 'mine' }
-    const deployment = only<Deployment>(databaseExecutors.render(renderInput(databases({ labels }))), 'Deployment')
+    const deployment = only<Deployment>(rendered(databaseExecutors, renderInput(databases({ labels }))), 'Deployment')
     expect(deployment.metadata.labels).not.toHaveProperty('team')
     expect(deployment.spec?.template?.metadata?.labels).toMatchObject({
       team: 'a',

@@ -1,7 +1,10 @@
 /** Names that the parts of extensions share. */
 import type { DynaKube } from '../../../../api/latest.ts'
 import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
+
+/** Keys of the Secret with the tokens of extensions. */
+export const EXTENSION_TOKEN_KEYS = { controller: 'eec.token', datasource: 'datasource.token' } as const
 
 /** The application that controls extensions. */
 export const EXTENSION_CONTROLLER = 'dynatrace-extension-controller'

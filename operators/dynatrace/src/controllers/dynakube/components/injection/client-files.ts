@@ -4,16 +4,17 @@ import { hostGroup } from '../../../../api/dynakube/one-agent-facts.ts'
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
+import type { DynaKube } from '../../../../api/latest.ts'
+import type { Tokens } from '../../../tenant-access/tokens.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import type { RenderInput } from '../../render-input.ts'
 
 /** How code modules are downloaded. */
-export function clientConfig({ dynakube, material }: RenderInput): string {
+export function clientConfig(dynakube: DynaKube, apiToken: string, proxyUrl = ''): string {
   const { apiUrl, networkZone, skipCertCheck } = dynakube.spec
   return JSON.stringify({
     url: apiUrl,
-    apiToken: material.apiToken ?? '',
-    proxy: oneAgentUsesProxy(dynakube) ? (material.proxyUrl ?? '') : '',
+    apiToken,
+    proxy: oneAgentUsesProxy(dynakube) ? proxyUrl : '',
     noProxy: featureFlags(dynakube).noProxy,
     networkZone: networkZone ?? '',
     hostGroup: hostGroup(dynakube),
@@ -22,10 +23,9 @@ export function clientConfig({ dynakube, material }: RenderInput): string {
 }
 
 /** Where applications send metrics of their own. */
-export function endpointProperties({ dynakube, material }: RenderInput): string {
+export function endpointProperties(dynakube: DynaKube, { dataIngestToken = '' }: Tokens): string {
   const url = hasCapability(dynakube, 'metrics-ingest')
     ? `http://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/metrics/ingest`
     : `${dynakube.spec.apiUrl}/v2/metrics/ingest`
-  const token = material.dataIngestToken ?? ''
-  return `DT_METRICS_INGEST_URL=${url}\nDT_METRICS_INGEST_API_TOKEN=${token}\n`
+  return `DT_METRICS_INGEST_URL=${url}\nDT_METRICS_INGEST_API_TOKEN=${dataIngestToken}\n`
 }

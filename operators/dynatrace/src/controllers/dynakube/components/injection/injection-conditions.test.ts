@@ -4,22 +4,27 @@ import { describe, expect, it } from 'vitest'
 import { IgnoredNamespacePatterns } from '../../../../api/ignored-namespaces.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../../api/latest.ts'
 import { dynakube } from '../../../../api/testing/build.ts'
-import type { Component } from '../../component.ts'
-import { StatusDraft } from '../../status-draft.ts'
-import { exporters } from './exporter-secrets.ts'
-import { reportIgnoredNamespaces, reportInjection } from './injection-conditions.ts'
+import { reporterOf } from '../../testing/reporter.ts'
+import { reportInjection } from './injection-conditions.ts'
 import { INSTANCE_LABEL } from './map-namespaces.ts'
-import { injection } from './source-secrets.ts'
 
 const namespace = (name: string, labels: Readonly<Record<string, string>>) =>
   ({ metadata: { name, labels: { [INSTANCE_LABEL]: 'dk', ...labels } } }) as unknown as Stored<Namespace>
 
+const ALL_KNOWN = { isInjectionKnown: true, areExportersKnown: true }
+
+/** Only namespaces are listed. */
+const factsWith = (namespaces: readonly Stored<Namespace>[]) => ({
+  cache: { list: () => namespaces } as unknown as CacheReader,
+  patterns: new IgnoredNamespacePatterns(),
+})
+
 /** The conditions about namespaces, as status, reason and message. */
 function told(spec: Partial<DynaKubeSpec>, namespaces: readonly Stored<Namespace>[]) {
-  const draft = StatusDraft.of(dynakube(spec), { now: () => 0 })
-  reportInjection(draft, { failures: [], unknown: [] }, { list: () => namespaces } as unknown as CacheReader)
+  const reporter = reporterOf(dynakube(spec))
+  reportInjection(reporter, ALL_KNOWN, factsWith(namespaces))
   const of = (type: string) => {
-    const { status, reason, message } = draft.condition(type) ?? {}
+    const { status, reason, message } = reporter.condition(type) ?? {}
     return status && `${status} ${reason}: ${message}`
   }
   return [of('OneAgentNamespacesMonitored'), of('MetadataEnrichmentNamespacesMonitored')]
@@ -58,14 +63,14 @@ describe('the namespaces of a DynaKube', () => {
       oneAgent: { applicationMonitoring: {} },
       otlpExporterConfiguration: { signals: { logs: {} } },
     }
-    const told = (unknown: readonly Component[]) => {
-      const draft = StatusDraft.of(dynakube(spec), { now: () => 0 })
-      reportInjection(draft, { failures: [], unknown }, { list: () => [] } as unknown as CacheReader)
-      return draft.status.conditions?.map(({ type }) => type) ?? []
+    const typesFor = (outcome: Partial<typeof ALL_KNOWN>) => {
+      const reporter = reporterOf(dynakube(spec))
+      reportInjection(reporter, { ...ALL_KNOWN, ...outcome }, factsWith([]))
+      return reporter.status?.conditions?.map(({ type }) => type) ?? []
     }
-    expect(told([injection])).toEqual([])
-    expect(told([exporters])).toEqual(['CodeModulesInjection', 'OneAgentNamespacesMonitored'])
-    expect(told([])).toContain('OTLPExporterConfiguration')
+    expect(typesFor({ isInjectionKnown: false })).toEqual([])
+    expect(typesFor({ areExportersKnown: false })).toEqual(['CodeModulesInjection', 'OneAgentNamespacesMonitored'])
+    expect(typesFor({})).toContain('OTLPExporterConfiguration')
   })
 })
 
@@ -73,9 +78,9 @@ describe('patterns of ignored namespaces that were stored', () => {
   const afterwards = (value: string, conditions: readonly object[] = []) => {
     // Conditions in the shape in which they are stored.
     const status = { conditions } as NonNullable<DynaKube['status']>
-    const draft = StatusDraft.of(dynakube({}, { flags: { 'ignored-namespaces': value }, status }), { now: () => 0 })
-    reportIgnoredNamespaces(draft, new IgnoredNamespacePatterns())
-    return draft.condition('IgnoredNamespaces')
+    const reporter = reporterOf(dynakube({}, { flags: { 'ignored-namespaces': value }, status }))
+    reportInjection(reporter, ALL_KNOWN, factsWith([]))
+    return reporter.condition('IgnoredNamespaces')
   }
 
   it('are told to be ignored when they exceed the limits', () => {

@@ -45,7 +45,7 @@ export const ELSEWHERE: readonly OwnedElsewhere[] = [
 ]
 
 /** The namespaces that carry the name of a DynaKube and are not being deleted, by name. */
-export function namespacesOf(instance: string, cache: CacheReader): readonly NamespaceLabels[] {
+export function namespacesOf(instance: string, cache: Pick<CacheReader, 'list'>): readonly NamespaceLabels[] {
   return cache
     .list(Namespaces)
     .filter(

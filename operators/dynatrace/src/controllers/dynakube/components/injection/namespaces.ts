@@ -1,88 +1,85 @@
-/** Namespaces whose pods get injected: labelled, and given what the init containers of their pods read. */
+/** Namespaces whose pods are injected: their label, and the Secrets that init containers of their pods read. */
 import { Namespaces, Secrets } from '@reeve/kube'
+import type { DesiredObject } from '@reeve/runtime'
 import { FIXED_NAMES } from '../../../../api/dynakube/names.ts'
 import { changesPods } from '../../../../api/dynakube/namespace-claims.ts'
-import type { Component } from '../../component.ts'
-import { clusterPassOf, type DynaKubeComponent, type EngineComponents } from '../../engine-component.ts'
-import { exporters } from './exporter-secrets.ts'
-import { reportInjection } from './injection-conditions.ts'
+import {
+  type AnyDynaKubeComponent,
+  type DynaKubeComponent,
+  RENDERS_NOTHING,
+  runsNoPods,
+} from '../../dynakube-component.ts'
+import { exporters } from './exporters.ts'
+import { injection } from './injection.ts'
+import { INJECTION_CONDITIONS, reportInjection } from './injection-conditions.ts'
 import { claimedNamespaces, copiesIn, labelled } from './namespace-objects.ts'
-import { injection } from './source-secrets.ts'
 
-/** Names the DynaKube on its namespaces. While it is not known what pods get, no further namespace is promised any. */
-function labels(engine: EngineComponents): DynaKubeComponent {
-  return {
-    name: 'namespaces',
-    needs: [engine.of(injection)],
-    isEnabled: changesPods,
-    mayOwn: () => [{ resource: Namespaces }],
-    resolve: ({ primary, dependencies, cache }) => ({
-      injectedNamespaces: claimedNamespaces(primary, dependencies.ignoredNamespaces, cache),
-    }),
-    render: ({ primary, facts: { injectedNamespaces = [] } }) =>
-      injectedNamespaces.map((name) => labelled(name, primary.metadata.name)),
-    isReady: () => true,
-  }
+/** The names of namespaces. */
+export interface InjectedNamespaces {
+  readonly injectedNamespaces: readonly string[]
 }
 
-/** Copies the Secrets of a component into the namespaces of a DynaKube. */
-function copies(
-  source: Component,
-  names: readonly string[],
-  engine: EngineComponents,
-  namespaces: DynaKubeComponent,
-): DynaKubeComponent {
+/** Labels namespaces with the DynaKube. While it is not known what to inject, no further namespace is labelled. */
+export const namespaces: DynaKubeComponent<InjectedNamespaces> = {
+  name: 'namespaces',
+  needs: [injection],
+  isEnabled: changesPods,
+  isReady: runsNoPods,
+  mayOwn: () => [{ resource: Namespaces }],
+  resolve: ({ primary, dependencies, cache }) => ({
+    injectedNamespaces: claimedNamespaces(primary, dependencies.ignoredNamespaces, cache),
+  }),
+  render: ({ primary, facts: { injectedNamespaces } }) =>
+    injectedNamespaces.map((name) => labelled(name, primary.metadata.name)),
+}
+
+/** What is copied, and where to. */
+export interface Copies extends InjectedNamespaces {
+  readonly copiedSecrets: readonly DesiredObject[]
+}
+
+/** A component that copies the Secrets of another one into the namespaces of a DynaKube. */
+function copiesOf(source: AnyDynaKubeComponent, names: readonly string[]): DynaKubeComponent<Copies> {
   return {
     name: `copies of ${source.name}`,
-    needs: [engine.of(source), namespaces],
-    isEnabled: (dynakube) => source.isEnabled?.(dynakube) ?? true,
+    needs: [source, namespaces],
+    isEnabled: (dynakube, dependencies) => source.isEnabled?.(dynakube, dependencies) ?? true,
+    isReady: runsNoPods,
     mayOwn: () => names.map((name) => ({ resource: Secrets, name })),
     resolve: ({ factsOf, outcomeOf }) => ({
       injectedNamespaces: factsOf(namespaces)?.injectedNamespaces ?? [],
-      copiedSecrets: outcomeOf(engine.of(source))?.objects.map(({ desired }) => desired) ?? [],
+      copiedSecrets: outcomeOf(source)?.objects.map(({ desired }) => desired) ?? [],
     }),
-    render: ({ primary, facts: { injectedNamespaces = [], copiedSecrets = [] } }) =>
+    render: ({ primary, facts: { injectedNamespaces, copiedSecrets } }) =>
       injectedNamespaces.flatMap((namespace) => copiesIn(namespace, primary, copiedSecrets)),
-    isReady: () => true,
   }
 }
 
-/** Tells in conditions what became of injection, once all of it was tried. */
-function summary(engine: EngineComponents, parts: readonly DynaKubeComponent[]): DynaKubeComponent {
-  return {
-    name: 'injection summary',
-    after: [...parts, engine.of(injection), engine.of(exporters)],
-    mayOwn: () => [],
-    resolve(context) {
-      const isUnknown = (component: Component) => {
-        const { state } = context.outcomeOf(engine.of(component)) ?? {}
-        return state === 'failed' || state === 'waiting'
-      }
-      const failures = parts.flatMap((part) => {
-        const { failure, stage } = context.outcomeOf(part) ?? {}
-        return failure === undefined || stage === 'needs' ? [] : [failure]
-      })
-      const { draft } = clusterPassOf(context)
-      reportInjection(draft, { failures, unknown: [injection, exporters].filter(isUnknown) }, context.cache)
-      return {}
-    },
-    isReady: () => true,
-  }
-}
+/** Copies what pods are injected with. */
+export const injectionCopies = copiesOf(injection, [FIXED_NAMES.bootstrapperConfig, FIXED_NAMES.bootstrapperCerts])
 
-/**
- * Everything about namespaces.
- *
- * @example
- * const components = [tenant, ...COMPONENTS.map((component) => engine.of(component)), ...namespaceComponents(engine)]
- */
-export function namespaceComponents(engine: EngineComponents): readonly DynaKubeComponent[] {
-  const namespaces = labels(engine)
-  const { bootstrapperConfig, bootstrapperCerts, otlpExporterConfig, otlpExporterCerts } = FIXED_NAMES
-  const parts = [
-    namespaces,
-    copies(injection, [bootstrapperConfig, bootstrapperCerts], engine, namespaces),
-    copies(exporters, [otlpExporterConfig, otlpExporterCerts], engine, namespaces),
-  ]
-  return [...parts, summary(engine, parts)]
+/** Copies the configuration of exporters. */
+export const exporterCopies = copiesOf(exporters, [FIXED_NAMES.otlpExporterConfig, FIXED_NAMES.otlpExporterCerts])
+
+const PARTS = [namespaces, injectionCopies, exporterCopies]
+
+/** Reports the state of injection in conditions, once all of it was tried. */
+export const injectionSummary: DynaKubeComponent = {
+  name: 'injection summary',
+  after: [...PARTS, injection, exporters],
+  conditions: INJECTION_CONDITIONS,
+  ...RENDERS_NOTHING,
+  resolve({ reporter, cache, dependencies, outcomeOf }) {
+    const isKnown = (component: AnyDynaKubeComponent) => {
+      const { state } = outcomeOf(component) ?? {}
+      return state !== 'failed' && state !== 'waiting'
+    }
+    const failure = PARTS.map((part) => outcomeOf(part))
+      .filter((outcome) => outcome?.stage !== 'needs')
+      .find((outcome) => outcome?.failure !== undefined)?.failure
+    const known = { isInjectionKnown: isKnown(injection), areExportersKnown: isKnown(exporters) }
+    const outcome = { ...known, ...(failure && { failure }) }
+    reportInjection(reporter, outcome, { cache, patterns: dependencies.ignoredNamespaces })
+    return undefined
+  },
 }

@@ -9,13 +9,13 @@ describe('the configuration of code modules that was kept', () => {
       revision: '18446744073709551615',
       properties: [{ section: 'general', key: 'logLevel', value: 'info' }],
     }
-    const input = renderInput({ oneAgent: { applicationMonitoring: {} } }, { material: { processModuleConfig } })
-    const stored = storedConfig(processModuleFile(input))
+    const { dynakube } = renderInput({ oneAgent: { applicationMonitoring: {} } })
+    const connection = { oneAgentTenantToken: 'test-token' }
+    const file = processModuleFile(dynakube, processModuleConfig, connection)
+    const stored = storedConfig(file)
     expect(stored?.revision).toBe('18446744073709551615')
     expect(stored?.properties).toContainEqual({ section: 'general', key: 'logLevel', value: 'info' })
-    expect(
-      processModuleFile({ ...input, material: { ...input.material, ...(stored && { processModuleConfig: stored }) } }),
-    ).toBe(processModuleFile(input))
+    expect(stored && processModuleFile(dynakube, stored, connection)).toBe(file)
   })
 
   it.each([undefined, '', 'nonsense', 'null', '[]', '{"revision":1,"properties":[]}', '{"properties":[{}]}'])(

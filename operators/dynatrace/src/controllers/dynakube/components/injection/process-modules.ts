@@ -1,32 +1,46 @@
-/** The configuration of code modules: asked for when the last answer is old, read from its Secret otherwise. */
+/** The configuration of code modules: requested when the stored one is outdated, read from its Secret otherwise. */
 import { decodeJson } from '@reeve/http'
 import { Type } from 'typebox'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
-import { REASONS } from '../../condition-types.ts'
-import type { Material, ProcessModuleConfig } from '../../render-input.ts'
-import type { Pass } from '../../resolve/pass.ts'
-import { reported } from '../connection/connection-info.ts'
+import { REASONS } from '../../conditions/reasons.ts'
+import { type DynaKubeContext, viewOf } from '../../dynakube-component.ts'
+import { isOutdated, reported } from '../../tenant-requests.ts'
+import { tenantOf } from '../tenant/tenant.ts'
 
 /** The key of the configuration of code modules. */
 export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'
 
-/** Tells whether the Secret is up to date, and so when the tenant is asked again. */
+/** Reports whether the Secret is up to date, and so when the tenant is asked again. */
 export const BOOTSTRAPPER_CONDITION = 'BootstrapperConfig'
 
+/** The configuration of code modules. */
+export interface ProcessModuleConfig {
+  /** An integer, as text: a number is exact only up to 2^53. */
+  readonly revision: string
+  readonly properties: readonly { readonly section: string; readonly key: string; readonly value: string }[]
+}
+
+/** What pods with code modules need; absent without code modules. */
+export interface ProcessModules {
+  readonly processModuleConfig?: ProcessModuleConfig
+}
+
 /** *Errors*: errors of the tenant. */
-export async function resolveProcessModules(pass: Pass): Promise<Material> {
-  const { draft, view, tenant, signal } = pass
-  const { dynakube } = draft
+export async function resolveProcessModules(context: DynaKubeContext): Promise<ProcessModules> {
+  const { primary: dynakube, reporter, signal } = context
   if (!needsAppInjection(dynakube)) return {}
   const type = BOOTSTRAPPER_CONDITION
   const name = namesOf(dynakube).bootstrapperConfig
-  const stored = draft.isOutdated(type) ? undefined : storedConfig(view.secret(name)?.[PROCESS_MODULE_KEY])
+  const stored = isOutdated(context, type)
+    ? undefined
+    : storedConfig(viewOf(context).secret(name)?.[PROCESS_MODULE_KEY])
   if (stored !== undefined) return { processModuleConfig: stored }
-  draft.set(type, 'False', REASONS.secretOutdated, `${name} outdated`)
+  reporter.setCondition({ type, status: 'False', reason: REASONS.secretOutdated, message: `${name} is outdated` })
   const group = hostGroup(dynakube)
-  const processModuleConfig = await reported(pass, type, () =>
-    tenant.processModules.config({ signal, ...(group && { hostGroup: group }) }),
+  const { client } = tenantOf(context)
+  const processModuleConfig = await reported(context, type, () =>
+    client.processModules.config({ signal, ...(group && { hostGroup: group }) }),
   )
   return { processModuleConfig }
 }
@@ -38,7 +52,7 @@ const Stored = Type.Object({
 })
 
 /**
- * What was written before; `undefined` when it is gone or somebody spoilt it.
+ * The stored configuration; `undefined` when it is absent or damaged.
  *
  * @example
  * storedConfig('{"properties":[{"section":"general","key":"tenant","value":"abc"}],"revision":7}')?.revision // '7'

@@ -8,7 +8,7 @@ import { FIXED_NAMES, namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
 import { encodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 
 /** The Secret in the operator's namespace and the name of its copies. */
 export function copiesOf(dynakube: DynaKube): ReadonlyMap<string, string> {

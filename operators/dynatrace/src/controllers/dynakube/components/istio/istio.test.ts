@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { KNOWN_STATUS, renderInput } from '../../testing/render-input.ts'
-import { istioForActiveGate, istioForApi, istioForCodeModules } from './istio.ts'
+import { KNOWN_STATUS, rendered, renderInput } from '../../testing/render-input.ts'
+import { istioForActiveGate, istioForCodeModules } from '../connection/istio.ts'
+import { istioForApi } from './istio.ts'
 import type { ServiceEntry, VirtualService } from './resources.ts'
 
 type Host = NonNullable<
@@ -23,9 +24,9 @@ const statusWith = (communicationHosts: Host[], endpoints = ''): DynaKubeStatus 
   activeGate: { ...KNOWN_STATUS.activeGate, connectionInfoStatus: { endpoints } },
 })
 const forHosts = (hosts: Host[], spec = MESH) =>
-  istioForCodeModules.render(renderInput(spec, { status: statusWith(hosts) }))
+  rendered(istioForCodeModules, renderInput(spec, { status: statusWith(hosts) }))
 const forEndpoints = (endpoints: string, spec = MESH) =>
-  istioForActiveGate.render(renderInput(spec, { status: statusWith([], endpoints) }))
+  rendered(istioForActiveGate, renderInput(spec, { status: statusWith([], endpoints) }))
 const idsOf = (objects: readonly DesiredObject[]) =>
   objects.map(({ object }) => `${object.kind}/${object.metadata.name}`)
 const named = (objects: readonly DesiredObject[], name: string) =>
@@ -46,17 +47,20 @@ describe('the way out of a mesh', () => {
     const input = renderInput(MESH, {
       status: statusWith(MIXED, 'https://g.io:443/communication,http://10.0.0.2:9999'),
     })
-    const objects = [istioForApi, istioForCodeModules, istioForActiveGate].flatMap((one) => one.render(input))
+    const objects = [istioForApi, istioForCodeModules, istioForActiveGate].flatMap((one) => rendered(one, input))
     await expectGolden(asYaml(objects), new URL('../../golden/istio/everything.yaml', import.meta.url))
   })
 
   it('is not made unless it is asked for', () => {
     const input = renderInput({ ...MESH, enableIstio: false }, { status: statusWith(MIXED, 'https://g.io:443') })
-    for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) expect(one.render(input)).toEqual([])
+    for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) expect(rendered(one, input)).toEqual([])
   })
 
   it('leads to the API by the name in the handshake (core 30)', () => {
-    const objects = istioForApi.render(renderInput({ enableIstio: true, apiUrl: 'https://t.live.dynatrace.com/api' }))
+    const objects = rendered(
+      istioForApi,
+      renderInput({ enableIstio: true, apiUrl: 'https://t.live.dynatrace.com/api' }),
+    )
     expect(idsOf(objects)).toEqual(['ServiceEntry/dk-fqdn-operator', 'VirtualService/dk-fqdn-operator'])
     expect(named(objects, 'dk-fqdn-operator')?.ports).toEqual([{ name: 'https-443', number: 443, protocol: 'HTTPS' }])
     expect(only<VirtualService>(objects, 'VirtualService').spec?.tls?.[0]?.match).toEqual([
@@ -120,8 +124,8 @@ describe('the way out of a mesh', () => {
   it('may consist of nothing else than what it says (core 32)', () => {
     for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) {
       const input = renderInput(MESH, { status: statusWith(MIXED, 'https://g.io:443') })
-      const allowed = one.mayOwn(input.dynakube).map(({ resource, name }) => `${resource.kind}/${name}`)
-      expect(allowed).toEqual(expect.arrayContaining(idsOf(one.render(input))))
+      const allowed = (one.mayOwn?.(input.primary) ?? []).map(({ resource, name }) => `${resource.kind}/${name}`)
+      expect(allowed).toEqual(expect.arrayContaining(idsOf(rendered(one, input))))
     }
   })
 })

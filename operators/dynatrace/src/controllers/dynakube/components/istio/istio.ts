@@ -1,16 +1,10 @@
-/** Lets traffic to the tenant out of a mesh that lets nothing out by itself. */
+/** Objects of Istio that let traffic to the tenant leave a mesh which blocks outgoing traffic. */
 import { isIP } from 'node:net'
 import { type DesiredObject, desired } from '@reeve/runtime'
-import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
-import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
-import type { Component } from '../../component.ts'
-import { CONDITIONS } from '../../condition-types.ts'
-import type { ObjectCondition } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { activeGateTenantSecret, oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
-import { agentHosts, apiHosts, gatewayHosts, type MeshHost } from './mesh-hosts.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf, runsNoPods } from '../../dynakube-component.ts'
+import { apiHosts, type MeshHost } from './mesh-hosts.ts'
 import { ServiceEntries, type ServiceEntrySpec, type VirtualServiceSpec, VirtualServices } from './resources.ts'
 
 /** Whose traffic it is; part of names and labels. */
@@ -30,43 +24,27 @@ export class IstioMissingError extends Error {
   }
 }
 
-/** Whether objects of Istio are asked for. */
+/** Whether the DynaKube asks for objects of Istio. */
 export const hasIstio = ({ spec }: DynaKube): boolean => spec.enableIstio === true
 
-/** The operator's own way to the API. It is opened before the first call. */
-export const istioForApi = component('Istio for the API', 'operator', apiHosts)
+/** Lets the operator reach the API of the tenant; applied before the first request. */
+export const istioForApi: DynaKubeComponent = egress('Istio for the API', 'operator', apiHosts)
 
-/** The way of injected code modules, which may find one that others made. */
-export const istioForCodeModules: Component = {
-  ...component('Istio for code modules', 'oneagent', (dynakube) =>
-    needsAppInjection(dynakube) ? agentHosts(dynakube) : [],
-  ),
-  needs: [oneAgentTenantSecret],
-  isOptional: true,
-  conditions: () => [applied(CONDITIONS.istioForCodeModules)],
-}
-
-/** The way of gateways. */
-export const istioForActiveGate: Component = {
-  ...component('Istio for ActiveGate', 'activegate', (dynakube) =>
-    hasActiveGate(dynakube) ? gatewayHosts(dynakube) : [],
-  ),
-  needs: [activeGateTenantSecret],
-  conditions: () => [applied(CONDITIONS.istioForActiveGate)],
-}
-
-const applied = (type: string): ObjectCondition => ({
-  type,
-  name: undefined,
-  reason: `${type}Changed`,
-  failureReason: `${type}Failed`,
-  verb: 'applied',
-})
-
-function component(name: string, sender: Sender, hostsOf: (dynakube: DynaKube) => readonly MeshHost[]): Component {
+/**
+ * A component that lets traffic of a sender leave the mesh.
+ *
+ * @example
+ * const istioForActiveGate = { ...egress('Istio for ActiveGate', 'activegate', gatewayHosts), needs: [tenant] }
+ */
+export function egress(
+  name: string,
+  sender: Sender,
+  hostsOf: (dynakube: DynaKube) => readonly MeshHost[],
+): DynaKubeComponent {
   return {
     name,
     isEnabled: hasIstio,
+    isReady: runsNoPods,
     mayOwn(dynakube) {
       const { ips, names } = objectNames(dynakube, sender)
       return [
@@ -75,7 +53,7 @@ function component(name: string, sender: Sender, hostsOf: (dynakube: DynaKube) =
         { resource: VirtualServices, name: names },
       ]
     },
-    render: (input) => (hasIstio(input.dynakube) ? wayOut(input, sender, hostsOf(input.dynakube)) : []),
+    render: (input) => renderEgress(renderInputOf(input), sender, hostsOf(input.primary)),
   }
 }
 
@@ -84,7 +62,7 @@ const objectNames = ({ metadata }: DynaKube, sender: Sender) => ({
   names: `${metadata.name}-fqdn-${sender}`,
 })
 
-function wayOut(
+function renderEgress(
   { dynakube, operator }: RenderInput,
   sender: Sender,
   hosts: readonly MeshHost[],
@@ -103,7 +81,7 @@ function wayOut(
   ]
 }
 
-/** Addresses need some host, which nobody looks up. */
+/** A ServiceEntry needs a host; for addresses it is never resolved. */
 function addressesOf(hosts: readonly MeshHost[]): ServiceEntrySpec {
   return {
     hosts: ['ignored.subdomain'],
@@ -118,7 +96,7 @@ function namesOf(hosts: readonly MeshHost[]): ServiceEntrySpec {
   return { hosts: hostNames(hosts), ports: portsOf(hosts), location: 'MESH_EXTERNAL', resolution: 'DNS' }
 }
 
-/** One per number: the first host that uses it says which protocol is spoken there. */
+/** One port per number; the protocol is that of the first host that uses it. */
 function portsOf(hosts: readonly MeshHost[]): ServiceEntrySpec['ports'] {
   const first = new Map([...hosts].reverse().map((host) => [host.port, host]))
   return [...new Set(hosts.map(({ port }) => port))].map((number) => {
@@ -128,8 +106,8 @@ function portsOf(hosts: readonly MeshHost[]): ServiceEntrySpec['ports'] {
 }
 
 /**
- * What is encrypted is routed by the name in the handshake, everything else by its port. Nothing when there is nothing
- * to route: Istio refuses a VirtualService without any route.
+ * TLS is routed by the name in the handshake, everything else by its port. `undefined` without a route: Istio rejects a
+ * VirtualService without routes.
  */
 function routesTo(hosts: readonly MeshHost[]): VirtualServiceSpec | undefined {
   const of = (protocol: string) => hosts.filter((host) => host.protocol === protocol)
@@ -140,7 +118,7 @@ function routesTo(hosts: readonly MeshHost[]): VirtualServiceSpec | undefined {
   return { hosts: hostNames(hosts), ...(tls.length > 0 && { tls }), ...(http.length > 0 && { http }) }
 }
 
-/** Istio refuses a name that is given twice, as that of a host with two ports would be. */
+/** Istio rejects a name that is listed twice, such as that of a host with two ports. */
 const hostNames = (hosts: readonly MeshHost[]): readonly string[] => unique(hosts.map(({ host }) => host))
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -5,8 +5,7 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { withTemplateHash } from '../../../rendering/template-hash.ts'
 import { asReadableYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { NotYetKnownError } from '../../component.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, ownedNames, type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { kspm } from './kspm.ts'
 
 type Template = NonNullable<NonNullable<DynaKubeSpec['templates']>['kspmNodeConfigurationCollector']>
@@ -22,7 +21,7 @@ const spec = (
     kspmNodeConfigurationCollector: { imageRef: { repository: 'registry.example.com/ncc', tag: '1.2' }, ...template },
   },
 })
-const render = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => kspm.render(renderInput(given, parts))
+const render = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => rendered(kspm, renderInput(given, parts))
 const daemonSet = (given: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   only<DaemonSet>(render(given, parts), 'DaemonSet').spec
 const podOf = (given: Partial<DynaKubeSpec>, parts?: RenderParts) => daemonSet(given, parts)?.template?.spec
@@ -71,8 +70,9 @@ describe('KSPM', () => {
 
   it('is made of nothing but what it may own', () => {
     const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
-    const { dynakube } = renderInput(spec())
-    expect(names(render(spec()).map(({ object }) => object.metadata))).toEqual(names(kspm.mayOwn(dynakube)))
+    expect(names(render(spec()).map(({ object }) => object.metadata))).toEqual(
+      names(ownedNames(kspm, renderInput(spec())).map((name) => ({ name }))),
+    )
   })
 
   it.each([
@@ -105,12 +105,6 @@ describe('KSPM', () => {
       activeGate: { ...activeGate, connectionInfoStatus: {} },
     }
     expect(() => render(spec(), { status })).toThrow(TenantUnknownError)
-  })
-
-  it('waits for its token', () => {
-    const input = renderInput(spec())
-    const { kspmToken: _none, ...material } = input.material
-    expect(() => kspm.render({ ...input, material })).toThrow(NotYetKnownError)
   })
 
   it('mounts each path of the node once, in order (agents 39)', () => {

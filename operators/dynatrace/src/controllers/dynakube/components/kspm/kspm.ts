@@ -3,34 +3,34 @@ import { type DaemonSet, DaemonSets, Secrets } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasKspm } from '../../../../api/dynakube/feature-facts.ts'
 import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
+import { makeToken } from '../../../generated/token.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
+import { hashOf } from '../../../rendering/hashes.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
 import { linuxNodes } from '../../../rendering/placement.ts'
+import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { nodeAffinityFrom } from '../../../rendering/user-settings.ts'
-import { type Component, known } from '../../component.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { kspmTokenData, resolveKspm } from '../../resolve/generated.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf, viewOf } from '../../dynakube-component.ts'
 import { isOnEveryNode } from '../../workload-readiness.ts'
-import { activeGateAddress } from '../active-gate/service.ts'
-import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { oneAgentConnection } from '../connection/one-agent-connection.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { collectorPod } from './pod.ts'
 
+const TOKEN_KEY = 'kspm-token'
+
+/** The token that gateways and collectors of node configurations share. */
+export interface KspmToken {
+  readonly kspmToken: string
+}
+
 /** KSPM. */
-export const kspm: Component = {
+export const kspm: DynaKubeComponent<KspmToken> = {
   name: 'KSPM',
-  after: [oneAgentTenantSecret, activeGateAddress],
+  needs: [tenant],
+  after: [oneAgentConnection],
   isEnabled: hasKspm,
-  /** Waits with the agents, while there is nowhere to connect to. */
-  resolve: (pass, { outcomeOf }) => outcomeOf(oneAgentTenantSecret)?.waiting ?? resolveKspm(pass),
-  disable(draft) {
-    if (draft.status.kspm !== undefined) draft.update({ kspm: undefined })
-  },
-  conditions: (dynakube) => [
-    created('KSPMTokenSecret', 'Secret', namesOf(dynakube).kspmTokenSecret),
-    created('NodeConfigCollectorDaemonSet', 'DaemonSet', namesOf(dynakube).nodeConfigCollector),
-  ],
-  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).nodeConfigCollector, dynakube, cache),
+  isReady: ({ primary, cache }) => isOnEveryNode(namesOf(primary).nodeConfigCollector, primary, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
@@ -38,26 +38,44 @@ export const kspm: Component = {
       { resource: DaemonSets, name: names.nodeConfigCollector },
     ]
   },
-  render(input) {
-    if (!hasKspm(input.dynakube)) return []
-    return [renderToken(input), renderDaemonSet(input)]
+  /** The token is made once. Waits together with the agents while the tenant has no endpoints. */
+  resolve(context) {
+    const { primary, reporter, dependencies, outcomeOf } = context
+    const { waiting } = outcomeOf(oneAgentConnection) ?? {}
+    if (waiting !== undefined) return waiting
+    const stored = viewOf(context).secret(namesOf(primary).kspmTokenSecret)?.[TOKEN_KEY]
+    const kspmToken = stored ?? makeToken('dt0n01', dependencies.randomBytes)
+    reporter.update({ kspm: { tokenSecretHash: hashOf(encodeSecret({ [TOKEN_KEY]: kspmToken })) } })
+    return { kspmToken }
   },
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
+    return [renderToken(input, engineInput.facts), renderDaemonSet(input)]
+  },
+  ...objectConditions(
+    [
+      created('KSPMTokenSecret', 'Secret', (dynakube) => namesOf(dynakube).kspmTokenSecret),
+      created('NodeConfigCollectorDaemonSet', 'DaemonSet', (dynakube) => namesOf(dynakube).nodeConfigCollector),
+    ],
+    (reporter) => {
+      if (reporter.status?.kspm !== undefined) reporter.update({ kspm: undefined })
+    },
+  ),
 }
 
 function labelsOf({ dynakube, operator }: RenderInput) {
   return coreLabels({ owner: dynakube.metadata.name ?? '', component: 'kspm', operatorVersion: operator.version })
 }
 
-function renderToken(input: RenderInput): DesiredObject {
-  const { dynakube, material } = input
-  const token = known(material.kspmToken, 'KSPM', 'its token')
+function renderToken(input: RenderInput, { kspmToken }: KspmToken): DesiredObject {
+  const { dynakube } = input
   return desired(Secrets, {
     metadata: {
       namespace: dynakube.metadata.namespace,
       name: namesOf(dynakube).kspmTokenSecret,
       labels: labelsOf(input).all,
     },
-    data: kspmTokenData(token),
+    data: encodeSecret({ [TOKEN_KEY]: kspmToken }),
   })
 }
 

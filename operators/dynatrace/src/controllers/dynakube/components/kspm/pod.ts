@@ -10,8 +10,8 @@ import { imageOf } from '../../../rendering/image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import type { RenderInput } from '../../render-input.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-node-config-collector'
 const USER = 65532

@@ -3,21 +3,18 @@ import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import { known } from '../../component.ts'
 import { activeGateHosts } from '../../no-proxy.ts'
-import type { RenderInput } from '../../render-input.ts'
 
 /** The file, one setting per line in a fixed order. */
-export function deploymentConf({ dynakube, material }: RenderInput): string {
-  const token = known(material.oneAgentTenantToken, 'log monitoring', 'the token of the tenant')
-  const endpoints = dynakube.status.oneAgent?.connectionInfoStatus?.endpoints ?? ''
+export function deploymentConf(dynakube: DynaKube, tenantToken: string, proxyUrl = ''): string {
+  const endpoints = dynakube.status?.oneAgent?.connectionInfoStatus?.endpoints ?? ''
   const noProxy = noProxyOf(dynakube)
   const settings: readonly (readonly [string, string])[] = [
     ['Server', `{${endpoints}}`],
     ['Tenant', tenantUuid(dynakube)],
-    ['TenantToken', token.trim()],
+    ['TenantToken', tenantToken.trim()],
     ['HostIdSource', 'k8s-node-name'],
-    ['Proxy', material.proxyUrl ?? ''],
+    ['Proxy', proxyUrl],
     ['noProxy', noProxy],
     ['Location', dynakube.spec.networkZone ?? ''],
   ]

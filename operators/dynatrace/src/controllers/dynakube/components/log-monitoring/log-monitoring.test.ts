@@ -4,12 +4,12 @@ import { TenantUnknownError } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
 import { asReadableYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, ownedNames, type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { logMonitoring } from './log-monitoring.ts'
 
 const templates = { logMonitoring: { imageRef: { repository: 'registry.example.com/logs', tag: '1.2.3' } } }
 const plain: Partial<DynaKubeSpec> = { logMonitoring: {}, templates }
-const render = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => logMonitoring.render(renderInput(spec, parts))
+const render = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) => rendered(logMonitoring, renderInput(spec, parts))
 const conf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   decodeSecret(only<Secret>(render(spec, parts), 'Secret').data)['deployment.conf']
 const template = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
@@ -53,7 +53,7 @@ describe('log monitoring', () => {
       {
         // The log agent has no flag of its own to ignore the proxy.
         flags: { 'no-proxy': '*.dev.example', 'oneagent-ignore-proxy': 'true', 'oneagent-max-unavailable': '5' },
-        material: { proxyUrl: 'http://user:password@proxy:3128' },
+        facts: { proxyUrl: 'http://user:password@proxy:3128' },
         status: { ...KNOWN_STATUS, proxyURLHash: '0123456789abcdef' },
       },
     ],
@@ -74,8 +74,9 @@ describe('log monitoring', () => {
 
   it('is made of nothing but what it may own', () => {
     const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
-    const { dynakube } = renderInput(plain)
-    expect(names(render(plain).map(({ object }) => object.metadata))).toEqual(names(logMonitoring.mayOwn(dynakube)))
+    expect(names(render(plain).map(({ object }) => object.metadata))).toEqual(
+      names(ownedNames(logMonitoring, renderInput(plain)).map((name) => ({ name }))),
+    )
   })
 
   it.each([
@@ -100,7 +101,7 @@ describe('log monitoring', () => {
 describe('its configuration', () => {
   it('says how to reach the tenant (agents 32)', () => {
     const spec = { ...plain, networkZone: 'zone', proxy: { value: 'http://proxy:3128' } }
-    const parts = { flags: { 'no-proxy': 'a,b' }, material: { proxyUrl: 'http://proxy:3128' } }
+    const parts = { flags: { 'no-proxy': 'a,b' }, facts: { proxyUrl: 'http://proxy:3128' } }
     expect(conf(spec, parts)).toBe(
       [
         'Server={https://tenant.live.example.com:443/communication}',
@@ -141,7 +142,7 @@ describe('its configuration', () => {
   })
 
   it('has the token without what surrounds it', () => {
-    expect(conf(plain, { material: { oneAgentTenantToken: ' token\n' } })).toMatch(/^TenantToken=token$/m)
+    expect(conf(plain, { facts: { oneAgentTenantToken: ' token\n' } })).toMatch(/^TenantToken=token$/m)
   })
 })
 

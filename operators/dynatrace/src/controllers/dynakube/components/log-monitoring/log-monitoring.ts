@@ -9,27 +9,23 @@ import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
 import { linuxNodes } from '../../../rendering/placement.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import type { Component } from '../../component.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf } from '../../dynakube-component.ts'
 import { isOnEveryNode } from '../../workload-readiness.ts'
 import { activeGateAddress } from '../active-gate/service.ts'
 import { clusterEntity } from '../cluster/cluster.ts'
-import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { oneAgentConnection, oneAgentConnectionOf } from '../connection/one-agent-connection.ts'
+import { tenant, tenantOf } from '../tenant/tenant.ts'
 import { deploymentConf, noProxyOf } from './deployment-conf.ts'
 import { logAgentPod } from './pod.ts'
 
 /** Log monitoring without OneAgent. */
-export const logMonitoring: Component = {
+export const logMonitoring: DynaKubeComponent = {
   name: 'log monitoring',
-  needs: [oneAgentTenantSecret],
+  needs: [tenant, oneAgentConnection],
   after: [clusterEntity, activeGateAddress],
   isEnabled: hasStandaloneLogMonitoring,
-  conditions: (dynakube) => [
-    created('LogMonitoringConfig', 'Secret', namesOf(dynakube).logMonitoringConfig),
-    created('LogMonitoringDaemonSet', 'DaemonSet', namesOf(dynakube).logMonitoring),
-  ],
-  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).logMonitoring, dynakube, cache),
+  isReady: ({ primary, cache }) => isOnEveryNode(namesOf(primary).logMonitoring, primary, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
@@ -37,10 +33,16 @@ export const logMonitoring: Component = {
       { resource: Secrets, name: names.logMonitoringConfig },
     ]
   },
-  render(input) {
-    if (!hasStandaloneLogMonitoring(input.dynakube)) return []
-    return [renderConfig(input), renderDaemonSet(input)]
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
+    const token = oneAgentConnectionOf(engineInput).oneAgentTenantToken
+    const file = deploymentConf(input.dynakube, token, tenantOf(engineInput).proxyUrl)
+    return [renderConfig(input, file), renderDaemonSet(input)]
   },
+  ...objectConditions([
+    created('LogMonitoringConfig', 'Secret', (dynakube) => namesOf(dynakube).logMonitoringConfig),
+    created('LogMonitoringDaemonSet', 'DaemonSet', (dynakube) => namesOf(dynakube).logMonitoring),
+  ]),
 }
 
 function labelsOf({ dynakube, operator }: RenderInput) {
@@ -51,7 +53,7 @@ function labelsOf({ dynakube, operator }: RenderInput) {
   })
 }
 
-function renderConfig(input: RenderInput): DesiredObject {
+function renderConfig(input: RenderInput, file: string): DesiredObject {
   const { dynakube } = input
   return desired(Secrets, {
     metadata: {
@@ -59,7 +61,7 @@ function renderConfig(input: RenderInput): DesiredObject {
       name: namesOf(dynakube).logMonitoringConfig,
       labels: labelsOf(input).all,
     },
-    data: encodeSecret({ 'deployment.conf': deploymentConf(input) }),
+    data: encodeSecret({ 'deployment.conf': file }),
   })
 }
 

@@ -7,7 +7,7 @@ import { fromField } from '../../../rendering/container-env.ts'
 import { imageOf } from '../../../rendering/image.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-logmonitoring'
 const USER = 65532

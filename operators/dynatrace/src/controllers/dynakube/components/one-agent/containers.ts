@@ -1,13 +1,12 @@
 /** The containers of the agent's pods. */
 import type { Container, Probe, ResourceRequirements, SecurityContext } from '@reeve/kube'
-import { isMode, modeSpec, secCompProfile, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
+import { modeSpec, secCompProfile, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { fromField } from '../../../rendering/container-env.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { resourcesFrom } from '../../../rendering/user-settings.ts'
-import { known } from '../../component.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 import { isOlderThan } from '../versions/agent-version.ts'
 import { agentArguments } from './arguments.ts'
 import { agentEnv } from './container-env.ts'
@@ -66,7 +65,7 @@ export function agentContainer(input: RenderInput): Container {
   const { dynakube } = input
   return {
     name: AGENT_CONTAINER,
-    image: known(dynakube.status.oneAgent?.imageID, 'OneAgent', 'its image'),
+    image: dynakube.status.oneAgent?.imageID ?? '',
     imagePullPolicy: 'Always',
     args: agentArguments(dynakube),
     env: agentEnv(dynakube),
@@ -133,10 +132,4 @@ function probesOf(dynakube: DynaKube): { readonly readinessProbe?: Probe; readon
   const readinessProbe = probe(Math.min(delay, LONGEST_READINESS_DELAY))
   if (featureFlags(dynakube).oneAgentSkipLivenessProbe) return { readinessProbe }
   return { readinessProbe, livenessProbe: probe(delay) }
-}
-
-/** What labels and metadata call the mode. */
-export function modeNameOf(dynakube: DynaKube): 'classic_fullstack' | 'cloud_native_fullstack' | 'host_monitoring' {
-  if (isMode(dynakube, 'classicFullStack')) return 'classic_fullstack'
-  return isMode(dynakube, 'hostMonitoring') ? 'host_monitoring' : 'cloud_native_fullstack'
 }

@@ -1,13 +1,12 @@
 import type { Pod } from '@reeve/kube'
-import type { CacheReader } from '@reeve/runtime'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
 import { dynakube } from '../../../../api/testing/build.ts'
-import { NamespaceView } from '../../../references/namespace-view.ts'
-import { StatusDraft } from '../../status-draft.ts'
+import type { DynaKubeContext } from '../../dynakube-component.ts'
 import { KNOWN_STATUS } from '../../testing/render-input.ts'
-import { AGENT_PODS, reportInstances } from './instances.ts'
+import { reporterOf } from '../../testing/reporter.ts'
+import { AGENT_PODS, instances } from './instances.ts'
 import { oneAgentLabels } from './one-agent.ts'
 
 const { all: labels } = oneAgentLabels(dynakube({ oneAgent: { hostMonitoring: {} } }))
@@ -64,11 +63,11 @@ describe('the status of agents', () => {
 
   function report(pods: readonly Pod[], status: DynaKubeStatus = KNOWN_STATUS, spec = hosts) {
     const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1, 0, 10) })
-    const draft = StatusDraft.of(dynakube(spec, { status }), clock)
-    // Nothing but pods is asked for.
-    const cache = { list: () => pods } as unknown as CacheReader
-    reportInstances({ draft, clock, view: new NamespaceView(cache, 'dynatrace') }, cache, 5 * MINUTE)
-    return draft.status.oneAgent
+    const reporter = reporterOf(dynakube(spec, { status }), clock)
+    const context = { reporter, clock, cache: { list: () => pods }, dependencies: { instancesIntervalMs: 5 * MINUTE } }
+    // Nothing else is read, and of the cache only pods.
+    void instances.resolve?.(context as unknown as DynaKubeContext)
+    return reporter.status?.oneAgent
   }
   const told = (instances: object, minute: number): DynaKubeStatus => ({
     oneAgent: {

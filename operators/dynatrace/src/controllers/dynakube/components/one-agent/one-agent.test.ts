@@ -4,11 +4,11 @@ import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
 import { renderDynaKube } from '../../testing/render-all.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, ownedNames, type RenderParts, rendered, renderInput } from '../../testing/render-input.ts'
 import { healthCheckOf } from '../versions/resolve-version.ts'
 import { InvalidAgentVersionError, oneAgent } from './one-agent.ts'
 
-const render = (spec: Partial<DynaKubeSpec>, parts: RenderParts = {}) => oneAgent.render(renderInput(spec, parts))
+const render = (spec: Partial<DynaKubeSpec>, parts: RenderParts = {}) => rendered(oneAgent, renderInput(spec, parts))
 const daemonSet = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   only<DaemonSet>(render(spec, parts), 'DaemonSet')
 const podOf = (set: DaemonSet) => set.spec?.template?.spec
@@ -96,17 +96,8 @@ describe('OneAgent', () => {
   })
 
   it('is made of nothing but what it may own', () => {
-    const input = renderInput(cloudNative)
-    expect(
-      render(cloudNative)
-        .map(({ object }) => object.metadata.name)
-        .sort(),
-    ).toEqual(
-      oneAgent
-        .mayOwn(input.dynakube)
-        .map(({ name }) => name)
-        .sort(),
-    )
+    const names = render(cloudNative).map(({ object }) => object.metadata.name)
+    expect(names.sort()).toEqual([...ownedNames(oneAgent, renderInput(cloudNative))].sort())
   })
 
   it('says what is wrong with a version that is none (agents 26)', () => {

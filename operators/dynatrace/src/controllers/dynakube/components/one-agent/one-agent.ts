@@ -1,6 +1,6 @@
 /** The agents on the nodes: a DaemonSet, and where it learns how to reach the tenant. */
 import { ConfigMaps, type DaemonSet, DaemonSets, type PodSpec } from '@reeve/kube'
-import { type DesiredObject, desired } from '@reeve/runtime'
+import { type DesiredObject, desired, waiting } from '@reeve/runtime'
 import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
 import { modeSpec, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
 import { CUSTOM_IMAGE_VERSION } from '../../../../api/dynakube/version-source.ts'
@@ -10,47 +10,43 @@ import { ANNOTATIONS, appArmorAnnotation } from '../../../rendering/annotations.
 import { appLabels } from '../../../rendering/labels.ts'
 import { architecturesOf, linuxNodes } from '../../../rendering/placement.ts'
 import { placementOf } from '../../../rendering/user-settings.ts'
-import type { Component } from '../../component.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf } from '../../dynakube-component.ts'
+import { modeNameOf } from '../../mode-name.ts'
 import { isOnEveryNode } from '../../workload-readiness.ts'
 import { activeGateAddress } from '../active-gate/service.ts'
 import { clusterEntity } from '../cluster/cluster.ts'
 import { deploymentMetadata } from '../connection/deployment-metadata.ts'
+import { oneAgentConnection } from '../connection/one-agent-connection.ts'
 import { proxySecret } from '../connection/proxy-secret.ts'
 import { pullSecret } from '../connection/pull-secret.ts'
-import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { parseAgentVersion } from '../versions/agent-version.ts'
 import { oneAgentVersion } from '../versions/versions.ts'
-import { AGENT_CONTAINER, agentContainer, metadataContainer, modeNameOf } from './containers.ts'
+import { AGENT_CONTAINER, agentContainer, metadataContainer } from './containers.ts'
 import { agentVolumes } from './volumes.ts'
 
 const SERVICE_ACCOUNT = 'dynatrace-dynakube-oneagent'
 /** The agent's own shutdown, and some more. */
 const GRACE_SECONDS = 80
 
-/** The version that the status carries is none. */
+/** The version in the status cannot be parsed. */
 export class InvalidAgentVersionError extends Error {
   readonly code = 'INVALID_AGENT_VERSION'
   override readonly name = 'InvalidAgentVersionError'
 
   constructor(version: string) {
-    super(`status.oneAgent.version "${version}" is no version such as 1.283.132.20240205-143805`)
+    super(`status.oneAgent.version "${version}" is not a version such as 1.283.132.20240205-143805`)
   }
 }
 
 /** OneAgent in the modes that run on nodes. */
-export const oneAgent: Component = {
+export const oneAgent: DynaKubeComponent = {
   name: 'OneAgent',
-  needs: [deploymentMetadata, proxySecret, oneAgentTenantSecret, pullSecret, oneAgentVersion],
+  needs: [tenant, deploymentMetadata, proxySecret, oneAgentConnection, pullSecret, oneAgentVersion],
   after: [clusterEntity, activeGateAddress],
   isEnabled: needsOneAgentDaemonSet,
-  conditions: (dynakube) => [
-    created('OneAgentDaemonSet', 'DaemonSet', namesOf(dynakube).oneAgent, {
-      unrendered: (failure) => (failure instanceof InvalidAgentVersionError ? 'DaemonSetGenerationFailed' : undefined),
-    }),
-  ],
-  isReady: (dynakube, cache) => isOnEveryNode(namesOf(dynakube).oneAgent, dynakube, cache),
+  isReady: ({ primary, cache }) => isOnEveryNode(namesOf(primary).oneAgent, primary, cache),
   mayOwn(dynakube) {
     const names = namesOf(dynakube)
     return [
@@ -58,15 +54,20 @@ export const oneAgent: Component = {
       { resource: ConfigMaps, name: names.oneAgentConnectionInfo },
     ]
   },
-  render(input) {
-    const { dynakube } = input
-    if (!needsOneAgentDaemonSet(dynakube)) return []
-    const { version } = dynakube.status.oneAgent ?? {}
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
+    const { version, imageID } = input.dynakube.status.oneAgent ?? {}
     if (version && version !== CUSTOM_IMAGE_VERSION && parseAgentVersion(version) === undefined) {
       throw new InvalidAgentVersionError(version)
     }
-    return [renderConnectionInfo(dynakube), renderDaemonSet(input)]
+    if (!imageID) return waiting('its image')
+    return [renderConnectionInfo(input.dynakube), renderDaemonSet(input)]
   },
+  ...objectConditions([
+    created('OneAgentDaemonSet', 'DaemonSet', (dynakube) => namesOf(dynakube).oneAgent, {
+      unrendered: (failure) => (failure instanceof InvalidAgentVersionError ? 'DaemonSetGenerationFailed' : undefined),
+    }),
+  ]),
 }
 
 /** Endpoints change often; pods read them when they start and are not restarted for them. */

@@ -6,7 +6,7 @@ import { modeSpec, supportsReadOnlyHost } from '../../../../api/dynakube/one-age
 import { oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 
 /** The file with facts about the node, written by the init container. */
 export const NODE_METADATA = {

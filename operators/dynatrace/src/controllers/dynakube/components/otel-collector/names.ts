@@ -1,6 +1,6 @@
 /** Names that the parts of the OpenTelemetry collector share. */
 import { appLabels, coreLabels, type LabelSet } from '../../../rendering/labels.ts'
-import type { RenderInput } from '../../render-input.ts'
+import type { RenderInput } from '../../dynakube-component.ts'
 
 /** The application, and its service account. */
 export const COLLECTOR = 'dynatrace-otel-collector'

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { asYaml, expectGolden, only } from '../../../rendering/testing/golden.ts'
-import { KNOWN_STATUS, type RenderParts, renderInput } from '../../testing/render-input.ts'
+import { KNOWN_STATUS, type RenderParts, rendered, renderInput, withFacts } from '../../testing/render-input.ts'
 import { collectorConfig, UnknownProtocolError } from './config.ts'
 import { otelCollector } from './otel-collector.ts'
 import { collectorConfigData, telemetryIngest } from './telemetry-ingest.ts'
@@ -19,7 +19,7 @@ const ingest = (more: Ingest = {}): Partial<DynaKubeSpec> => ({ telemetryIngest:
 const prometheus: Partial<DynaKubeSpec> = { extensions: { prometheus: {} }, templates }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 const setOf = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
-  only<StatefulSet>(otelCollector.render(renderInput(spec, parts)), 'StatefulSet')
+  only<StatefulSet>(rendered(otelCollector, renderInput(spec, parts)), 'StatefulSet')
 const container = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
   setOf(spec, parts).spec?.template?.spec?.containers[0]
 const variable = (spec: Partial<DynaKubeSpec>, name: string, parts?: RenderParts) =>
@@ -27,8 +27,7 @@ const variable = (spec: Partial<DynaKubeSpec>, name: string, parts?: RenderParts
 const config = (spec: Partial<DynaKubeSpec>) =>
   parse(collectorConfigData(renderInput(spec).dynakube)['telemetry.yaml'] ?? '')
 const endpoint = (spec: Partial<DynaKubeSpec>) =>
-  telemetryIngest
-    .render(renderInput(spec))
+  rendered(telemetryIngest, renderInput(spec))
     .map(({ object }) => object as ConfigMap)
     .find(({ metadata }) => metadata.name === 'dynatrace-otlp-api-endpoint')?.data?.DT_ENDPOINT
 
@@ -66,14 +65,14 @@ describe('the OpenTelemetry collector', () => {
           kubernetesClusterName: 'cluster',
           kubernetesClusterMEID: 'KUBERNETES_CLUSTER-0000000000000001',
         },
-        material: { telemetryTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } },
+        facts: { telemetryTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } },
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
     'for %s looks as reviewed',
     async (name, spec, parts) => {
       const input = renderInput(spec, parts)
-      const objects = [...telemetryIngest.render(input), ...otelCollector.render(input)]
+      const objects = [...rendered(telemetryIngest, input), ...rendered(otelCollector, input)]
       await expectGolden(asYaml(objects), new URL(`../../golden/otel-collector/${name}.yaml`, import.meta.url))
     },
   )
@@ -95,15 +94,15 @@ describe('the OpenTelemetry collector', () => {
 
   it('stays for Prometheus when telemetry is no longer received (gateway 49)', () => {
     const input = renderInput(prometheus)
-    expect(telemetryIngest.render(input)).toEqual([])
-    expect(otelCollector.render(input)).toHaveLength(1)
+    expect(rendered(telemetryIngest, input)).toEqual([])
+    expect(rendered(otelCollector, input)).toHaveLength(1)
     expect(container(prometheus)?.volumeMounts?.map(({ name }) => name)).toEqual(['tokens', 'extension-controller-tls'])
   })
 
   it('waits for the token with which telemetry is sent (gateway 46)', () => {
     const input = renderInput(ingest())
-    const { dataIngestToken: _none, ...material } = input.material
-    expect(() => otelCollector.render({ ...input, material })).toThrow(/dataIngestToken in the Secret dk/)
+    const lacking = withFacts(input, { dataIngestToken: undefined })
+    expect(() => rendered(otelCollector, lacking)).toThrow(/dataIngestToken in the Secret dk/)
   })
 
   it('reaches its neighbours without the proxy (gateway 44, 45)', () => {
@@ -119,8 +118,8 @@ describe('the OpenTelemetry collector', () => {
   })
 
   it('restarts for another certificate, its own or that of the extension controller (gateway 28)', () => {
-    const annotations = (spec: Partial<DynaKubeSpec>, material: RenderParts['material'] = {}) =>
-      setOf(spec, { material }).spec?.template?.metadata?.annotations
+    const annotations = (spec: Partial<DynaKubeSpec>, facts: RenderParts['facts'] = {}) =>
+      setOf(spec, { facts }).spec?.template?.metadata?.annotations
     const extensionsKeyPair = { certificate: 'new', privateKey: 'new' }
     expect(annotations(prometheus, { extensionsKeyPair })).not.toEqual(annotations(prometheus))
     const tls = ingest({ tlsRefName: 'tls' })
@@ -160,7 +159,7 @@ describe('its configuration', () => {
     expect(Object.keys(pipelinesOf('statsd'))).toEqual(['metrics'])
     expect(pipelinesOf('statsd').metrics.receivers).toEqual(['statsd'])
     expect(Object.keys(pipelinesOf('zipkin'))).toEqual(['traces'])
-    const service = only<Service>(telemetryIngest.render(renderInput(ingest())), 'Service')
+    const service = only<Service>(rendered(telemetryIngest, renderInput(ingest())), 'Service')
     const ports = service.spec?.ports?.map(({ port, protocol }) => `${port}/${protocol}`)
     const jaeger = ['14250/TCP', '6832/UDP', '6831/UDP', '14268/TCP']
     expect(ports).toEqual(['4317/TCP', '4318/TCP', ...jaeger, '8125/UDP', '9411/TCP'])

@@ -1,6 +1,6 @@
 /** The OpenTelemetry collectors: for metrics of Prometheus, for telemetry of applications, or both. */
 import { type Container, type EnvVar, type PodSpec, type StatefulSet, StatefulSets } from '@reeve/kube'
-import { type DesiredObject, desired } from '@reeve/runtime'
+import { type DesiredObject, desired, waiting } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { hasPrometheus, hasTelemetryIngest } from '../../../../api/dynakube/feature-facts.ts'
 import {
@@ -21,54 +21,73 @@ import { hashOf } from '../../../rendering/hashes.ts'
 import { imageOf } from '../../../rendering/image.ts'
 import { mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { linuxNodes, onePerNode } from '../../../rendering/placement.ts'
-import { encodeSecret } from '../../../rendering/secret-data.ts'
+import { encodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
 import { placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
-import { type Component, known } from '../../component.ts'
-import { REASONS } from '../../condition-types.ts'
+import { created, objectConditions } from '../../conditions/object-conditions.ts'
+import { REASONS } from '../../conditions/reasons.ts'
+import {
+  type DynaKubeComponent,
+  type DynaKubeInput,
+  type RenderInput,
+  renderInputOf,
+  viewOf,
+} from '../../dynakube-component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import { created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
-import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
-import { resolveTelemetryCertificate } from '../../resolve/referenced.ts'
 import { isSetReady } from '../../workload-readiness.ts'
 import { clusterEntity } from '../cluster/cluster.ts'
 import { extensionsSecretHash } from '../extensions/controller.ts'
-import { extensions } from '../extensions/shared.ts'
+import { extensions } from '../extensions/extensions.ts'
+import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
+import { tenant, tenantOf } from '../tenant/tenant.ts'
 import { COLLECTOR, CONFIG_FILE, collectorLabels, ENDPOINT_KEY, FOLDERS } from './names.ts'
 import { collectorConfigData, telemetryIngest } from './telemetry-ingest.ts'
 import { collectorVolumes } from './volumes.ts'
 
 const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
 
+/** What rendering collectors needs. */
+export interface CollectorFacts {
+  /** The Secret of the user with the certificate of telemetry ingest, when it exists. */
+  readonly telemetryTlsData?: SecretData
+}
+
 /** The OpenTelemetry collector. */
-export const otelCollector: Component = {
+export const otelCollector: DynaKubeComponent<CollectorFacts> = {
   name: 'OpenTelemetry collector',
-  needs: [telemetryIngest],
+  needs: [tenant, telemetryIngest],
   after: [extensions, clusterEntity],
   isEnabled: (dynakube) => hasPrometheus(dynakube) || hasTelemetryIngest(dynakube),
-  resolve: ({ draft, view }) => resolveTelemetryCertificate(draft.dynakube, view),
-  conditions: (dynakube) => [
-    created('OtelStatefulSet', 'StatefulSet', namesOf(dynakube).otelCollector, {
+  isReady: ({ primary, cache }) =>
+    !hasPrometheus(primary) || isSetReady(namesOf(primary).otelCollector, primary, cache),
+  mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
+  resolve(context) {
+    const name = context.primary.spec.telemetryIngest?.tlsRefName
+    const data = name ? viewOf(context).secret(name) : undefined
+    return data === undefined ? {} : { telemetryTlsData: data }
+  },
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
+    const { dynakube } = input
+    if (hasTelemetryIngest(dynakube) && !tenantOf(engineInput).dataIngestToken) {
+      return waiting(`dataIngestToken in the Secret ${tokensSecretName(dynakube)}`)
+    }
+    if (hasPrometheus(dynakube) && engineInput.factsOf(extensions) === undefined) {
+      return waiting('the certificate of the extension controller')
+    }
+    return [renderStatefulSet(input, restartOn(engineInput))]
+  },
+  ...objectConditions([
+    created('OtelStatefulSet', 'StatefulSet', (dynakube) => namesOf(dynakube).otelCollector, {
       unrendered: (failure) => (failure instanceof ReferenceNotFoundError ? REASONS.kubeApiError : undefined),
     }),
-  ],
-  isReady: (dynakube, cache) =>
-    !hasPrometheus(dynakube) || isSetReady(namesOf(dynakube).otelCollector, dynakube, cache),
-  mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
-  render(input) {
-    const { dynakube, material } = input
-    if (hasTelemetryIngest(dynakube)) {
-      known(material.dataIngestToken, 'telemetry ingest', `dataIngestToken in the Secret ${tokensSecretName(dynakube)}`)
-    }
-    return hasPrometheus(dynakube) || hasTelemetryIngest(dynakube) ? [renderStatefulSet(input)] : []
-  },
+  ]),
 }
 
 const templateOf = ({ spec }: DynaKube) => spec.templates?.otelCollector
 
 const replicasOf = (dynakube: DynaKube): number => templateOf(dynakube)?.replicas ?? 1
 
-function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
+function renderStatefulSet(input: RenderInput, hashes: Readonly<Record<string, string>>): DesiredObject<StatefulSet> {
   const { dynakube } = input
   const labels = collectorLabels(input)
   const template = templateOf(dynakube)
@@ -88,7 +107,7 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
         template: {
           metadata: {
             labels: { ...template?.labels, ...labels.all },
-            annotations: { ...template?.annotations, ...restartOn(input) },
+            annotations: { ...template?.annotations, ...hashes },
           },
           spec: podSpec(input),
         },
@@ -98,18 +117,21 @@ function renderStatefulSet(input: RenderInput): DesiredObject<StatefulSet> {
   )
 }
 
-function restartOn(input: RenderInput): Readonly<Record<string, string>> {
-  const { dynakube } = input
+/** Annotations whose change restarts the pods. */
+function restartOn(input: DynaKubeInput<CollectorFacts>): Readonly<Record<string, string>> {
+  const { primary: dynakube, facts } = input
   return {
     ...(hasPrometheus(dynakube) && extensionsSecretHash(input)),
-    ...(dynakube.spec.telemetryIngest?.tlsRefName && telemetrySecretHash(input)),
+    ...(dynakube.spec.telemetryIngest?.tlsRefName && telemetrySecretHash(dynakube, facts)),
     ...(hasTelemetryIngest(dynakube) && { [ANNOTATIONS.telemetryConfig]: hashOf(collectorConfigData(dynakube)) }),
   }
 }
 
 /** *Errors*: {@link ReferenceNotFoundError} naming the Secret. */
-function telemetrySecretHash({ dynakube, material }: RenderInput): Readonly<Record<string, string>> {
-  const { telemetryTlsData } = material
+function telemetrySecretHash(
+  dynakube: DynaKube,
+  { telemetryTlsData }: CollectorFacts,
+): Readonly<Record<string, string>> {
   if (telemetryTlsData !== undefined) return { [ANNOTATIONS.telemetrySecret]: hashOf(encodeSecret(telemetryTlsData)) }
   const name = `${dynakube.metadata.namespace}/${dynakube.spec.telemetryIngest?.tlsRefName}`
   throw new ReferenceNotFoundError(`spec.telemetryIngest.tlsRefName: the Secret ${name} does not exist; create it`)

@@ -7,12 +7,13 @@ import { FIXED_NAMES, namesOf, telemetryIngestServiceName } from '../../../../ap
 import { TenantUnknownError, tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { yamlText } from '../../../rendering/yaml-text.ts'
-import type { Component } from '../../component.ts'
+import { configured, created, objectConditions } from '../../conditions/object-conditions.ts'
+import { type DynaKubeComponent, type RenderInput, renderInputOf, runsNoPods } from '../../dynakube-component.ts'
 import { activeGateHost } from '../../no-proxy.ts'
-import { configured, created } from '../../object-conditions.ts'
-import type { RenderInput } from '../../render-input.ts'
 import { activeGateAddress } from '../active-gate/service.ts'
-import { activeGateTenantSecret, oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
+import { activeGateConnection } from '../connection/active-gate-connection.ts'
+import { oneAgentConnection } from '../connection/one-agent-connection.ts'
+import { tenant } from '../tenant/tenant.ts'
 import { collectorConfig, UnknownProtocolError } from './config.ts'
 import { CONFIG_FILE, collectorLabels, collectorPartLabels, ENDPOINT_KEY } from './names.ts'
 import { PROTOCOLS } from './protocols.ts'
@@ -20,32 +21,35 @@ import { PROTOCOLS } from './protocols.ts'
 const GENERATION_FAILED = 'ConfigMapGenerationFailed'
 
 /** Telemetry ingest. */
-export const telemetryIngest: Component = {
+export const telemetryIngest: DynaKubeComponent = {
   name: 'telemetry ingest',
-  after: [activeGateTenantSecret, oneAgentTenantSecret, activeGateAddress],
+  needs: [tenant],
+  after: [activeGateConnection, oneAgentConnection, activeGateAddress],
   isEnabled: hasTelemetryIngest,
-  conditions: (dynakube) => [
-    created('OTELCService', 'Service', telemetryIngestServiceName(dynakube)),
-    configured('OtelpApiEndpointConfigMap', FIXED_NAMES.otlpApiEndpoint, {
-      unrendered: (failure) => (failure instanceof TenantUnknownError ? GENERATION_FAILED : undefined),
-    }),
-    configured('OTELCConfigurationConfigMap', namesOf(dynakube).otelCollectorConfig, {
-      unrendered: (failure) => (failure instanceof UnknownProtocolError ? GENERATION_FAILED : undefined),
-    }),
-  ],
+  isReady: runsNoPods,
   mayOwn: (dynakube) => [
     { resource: Services, name: telemetryIngestServiceName(dynakube) },
     { resource: ConfigMaps, name: FIXED_NAMES.otlpApiEndpoint },
     { resource: ConfigMaps, name: namesOf(dynakube).otelCollectorConfig },
   ],
-  render(input) {
-    if (!hasTelemetryIngest(input.dynakube)) return []
+  render(engineInput) {
+    const input = renderInputOf(engineInput)
+    const { dynakube } = input
     return [
       renderService(input),
-      configMap(input, FIXED_NAMES.otlpApiEndpoint, { [ENDPOINT_KEY]: endpointOf(input.dynakube) }),
-      configMap(input, namesOf(input.dynakube).otelCollectorConfig, collectorConfigData(input.dynakube)),
+      configMap(input, FIXED_NAMES.otlpApiEndpoint, { [ENDPOINT_KEY]: endpointOf(dynakube) }),
+      configMap(input, namesOf(dynakube).otelCollectorConfig, collectorConfigData(dynakube)),
     ]
   },
+  ...objectConditions([
+    created('OTELCService', 'Service', telemetryIngestServiceName),
+    configured('OtelpApiEndpointConfigMap', () => FIXED_NAMES.otlpApiEndpoint, {
+      unrendered: (failure) => (failure instanceof TenantUnknownError ? GENERATION_FAILED : undefined),
+    }),
+    configured('OTELCConfigurationConfigMap', (dynakube) => namesOf(dynakube).otelCollectorConfig, {
+      unrendered: (failure) => (failure instanceof UnknownProtocolError ? GENERATION_FAILED : undefined),
+    }),
+  ]),
 }
 
 /** The data of the ConfigMap with the configuration. */

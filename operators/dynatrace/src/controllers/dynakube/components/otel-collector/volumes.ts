@@ -8,7 +8,7 @@ import { hasPrometheus, hasTelemetryIngest } from '../../../../api/dynakube/feat
 import { extensionControllerTlsSecretName, namesOf } from '../../../../api/dynakube/names.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import type { Mounted } from '../../../rendering/mounted-volume.ts'
-import { EXTENSION_TOKEN_KEYS } from '../../resolve/generated.ts'
+import { EXTENSION_TOKEN_KEYS } from '../extensions/names.ts'
 import { FOLDERS } from './names.ts'
 
 const READABLE = 0o644

@@ -1,47 +1,67 @@
-/** The tenant: its tokens and the way to it, which everything else needs. */
+/** The tenant: tokens and a client for it, which everything else needs. */
 import { isTenantUnavailable } from '../../../../tenant/client/errors.ts'
+import type { TenantClient } from '../../../../tenant/client/tenant-client.ts'
 import { resolveTrustedCertificates } from '../../../references/trusted-certificates.ts'
 import { tenantConnection } from '../../../tenant-access/tenant-connection.ts'
-import { readTokens } from '../../../tenant-access/tokens.ts'
-import { clusterPassOf, connectorOf, type DynaKubeComponent, type DynaKubeContext } from '../../engine-component.ts'
-import { resolveProxy } from '../../resolve/referenced.ts'
-import { reportTokenError, verifyTokens } from '../../resolve/tokens.ts'
+import { readTokens, type Tokens } from '../../../tenant-access/tokens.ts'
+import {
+  type DynaKubeComponent,
+  type DynaKubeContext,
+  type DynaKubeInput,
+  RENDERS_NOTHING,
+  viewOf,
+} from '../../dynakube-component.ts'
+import { istioForApi } from '../istio/istio.ts'
+import { SCOPE_CONDITIONS } from './optional-scopes.ts'
+import { resolveProxy } from './proxy.ts'
+import { reportTokenError, TOKENS_CONDITION, verifyTokens } from './verify-tokens.ts'
 
-/**
- * Reads what the DynaKube refers to, connects, and looks up what the tokens may do. Whatever is wrong before the tenant
- * can be asked is told in the condition of the tokens.
- *
- * @param first components that come before the first call
- */
-export function tenantComponent(first: readonly DynaKubeComponent[]): DynaKubeComponent {
-  return {
-    name: 'tenant',
-    needs: first,
-    mayOwn: () => [],
-    async resolve(context) {
-      try {
-        return await connect(context)
-      } catch (error) {
-        context.signal.throwIfAborted()
-        if (error instanceof Error && !isTenantUnavailable(error)) reportTokenError(clusterPassOf(context), error)
-        throw error
-      }
-    },
-    isReady: () => true,
-  }
+/** What is known once the tokens are verified. */
+export interface TenantFacts extends Tokens {
+  readonly client: TenantClient
+  /** The URL of the proxy, with its password. */
+  readonly proxyUrl?: string
+  /** Certificates that the user trusts, as PEM. */
+  readonly trustedCertificates?: string
 }
 
-async function connect(context: DynaKubeContext) {
+/**
+ * Reads what the DynaKube refers to, connects to the tenant and verifies the tokens. In a mesh that blocks outgoing
+ * traffic the first request would fail, so that the ServiceEntry for the API comes first.
+ */
+export const tenant: DynaKubeComponent<TenantFacts> = {
+  name: 'tenant',
+  needs: [istioForApi],
+  conditions: [TOKENS_CONDITION, ...SCOPE_CONDITIONS],
+  ...RENDERS_NOTHING,
+  async resolve(context) {
+    try {
+      return await connect(context)
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (error instanceof Error && !isTenantUnavailable(error)) reportTokenError(context, error)
+      throw error
+    }
+  },
+}
+
+async function connect(context: DynaKubeContext): Promise<TenantFacts> {
   const { primary, dependencies, reporter, use } = context
-  const pass = clusterPassOf(context)
-  const tokens = readTokens(primary, pass.view)
-  const material = {
-    ...tokens,
-    ...(await resolveProxy(pass)),
-    ...resolveTrustedCertificates(primary, pass.view),
+  const view = viewOf(context)
+  const facts = {
+    ...readTokens(primary, view),
+    ...(await resolveProxy(context)),
+    ...resolveTrustedCertificates(primary, view),
   }
-  const tenant = use(connectorOf(context)(tenantConnection(primary, tokens, material, context)))
-  await verifyTokens({ ...pass, tenant }, tokens, dependencies)
+  const client = use(dependencies.connect(tenantConnection(primary, facts, facts, context)))
+  await verifyTokens(context, client, facts)
   reporter.update({ kubeSystemUUID: dependencies.clusterId })
-  return { ...material, tenant }
+  return { ...facts, client }
+}
+
+/** The facts of the tenant, for components that need it. */
+export function tenantOf({ factsOf }: Pick<DynaKubeContext | DynaKubeInput, 'factsOf'>): TenantFacts {
+  const facts = factsOf(tenant)
+  if (facts === undefined) throw new Error('a component that uses the tenant must list it in `needs`')
+  return facts
 }

@@ -12,6 +12,7 @@ import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import type { Tokens } from '../../../tenant-access/tokens.ts'
+import type { ScopeSettings } from '../../dependencies.ts'
 
 /** A feature, and the scopes it needs or can make use of. */
 export interface TokenFeature {
@@ -27,12 +28,6 @@ export interface TokenDemand {
   readonly key: 'apiToken' | 'paasToken' | 'dataIngestToken'
   readonly value: string
   readonly features: readonly TokenFeature[]
-}
-
-/** Settings of the operator that change what tokens need. */
-export interface ScopeSettings {
-  /** Whether nodes that go away are reported. */
-  readonly detectsHostAvailability: boolean
 }
 
 /** All demands. A token without a feature that asks for it is not looked up. */

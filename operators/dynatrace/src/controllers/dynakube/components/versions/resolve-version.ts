@@ -17,14 +17,25 @@ import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube, DynaKubeStatus } from '../../../../api/latest.ts'
 import { imageUri, type PublicImage } from '../../../../tenant/client/images.ts'
 import { codeModules, hostInstaller } from '../../../../tenant/client/installer-target.ts'
+import type { TenantClient } from '../../../../tenant/client/tenant-client.ts'
 import { isImage } from '../../../rendering/image.ts'
-import { CONDITIONS, REASONS } from '../../condition-types.ts'
-import type { Pass } from '../../resolve/pass.ts'
-import type { StatusDraft } from '../../status-draft.ts'
-import { reported } from '../connection/connection-info.ts'
+import { type DynaKubeContext, type DynaKubeReporter, withStatus } from '../../dynakube-component.ts'
+import { updateActiveGate, updateOneAgent } from '../../status-parts.ts'
+import { reported } from '../../tenant-requests.ts'
+import { tenantOf } from '../tenant/tenant.ts'
 import { compareAgentVersions, isOlderThan, parseAgentVersion } from './agent-version.ts'
 
+/** Reasons of conditions about versions. */
+const REASONS = {
+  verified: 'Verified',
+  skipped: 'VerificationSkipped',
+  failed: 'VerificationFailed',
+  downgrade: 'Downgrade',
+} as const
+
 type VersionStatus = NonNullable<DynaKubeStatus['codeModules']>
+
+type RequestOptions = Pick<DynaKubeContext, 'signal'>
 
 /** What differs between the components. */
 interface Target {
@@ -32,8 +43,8 @@ interface Target {
   readonly condition: string
   isAutoUpdated(dynakube: DynaKube): boolean
   customImage(dynakube: DynaKube, hasCsiDriver: boolean): string
-  publicImage(pass: Pass): Promise<PublicImage>
-  latestVersion(pass: Pass): Promise<string>
+  publicImage(client: TenantClient, options: RequestOptions): Promise<PublicImage>
+  latestVersion(client: TenantClient, options: RequestOptions): Promise<string>
   /** The image in the registry of the tenant; empty for what is downloaded instead. */
   tenantImage(dynakube: DynaKube, version: string): string
   readonly refusesDowngrade: boolean
@@ -42,38 +53,41 @@ interface Target {
 const TARGETS: Readonly<Record<VersionedComponent, Target>> = {
   oneAgent: {
     component: 'oneAgent',
-    condition: CONDITIONS.oneAgentVersion,
+    condition: 'OneAgentVersion',
     isAutoUpdated: isOneAgentAutoUpdated,
     customImage: customOneAgentImage,
-    publicImage: ({ tenant, signal }) => tenant.images.oneAgent({ signal }),
-    latestVersion: ({ tenant, signal }) => tenant.versions.latestAgent(hostInstaller, { signal }),
+    publicImage: ({ images }, options) => images.oneAgent(options),
+    latestVersion: ({ versions }, options) => versions.latestAgent(hostInstaller, options),
     tenantImage: defaultOneAgentImage,
     refusesDowngrade: true,
   },
   codeModules: {
     component: 'codeModules',
-    condition: CONDITIONS.codeModulesVersion,
+    condition: 'CodeModulesVersion',
     isAutoUpdated: () => true,
     customImage: customCodeModulesImage,
-    publicImage: ({ tenant, signal }) => tenant.images.codeModules({ signal }),
-    latestVersion: ({ tenant, signal }) => tenant.versions.latestAgent(codeModules(), { signal }),
+    publicImage: ({ images }, options) => images.codeModules(options),
+    latestVersion: ({ versions }, options) => versions.latestAgent(codeModules(), options),
     tenantImage: () => '',
     refusesDowngrade: false,
   },
   activeGate: {
     component: 'activeGate',
-    condition: CONDITIONS.activeGateVersion,
+    condition: 'ActiveGateVersion',
     isAutoUpdated: (dynakube) => featureFlags(dynakube).activeGateUpdates,
     customImage: ({ spec }) => spec.activeGate?.image ?? '',
-    publicImage: ({ tenant, signal }) => tenant.images.activeGate({ signal }),
-    latestVersion: ({ tenant, signal }) => tenant.versions.latestGateway({ signal }),
+    publicImage: ({ images }, options) => images.activeGate(options),
+    latestVersion: ({ versions }, options) => versions.latestGateway(options),
     tenantImage: defaultActiveGateImage,
     refusesDowngrade: false,
   },
 }
 
-/** A version that cannot be judged. */
-export class VersionError extends Error {
+/** The condition that reports the version of a component. */
+export const versionCondition = (component: VersionedComponent): string => TARGETS[component].condition
+
+/** A version that cannot be verified. */
+class VersionError extends Error {
   readonly code = 'VERSION_UNREADABLE'
   override readonly name = 'VersionError'
 }
@@ -81,104 +95,114 @@ export class VersionError extends Error {
 /**
  * Decides the version of a component and keeps it in the status.
  *
- * *Guarantees*: a failing tenant does not take away the version that runs. *Errors*: errors of the tenant
- * when there is no version yet.
+ * *Guarantees*: while the tenant is unavailable, the version that runs stays. *Errors*: errors of the tenant when there
+ * is no version yet.
  *
  * @example
- * await resolveVersion(pass, 'oneAgent')
+ * await resolveVersion(context, 'oneAgent')
  */
-export async function resolveVersion(pass: Pass, component: VersionedComponent): Promise<void> {
+export async function resolveVersion(context: DynaKubeContext, component: VersionedComponent): Promise<void> {
   const target = TARGETS[component]
-  const { draft } = pass
-  const source = versionSource(draft.dynakube, component, pass.operator.hasCsiDriver)
-  if (!isDue(pass, target, source)) return
+  const { reporter, clock, dependencies } = context
+  const source = versionSource(reporter.primary, component, dependencies.operator.hasCsiDriver)
+  if (!isDue(context, target, source)) return
   try {
-    const found = await find(pass, target, source)
-    store(pass, target, { ...found, source, lastProbeTimestamp: formatTime(pass.clock.now()) })
+    const found = await find(context, target, source)
+    store(reporter, target, { ...found, source, lastProbeTimestamp: formatTime(clock.now()) })
   } catch (error) {
-    pass.signal.throwIfAborted()
-    const { imageID, version } = draft.status[component] ?? {}
+    context.signal.throwIfAborted()
+    const { imageID, version } = reporter.status?.[component] ?? {}
     if (!imageID && !version) throw error
-    // A flaky tenant must not stop agents that run.
-    pass.logger.warn({ component, err: error }, 'the version could not be looked up, the last one stays')
+    // An unavailable tenant must not stop agents that run.
+    context.logger.warn({ component, err: error }, 'version lookup failed, keeping the last one')
   }
 }
 
-function isDue({ draft, operator, clock }: Pass, target: Target, source: VersionSource): boolean {
-  const { dynakube } = draft
+function isDue({ reporter, dependencies, clock }: DynaKubeContext, target: Target, source: VersionSource): boolean {
+  const dynakube = withStatus(reporter.primary)
+  const { hasCsiDriver } = dependencies.operator
   const stored = dynakube.status[target.component] ?? {}
   if (stored.source !== source) return true
-  if (source === 'custom-image' && !isImage(stored.imageID, target.customImage(dynakube, operator.hasCsiDriver))) {
-    return true
-  }
+  if (source === 'custom-image' && !isImage(stored.imageID, target.customImage(dynakube, hasCsiDriver))) return true
   if (source === 'custom-version' && stored.version !== customVersion(dynakube)) return true
   return isApiRequestAllowed(dynakube, stored.lastProbeTimestamp, clock.now())
 }
 
-/** What the status says besides source and time; empty when it stays as it is. */
-async function find(pass: Pass, target: Target, source: VersionSource): Promise<Partial<VersionStatus>> {
-  const { draft, operator } = pass
-  const { dynakube } = draft
+/** The members of the status besides source and time; empty when they stay as they are. */
+async function find(context: DynaKubeContext, target: Target, source: VersionSource): Promise<Partial<VersionStatus>> {
+  const { reporter, dependencies } = context
+  const dynakube = withStatus(reporter.primary)
   const stored = dynakube.status[target.component] ?? {}
+  const verified = (reason: string, message: string) =>
+    reporter.setCondition({ type: target.condition, status: 'True', reason, message })
   if (source === 'custom-image') {
-    draft.set(target.condition, 'True', REASONS.verificationSkipped, 'The image is the one that was asked for')
-    return { imageID: target.customImage(dynakube, operator.hasCsiDriver), version: CUSTOM_IMAGE_VERSION }
+    verified(REASONS.skipped, 'The image is the one in the spec')
+    return {
+      imageID: target.customImage(dynakube, dependencies.operator.hasCsiDriver),
+      version: CUSTOM_IMAGE_VERSION,
+    }
   }
   const isFrozen = !target.isAutoUpdated(dynakube) && source !== 'custom-version'
   if (isFrozen && stored.version && stored.source === source) return {}
-  const found = source === 'public-registry' ? await findPublic(pass, target) : await findInTenant(pass, target, source)
-  if (target.refusesDowngrade && isDowngrade(pass, target, found.version)) return {}
+  const found =
+    source === 'public-registry' ? await findPublic(context, target) : await findInTenant(context, target, source)
+  if (target.refusesDowngrade && isDowngrade(reporter, target, found.version)) return {}
   const isSkipped = target.component === 'codeModules' && source === 'custom-version'
-  const reason = isSkipped ? REASONS.verificationSkipped : REASONS.verified
-  draft.set(target.condition, 'True', reason, `Version ${found.version}`)
+  verified(isSkipped ? REASONS.skipped : REASONS.verified, `Version ${found.version}`)
   return found
 }
 
 type Found = Required<Pick<VersionStatus, 'imageID' | 'version'>>
 
-async function findPublic(pass: Pass, target: Target): Promise<Found> {
-  const image = await reported(pass, target.condition, () => target.publicImage(pass))
+async function findPublic(context: DynaKubeContext, target: Target): Promise<Found> {
+  const { client } = tenantOf(context)
+  const image = await reported(context, target.condition, () => target.publicImage(client, { signal: context.signal }))
   return { imageID: imageUri(image), version: image.tag }
 }
 
-async function findInTenant(pass: Pass, target: Target, source: VersionSource): Promise<Found> {
-  const { dynakube } = pass.draft
+async function findInTenant(context: DynaKubeContext, target: Target, source: VersionSource): Promise<Found> {
+  const { primary: dynakube } = context.reporter
+  const { client } = tenantOf(context)
   const version =
     source === 'custom-version'
       ? customVersion(dynakube)
-      : await reported(pass, target.condition, () => target.latestVersion(pass))
-  if (version === '') throw unverified(pass, target, `the tenant names no version of ${target.component}`)
+      : await reported(context, target.condition, () => target.latestVersion(client, { signal: context.signal }))
+  if (version === '') throw unverified(context.reporter, target, `the tenant has no version of ${target.component}`)
   return { imageID: target.tenantImage(dynakube, version), version }
 }
 
-/** An older agent cannot read what a newer one left on the node. */
-function isDowngrade(pass: Pass, target: Target, found: string): boolean {
-  const { draft } = pass
-  const { imageID, version = '', source } = draft.status[target.component] ?? {}
+/** An older agent cannot read what a newer one has left on the node. */
+function isDowngrade(reporter: DynaKubeReporter, target: Target, found: string): boolean {
+  const { imageID, version = '', source } = reporter.status?.[target.component] ?? {}
   const isComparable = source === 'tenant-registry' || source === 'public-registry'
   if (!imageID || !isComparable) return false
   const [before, after] = [parseAgentVersion(version), parseAgentVersion(found)]
   if (before === undefined || after === undefined) {
-    throw unverified(pass, target, `versions "${version}" and "${found}" cannot be compared`)
+    throw unverified(reporter, target, `versions "${version}" and "${found}" cannot be compared`)
   }
   if (compareAgentVersions(after, before) >= 0) return false
-  const problem = `Version ${found} is older than ${version}, which stays; agents are not downgraded`
-  draft.set(target.condition, 'False', REASONS.downgrade, problem)
+  const message = `Version ${found} is older than ${version}, which stays; agents are not downgraded`
+  reporter.setCondition({ type: target.condition, status: 'False', reason: REASONS.downgrade, message })
   return true
 }
 
-/** The failure to judge a version. Only agents, which are not downgraded, tell it as such. */
-function unverified({ draft }: Pass, { condition, refusesDowngrade }: Target, problem: string): VersionError {
-  if (refusesDowngrade) draft.set(condition, 'False', REASONS.verificationFailed, `${problem}; it is asked again`)
-  return new VersionError(`${problem}; it is asked again`)
+/** A version that cannot be verified. Only agents, which are never downgraded, report it in their condition. */
+function unverified(
+  reporter: DynaKubeReporter,
+  { condition, refusesDowngrade }: Target,
+  problem: string,
+): VersionError {
+  const message = `${problem}; retrying`
+  if (refusesDowngrade) reporter.setCondition({ type: condition, status: 'False', reason: REASONS.failed, message })
+  return new VersionError(message)
 }
 
-function store({ draft }: Pass, { component }: Target, found: Partial<VersionStatus>): void {
-  if (component === 'activeGate') draft.updateActiveGate(found)
-  else if (component === 'codeModules') draft.update({ codeModules: { ...draft.status.codeModules, ...found } })
+function store(reporter: DynaKubeReporter, { component }: Target, found: Partial<VersionStatus>): void {
+  if (component === 'activeGate') updateActiveGate(reporter, found)
+  else if (component === 'codeModules') reporter.update({ codeModules: { ...reporter.status?.codeModules, ...found } })
   else {
-    draft.updateOneAgent(found)
-    draft.updateOneAgent({ healthcheck: healthCheckOf(draft.status.oneAgent?.version) })
+    updateOneAgent(reporter, found)
+    updateOneAgent(reporter, { healthcheck: healthCheckOf(reporter.status?.oneAgent?.version) })
   }
 }
 
@@ -190,14 +214,12 @@ const NOTHING = {
   lastProbeTimestamp: undefined,
 }
 
-/** Takes a version out of the status. */
-export function clearVersion(draft: StatusDraft, of: VersionedComponent): void {
-  const { component, condition } = TARGETS[of]
-  draft.remove(condition)
-  if (draft.status[component]?.source === undefined) return
-  if (component === 'activeGate') draft.updateActiveGate(NOTHING)
-  else if (component === 'codeModules') draft.update({ codeModules: undefined })
-  else draft.updateOneAgent({ ...NOTHING, healthcheck: undefined })
+/** Removes a version from the status. */
+export function clearVersion(reporter: DynaKubeReporter, component: VersionedComponent): void {
+  if (reporter.status?.[component]?.source === undefined) return
+  if (component === 'activeGate') updateActiveGate(reporter, NOTHING)
+  else if (component === 'codeModules') reporter.update({ codeModules: undefined })
+  else updateOneAgent(reporter, { ...NOTHING, healthcheck: undefined })
 }
 
 const SECOND = 1_000_000_000

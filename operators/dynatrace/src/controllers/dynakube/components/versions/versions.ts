@@ -3,37 +3,40 @@ import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { needsAppInjection, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
 import type { VersionedComponent } from '../../../../api/dynakube/version-source.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
-import type { Component } from '../../component.ts'
-import { oneAgentTenantSecret } from '../connection/tenant-secrets.ts'
-import { clearVersion, resolveVersion } from './resolve-version.ts'
+import { type DynaKubeComponent, RENDERS_NOTHING } from '../../dynakube-component.ts'
+import { oneAgentConnection } from '../connection/one-agent-connection.ts'
+import { tenant } from '../tenant/tenant.ts'
+import { clearVersion, resolveVersion, versionCondition } from './resolve-version.ts'
 
 function version(
   name: string,
   of: VersionedComponent,
   isEnabled: (dynakube: DynaKube) => boolean,
-  needs: readonly Component[] = [],
-): Component {
+  needs: DynaKubeComponent['needs'] = [],
+): DynaKubeComponent {
   return {
     name,
-    needs,
+    needs: [tenant, ...needs],
     isEnabled,
-    mayOwn: () => [],
-    async resolve(pass) {
-      await resolveVersion(pass, of)
+    conditions: [versionCondition(of)],
+    ...RENDERS_NOTHING,
+    async resolve(context) {
+      await resolveVersion(context, of)
       return undefined
     },
-    render: () => [],
-    disable: (draft) => clearVersion(draft, of),
+    report({ state }, reporter) {
+      if (state === 'disabled') clearVersion(reporter, of)
+    },
   }
 }
 
-/** Of gateways. */
+/** The version of gateways. */
 export const activeGateVersion = version('ActiveGate version', 'activeGate', hasActiveGate)
 
-/** Of code modules. */
+/** The version of code modules. */
 export const codeModulesVersion = version('code modules version', 'codeModules', needsAppInjection, [
-  oneAgentTenantSecret,
+  oneAgentConnection,
 ])
 
-/** Of agents. */
-export const oneAgentVersion = version('OneAgent version', 'oneAgent', needsOneAgentDaemonSet, [oneAgentTenantSecret])
+/** The version of agents. */
+export const oneAgentVersion = version('OneAgent version', 'oneAgent', needsOneAgentDaemonSet, [oneAgentConnection])

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../../../api/latest.ts'
 import { decodeSecret } from '../../../rendering/secret-data.ts'
 import { asReadableYaml, expectGolden } from '../../../rendering/testing/golden.ts'
-import { type RenderParts, renderInput } from '../../testing/render-input.ts'
-import { exporters as exporterSecrets } from './exporter-secrets.ts'
-import { injection } from './source-secrets.ts'
+import { type RenderParts, rendered, renderInput, withFacts } from '../../testing/render-input.ts'
+import { exporters as exporterSecrets } from './exporters.ts'
+import { injection } from './injection.ts'
 
 const processModuleConfig = {
   revision: '7',
@@ -22,8 +22,8 @@ const exporters: Partial<DynaKubeSpec> = { otlpExporterConfiguration: { signals:
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing', 'metrics-ingest'] } }
 
 function render(spec: Partial<DynaKubeSpec>, parts: RenderParts = {}): readonly DesiredObject[] {
-  const input = renderInput(spec, { ...parts, material: { processModuleConfig, ...parts.material } })
-  return [...injection.render(input), ...exporterSecrets.render(input)]
+  const input = renderInput(spec, { ...parts, facts: { processModuleConfig, ...parts.facts } })
+  return [...rendered(injection, input), ...rendered(exporterSecrets, input)]
 }
 const secrets = (spec: Partial<DynaKubeSpec>, parts?: RenderParts): Record<string, Record<string, string>> =>
   Object.fromEntries(
@@ -54,7 +54,7 @@ describe('what pods are injected with', () => {
       },
       {
         flags: { 'no-proxy': '*.dev.example' },
-        material: { proxyUrl: 'http://user:password@proxy:3128', trustedCertificates: 'certificates of the user' },
+        facts: { proxyUrl: 'http://user:password@proxy:3128', trustedCertificates: 'certificates of the user' },
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
@@ -80,7 +80,7 @@ describe('what pods are injected with', () => {
 
   it('says how to download, with all keys', () => {
     const spec = { ...cloudNative, networkZone: 'zone', proxy: { value: 'http://proxy' }, skipCertCheck: true }
-    const parts = { material: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } }
+    const parts = { facts: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } }
     expect(JSON.parse(config(spec, parts)['dtclient.config'] ?? '')).toEqual({
       url: 'https://tenant.live.example.com/api',
       apiToken: 'api-token',
@@ -105,13 +105,13 @@ describe('what pods are injected with', () => {
   })
 
   it('keeps a revision that a number would not', () => {
-    const material = { processModuleConfig: { ...processModuleConfig, revision: '18446744073709551615' } }
-    expect(config(cloudNative, { material })['ruxitagentproc.json']).toMatch(/,"revision":18446744073709551615\}$/)
+    const facts = { processModuleConfig: { ...processModuleConfig, revision: '18446744073709551615' } }
+    expect(config(cloudNative, { facts })['ruxitagentproc.json']).toMatch(/,"revision":18446744073709551615\}$/)
   })
 
   it('names hosts without the proxy next to it', () => {
     const spec = { ...cloudNative, ...gateway, proxy: { value: 'http://proxy' } }
-    const text = config(spec, { material: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } })[
+    const text = config(spec, { facts: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } })[
       'ruxitagentproc.json'
     ]
     const { properties } = JSON.parse(text ?? '')
@@ -144,8 +144,8 @@ describe('what pods are injected with', () => {
     expect(secrets({ ...cloudNative, ...gateway })['dk-bootstrapper-certs']).toEqual({
       'activegate.pem': 'gateway certificate',
     })
-    const material = { trustedCertificates: 'mine' }
-    expect(secrets({ ...cloudNative, trustedCAs: 'x' }, { material })['dk-bootstrapper-certs']).toEqual({
+    const facts = { trustedCertificates: 'mine' }
+    expect(secrets({ ...cloudNative, trustedCAs: 'x' }, { facts })['dk-bootstrapper-certs']).toEqual({
       'trusted.pem': 'mine',
     })
     expect(secrets(cloudNative)['dk-bootstrapper-certs']).toBeUndefined()
@@ -158,9 +158,7 @@ describe('what pods are injected with', () => {
     })
     expect(secrets(exporters)).toEqual({ 'dk-otlp-exporter-config': { dataIngestToken: 'ingest-token' } })
     const input = renderInput(exporters)
-    const { dataIngestToken: _none, ...material } = input.material
-    expect(() => exporterSecrets.render({ ...input, material })).toThrow(
-      /the Secret dynatrace\/dk has no dataIngestToken/,
-    )
+    const lacking = withFacts(input, { dataIngestToken: undefined })
+    expect(() => rendered(exporterSecrets, lacking)).toThrow(/the Secret dynatrace\/dk has no dataIngestToken/)
   })
 })
