@@ -10,6 +10,3 @@ export const KNOWN_CYCLES: readonly (readonly string[])[] = [
     (folder) => `packages/embedded-cluster/src/${folder}`,
   ),
 ]
-
-/** Folders whose cycles change while components move to the engine of the runtime. Then this list goes. */
-export const BEING_REBUILT: readonly string[] = ['operators/dynatrace/src/controllers/dynakube/']
