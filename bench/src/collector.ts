@@ -21,8 +21,8 @@ const HELM_CONCURRENCY = 4
 /** No pods: they would only take time from what is measured. */
 const VALUES = { replicas: 0 }
 
-/** While the steady state is watched, a settled Collector is looked at this often, instead of every five minutes. */
-const RESYNC_MS = 1_000
+/** While the steady state is watched, a settled Collector is checked this often, instead of once a minute. */
+const CHECK_INTERVAL_MS = 1_000
 const LOOKS_EACH = 5
 
 /** Releases that warm both sides and the server up. */
@@ -101,7 +101,11 @@ interface RunningOperator {
   stop(): Promise<void>
 }
 
-async function startOperator(binary: HelmBinary, kubeconfig: string, resyncMs?: number): Promise<RunningOperator> {
+async function startOperator(
+  binary: HelmBinary,
+  kubeconfig: string,
+  checkIntervalMs?: number,
+): Promise<RunningOperator> {
   const commands: (readonly string[])[] = []
   const counts = { looks: 0, writes: 0 }
   const onRequest = ({ method }: { readonly method: string }) => {
@@ -127,7 +131,7 @@ async function startOperator(binary: HelmBinary, kubeconfig: string, resyncMs?: 
       createdNamespaces: { clusterRole: 'admin' },
     },
     onReconcile: () => counts.looks++,
-    ...(resyncMs !== undefined && { resyncMs }),
+    ...(checkIntervalMs !== undefined && { checkIntervalMs }),
   })
   const running = manager.run(stop.signal)
   await cache.waitForSync(stop.signal)
@@ -181,8 +185,8 @@ function collector(name: string): Collector {
 
 /** A new operator looks at everything again and again. */
 async function steadyState(helm: HelmBinary, kubeconfig: string, count: number) {
-  const { commands, counts, stop } = await startOperator(helm, kubeconfig, RESYNC_MS)
-  while (counts.looks < count * LOOKS_EACH) await sleep(RESYNC_MS)
+  const { commands, counts, stop } = await startOperator(helm, kubeconfig, CHECK_INTERVAL_MS)
+  while (counts.looks < count * LOOKS_EACH) await sleep(CHECK_INTERVAL_MS)
   await stop()
   return { processes: commands.length, ...counts }
 }

@@ -15,7 +15,7 @@ import {
 } from '@reeve/helm'
 import { type Clock, isInvalid } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
-import type { ReleaseCommands } from '../src/reconcile/collector-context.ts'
+import type { ReleaseCommands } from '../src/release/collector-context.ts'
 import { type Deployment, type HelmCommand, install, render, rollback, uninstall, upgrade } from './helm-commands.ts'
 import { HelmProcess } from './helm-process.ts'
 import type { ReleaseStore } from './release-store.ts'

@@ -7,7 +7,7 @@ import { accountOf, as } from './tenancy/service-account.ts'
 
 /** What is needed to read the credentials of a source. */
 export interface SourceContext {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'get'>
   readonly settings: CollectorSettings
   readonly signal?: AbortSignal
 }

@@ -4,6 +4,7 @@ export * from './decode-configuration.ts'
 export {
   type CollectorOperator,
   type CollectorOperatorOptions,
+  collectorRbac,
   createCollectorOperator,
 } from './operator.ts'
 export * from './release-key.ts'

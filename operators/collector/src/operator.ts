@@ -1,167 +1,150 @@
-/** The Collector operator as one value: controller, events and election in a manager. */
+/** The Collector operator: one Helm release per Collector, in the namespace of its tenant. */
 import type { ChartResolver } from '@reeve/helm'
-import { HELM_FIELD_MANAGER, releaseSelector } from '@reeve/helm'
-import {
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  type Namespace,
-  Namespaces,
-  type Resource,
-  Secrets,
-} from '@reeve/kube'
-import type { Cache } from '@reeve/runtime/cache'
-import type { CertificateManager } from '@reeve/runtime/certificates'
-import {
-  annotationsChanged,
-  type BackoffOptions,
-  type Controller,
-  controller,
-  generationChanged,
-  type Predicate,
-  type ReconcileRecord,
-} from '@reeve/runtime/controller'
-import type { Manager } from '@reeve/runtime/manager'
-import { addWebhooks, type OperatorFrameOptions, operatorFrame, type WebhookOptions } from '@reeve/runtime/operator'
-import type { WebhookServer } from '@reeve/runtime/webhooks'
+import { HELM_FIELD_MANAGER } from '@reeve/helm'
+import { type KubeClient, type Namespace, Namespaces } from '@reeve/kube'
+import type { CreatedOperator, Operator, OperatorOptions } from '@reeve/runtime'
+import { defineOperator } from '@reeve/runtime'
+import { annotationsChanged, generationChanged, type Predicate } from '@reeve/runtime/controller'
+import { type RbacOptions, type RbacRoles, watch, withDependencies } from '@reeve/runtime/operator'
 import { type Collector, Collectors } from './api/collector.ts'
-import { keepDriftFields } from './drift/field-drift.ts'
+import { COLLECTOR_INDEXERS, collectorsOfNamespace, rivals } from './cached-collectors.ts'
+import { leftovers } from './components/leftovers.ts'
+import { plan } from './components/plan.ts'
+import { release } from './components/release.ts'
+import { tenantNamespace } from './components/tenant-namespace.ts'
+import { FIELD_MANAGER } from './field-manager.ts'
 import { collectorMetrics } from './metrics.ts'
-import {
-  COLLECTOR_INDEXERS,
-  collectorsOfNamespace,
-  collectorsOfObject,
-  collectorsOfRecord,
-  RECORD_INDEXERS,
-  rivals,
-} from './reconcile/cached-collectors.ts'
-import type { ReleaseCommands } from './reconcile/collector-context.ts'
-import { FIELD_MANAGER } from './reconcile/ensure-namespace.ts'
-import { MADE_BY_HELM, ReleaseInspector, WATCHED } from './reconcile/inspect-release.ts'
-import { collectorReconcile } from './reconcile/reconcile.ts'
+import { operatorRules } from './operator-rules.ts'
+import type { CollectorDependencies, ReleaseCommands } from './release/collector-context.ts'
+import { ReleaseInspector } from './release/inspect-release.ts'
+import { liveNamespace } from './release/observe-release.ts'
+import { ReleaseRecords } from './release/release-records.ts'
+import { collectorReport } from './report.ts'
 import type { CollectorSettings } from './settings.ts'
 import type { TenancyRules } from './tenancy/target-namespace.ts'
 import { validationRules } from './validate-collector.ts'
 import { collectorWebhook } from './webhook.ts'
 
-/** Options of {@link createCollectorOperator}. */
-export interface CollectorOperatorOptions extends OperatorFrameOptions {
+/** What the operator is made with. */
+export interface CollectorOperatorOptions extends Omit<OperatorOptions, 'namespaces'> {
   readonly helm: ReleaseCommands
   readonly charts: ChartResolver
   readonly settings: CollectorSettings
-  /** Where the operator itself runs: no Collector may target it. @default not known */
-  readonly operatorNamespace?: string
+  /** Where the operator itself runs: no Collector may target it. @default unknown */
+  readonly operatorNamespace?: string | undefined
   /**
    * Collectors in these namespaces may target any namespace of a tenant, and have it created; all others their own, and
    * those that accept them. @default the operator's own
    */
-  readonly adminNamespaces?: readonly string[]
-  /** Look after the Collectors of this namespace only: several operators may share a cluster. @default all */
-  readonly namespace?: string
-  /** How many Collectors are worked on at the same time. @default 10 */
-  readonly concurrency?: number
+  readonly adminNamespaces?: readonly string[] | undefined
+  /** Reconcile the Collectors of this namespace only: several operators may share a cluster. @default all */
+  readonly namespace?: string | undefined
   /** Deadline of one helm command. Workloads are not waited for, hooks are. @default 120_000 */
   readonly helmTimeoutMs?: number
   /**
-   * How long a pending revision is left alone: a helm outlives an operator that is killed, and goes on to its end.
+   * How long a pending revision is left alone: a helm process outlives an operator that is killed.
    * @default the deadline of a helm command and 10 s
    */
   readonly staleAfterMs?: number
   /**
-   * How often a settled Collector is looked at: chart sources, Secrets, and objects other than workloads and Services are
-   * not watched. @default 300_000
+   * How often a settled release is checked for manual changes, a new chart and new values: nothing but Collectors and
+   * Namespaces is watched. @default 60_000
    */
-  readonly resyncMs?: number
-  /** Without it no webhook is served. */
-  readonly webhook?: WebhookOptions
-  /** Delays after failures of the API. @default 1 s, 2 s, 4 s … 5 min */
-  readonly backoff?: BackoffOptions
-  /** Told of every reconcile after its end. */
-  readonly onReconcile?: (record: ReconcileRecord) => void
+  readonly checkIntervalMs?: number
 }
 
 /** The operator before it runs. */
-export interface CollectorOperator {
-  readonly manager: Manager<Cache>
-  readonly cache: Cache
-  readonly controller: Controller<Collector>
-  readonly webhook: WebhookServer | undefined
-  /** What issues the certificate of the webhook, unless it comes from files. */
-  readonly certificates: CertificateManager | undefined
-}
+export type CollectorOperator = CreatedOperator<readonly [Collector]>
 
 const DEFAULT_HELM_TIMEOUT_MS = 120_000
-const DEFAULT_RESYNC_MS = 300_000
+const DEFAULT_CHECK_INTERVAL_MS = 60_000
 
-/** From the end of a helm command to the certainty that it is over. */
+/** From the deadline of a helm command to the certainty that it has ended. */
 const STALE_MARGIN_MS = 10_000
 
+/** Keeps a Collector until its releases are uninstalled. */
+const FINALIZER = 'example.com/collector-release'
+
+/** Its own source and that of rivals are the same selection, so that they share an informer. */
+const COLLECTORS = { resource: Collectors, indexers: COLLECTOR_INDEXERS, predicate: generationChanged }
+
 /**
- * Puts the operator together; `manager.run(signal)` starts it. The helm driver stays the caller's to close.
+ * Puts the operator together; `manager.run(signal)` starts it. The caller closes the helm driver.
  *
  * @example
  * const { manager } = createCollectorOperator({ client, helm, charts, settings })
  * await manager.run(signal)
  */
 export function createCollectorOperator(options: CollectorOperatorOptions): CollectorOperator {
-  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, resyncMs = DEFAULT_RESYNC_MS } = options
-  const frame = operatorFrame(FIELD_MANAGER, options)
-  const { manager, cache, environment } = frame
+  const { helm, charts, settings, operatorNamespace, adminNamespaces, namespace, ...common } = options
+  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, checkIntervalMs = DEFAULT_CHECK_INTERVAL_MS } = options
   const tenancy = tenancyOf(options)
-  const rules = { ...validationRules(options.settings), tenancy }
-  // Asked of the server: a replica that does not lead, whose cache is empty, answers as well.
-  const route = collectorWebhook(rules, (name, signal) => findNamespace(options.client, name, signal))
-  const webhook = options.webhook && addWebhooks(frame, options.client, [route], options.webhook)
-  const reconcile = collectorReconcile({
-    helm: options.helm,
-    charts: options.charts,
-    settings: options.settings,
+  const created: { operator?: CollectorOperator } = {}
+  const operator = describe(settings, {
+    helm,
+    charts,
+    settings,
     tenancy,
-    metrics: collectorMetrics(options.metrics, () => cache.list(Collectors)),
-    inspector: new ReleaseInspector({ fieldManager: HELM_FIELD_MANAGER, resyncMs }),
-    resyncMs,
+    metrics: collectorMetrics(options.metrics, () => created.operator?.cache.list(Collectors) ?? []),
+    records: new ReleaseRecords(),
+    inspector: new ReleaseInspector({ fieldManager: HELM_FIELD_MANAGER, checkIntervalMs }),
+    checkIntervalMs,
     helmTimeoutMs,
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
+    client: options.client,
   })
-  // One selection, so that the controller's own source and the one of rivals share an informer.
-  const collectors = {
-    resource: Collectors,
-    indexers: COLLECTOR_INDEXERS,
-    predicate: generationChanged,
-    ...(options.namespace !== undefined && { namespace: options.namespace }),
-  }
-  const collectorController = controller(
-    {
-      name: 'collector',
-      for: collectors,
-      watches: [
-        { ...collectors, map: rivals },
-        { resource: Namespaces, predicate: optInChanged, map: collectorsOfNamespace },
-        { resource: Secrets, labelSelector: releaseSelector(), indexers: RECORD_INDEXERS, map: collectorsOfRecord },
-        ...WATCHED.map((resource) => ({
-          // The mapper looks at metadata only, which every object has.
-          resource: resource as Resource<KubeObject>,
-          labelSelector: MADE_BY_HELM,
-          transform: keepDriftFields(HELM_FIELD_MANAGER),
-          map: collectorsOfObject,
-        })),
-      ],
-      reconcile,
-      concurrency: options.concurrency ?? 10,
-      // An uninstall and what follows it, or an install after a recovery.
-      timeoutMs: 2 * helmTimeoutMs + 60_000,
-      ...(options.backoff && { backoff: options.backoff }),
-      ...(options.onReconcile && { onReconcile: options.onReconcile }),
-    },
-    environment,
-  )
-  manager.add(collectorController)
-  const { server, certificates } = webhook ?? {}
-  return { manager, cache, controller: collectorController, webhook: server, certificates }
+  created.operator = operator.create({ ...common, ...(namespace !== undefined && { namespaces: [namespace] }) })
+  return created.operator
 }
 
-/** Whether an update of a Namespace may change who is accepted, or begins its end. */
-const optInChanged: Predicate<Namespace> = (change) =>
+/**
+ * The roles that an operator with these settings needs. Everything else it does as accounts of tenants.
+ *
+ * @example
+ * const { clusterRole, roles } = collectorRbac(settings, { namespace: 'collector-operator' })
+ */
+export function collectorRbac(settings: CollectorSettings, options: RbacOptions = {}): RbacRoles {
+  return describe(settings, undefined).rbac(options)
+}
+
+/** @param parts what the operator works with; not needed for its rights */
+function describe(
+  settings: CollectorSettings,
+  parts: (CollectorDependencies & { readonly client: KubeClient }) | undefined,
+): Operator<readonly [Collector]> {
+  // Rights follow from what is declared: no component runs without its dependencies.
+  const dependencies = parts as CollectorDependencies
+  const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS } = parts ?? {}
+  return defineOperator<readonly [Collector]>({
+    name: FIELD_MANAGER,
+    controllers: [
+      {
+        for: COLLECTORS,
+        watches: [
+          watch({ ...COLLECTORS, map: rivals }),
+          watch({ resource: Namespaces, predicate: acceptanceChanged, map: collectorsOfNamespace }),
+        ],
+        components: withDependencies(dependencies, [plan, tenantNamespace, release, leftovers]),
+        ...(parts && { report: collectorReport(parts) }),
+        finalizer: FINALIZER,
+        concurrency: 10,
+        // An uninstall and what follows it, or an install after a recovery.
+        timeoutMs: 2 * helmTimeoutMs + 60_000,
+      },
+    ],
+    rules: operatorRules(settings),
+    webhooks: parts === undefined ? [] : [webhook(parts)],
+  })
+}
+
+function webhook({ settings, tenancy, client }: CollectorDependencies & { readonly client: KubeClient }) {
+  const rules = { ...validationRules(settings), tenancy }
+  // The API server is asked: a replica that does not lead, whose cache is empty, responds to reviews as well.
+  return collectorWebhook(rules, (name, signal) => liveNamespace(name, { client, signal }))
+}
+
+/** Whether an update of a Namespace may change which Collectors it accepts, or starts its deletion. */
+const acceptanceChanged: Predicate<Namespace> = (change) =>
   annotationsChanged(change) ||
   (change.type === 'updated' && change.previous.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp)
 
@@ -171,14 +154,5 @@ function tenancyOf({ operatorNamespace, adminNamespaces, settings }: CollectorOp
     operatorNamespace,
     adminNamespaces: adminNamespaces ?? own,
     protectedNamespaces: settings.protectedNamespaces ?? [],
-  }
-}
-
-async function findNamespace(client: KubeClient, name: string, signal: AbortSignal): Promise<Namespace | undefined> {
-  try {
-    return await client.get(Namespaces, { name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
   }
 }

@@ -49,7 +49,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
         chartOverrides: true,
       },
       // What is not watched is looked at this often: sources, and Secrets with values.
-      resyncMs: 500,
+      checkIntervalMs: 500,
     })
   })
   afterAll(async () => {

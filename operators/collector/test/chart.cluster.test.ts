@@ -127,7 +127,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
         inject: { validating: [name] },
       },
     })
-    const { port } = (await operator.webhook?.address()) ?? {}
+    const { port } = (await operator.webhooks?.server.address()) ?? {}
     const configurations = objects.filter(({ kind }) => kind === WEBHOOKS)
     for (const object of configurations) {
       // No kubelet runs here that could put a pod behind the Service; and other suites are left alone.
@@ -136,7 +136,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
       const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } }
       await apply({ ...object, webhooks: [{ ...webhook, clientConfig, namespaceSelector, failurePolicy: 'Fail' }] })
     }
-    await operator.certificates?.check(AbortSignal.timeout(30_000))
+    await operator.webhooks?.certificates?.check(AbortSignal.timeout(30_000))
     await stage.until(async () => (await attempt()).includes('nowhere'))
     expect(await attempt()).toMatch(
       /spec\.collector\.configuration: is not Base64: encode .*; spec\.cluster: "nowhere" is unknown: use one of development/,

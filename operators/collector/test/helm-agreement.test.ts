@@ -6,7 +6,7 @@ import { ConfigMaps, Deployments, type KubeObject, Namespaces, type Resource, Se
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ReleaseStore } from '../exploration/release-store.ts'
 import { SimulatedHelm } from '../exploration/simulated-helm.ts'
-import type { ReleaseCommands } from '../src/reconcile/collector-context.ts'
+import type { ReleaseCommands } from '../src/release/collector-context.ts'
 import { helmPath, type Stage, setStage } from './support/stage.ts'
 
 /** The chart that the simulated Helm renders without templates. */

@@ -103,6 +103,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     const release = tenants.releaseOf('stranger')
     const chart = { path: `${stage.charts}/log-collector` }
     await stage.helm.install(release, chart, { values: { replicas: 0 }, createNamespace: true })
+    await stage.grantAccount(release.namespace)
     await tenants.create('stranger', 'replicas: 1')
     expect(degraded(await stage.untilPhase('stranger', 'Degraded'))).toMatchObject({ reason: 'ReleaseNotOwned' })
     await tenants.remove('stranger')

@@ -40,7 +40,7 @@ describe.skipIf(helmPath === undefined)('the sample chart (skipped where there i
         () => false,
       ),
     )
-    await stage.startOperator({ resyncMs: 500 })
+    await stage.startOperator({ checkIntervalMs: 500 })
   })
   afterAll(() => stage?.close())
 

@@ -157,6 +157,11 @@ const status = Type.Object(
     observedGeneration: Type.Optional(Type.Integer({ description: 'The generation this status is about.' })),
     releaseName: text('Name of the Helm release.'),
     namespace: text('Namespace of the Helm release.'),
+    releases: Type.Optional(
+      Type.Array(Type.Object({ namespace: Type.String(), name: Type.String() }), {
+        description: 'Every release that was made for the Collector and may still exist. Removed when it is deleted.',
+      }),
+    ),
     revision: Type.Optional(Type.Integer({ description: 'Revision of the release, as helm history shows it.' })),
     chart: text('Chart of that revision, as helm list shows it.'),
     chartVersion: text('Version of that chart.'),

@@ -25,6 +25,7 @@ export function main(argv: readonly string[], parts?: ProcessParts): Promise<num
         load: () => import('./run.ts'),
       },
       { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+      { name: 'rbac', summary: 'print the roles that the operator needs', load: () => import('./rbac.ts') },
       { name: 'crd', summary: 'print the CustomResourceDefinition', load: () => import('./crd.ts') },
     ],
   }

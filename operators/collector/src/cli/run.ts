@@ -11,6 +11,7 @@ interface CollectorRunOptions extends RunOptions {
   readonly chartCache?: string
   readonly helmConcurrency: number
   readonly helmTimeout: number
+  readonly checkInterval: number
 }
 
 const NAME = 'collector-operator'
@@ -39,7 +40,8 @@ export const command: Subcommand<CollectorRunOptions> = {
         )
         .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
         .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
-        .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120),
+        .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
+        .option('--check-interval <seconds>', 'how often a settled release is checked', positiveInteger, 60),
       NAME,
     ).addHelpText('after', EXAMPLES),
   run,
@@ -66,6 +68,7 @@ async function run(options: CollectorRunOptions, context: CommandContext): Promi
     settings,
     concurrency,
     helmTimeoutMs: helmTimeout * 1_000,
+    checkIntervalMs: options.checkInterval * 1_000,
     namespace: options.namespace,
     operatorNamespace: own.namespace,
     adminNamespaces: options.adminNamespaces,

@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { driftedFields, keepDriftFields } from './field-drift.ts'
+import { driftedFields } from './field-drift.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -88,17 +88,6 @@ describe('the drift of an object', () => {
     expect(driftedFields(desired, live, 'helm')).toEqual([
       'spec.finalizers["b"]',
       'spec.ports[port=80,protocol=TCP].name',
-    ])
-  })
-
-  it('is the same from what a cache keeps', () => {
-    const status = entry('kube-controller-manager', { 'f:status': {} }, { subresource: 'status' })
-    const helm = entry('helm', owning('f:name'))
-    const live = object(container({ image: 'a:2' }), [helm, status])
-    const kept = keepDriftFields('helm')(live)
-    expect(kept.metadata.managedFields).toEqual([helm])
-    expect(driftedFields(object(container({ image: 'a:1' })), kept, 'helm')).toEqual([
-      'spec.containers[name=web].image',
     ])
   })
 })

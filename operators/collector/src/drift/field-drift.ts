@@ -12,22 +12,6 @@ const MANUAL = /^kubectl/
 const MAX_FIELDS = 20
 
 /**
- * A cache transform that keeps the entries of field ownership that {@link driftedFields} reads: all of them together are
- * most of an object.
- *
- * @example
- * cache.informer(Deployments, { transform: keepDriftFields('helm') })
- */
-export function keepDriftFields(fieldManager: string): <T extends KubeObject>(object: T) => T {
-  return (object) => {
-    const { managedFields } = object.metadata
-    if (managedFields === undefined) return object
-    const kept = managedFields.filter((entry) => isHelms(entry, fieldManager) || entry.subresource === SCALE)
-    return { ...object, metadata: { ...object.metadata, managedFields: kept } }
-  }
-}
-
-/**
  * Paths of the fields of a manifest that are no longer as Helm wrote them.
  *
  * Only values count that Helm no longer owns: see `Comparison` of the runtime. Fields that the manifest does not set are

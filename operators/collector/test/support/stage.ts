@@ -39,7 +39,7 @@ export const helms = await helmsToTry()
 const CHARTS = fileURLToPath(new URL('../../charts', import.meta.url))
 
 /** An operator that runs. */
-export interface RunningOperator extends Pick<CollectorOperator, 'webhook' | 'certificates'> {
+export interface RunningOperator extends Pick<CollectorOperator, 'webhooks'> {
   /** Every helm command it started, as its arguments. */
   readonly commands: readonly (readonly string[])[]
   stop(): Promise<void>
@@ -143,7 +143,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
         },
       })
       const ownClient = createClient({ config: own, ...(onRequest && { onRequest }) })
-      const { manager, webhook, certificates } = createCollectorOperator({
+      const { manager, webhooks } = createCollectorOperator({
         client: ownClient,
         helm: driver,
         charts: new ChartStore(join(folder, 'cache')),
@@ -151,14 +151,15 @@ export async function setStage(path = helmPath): Promise<Stage> {
         // The Collectors of other suites are theirs.
         namespace,
         adminNamespaces: [namespace],
+        // Nobody waits a minute for a manual change to be detected.
+        checkIntervalMs: 1_000,
         ...options,
       })
       const running = manager.run(ending.signal)
       running.catch(() => undefined)
       const handle: RunningOperator = {
         commands,
-        webhook,
-        certificates,
+        webhooks,
         async stop() {
           operators.delete(handle)
           ending.abort()

@@ -1,22 +1,16 @@
 /** Objects that a release has left behind: Helm removes what its newest revision names, and nothing else. */
 import { type Release, type ReleaseKey, readManifest } from '@reeve/helm'
-import {
-  type Impersonation,
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  UnknownKindError,
-  type UnknownObject,
-} from '@reeve/kube'
+import { isNotFound, type KubeObject, UnknownKindError, type UnknownObject } from '@reeve/kube'
+import type { ImpersonatingClient } from '@reeve/runtime/components'
 
 /** Charts ask with it that an object outlives its release. */
 const POLICY = 'helm.sh/resource-policy'
 
-/** How objects are reached, and as whom. */
+/** How objects are read and deleted. */
 export interface StrayAccess {
-  readonly client: KubeClient
+  /** Acts as the account of the release. */
+  readonly client: ImpersonatingClient
   readonly signal: AbortSignal
-  readonly impersonate: Impersonation
 }
 
 /**
@@ -25,7 +19,7 @@ export interface StrayAccess {
  * records are the only inventory, and they go with it.
  *
  * @example
- * await removeStrays(await liveHistory(release, context), { client, signal, impersonate })
+ * await removeStrays(history, { client: context.clientAs(account), signal })
  */
 export async function removeStrays(history: readonly Release[], access: StrayAccess): Promise<void> {
   const newest = history.at(-1)

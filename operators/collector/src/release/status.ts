@@ -29,6 +29,8 @@ export interface Findings {
   readonly rolledBack?: LastFailure | undefined
   /** Releases that wait to be removed because the Collector has moved. */
   readonly leftovers: readonly ReleaseKey[]
+  /** Every release that the Collector has made or is about to make. @default none */
+  readonly releases?: readonly ReleaseKey[]
 }
 
 /** What is being done to a release. */
@@ -78,11 +80,29 @@ export function deriveStatus(found: Findings, clock: { now(): number }): Collect
     ...generation,
     releaseName: release.name,
     namespace: release.namespace,
+    releases: (findings.releases ?? []).map(({ namespace, name }) => ({ namespace, name })),
     ...(deployed && described(deployed, history)),
     ...(lastFailure && { lastFailure }),
     ...(rolledBack && { rolledBack }),
     conditions: [...(conditions ?? [])],
   }
+}
+
+/**
+ * The status while Helm works on a release, which may take minutes: what is being done, and on which release. It is written
+ * before Helm starts, so that a release is found again after a crash.
+ *
+ * @example
+ * reporter.replace(announcedStatus({ ...plan, collector, operation: 'install' }, clock))
+ */
+export function announcedStatus(
+  found: Omit<Findings, 'lastFailure' | 'rolledBack' | 'leftovers' | 'releases'> & { readonly operation: Operation },
+  clock: { now(): number },
+): CollectorStatus {
+  const { lastFailure, rolledBack, releases = [] } = found.collector.status ?? {}
+  const isKnown = releases.some((known) => formatRelease(known) === formatRelease(found.release))
+  const recorded = isKnown ? releases : [...releases, found.release]
+  return deriveStatus({ ...found, lastFailure, rolledBack, leftovers: [], releases: recorded }, clock)
 }
 
 /** A release that is somebody else's says nothing about this Collector, however well it runs. */

@@ -1,6 +1,6 @@
 /** Works out what the release of a Collector should be made from. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
-import { isForbidden, isNotFound, Namespaces, ownValue, Secrets } from '@reeve/kube'
+import { isForbidden, isNotFound, type Namespace, Namespaces, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'
@@ -27,27 +27,25 @@ export type Resolution =
   | { readonly desired: DesiredRelease; readonly failure?: undefined }
   | { readonly desired?: undefined; readonly failure: Failure }
 
-/** Validates, decodes, and asks the chart source. Never throws for what is wrong with a Collector or its surroundings. */
-export async function resolveRelease(collector: Collector, context: CollectorContext): Promise<Resolution> {
-  const { settings, charts, request } = context
-  const { client, signal } = request
+/** Validates, decodes, and asks the chart source. Returns what is wrong with a Collector or its surroundings as a value. */
+export async function resolveRelease(context: CollectorContext): Promise<Resolution> {
+  const { primary: collector, cache, client, signal } = context
+  const { settings, charts } = context.dependencies
   const problems = validateCollector(collector, validationRules(settings))
   if (problems.length > 0) {
     const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     return { failure: { reason: 'InvalidSpec', message } }
   }
   // Nothing is read, fetched or done for a Collector that may not have what it asks for.
-  const target = request.cache.get(Namespaces, { name: releaseKeyOf(collector.spec).namespace })
-  const refusal = targetProblem(collector, target, context.tenancy)
-  if (refusal !== undefined) {
-    return { failure: { reason: 'TargetNotAllowed', message: `${refusal.field}: ${refusal.message}` } }
-  }
+  const refusal = targetFailure(context, cache.get(Namespaces, { name: releaseKeyOf(collector.spec).namespace }))
+  if (refusal !== undefined) return { failure: refusal }
   const { values = {} } = decodeConfiguration(collector.spec.collector.configuration)
   const secret = await secretValues(collector, context)
   if (secret.failure !== undefined) return { failure: secret.failure }
   const merged = mergeValues(values, secret.values)
   try {
-    const chart = await charts.resolve(await chartSourceOf(collector, { client, settings, signal }), { signal })
+    const source = await chartSourceOf(collector, { client, settings, signal })
+    const chart = await charts.resolve(source, { signal })
     const wanted = collector.spec.collector.version
     // A folder holds one version, whatever is asked of it.
     if (wanted !== '' && !semver.satisfies(chart.version, wanted, { includePrerelease: true })) {
@@ -63,6 +61,15 @@ export async function resolveRelease(collector: Collector, context: CollectorCon
   }
 }
 
+/** Why a Collector may not target a namespace; nothing when it may. */
+export function targetFailure(
+  { primary, dependencies }: Pick<CollectorContext, 'primary' | 'dependencies'>,
+  target: Namespace | undefined,
+): Failure | undefined {
+  const problem = targetProblem(primary, target, dependencies.tenancy)
+  return problem && { reason: 'TargetNotAllowed', message: `${problem.field}: ${problem.message}` }
+}
+
 type SecretValues =
   | { readonly values: Values; readonly failure?: undefined }
   | { readonly values?: undefined; readonly failure: Failure }
@@ -71,18 +78,15 @@ type SecretValues =
  * Read as the account, in the namespace of the Collector: who may write Collectors there sees no Secret through the
  * operator that the account may not see.
  */
-async function secretValues(
-  { metadata, spec }: Collector,
-  { request, settings }: CollectorContext,
-): Promise<SecretValues> {
+async function secretValues({ metadata, spec }: Collector, context: CollectorContext): Promise<SecretValues> {
   const from = spec.collector.configurationFrom
   if (from === undefined || metadata.namespace === undefined) return { values: {} }
   const field = 'spec.collector.configurationFrom'
   const key = { namespace: metadata.namespace, name: from.secretName }
-  const account = { namespace: metadata.namespace, name: accountOf(spec, settings) }
+  const account = { namespace: metadata.namespace, name: accountOf(spec, context.dependencies.settings) }
   const refuse = (message: string) => ({ failure: { reason: 'InvalidConfiguration', message: `${field}: ${message}` } })
   try {
-    const { data } = await request.client.get(Secrets, key, { signal: request.signal, ...as(account) })
+    const { data } = await context.clientAs(as(account).impersonate).get(Secrets, key, { signal: context.signal })
     const packed = ownValue(data, from.key)
     if (packed === undefined) return refuse(`Secret ${from.secretName} has no key ${from.key}: add it`)
     const { values, problem } = decodeValues(Buffer.from(packed, 'base64'), field)

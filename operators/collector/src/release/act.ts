@@ -1,0 +1,171 @@
+/** Carries decisions out. */
+import type { DryRunOptions, ReleaseKey } from '@reeve/helm'
+import { isNotFound, objectKey, Secrets } from '@reeve/kube'
+import type { Decision } from '../decision/decide.ts'
+import { ownerMark, type Revision, revisionMarks } from '../decision/revision-marks.ts'
+import type { HelmAction } from '../metrics.ts'
+import { formatRelease } from '../release-key.ts'
+import { as } from '../tenancy/service-account.ts'
+import { checkObjects } from './check-objects.ts'
+import type { CollectorContext } from './collector-context.ts'
+import type { DesiredRelease } from './desired-release.ts'
+import { accountIn, readRecords } from './observe-release.ts'
+import { type ReleaseRecord, readableHistory } from './release-records.ts'
+import { removeStrays } from './stray-objects.ts'
+
+const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
+
+/** A release, what it should be made from, and its revisions. */
+export interface Task {
+  readonly release: ReleaseKey
+  readonly desired: DesiredRelease
+  readonly history: readonly Revision[]
+}
+
+/** Decisions that change a release. */
+export type ActiveDecision = Extract<Decision, { readonly action: 'install' | 'upgrade' | 'rollback' | 'recover' }>
+
+/** Whether a decision changes a release. */
+export function isActive(decision: Decision): decision is ActiveDecision {
+  return ['install', 'upgrade', 'rollback', 'recover'].includes(decision.action)
+}
+
+/**
+ * Does what was decided, and reports it as an event.
+ *
+ * *Errors*: those of Helm.
+ */
+export async function act(decision: ActiveDecision, task: Task, context: CollectorContext): Promise<void> {
+  const { release, desired, history } = task
+  const { primary, signal, reporter } = context
+  const { helm, helmTimeoutMs: timeoutMs, staleAfterMs } = context.dependencies
+  const limits = { signal, timeoutMs, ...as(accountIn(release.namespace, context)) }
+  const deploy = {
+    ...limits,
+    ...revisionMarks(objectKey(primary), desired.ingredients),
+    values: desired.values,
+    valuesAreSecret: desired.areValuesSecret,
+  }
+  // Fields that others have changed are taken back where the user wants drift to be healed, and only there.
+  const conflicts = { forceConflicts: primary.spec.drift === 'Heal' }
+  const what = `${formatRelease(release)} with ${desired.chart.name} ${desired.chart.version}`
+  const say = (reason: string, message: string) => reporter.event({ reason, message })
+  switch (decision.action) {
+    case 'install':
+      await checkRendered('install', task, deploy, context)
+      await timed('install', context, () =>
+        helm.install(release, desired.chart, { ...deploy, skipCrds: !mayHaveCrds(context) }),
+      )
+      return say('Installed', `installed ${what}`)
+    case 'upgrade':
+      await checkRendered('upgrade', task, deploy, context)
+      await timed('upgrade', context, () => helm.upgrade(release, desired.chart, { ...deploy, ...conflicts }))
+      return say('Upgraded', `upgraded ${what}: ${REASONS[decision.why]}`)
+    case 'rollback':
+      await timed('rollback', context, () => helm.rollback(release, decision.revision, { ...limits, ...conflicts }))
+      return say('RolledBack', `returned ${formatRelease(release)} to revision ${decision.revision}`)
+    case 'recover': {
+      // A record that an uninstall kept is removed like the traces of an interrupted one.
+      const isKept = history.at(-1)?.status === 'uninstalled'
+      await timed<unknown>('recover', context, () =>
+        isKept
+          ? helm.uninstall(release, limits)
+          : helm.recover(release, { ...limits, ...conflicts, history, staleAfterMs }),
+      )
+      return say('Recovered', `recovered ${formatRelease(release)} from an interrupted operation`)
+    }
+  }
+}
+
+/**
+ * Uninstalls a release with everything in it, and waits until that is gone.
+ *
+ * @param records of the release, some of which may be unreadable
+ *
+ * *Errors*: those of Helm and of the API server.
+ */
+export async function uninstall(
+  release: ReleaseKey,
+  records: readonly ReleaseRecord[],
+  context: CollectorContext,
+): Promise<void> {
+  const { signal, reporter } = context
+  const { helm, helmTimeoutMs: timeoutMs } = context.dependencies
+  const { impersonate } = as(accountIn(release.namespace, context))
+  const client = context.clientAs(impersonate)
+  // Records that cannot be read do not prevent the deletion: Helm decides what there is to uninstall.
+  await removeStrays(readableHistory(records), { client, signal })
+  await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, impersonate }))
+  await removeRecords(release, context)
+  reporter.event({ reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+}
+
+/** Deletes the Collector's records that Helm cannot read: Helm does not see a release in them and leaves them behind. */
+async function removeRecords(release: ReleaseKey, context: CollectorContext): Promise<void> {
+  const { primary, signal } = context
+  const mark = ownerMark(objectKey(primary))
+  const client = context.clientAs(as(accountIn(release.namespace, context)).impersonate)
+  for (const { key, uid, owner } of await readRecords(release, context)) {
+    if (owner !== mark) continue
+    await client.delete(Secrets, key, { preconditions: { uid }, signal }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+}
+
+/**
+ * Renders the release as it is about to be made, and refuses what leaves its namespace.
+ *
+ * *Errors*: `ObjectsNotAllowedError`, and those of Helm.
+ */
+async function checkRendered(
+  operation: 'install' | 'upgrade',
+  { release, desired }: Task,
+  deploy: Omit<DryRunOptions, 'operation'>,
+  context: CollectorContext,
+): Promise<void> {
+  const { signal } = context
+  const { helm, settings } = context.dependencies
+  const { manifest, hooks } = await context.stage('render chart', () =>
+    helm.render(release, desired.chart, { ...deploy, operation }),
+  )
+  const crds = operation === 'install' ? await helm.crds(desired.chart) : []
+  await checkObjects(
+    [
+      { kind: 'manifest', text: manifest },
+      ...hooks.map((text) => ({ kind: 'hook', text }) as const),
+      ...crds.map(({ text }) => ({ kind: 'crds folder', text }) as const),
+    ],
+    {
+      release,
+      allowedKinds: settings.allowedKinds ?? [],
+      client: context.clientAs(as(accountIn(release.namespace, context)).impersonate),
+      options: { signal },
+    },
+  )
+}
+
+/** Whether charts may contain custom resource definitions; otherwise Helm skips them in any case. */
+function mayHaveCrds({ dependencies }: CollectorContext): boolean {
+  return dependencies.settings.allowedKinds?.includes(CRD_KIND) ?? false
+}
+
+const REASONS = {
+  changed: 'chart or values changed',
+  foreign: 'it was changed by hand',
+  failed: 'the previous revision had failed',
+  drifted: 'some of its objects were missing or changed',
+} as const
+
+async function timed<T>(action: HelmAction, context: CollectorContext, run: () => Promise<T>): Promise<T> {
+  const { clock, dependencies } = context
+  const start = clock.now()
+  let outcome = 'failure'
+  try {
+    const result = await context.stage(action, run)
+    outcome = 'success'
+    return result
+  } finally {
+    dependencies.metrics.actions.observe({ action, outcome }, (clock.now() - start) / 1_000)
+  }
+}

@@ -1,0 +1,104 @@
+/** The chart grants what the operator needs with its settings, as far as that follows from its definition. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { runCaptured } from '@reeve/cli/testing'
+import { findClientBinary } from '@reeve/client-binaries'
+import type { PolicyRule, UnknownObject } from '@reeve/kube'
+import { missingRights } from '@reeve/runtime/operator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments, stringify } from 'yaml'
+import { main } from '../src/cli/main.ts'
+import { type CollectorSettings, collectorRbac } from '../src/index.ts'
+
+const CHART = fileURLToPath(new URL('../chart', import.meta.url))
+const NAMESPACE = 'collectors'
+const WEBHOOK = { secret: 'collector-operator-certificate', configurations: ['collector-operator'] }
+const helm = await findClientBinary('helm')
+
+const repository = (credentials?: { namespace: string; name: string }) => ({
+  type: 'repository',
+  location: 'https://charts.example.com',
+  ...(credentials && { credentials }),
+})
+const SETTINGS: Readonly<Record<string, CollectorSettings>> = {
+  'no settings': { clusters: {} },
+  'several accounts': { clusters: {}, serviceAccounts: ['second', 'third'] },
+  'any account': { clusters: {}, serviceAccounts: ['*'] },
+  'accounts of created namespaces': { clusters: {}, createdNamespaces: { clusterRole: 'tenant' } },
+  'credentials of chart sources': {
+    clusters: {
+      a: repository({ namespace: 'platform', name: 'one' }),
+      b: repository({ namespace: 'platform', name: 'two' }),
+      c: repository({ namespace: NAMESPACE, name: 'three' }),
+      d: repository(),
+    },
+  },
+}
+
+describe.skipIf(helm === undefined)('the chart', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reeve-collector-rbac-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  async function render(settings: CollectorSettings): Promise<readonly UnknownObject[]> {
+    const values = join(folder, 'values.yaml')
+    await writeFile(values, stringify({ settings }))
+    const args = ['template', 'collector-operator', CHART, '-n', NAMESPACE, '-f', values]
+    const { stdout } = await promisify(execFile)(helm ?? '', args)
+    return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as UnknownObject | null) ?? [])
+  }
+
+  it.each(Object.entries(SETTINGS))(
+    'grants every right that the operator needs with %s, and no other',
+    async (_, settings) => {
+      const objects = await render(settings)
+      const granted = (kind: string, where: (object: UnknownObject) => boolean) =>
+        objects.filter((object) => object.kind === kind && where(object)).flatMap(({ rules }) => rules as PolicyRule[])
+      const { clusterRole, roles } = collectorRbac(settings, { namespace: NAMESPACE, webhook: WEBHOOK })
+      // The chart grants no right on webhooks that it does not have.
+      const needed = (clusterRole.rules ?? []).filter(
+        ({ resources }) => !resources?.includes('mutatingwebhookconfigurations'),
+      )
+      const everywhere = granted('ClusterRole', ({ metadata }) => metadata.name === 'collector-operator')
+      expect(missingRights(needed, everywhere)).toEqual([])
+      expect(missingRights(everywhere, clusterRole.rules ?? [])).toEqual([])
+      const bound = objects.filter(({ kind }) => kind === 'RoleBinding').map(({ metadata }) => metadata.namespace)
+      expect([...new Set(bound)].toSorted()).toEqual(roles.map(({ metadata }) => metadata.namespace).toSorted())
+      for (const { metadata, rules = [] } of roles) {
+        const there = granted('Role', (role) => role.metadata.namespace === metadata.namespace)
+        expect(missingRights(rules, there)).toEqual([])
+        expect(missingRights(there, rules)).toEqual([])
+      }
+    },
+  )
+
+  it('grants no right to read Secrets or workloads in all namespaces', async () => {
+    const objects = await render({ clusters: {} })
+    const role = objects.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'collector-operator')
+    const reach = ((role?.rules ?? []) as PolicyRule[]).flatMap(({ resources = [] }) => resources)
+    expect(reach.toSorted()).toEqual([
+      'collectors',
+      'collectors/status',
+      'events',
+      'namespaces',
+      'serviceaccounts',
+      'validatingwebhookconfigurations',
+    ])
+  })
+})
+
+it('prints the roles for its settings', async () => {
+  const { code, stdout } = await runCaptured(main, ['rbac', '--namespace', NAMESPACE])
+  expect(code).toBe(0)
+  const [clusterRole, role] = parseAllDocuments(stdout).map((document) => document.toJS() as UnknownObject)
+  expect(clusterRole).toEqual(
+    JSON.parse(JSON.stringify(collectorRbac({ clusters: {} }, { namespace: NAMESPACE }).clusterRole)),
+  )
+  expect(role?.metadata.namespace).toBe(NAMESPACE)
+})
