@@ -26,8 +26,10 @@ export {
   type DynatraceOperator,
   type DynatraceOperatorOptions,
 } from './operator.ts'
+export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhook-names.ts'
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'
-export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhooks/names.ts'
+export { LABEL_NAMESPACE_PATH, labelNamespaceRoute } from './webhooks/namespaces/label-namespace.ts'
+export { INJECT_PATH, injectRoute } from './webhooks/pods/inject.ts'
 export { createWebhookServer, type DynatraceWebhooks, type WebhookServerSetup } from './webhooks/server.ts'
 export { validationPath, validationRoutes } from './webhooks/validate.ts'
-export { validatingConfiguration } from './webhooks/webhook-configurations.ts'
+export { mutatingConfiguration, validatingConfiguration } from './webhooks/webhook-configurations.ts'

@@ -1,8 +1,11 @@
 /** Tells whether the Operator Lifecycle Manager installed the operator: then it mounts certificates itself. */
-import { type KubeClient, Pods } from '@reeve/kube'
+import { type KubeClient, type KubeObject, Pods } from '@reeve/kube'
 
 /** Set on pods by the Operator Lifecycle Manager. */
 const ANNOTATION = 'olm.operatorNamespace'
+
+/** Whether the Operator Lifecycle Manager made a pod. */
+export const isOlmPod = ({ metadata }: KubeObject): boolean => metadata.annotations?.[ANNOTATION] !== undefined
 
 /** Asks the pod of this process; outside a cluster there is none. */
 export async function isManagedByOlm(
@@ -11,6 +14,5 @@ export async function isManagedByOlm(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!name) return false
-  const { metadata } = await client.get(Pods, { namespace, name }, { signal, metadataOnly: true })
-  return metadata.annotations?.[ANNOTATION] !== undefined
+  return isOlmPod(await client.get(Pods, { namespace, name }, { signal, metadataOnly: true }))
 }

@@ -23,7 +23,7 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
   {
     name: 'webhook-server',
-    summary: 'serve validation and conversion to the API server until SIGTERM',
+    summary: 'serve admission, injection and conversion to the API server until SIGTERM',
     load: () => import('./webhook-server.ts'),
   },
   {

@@ -1,4 +1,4 @@
-/** `dynatrace-operator webhook-server`: answers the API server's questions about DynaKubes and EdgeConnects. */
+/** `dynatrace-operator webhook-server`: validates and converts resources, labels namespaces and injects pods. */
 
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
@@ -20,7 +20,7 @@ const DEFAULT_PORTS = { webhook: 8443, metrics: 8383, health: 10_080 }
 
 const EXAMPLES = `
 Environment:
-  POD_NAMESPACE, POD_NAME    where this process runs
+  POD_NAMESPACE, POD_NAME    the pod of this process, whose image init containers run
   WEBHOOK_PORT               port of the webhooks (${DEFAULT_PORTS.webhook})
   HEALTH_PROBE_BIND_ADDRESS  address of /livez and /readyz (:${DEFAULT_PORTS.health})
   METRICS_BIND_ADDRESS       address of /metrics (:${DEFAULT_PORTS.metrics})
@@ -55,13 +55,15 @@ export async function runWebhookServer(
     { parseModules, MODULES_VARIABLE },
     parts,
     addresses,
-    { isManagedByOlm },
+    ownPod,
+    { isOlmPod },
   ] = await Promise.all([
     import('@reeve/kube'),
     import('@reeve/runtime/metrics'),
     import('../api/validation/modules.ts'),
     import('../webhooks/server.ts'),
     import('../webhooks/bind-address.ts'),
+    import('../webhooks/own-pod.ts'),
     import('./managed-by-olm.ts'),
   ])
   const modules = parseModules(env[MODULES_VARIABLE])
@@ -77,16 +79,22 @@ export async function runWebhookServer(
     onRequest: clientMetrics(metrics, 'kubernetes'),
   })
   try {
-    const areProvided =
-      env.WEBHOOK_CERTIFICATES === 'provided' ||
-      (await isManagedByOlm(client, { namespace, podName: env.POD_NAME }, signal))
-    if (!areProvided && namespace === '') {
-      throw new Error('POD_NAMESPACE is not set: say in which namespace the Secret with the certificate is')
+    if (namespace === '') throw new Error('POD_NAMESPACE is not set: set it to the namespace of this process')
+    const pod = await ownPod.readOwnPod(client, { namespace, name: env.POD_NAME }, { signal })
+    const isManagedByOlm = isOlmPod(pod)
+    const areProvided = env.WEBHOOK_CERTIFICATES === 'provided' || isManagedByOlm
+    await ownPod.refuseLegacyOperator(client, pod, { signal, logger })
+    const injection = {
+      image: ownPod.webhookImage(pod),
+      isOpenShift: await ownPod.isOpenShift(client, { signal, logger }),
+      isManagedByOlm,
+      podName: pod.metadata.name,
     }
     const { manager } = parts.createWebhookServer({
       client,
       namespace,
       modules,
+      injection,
       certificates: {
         areProvided,
         files: { directory: flags.certsDir, certificate: flags.cert, privateKey: flags.certKey },

@@ -3,14 +3,20 @@ import { join } from 'node:path'
 import type { Clock, KubeClient } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { FileCertificates } from '@reeve/runtime/certificates'
+import { ApiEventRecorder } from '@reeve/runtime/events'
 import { createManager, type Manager, type ServerAddress } from '@reeve/runtime/manager'
 import type { MetricsRegistry } from '@reeve/runtime/metrics'
 import { WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
+import manifest from '../../package.json' with { type: 'json' }
 import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import type { Modules } from '../api/validation/modules.ts'
+import { WEBHOOK_NAME } from '../webhook-names.ts'
 import { type CertificateFiles, CertificateFilesFromSecret, type CertificateFilesOptions } from './certificate-files.ts'
 import { clusterLookups } from './cluster-lookups.ts'
 import { convertRoute } from './convert.ts'
+import { labelNamespaceRoute } from './namespaces/label-namespace.ts'
+import { injectRoute } from './pods/inject.ts'
+import { WorkloadLookup } from './pods/workload-lookup.ts'
 import { validationRoutes } from './validate.ts'
 
 /** Options of {@link createWebhookServer}. */
@@ -29,6 +35,16 @@ export interface WebhookServerSetup {
     readonly files: CertificateFiles
     readonly areProvided: boolean
     readonly timing?: Pick<CertificateFilesOptions, 'recheckMs' | 'settleMs'>
+  }
+  /** What is injected into pods. */
+  readonly injection: {
+    /** The image of this process, which init containers run. */
+    readonly image: string
+    readonly isOpenShift: boolean
+    /** The Operator Lifecycle Manager registered the webhooks: pods of all namespaces come. */
+    readonly isManagedByOlm: boolean
+    /** Names this replica in events. @default that of the Deployment */
+    readonly podName?: string
   }
   readonly healthAddress?: ServerAddress
   readonly metricsAddress?: ServerAddress
@@ -63,11 +79,18 @@ const CERTIFICATE_TIMEOUT_MS = 5 * 60_000
  * await manager.run(signal)
  */
 export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhooks {
-  const { client, namespace, modules, address, certificates, clock, metrics, lameDuckMs = 0 } = setup
+  const { client, namespace, modules, address, certificates, injection, clock, metrics, lameDuckMs = 0 } = setup
   const logger = setup.logger ?? silentLogger
   const shared = { logger, ...(clock && { clock }), ...(metrics && { metrics }) }
-  const lookups = { client, modules, ignoredNamespaces: new IgnoredNamespacePatterns(), logger }
+  const ignoredNamespaces = new IgnoredNamespacePatterns()
+  const lookups = { client, modules, ignoredNamespaces, logger }
+  const { image, isOpenShift, isManagedByOlm, podName = WEBHOOK_NAME } = injection
+  const events = new ApiEventRecorder(client, { component: WEBHOOK_NAME, instance: podName, ...shared })
+  const settings = { image, isOpenShift, operatorVersion: manifest.version, hasCsiDriver: modules.csiDriver }
+  const workloads = new WorkloadLookup(client, shared)
   const routes = [
+    labelNamespaceRoute({ client, namespace, ignoredNamespaces, logger }),
+    injectRoute({ client, namespace, settings, isManagedByOlm, events, workloads, ...shared }),
     ...validationRoutes((reviewed, signal) => clusterLookups(lookups, reviewed, signal), logger),
     convertRoute(),
   ]
@@ -93,6 +116,6 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
     ...shared,
   })
   if (!areProvided) manager.add(new CertificateFilesFromSecret(client, namespace, files, { ...shared, ...timing }))
-  manager.add(source, server)
+  manager.add(events, source, server)
   return { manager, server }
 }

@@ -54,9 +54,7 @@ const AFTER_CONFLICTS =
   /^get (apps\/(daemonsets|statefulsets)|configmaps|services|networking\.istio\.io\/.*|dynatrace\.com\/.*)$/
 /** What is watched is listed only by API servers that cannot stream the first state. */
 const WITHOUT_STREAMS = /^list /
-/** The webhook that changes pods may be registered by somebody else: this chart does not do it yet. */
-const WITH_INJECTION = /^update admissionregistration\.k8s\.io\/mutatingwebhookconfigurations$/
-const CERTAIN_CASES = [FOR_OWNERS, AFTER_CONFLICTS, WITHOUT_STREAMS, WITH_INJECTION]
+const CERTAIN_CASES = [FOR_OWNERS, AFTER_CONFLICTS, WITHOUT_STREAMS]
 
 let chart: InstalledChart
 let simulator: TenantSimulator

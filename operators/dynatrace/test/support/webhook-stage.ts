@@ -78,6 +78,7 @@ export async function setWebhookStage(): Promise<WebhookStage> {
       client,
       namespace,
       modules: ALL_MODULES,
+      injection: { image: 'registry.example.com/operator:1', isOpenShift: false, isManagedByOlm: false },
       // Both families: the name localhost may mean either.
       address: { host: '::', port },
       certificates: {

@@ -1,7 +1,7 @@
 /** What the chart renders for the webhook, without a cluster. */
-import type { UnknownObject } from '@reeve/kube'
+import type { MutatingWebhook, UnknownObject } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { crdManifests, validatingConfiguration, WEBHOOK_NAME } from '../../src/index.ts'
+import { crdManifests, mutatingConfiguration, validatingConfiguration, WEBHOOK_NAME } from '../../src/index.ts'
 import { deploymentOf, find, namesOf, rulesOf } from '../chart/support/find.ts'
 import { NAMESPACE, renderWithoutCrds } from '../chart/support/render.ts'
 import { helmPath, renderChart } from '../support/render-chart.ts'
@@ -22,6 +22,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
         'ClusterRole',
         'ClusterRoleBinding',
         'Deployment',
+        'MutatingWebhookConfiguration',
         'PodDisruptionBudget',
         'Role',
         'RoleBinding',
@@ -39,6 +40,31 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     const service = (path: string) => ({ service: { namespace: NAMESPACE, name: WEBHOOK_NAME, path } })
     expect(rendered?.webhooks).toEqual(validatingConfiguration(service).webhooks)
     expect(JSON.stringify(rendered)).not.toContain('failurePolicy')
+  })
+
+  it('registers the webhooks for pods and namespaces as the code means them', async () => {
+    const rendered = find(await render(), 'MutatingWebhookConfiguration', WEBHOOK_NAME)
+    const service = (path: string) => ({ service: { namespace: NAMESPACE, name: WEBHOOK_NAME, path } })
+    expect(rendered?.webhooks).toEqual(mutatingConfiguration(service).webhooks)
+  })
+
+  it('lets pods and namespaces pass without the webhook, or not, and waits for as long as is said', async () => {
+    const settings = async (...values: string[]) => {
+      const rendered = find(await render(...values), 'MutatingWebhookConfiguration', WEBHOOK_NAME)
+      // Webhook configurations have webhooks.
+      const webhooks = rendered?.webhooks as readonly MutatingWebhook[]
+      return webhooks.map(({ failurePolicy, timeoutSeconds }) => [failurePolicy, timeoutSeconds])
+    }
+    expect(await settings()).toEqual([
+      ['Ignore', 10],
+      ['Ignore', 10],
+    ])
+    expect(
+      await settings('webhook.mutatingWebhook.failurePolicy=Fail', 'webhook.mutatingWebhook.timeoutSeconds=3'),
+    ).toEqual([
+      ['Fail', 3],
+      ['Fail', 3],
+    ])
   })
 
   it('carries the CRDs, converted in the namespace of the release and labelled with the version', async () => {
@@ -159,6 +185,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(trusting.map(({ kind }) => kind).sort()).toEqual([
       'CustomResourceDefinition',
       'CustomResourceDefinition',
+      'MutatingWebhookConfiguration',
       'ValidatingWebhookConfiguration',
     ])
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
-import { connect, type KubeClient, Pods, type Secret, Secrets } from '@reeve/kube'
+import { CustomResourceDefinitions, connect, Events, type KubeClient, Pods, type Secret, Secrets } from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dynakube } from '../../src/api/testing/build.ts'
 import { renewCertificates } from '../../src/controllers/certificates/certificate-data.ts'
@@ -24,6 +24,7 @@ beforeEach(async () => {
   client = await connect({ kubeconfig: cluster.kubeconfigPath })
   namespace = await cluster.createNamespace()
   folder = await mkdtemp(join(tmpdir(), 'reeve-process-'))
+  await createOwnPod('webhook-1')
 })
 afterEach(async () => {
   await child?.end('SIGKILL')
@@ -33,11 +34,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+const createOwnPod = (name: string, annotations: Record<string, string> = {}, container = 'webhook') =>
+  client.create(Pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, annotations },
+    spec: { containers: [{ name: container, image: 'registry.example.com/operator:1' }] },
+  })
+
 async function start(env: Record<string, string> = {}) {
   const [webhook = 0, health = 0, metrics = 0] = await freePorts(3)
   child = new OperatorProcess(['webhook-server', `--certs-dir=${folder}/certs/`], {
     KUBECONFIG: cluster.kubeconfigPath,
     POD_NAMESPACE: namespace,
+    POD_NAME: 'webhook-1',
     WEBHOOK_PORT: String(webhook),
     HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
     METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
@@ -183,19 +193,49 @@ describe('the process', () => {
   })
 
   it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
-    const annotations = { 'olm.operatorNamespace': namespace }
-    await client.create(Pods, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { namespace, name: 'webhook-1', annotations },
-      spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] },
-    })
+    await createOwnPod('webhook-olm', { 'olm.operatorNamespace': namespace })
     await storeCertificates()
-    const { child, health } = await start({ POD_NAME: 'webhook-1' })
+    const { child, health } = await start({ POD_NAME: 'webhook-olm' })
     await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
     await child.until('its complaint', () => child.log.includes('could not read the certificate files'))
     expect(await httpStatus(health, '/readyz')).toBe(503)
     expect(child.log).not.toContain('wrote the certificate files')
+  })
+
+  it.each([
+    ['does not find its own pod', { POD_NAME: 'webhook-9' }, /webhook-9.* not found/],
+    ['is not told its own pod', { POD_NAME: '' }, /POD_NAME is not set/],
+    ['finds a pod without a container webhook', { POD_NAME: 'other' }, /does not have a container webhook/],
+  ])('ends when it %s: it would not know the image of init containers', async (_, env, message) => {
+    await createOwnPod('other', {}, 'app')
+    const { child } = await start(env)
+    await child.until('its end', () => child.exitCode !== null)
+    expect(child.exitCode).toBe(1)
+    expect(child.log).toMatch(message)
+  })
+
+  it('ends beside the former OneAgent operator, and says so in an event on its pod', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    await client.create(CustomResourceDefinitions, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'oneagentapms.dynatrace.com' },
+      spec: {
+        group: 'dynatrace.com',
+        scope: 'Namespaced',
+        names: { kind: 'OneAgentAPM', plural: 'oneagentapms' },
+        versions: [{ name: 'v1alpha1', served: true, storage: true, schema }],
+      },
+    })
+    const { child } = await start()
+    await child.until('its end', () => child.exitCode !== null)
+    expect(child.exitCode).toBe(1)
+    expect(child.log).toContain('OneAgentAPM')
+    const { items } = await client.list(Events, { namespace })
+    expect(items.map(({ reason, involvedObject }) => [reason, involvedObject.name])).toContainEqual([
+      'IncompatibleCRDPresent',
+      'webhook-1',
+    ])
   })
 })
 

@@ -1,7 +1,7 @@
 /** Runs the passes over the webhook's certificates: once before everything else, then for ever. */
 import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
 import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime/controller'
-import { WEBHOOK_NAME } from '../../webhooks/names.ts'
+import { WEBHOOK_NAME } from '../../webhook-names.ts'
 import { type CertificatesDependencies, ensureCertificates } from './ensure-certificates.ts'
 
 /** Between two passes when nothing happens: well below the time that is left when a renewal falls due. */

@@ -69,6 +69,7 @@ export function chartSuite(at: () => WebhookStage): void {
           client,
           namespace,
           modules: ALL_MODULES,
+          injection: { image: 'registry.example.com/operator:1', isOpenShift: false, isManagedByOlm: false },
           address: { host: '127.0.0.1', port: 0 },
           certificates: {
             areProvided: false,

@@ -10,8 +10,10 @@ import { CREATED_BY } from '../../../rendering/labels.ts'
 import { INSTANCE_LABEL, instancesOf } from './map-namespaces.ts'
 import { copiesOf } from './source-secret.ts'
 
-/** Tells the webhook for namespaces that this change needs no mapping of its own. */
-const UPDATED_BY_OPERATOR = { metadata: { annotations: { 'dynatrace.com/updated-via-operator': 'true' } } }
+/** Tells the webhook for namespaces that this change needs no mapping of its own; the webhook removes it. */
+export const MAPPED_BY_OPERATOR = 'dynatrace.com/updated-via-operator'
+
+const UPDATED_BY_OPERATOR = { metadata: { annotations: { [MAPPED_BY_OPERATOR]: 'true' } } }
 
 /** Names of all Secrets that are copied into namespaces. */
 export const COPIED_SECRETS: readonly string[] = [

@@ -1,0 +1,133 @@
+/** Decides what a pod gets, and what has to be looked up for that. Pure. */
+import { hasActiveGateCertificate } from '../../api/dynakube/active-gate-facts.ts'
+import { areCodeModulesKnown } from '../../api/dynakube/feature-facts.ts'
+import { FIXED_NAMES } from '../../api/dynakube/names.ts'
+import { claimsNamespaces } from '../../api/dynakube/namespace-claims.ts'
+import { isMode } from '../../api/dynakube/one-agent-facts.ts'
+import { TenantUnknownError, tenantUuid } from '../../api/dynakube/tenant-facts.ts'
+import type { DynaKube } from '../../api/latest.ts'
+import { type AgentMode, agentMode } from './agent-mode.ts'
+import type { FeatureName } from './annotations.ts'
+import { ineligibility } from './eligibility.ts'
+import { exporterEndpoint, exporterNeedsCertificate } from './exporter.ts'
+import { codeModulesVerdict, enrichmentVerdict, exporterVerdict } from './features.ts'
+import type { InjectionInput } from './injection-input.ts'
+import { INIT_CONTAINER } from './pod-edits.ts'
+import type { Verdict } from './verdict.ts'
+
+/** Why a feature that a pod should get cannot be injected. The pod is admitted without any of it. */
+export interface FeatureFailure {
+  readonly feature: FeatureName
+  /** Goes into the annotation for reasons. */
+  readonly reason: string
+  /** A sentence. */
+  readonly message: string
+  /** The annotation, label or field that decided. */
+  readonly decidedBy: string
+}
+
+/** What a pod gets. */
+export interface Decision {
+  /** Why the pod is left alone altogether; `undefined` when it is not. */
+  readonly skipped: Verdict | undefined
+  readonly codeModules: Verdict
+  readonly enrichment: Verdict
+  readonly exporter: Verdict
+  /** How code modules get into the pod, if they do. */
+  readonly mode: AgentMode
+  /** The pod has been injected before; another webhook may have added containers. */
+  readonly isReinvocation: boolean
+  /** What is known to fail before anything is looked up. */
+  readonly failure: FeatureFailure | undefined
+  /** Secrets without which there are no code modules and no enrichment. */
+  readonly injectionSecrets: readonly string[]
+  /** Secrets without which exporters are not configured. */
+  readonly exporterSecrets: readonly string[]
+  readonly needsWorkload: boolean
+}
+
+/** Decides. */
+export function decide(input: InjectionInput): Decision {
+  const { pod, dynakube } = input
+  const skipped = ineligibility(input)
+  const codeModules = codeModulesVerdict(input)
+  const enrichment = enrichmentVerdict(input, codeModules)
+  const exporter = exporterVerdict(input)
+  const isReinvocation = pod.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ?? false
+  const injects = skipped === undefined && claimsNamespaces(dynakube)
+  const failure = isReinvocation || !injects || !codeModules.isOn ? undefined : codeModulesFailure(input)
+  const isActive = skipped === undefined && failure === undefined
+  const exports = isActive && exporter.isOn
+  return {
+    skipped,
+    codeModules,
+    enrichment,
+    exporter,
+    mode: agentMode(input),
+    isReinvocation,
+    failure,
+    injectionSecrets: injects ? injectionSecrets(dynakube) : [],
+    exporterSecrets: exports ? exporterSecrets(dynakube) : [],
+    needsWorkload: exports || (isActive && injects && enrichment.isOn && !isReinvocation),
+  }
+}
+
+function injectionSecrets(dynakube: DynaKube): readonly string[] {
+  const hasCertificates = hasActiveGateCertificate(dynakube) || Boolean(dynakube.spec.trustedCAs)
+  return [FIXED_NAMES.bootstrapperConfig, ...(hasCertificates ? [FIXED_NAMES.bootstrapperCerts] : [])]
+}
+
+function exporterSecrets(dynakube: DynaKube): readonly string[] {
+  return [
+    FIXED_NAMES.otlpExporterConfig,
+    ...(exporterNeedsCertificate(dynakube) ? [FIXED_NAMES.otlpExporterCerts] : []),
+  ]
+}
+
+function codeModulesFailure({ dynakube, settings }: InjectionInput): FeatureFailure | undefined {
+  const { name } = dynakube.metadata
+  if (!areCodeModulesKnown(dynakube, settings.hasCsiDriver)) {
+    const message = `the DynaKube ${name} does not have a version or image of the code modules in its status yet`
+    return failed('codeModules', 'DynaKubeStatusNotReady', message, 'DynaKube status.codeModules')
+  }
+  if (isMode(dynakube, 'cloudNativeFullStack') && !isTenantKnown(dynakube)) {
+    const message = `the DynaKube ${name} does not have a tenant UUID in its status yet`
+    return failed(
+      'codeModules',
+      'MissingTenantUUID',
+      message,
+      'DynaKube status.oneAgent.connectionInfoStatus.tenantUUID',
+    )
+  }
+  return undefined
+}
+
+function isTenantKnown(dynakube: DynaKube): boolean {
+  try {
+    return tenantUuid(dynakube) !== ''
+  } catch (error) {
+    if (error instanceof TenantUnknownError) return false
+    throw error
+  }
+}
+
+/** What keeps exporters from being configured once all Secrets are present. */
+export function exporterFailure(dynakube: DynaKube): FeatureFailure | undefined {
+  if (exporterEndpoint(dynakube) !== undefined) return undefined
+  const message = `the DynaKube ${dynakube.metadata.name} does not have a tenant UUID in its status yet`
+  const field = 'DynaKube status.activeGate.connectionInfoStatus.tenantUUID'
+  return failed('exporter', 'IngestEndpointUnavailable', message, field)
+}
+
+/** The workload of the pod could not be found. */
+export function workloadFailure(feature: FeatureName, problem: string): FeatureFailure {
+  const message = `the workload that the pod belongs to could not be found: ${problem}`
+  return failed(feature, 'OwnerLookupFailed', message, 'Pod metadata.ownerReferences')
+}
+
+const failed = (feature: FeatureName, reason: string, message: string, decidedBy: string): FeatureFailure => ({
+  feature,
+  reason,
+  message,
+  decidedBy,
+})

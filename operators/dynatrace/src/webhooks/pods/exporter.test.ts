@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import { app, envOf, factsWithout, inject, inputOf, readyDynaKube, WITHOUT_WORKLOAD } from './testing/build.ts'
+
+const EVERY_SIGNAL = { otlpExporterConfiguration: { signals: { traces: {}, metrics: {}, logs: {} } } }
+const exporting = readyDynaKube(EVERY_SIGNAL)
+const throughGateway = readyDynaKube({ ...EVERY_SIGNAL, activeGate: { capabilities: ['routing'] } })
+const RESULT = 'otlp-exporter-configuration.dynatrace.com/injected'
+const REASON = 'otlp-exporter-configuration.dynatrace.com/reason'
+const attributesOf = (result: ReturnType<typeof inject>, name = 'app') =>
+  Object.fromEntries(
+    (envOf(result, name).OTEL_RESOURCE_ATTRIBUTES ?? '').split(',').map((pair) => {
+      const at = pair.indexOf('=')
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+
+describe('exporters without an ActiveGate', () => {
+  const result = inject(inputOf(exporting))
+
+  it('send all signals to the tenant, with the token of the Secret', () => {
+    const base = 'https://tenant.live.example.com/api/v2/otlp/v1'
+    expect(envOf(result)).toMatchObject({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${base}/traces`,
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${base}/metrics`,
+      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${base}/logs`,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'authorization=Api-Token $(DT_API_TOKEN)',
+      OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
+    })
+    expect(result.pod.spec.containers[0]?.env?.[0]).toEqual({
+      name: 'DT_API_TOKEN',
+      valueFrom: { secretKeyRef: { name: 'dynatrace-otlp-exporter-config', key: 'dataIngestToken' } },
+    })
+  })
+
+  it('need neither an init container nor a certificate nor an exception from the proxy', () => {
+    expect(result.pod.spec).not.toHaveProperty('initContainers')
+    expect(result.pod.spec).not.toHaveProperty('volumes')
+    expect(Object.keys(envOf(result)).join()).not.toMatch(/CERTIFICATE|NO_PROXY/)
+    expect(result.pod.metadata.annotations).toMatchObject({
+      [RESULT]: 'true',
+      'metadata.dynatrace.com': '{}',
+      'metadata.dynatrace.com/k8s.workload.kind': 'deployment',
+    })
+    expect(result.event).toBeUndefined()
+  })
+
+  it('do not change when they are configured again', () => {
+    expect(inject({ ...inputOf(exporting), pod: result.pod }).pod).toBe(result.pod)
+  })
+})
+
+describe('exporters with an ActiveGate', () => {
+  it('send to it, past the proxy, and trust its certificate', () => {
+    const result = inject(inputOf(throughGateway))
+    expect(envOf(result)).toMatchObject({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://dk-activegate.dynatrace/e/tenant-uuid/api/v2/otlp/v1/traces',
+      OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/etc/dynatrace/ssl/activegate-tls.crt',
+      NO_PROXY: 'dk-activegate.dynatrace',
+    })
+    expect(result.pod.spec.containers[0]?.volumeMounts).toEqual([
+      { name: 'otlp-dynatrace-certs', mountPath: '/etc/dynatrace/ssl', readOnly: true },
+    ])
+    expect(result.pod.spec.volumes).toEqual([
+      { name: 'otlp-dynatrace-certs', secret: { secretName: 'dynatrace-otlp-exporter-certs', defaultMode: 420 } },
+    ])
+    expect(inject({ ...inputOf(throughGateway), pod: result.pod }).pod).toBe(result.pod)
+  })
+
+  it('add to the exceptions that the container has, under whichever spelling', () => {
+    const env = [
+      { name: 'no_proxy', value: 'localhost' },
+      { name: 'NO_PROXY', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } },
+    ]
+    const result = inject(inputOf(throughGateway, { containers: [app({ env })] }))
+    expect(result.pod.spec.containers[0]?.env?.slice(0, 2)).toEqual([
+      { name: 'no_proxy', value: 'localhost,dk-activegate.dynatrace' },
+      env[1],
+    ])
+  })
+
+  it('leave NO_PROXY alone by the feature flag', () => {
+    const flags = { 'otlp-exporter-configuration-set-no-proxy': 'false' }
+    const dynakube = readyDynaKube({ ...EVERY_SIGNAL, activeGate: { capabilities: ['routing'] } }, { flags })
+    expect(envOf(inject(inputOf(dynakube)))).not.toHaveProperty('NO_PROXY')
+  })
+
+  it('revert everything while the tenant is not known', () => {
+    const status = { codeModules: { version: '1' } }
+    const spec = { ...EVERY_SIGNAL, oneAgent: { applicationMonitoring: {} }, activeGate: { capabilities: ['routing'] } }
+    const input = inputOf(readyDynaKube(spec, { status }))
+    const { pod } = inject(input)
+    expect(pod.spec).toBe(input.pod.spec)
+    expect(pod.metadata.annotations).toEqual({ [RESULT]: 'false', [REASON]: 'IngestEndpointUnavailable' })
+  })
+
+  it('stay as they are where the container mounts something at the place of the certificate', () => {
+    const volumeMounts = [{ name: 'mine', mountPath: '/etc/dynatrace/ssl' }]
+    const result = inject(inputOf(throughGateway, { containers: [app({ volumeMounts })] }))
+    expect(Object.keys(envOf(result)).join()).not.toContain('EXPORTER')
+    expect(result.pod.spec).not.toHaveProperty('volumes')
+  })
+})
+
+describe('a container that configures its exporter itself', () => {
+  const containers = [app({ env: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://mine' }] })]
+
+  it('keeps its settings, and gets resource attributes all the same', () => {
+    const names = Object.keys(envOf(inject(inputOf(throughGateway, { containers }))))
+    expect(names).toEqual([
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'K8S_PODNAME',
+      'K8S_PODUID',
+      'K8S_NODE_NAME',
+      'OTEL_RESOURCE_ATTRIBUTES',
+    ])
+  })
+
+  it('is overridden on demand, signal by signal', () => {
+    const { otlpExporterConfiguration } = EVERY_SIGNAL
+    const overriding = readyDynaKube({
+      otlpExporterConfiguration: { ...otlpExporterConfiguration, overrideEnvVars: true },
+    })
+    const env = [...(containers[0]?.env ?? []), { name: 'OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', value: 'grpc' }]
+    expect(envOf(inject(inputOf(overriding, { containers: [app({ env })] })))).toMatchObject({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://mine',
+      OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: expect.stringContaining('/v1/traces'),
+    })
+  })
+
+  it('keeps a token of its own', () => {
+    const env = [{ name: 'DT_API_TOKEN', value: 'mine' }]
+    const { pod } = inject(inputOf(exporting, { containers: [app({ env })] }))
+    expect(pod.spec.containers[0]?.env?.filter(({ name }) => name === 'DT_API_TOKEN')).toEqual(env)
+  })
+})
+
+describe('exporters of a pod', () => {
+  it.each([
+    ['NoOTLPExporterConfigSecret', 'dynatrace-otlp-exporter-config'],
+    ['NoOTLPExporterActiveGateCertSecret', 'dynatrace-otlp-exporter-certs'],
+  ])('say %s without the Secret %s, and do not keep code modules away', (reason, secret) => {
+    const spec = { ...EVERY_SIGNAL, oneAgent: { applicationMonitoring: {} }, activeGate: { capabilities: ['routing'] } }
+    const { pod, outcome } = inject(inputOf(readyDynaKube(spec)), factsWithout(secret))
+    expect(pod.metadata.annotations).toMatchObject({
+      [RESULT]: 'false',
+      [REASON]: reason,
+      'oneagent.dynatrace.com/injected': 'true',
+    })
+    expect(outcome).toBe('injected')
+  })
+
+  it('say OwnerLookupFailed and revert code modules when the workload cannot be found', () => {
+    const input = inputOf(readyDynaKube({ ...EVERY_SIGNAL, oneAgent: { applicationMonitoring: {} } }))
+    const { pod } = inject(input, WITHOUT_WORKLOAD)
+    expect(pod.spec).toBe(input.pod.spec)
+    expect(pod.metadata.annotations).toEqual({ [RESULT]: 'false', [REASON]: 'OwnerLookupFailed' })
+  })
+
+  it('stay when a repeated call cannot find the workload', () => {
+    const { pod } = inject(inputOf(exporting))
+    expect(inject({ ...inputOf(exporting), pod }, WITHOUT_WORKLOAD).pod).toBe(pod)
+  })
+
+  it('can be asked for where automatic injection is off, but only the master switch opts out where it is on', () => {
+    const manual = readyDynaKube(EVERY_SIGNAL, { flags: { 'automatic-injection': 'false' } })
+    const annotate = (value: string) => ({ annotations: { 'otlp-exporter-configuration.dynatrace.com/inject': value } })
+    expect(inject(inputOf(manual)).outcome).toBe('unchanged')
+    expect(inject(inputOf(manual, annotate('true'))).outcome).toBe('injected')
+    expect(inject(inputOf(exporting, annotate('false'))).outcome).toBe('injected')
+  })
+
+  it('follow their own selector', () => {
+    const namespaceSelector = { matchLabels: { team: 'a' } }
+    const selecting = readyDynaKube({ otlpExporterConfiguration: { signals: { logs: {} }, namespaceSelector } })
+    expect(inject(inputOf(selecting)).outcome).toBe('unchanged')
+    expect(inject(inputOf(selecting, {}, { namespace: { labels: { team: 'a' } } })).outcome).toBe('injected')
+  })
+})
+
+describe('resource attributes', () => {
+  it('are encoded like a form, apart from references, and come last', () => {
+    const status = { ...exporting.status, kubernetesClusterName: "a b=c,d!'" }
+    const result = inject(inputOf(readyDynaKube(EVERY_SIGNAL, { status })))
+    expect(attributesOf(result)).toMatchObject({
+      'k8s.cluster.name': 'a+b%3Dc%2Cd%21%27',
+      'k8s.pod.name': '$(K8S_PODNAME)',
+      'k8s.container.name': 'app',
+      'k8s.workload.kind': 'deployment',
+      'dt.kubernetes.workload.name': 'shop',
+    })
+    expect(result.pod.spec.containers[0]?.env?.at(-1)?.name).toBe('OTEL_RESOURCE_ATTRIBUTES')
+  })
+
+  it('prefer metadata of the pod to what is computed, and what the container says to both', () => {
+    const annotations = { 'metadata.dynatrace.com/k8s.pod.name': 'annotated' }
+    expect(attributesOf(inject(inputOf(exporting, { annotations })))['k8s.pod.name']).toBe('annotated')
+    const env = [
+      { name: 'OTEL_RESOURCE_ATTRIBUTES', value: ' k8s.pod.name = mine ,broken,service.name=shop' },
+      { name: 'LAST', value: '1' },
+    ]
+    const result = inject(inputOf(exporting, { annotations, containers: [app({ env })] }))
+    expect(attributesOf(result)).toMatchObject({ 'k8s.pod.name': 'mine', 'service.name': 'shop' })
+    expect(result.pod.spec.containers[0]?.env?.filter(({ name }) => name === 'OTEL_RESOURCE_ATTRIBUTES')).toHaveLength(
+      1,
+    )
+  })
+})

@@ -1,0 +1,55 @@
+/** `OTEL_RESOURCE_ATTRIBUTES`: what OpenTelemetry SDKs say about the process that they run in. Pure. */
+import type { Container } from '@reeve/kube'
+import { type Attributes, podAttributes, workloadAttributes } from './attributes.ts'
+import type { InjectionInput, Workload } from './injection-input.ts'
+import { envOf, POD_VARIABLES, withDefaultEnv } from './pod-edits.ts'
+
+const VARIABLE = 'OTEL_RESOURCE_ATTRIBUTES'
+
+/**
+ * Adds attributes to those of the container, which win. Of the rest metadata wins over what is computed.
+ *
+ * *Guarantee*: the variable comes last, behind everything that it refers to.
+ */
+export function withResourceAttributes(
+  container: Container,
+  input: InjectionInput,
+  { metadata, workload }: { readonly metadata: Attributes; readonly workload: Workload },
+): Container {
+  const existing = existingAttributes(envOf(container, VARIABLE)?.value ?? '')
+  const computed = [
+    ...encoded(metadata),
+    ...encoded([...podAttributes(input), ['k8s.container.name', container.name]]),
+    ...workloadAttributes(workload),
+  ]
+  const merged = new Map(existing)
+  for (const [key, value] of computed) if (key !== '' && value !== '' && !merged.has(key)) merged.set(key, value)
+  // Nothing to add: whatever stands there stays as it is written.
+  if (merged.size === existing.size) return container
+  const value = [...merged].map(([key, text]) => `${key}=${text}`).join(',')
+  const { env = [], ...rest } = withDefaultEnv(container, POD_VARIABLES)
+  return { ...rest, env: [...env.filter(({ name }) => name !== VARIABLE), { name: VARIABLE, value }] }
+}
+
+/** Pairs as they are written; what is not a pair is dropped. */
+function existingAttributes(text: string): Attributes {
+  const attributes = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    const [key, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    if (at > 0 && key !== '' && value !== '' && !attributes.has(key)) attributes.set(key, value)
+  }
+  return attributes
+}
+
+/** References are resolved by the kubelet and stay as they are. */
+const encoded = (attributes: Iterable<readonly [string, string]>): readonly (readonly [string, string])[] =>
+  [...attributes].map(([key, value]) => [key, /^\$\(.*\)$/s.test(value) ? value : formEncode(value)] as const)
+
+/** As in an HTML form: a space becomes a plus sign, and only letters, digits and `-_.~` stay. */
+function formEncode(text: string): string {
+  const strict = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  return encodeURIComponent(text.toWellFormed())
+    .replaceAll('%20', '+')
+    .replaceAll(/[!'()*]/g, strict)
+}

@@ -1,0 +1,86 @@
+/** Makes sure that the Secrets which an injected pod reads are in its namespace. */
+import { isAlreadyExists, isNotFound, type KubeClient, type Secret, Secrets, type Stored } from '@reeve/kube'
+import type { DynaKube } from '../../api/latest.ts'
+import { copiesOf } from '../../controllers/dynakube/components/injection/source-secret.ts'
+import type { SecretCheck } from './injection-input.ts'
+
+/** What one request may take, retries included. */
+const REQUEST_TIMEOUT_MS = 3_000
+
+/** Options of {@link ensureCopies}. */
+export interface CopyOptions {
+  readonly client: KubeClient
+  readonly dynakube: DynaKube
+  /** Of the pod. */
+  readonly namespace: string
+  /** Only check what would be copied. */
+  readonly dryRun: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Checks Secrets by the name of their copies, and copies those that are missing: the operator may not have reached a
+ * namespace that is seconds old. Existing copies are left to the operator.
+ *
+ * @example
+ * const checks = await ensureCopies(['dynatrace-bootstrapper-config'], { client, dynakube, namespace: 'shop', … })
+ */
+export async function ensureCopies(
+  names: readonly string[],
+  options: CopyOptions,
+): Promise<ReadonlyMap<string, SecretCheck>> {
+  const checks = names.map(async (name) => [name, await ensureCopy(name, options)] as const)
+  return new Map(await Promise.all(checks))
+}
+
+async function ensureCopy(name: string, options: CopyOptions): Promise<SecretCheck> {
+  const { client, dynakube, namespace, dryRun, signal } = options
+  const request = { signal, timeoutMs: REQUEST_TIMEOUT_MS }
+  try {
+    if (await exists(client.get(Secrets, { namespace, name }, { ...request, metadataOnly: true }))) return PRESENT
+    const source = sourceOf(dynakube, name)
+    const original = await unlessMissing(client.get(Secrets, source, request))
+    if (original === undefined)
+      return missing(`neither ${namespace}/${name} nor ${source.namespace}/${source.name} exists`)
+    if (dryRun) return PRESENT
+    await client.create(Secrets, copyOf(original, { namespace, name }), request).catch((error: unknown) => {
+      // The operator, or another replica, has made the same copy meanwhile.
+      if (!isAlreadyExists(error)) throw error
+    })
+    return PRESENT
+  } catch (error) {
+    signal.throwIfAborted()
+    return missing(`the Secret ${namespace}/${name} could not be read or copied: ${textOf(error)}`)
+  }
+}
+
+const PRESENT: SecretCheck = { isPresent: true }
+
+const missing = (problem: string): SecretCheck => ({ isPresent: false, problem })
+
+function sourceOf(dynakube: DynaKube, copy: string): { readonly namespace: string; readonly name: string } {
+  const [name] = [...copiesOf(dynakube)].find(([, target]) => target === copy) ?? [copy]
+  return { namespace: dynakube.metadata.namespace ?? '', name }
+}
+
+function copyOf({ metadata, data }: Stored<Secret>, to: { readonly namespace: string; readonly name: string }): Secret {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...to, ...(metadata.labels && { labels: metadata.labels }) },
+    ...(data && { data }),
+  }
+}
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+const exists = async (reading: Promise<unknown>): Promise<boolean> => (await unlessMissing(reading)) !== undefined
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
