@@ -20,6 +20,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'show what the operator would do, without doing it',
     load: () => import('./plan.ts'),
   },
+  {
+    name: 'inject',
+    summary: 'show what the webhook would inject into pods, and why',
+    load: () => import('./inject.ts'),
+  },
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
   {
     name: 'webhook-server',

@@ -8,7 +8,7 @@ import type {
   WebhookClientConfig,
 } from '@reeve/kube'
 import { CRDS } from '../api/crd-manifests.ts'
-import { INSTANCE_LABEL } from '../controllers/dynakube/injection/map-namespaces.ts'
+import { INSTANCE_LABEL } from '../controllers/dynakube/components/injection/map-namespaces.ts'
 import { WEBHOOK_NAME } from '../webhook-names.ts'
 import { LABEL_NAMESPACE_PATH } from './namespaces/label-namespace.ts'
 import { INJECT_PATH } from './pods/inject.ts'

@@ -57,7 +57,9 @@ export interface WebhookStage {
  * this machine, on an embedded one services of this name are resolved here.
  */
 export async function setWebhookStage(): Promise<WebhookStage> {
-  const cluster = await openCluster({ embedded: { resolveService: (_, __, port) => ({ host: '127.0.0.1', port }) } })
+  const cluster = await openCluster({
+    embedded: { authorization: 'RBAC', resolveService: (_, __, port) => ({ host: '127.0.0.1', port }) },
+  })
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
   const namespace = await cluster.createNamespace()
   const directory = await mkdtemp(join(tmpdir(), 'reeve-webhook-'))

@@ -4,6 +4,7 @@ import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'
 import { chartSuite } from './suites/chart.ts'
 import { inMeshSuite } from './suites/in-mesh.ts'
+import { injectionSuite } from './suites/injection.ts'
 import { lifeSuite } from './suites/life.ts'
 import { samplesSuite } from './suites/samples.ts'
 
@@ -17,6 +18,7 @@ afterAll(() => stage?.close())
 samplesSuite(() => stage)
 admissionSuite(() => stage)
 chartSuite(() => stage)
+injectionSuite(() => stage)
 // Last: it replaces the authority.
 lifeSuite(() => stage)
 inMeshSuite()

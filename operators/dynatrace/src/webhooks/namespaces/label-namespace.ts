@@ -18,8 +18,8 @@ import {
   instancesOf,
   NamespaceConflictError,
   NamespaceSelectorError,
-} from '../../controllers/dynakube/injection/map-namespaces.ts'
-import { MAPPED_BY_OPERATOR } from '../../controllers/dynakube/injection/namespaces.ts'
+} from '../../controllers/dynakube/components/injection/map-namespaces.ts'
+import { MAPPED_BY_OPERATOR } from '../../controllers/dynakube/components/injection/namespace-objects.ts'
 import { withoutNulls } from '../decode.ts'
 
 /** Where the API server sends namespaces. */

@@ -2,7 +2,7 @@
 import { initResources } from '../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
 import type { DynaKube } from '../../api/latest.ts'
-import { resourcesFrom } from '../../controllers/dynakube/user-settings.ts'
+import { resourcesFrom } from '../../controllers/rendering/user-settings.ts'
 import { POD_SETTINGS } from './annotations.ts'
 import type { InjectablePod, InjectionInput } from './injection-input.ts'
 

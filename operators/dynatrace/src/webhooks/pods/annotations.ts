@@ -1,5 +1,5 @@
 /** Annotations of pods that steer injection, and those that report its result. */
-import { ANNOTATIONS } from '../../controllers/annotations.ts'
+import { ANNOTATIONS } from '../../controllers/rendering/annotations.ts'
 
 /** The annotations of one feature. */
 export interface FeatureAnnotations {

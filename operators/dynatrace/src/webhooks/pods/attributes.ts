@@ -1,5 +1,6 @@
 /** Attributes of pods and containers, as the init container takes them. Pure. */
 import type { Container } from '@reeve/kube'
+import type { ContainerAttributes } from '../../injection-contract/attributes.ts'
 import type { InjectionInput, Workload } from './injection-input.ts'
 
 /** Attributes by key, in order. A Map, because keys come from tenants and users. */
@@ -49,7 +50,7 @@ export function attributeArguments(attributes: Iterable<readonly [string, string
 /** The argument with the attributes of a container. */
 export function containerArgument({ name, image = '' }: Container): string {
   const parts = imageParts(image)
-  const attributes = {
+  const attributes: ContainerAttributes = {
     ...(parts.registry && { 'container_image.registry': parts.registry }),
     ...(parts.repository && { 'container_image.repository': parts.repository }),
     ...(parts.tag && { 'container_image.tags': parts.tag }),

@@ -2,10 +2,11 @@
 import { type Container, type EnvVar, ownValue, type Volume } from '@reeve/kube'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
-import { canonicalQuantity } from '../../controllers/quantity.ts'
+import { canonicalQuantity } from '../../controllers/rendering/quantity.ts'
+import { CONTAINER_CONFIG_PATH, PRELOAD_FILE, preloadedLibrary } from '../../injection-contract/paths.ts'
 import type { AgentMode } from './agent-mode.ts'
 import { POD_SETTINGS, sizeAnnotation } from './annotations.ts'
-import { CONFIG_VOLUME, DATA_DIRECTORY } from './config-mounts.ts'
+import { CONFIG_VOLUME } from './config-mounts.ts'
 import type { InjectablePod, InjectionInput } from './injection-input.ts'
 import { appendEnv, fieldVariable, mountsAt, withDefaultEnv, withMounts } from './pod-edits.ts'
 import { isQualifiedName } from './qualified-name.ts'
@@ -13,9 +14,10 @@ import { isQualifiedName } from './qualified-name.ts'
 /** The volume with the code modules. */
 export const BIN_VOLUME = 'oneagent-bin'
 
+/** Always passed on: the bootstrapper's own default is another one. */
 const DEFAULT_INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
 const CSI_DRIVER = 'csi.oneagent.dynatrace.com'
-const PRELOAD_FILE = '/etc/ld.so.preload'
+const LOADER_FILE = '/etc/ld.so.preload'
 
 /** Where containers see the code modules. */
 export const installPathOf = ({ metadata }: InjectablePod): string =>
@@ -49,11 +51,11 @@ function formatDuration(ms: number): string {
 }
 
 /** Whether a container has code modules already. */
-const hasCodeModules = ({ volumeMounts = [] }: Container): boolean =>
+export const hasCodeModules = ({ volumeMounts = [] }: Container): boolean =>
   volumeMounts.some(({ name }) => name === BIN_VOLUME)
 
 /** The mount of the user that takes the place of the code modules; such a container gets none. */
-const mountInTheWay = (container: Container, pod: InjectablePod) => mountsAt(container, installPathOf(pod))
+export const mountInTheWay = (container: Container, pod: InjectablePod) => mountsAt(container, installPathOf(pod))
 
 /** A container with code modules. One that has them, or where something is in the way, stays as it is. */
 export function withCodeModules(container: Container, input: InjectionInput): Container {
@@ -62,7 +64,7 @@ export function withCodeModules(container: Container, input: InjectionInput): Co
   const mountPath = installPathOf(pod)
   const mounted = withMounts(container, [
     { name: BIN_VOLUME, mountPath, readOnly: true },
-    { name: CONFIG_VOLUME, mountPath: PRELOAD_FILE, subPath: 'oneagent/ld.so.preload' },
+    { name: CONFIG_VOLUME, mountPath: LOADER_FILE, subPath: PRELOAD_FILE },
   ])
   return withVariables(mounted, input, mountPath)
 }
@@ -71,7 +73,7 @@ function withVariables(container: Container, input: InjectionInput, installPath:
   const { networkZone } = input.dynakube.spec
   const origin = withDefaultEnv(container, [{ name: 'DT_DEPLOYMENT_METADATA', value: originOf(input) }])
   const preloaded = withPreload(origin, installPath)
-  const stored = withDefaultEnv(preloaded, [{ name: 'DT_STORAGE', value: `${DATA_DIRECTORY}/oneagent` }])
+  const stored = withDefaultEnv(preloaded, [{ name: 'DT_STORAGE', value: `${CONTAINER_CONFIG_PATH}/oneagent` }])
   const zoned = networkZone ? appendEnv(stored, [{ name: 'DT_NETWORK_ZONE', value: networkZone }]) : stored
   return withDefaultEnv(zoned, releaseVariables(input))
 }
@@ -85,7 +87,7 @@ function originOf({ dynakube, settings }: InjectionInput): string {
 /** What is preloaded already stays, in its own notation. A value from elsewhere cannot be added to. */
 function withPreload(container: Container, installPath: string): Container {
   const name = 'LD_PRELOAD'
-  const library = `${installPath}/agent/lib64/liboneagentproc.so`
+  const library = preloadedLibrary(installPath)
   const { env = [] } = container
   const index = env.findLastIndex((variable) => variable.name === name)
   const existing = env[index]

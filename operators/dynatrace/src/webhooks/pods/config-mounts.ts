@@ -3,12 +3,10 @@ import type { Container, VolumeMount } from '@reeve/kube'
 import { hasMetadataEnrichment } from '../../api/dynakube/feature-facts.ts'
 import { isMode, needsAppInjection } from '../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../api/latest.ts'
+import { CONTAINER_CONFIG_PATH } from '../../injection-contract/paths.ts'
 import { POD_SETTINGS } from './annotations.ts'
 import type { InjectablePod } from './injection-input.ts'
 import { mountsAt, withMounts } from './pod-edits.ts'
-
-/** The directory of agents in a container. */
-export const DATA_DIRECTORY = '/var/lib/dynatrace'
 
 /** The volume that the init container writes configuration to. */
 export const CONFIG_VOLUME = 'dynatrace-config'
@@ -23,11 +21,11 @@ function configMounts({ name }: Container, pod: InjectablePod, dynakube: DynaKub
   const isSplit =
     pod.metadata.annotations?.[POD_SETTINGS.splitMounts]?.toLowerCase() === 'true' ||
     isMode(dynakube, 'classicFullStack')
-  if (!isSplit) return [{ name: CONFIG_VOLUME, mountPath: DATA_DIRECTORY, subPath: name }]
+  if (!isSplit) return [{ name: CONFIG_VOLUME, mountPath: CONTAINER_CONFIG_PATH, subPath: name }]
   return [
     ...(needsAppInjection(dynakube) ? AGENT_PATHS : []),
     ...(hasMetadataEnrichment(dynakube) ? ENRICHMENT_PATHS : []),
-  ].map((path) => ({ name: CONFIG_VOLUME, mountPath: `${DATA_DIRECTORY}/${path}`, subPath: `${name}/${path}` }))
+  ].map((path) => ({ name: CONFIG_VOLUME, mountPath: `${CONTAINER_CONFIG_PATH}/${path}`, subPath: `${name}/${path}` }))
 }
 
 /** Whether a container mounts something, of whatever origin, at all these places. */

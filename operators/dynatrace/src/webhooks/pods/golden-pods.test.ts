@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 import { stringify } from 'yaml'
-import { expectGolden } from '../../controllers/dynakube/testing/golden.ts'
+import { expectGolden } from '../../controllers/rendering/testing/golden.ts'
 import { inject } from './testing/build.ts'
 import { caseInput, goldenCases, titleOf, WORKLOADS } from './testing/golden-cases.ts'
 

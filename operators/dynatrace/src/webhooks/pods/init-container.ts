@@ -4,6 +4,7 @@ import { FIXED_NAMES } from '../../api/dynakube/names.ts'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { tenantUuid } from '../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
+import { INIT_MOUNTS } from '../../injection-contract/paths.ts'
 import { type AgentMode, initContainerResources } from './agent-mode.ts'
 import { POD_SETTINGS } from './annotations.ts'
 import { attributeArguments, podAttributes } from './attributes.ts'
@@ -13,9 +14,6 @@ import type { InjectablePod, InjectionInput } from './injection-input.ts'
 import { INIT_CONTAINER, POD_VARIABLES } from './pod-edits.ts'
 
 const INPUT_VOLUME = 'dynatrace-input'
-const BIN_PATH = '/mnt/bin'
-const CONFIG_PATH = '/mnt/config'
-const INPUT_PATH = '/mnt/input'
 const AGENT_SOURCE = '/opt/dynatrace/oneagent'
 const DEFAULT_ID = 1001
 
@@ -47,11 +45,11 @@ export function initContainer(input: InjectionInput, parts: InitContainerParts):
 }
 
 function mountsOf(mode: AgentMode | undefined): readonly VolumeMount[] {
-  const bin = { name: BIN_VOLUME, mountPath: BIN_PATH, ...(mode === 'csi' && { readOnly: true }) }
+  const bin = { name: BIN_VOLUME, mountPath: INIT_MOUNTS.bin, ...(mode === 'csi' && { readOnly: true }) }
   return [
     ...(mode === undefined ? [] : [bin]),
-    { name: CONFIG_VOLUME, mountPath: CONFIG_PATH },
-    { name: INPUT_VOLUME, mountPath: INPUT_PATH, readOnly: true },
+    { name: CONFIG_VOLUME, mountPath: INIT_MOUNTS.config },
+    { name: INPUT_VOLUME, mountPath: INIT_MOUNTS.input, readOnly: true },
   ]
 }
 
@@ -74,8 +72,8 @@ function argumentsOf(input: InjectionInput, { mode, enrichment, containers }: In
   return [
     // The image with the code modules has the program as its entrypoint.
     ...(mode === 'image' ? [] : ['bootstrap']),
-    `--config-directory=${CONFIG_PATH}`,
-    `--input-directory=${INPUT_PATH}`,
+    `--config-directory=${INIT_MOUNTS.config}`,
+    `--input-directory=${INIT_MOUNTS.input}`,
     ...(policy === 'fail' ? [] : ['--suppress-error']),
     ...(mode === 'download' ? downloadArguments(input) : []),
     ...(mode === undefined ? [] : agentArguments(input)),
@@ -95,7 +93,7 @@ function agentArguments({ pod, dynakube }: InjectionInput): readonly string[] {
     pod.metadata.annotations?.[POD_SETTINGS.technologies] || dynakube.metadata.annotations?.[POD_SETTINGS.technologies]
   return [
     `--source=${AGENT_SOURCE}`,
-    `--target=${BIN_PATH}`,
+    `--target=${INIT_MOUNTS.bin}`,
     `--install-path=${installPathOf(pod)}`,
     ...(isMode(dynakube, 'cloudNativeFullStack') ? ['--fullstack', `--tenant=${tenantUuid(dynakube)}`] : []),
     ...(technologies ? [`--technology=${technologies}`] : []),

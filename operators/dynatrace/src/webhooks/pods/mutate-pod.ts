@@ -2,7 +2,7 @@
 import type { Container } from '@reeve/kube'
 import { FIXED_NAMES } from '../../api/dynakube/names.ts'
 import { claimsNamespaces } from '../../api/dynakube/namespace-claims.ts'
-import { FEATURES, OVERALL } from './annotations.ts'
+import { FEATURES, type FeatureName, OVERALL } from './annotations.ts'
 import { containerArgument, enrichmentArguments } from './attributes.ts'
 import { BIN_VOLUME, binVolume, withCodeModules } from './code-modules.ts'
 import { CONFIG_VOLUME, hasConfigMounts, withConfigMounts } from './config-mounts.ts'
@@ -18,13 +18,19 @@ import { withResourceAttributes } from './resource-attributes.ts'
 /** What became of a pod. */
 export type Outcome = 'injected' | 'updated' | 'unchanged' | 'skipped' | 'notInjected'
 
+/** Why a pod did not get all that it should. */
+export interface InjectionFailure extends Omit<FeatureFailure, 'feature'> {
+  /** The features that are left out. */
+  readonly affects: readonly FeatureName[]
+}
+
 /** The result of injection. */
 export interface InjectionResult {
   /** The same value as in the input when nothing changes. */
   readonly pod: InjectablePod
   readonly outcome: Outcome
   /** Why the pod did not get all that it should; empty when it did. */
-  readonly failures: readonly Omit<FeatureFailure, 'feature' | 'decidedBy'>[]
+  readonly failures: readonly InjectionFailure[]
   /** The init container is new, or has new work to do. */
   readonly event: 'Inject' | 'UpdatePod' | undefined
 }
@@ -35,8 +41,11 @@ interface Step {
   /** Reverts everything, other steps included. */
   readonly failure?: FeatureFailure
   /** Only this step is left out. */
-  readonly shortfall?: { readonly reason: string; readonly message: string }
+  readonly shortfall?: InjectionFailure
 }
+
+// The keys of the table are the features.
+const EVERY_FEATURE = Object.keys(FEATURES) as FeatureName[]
 
 /** The most that annotations of an object may take together. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
@@ -77,15 +86,21 @@ function outcomeOf(before: InjectablePod, after: InjectablePod): Outcome {
   return before.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ? 'updated' : 'injected'
 }
 
-function reverted(original: InjectablePod, { feature, reason, message }: FeatureFailure): InjectionResult {
-  const annotated = withAnnotations(original, notInjected(FEATURES[feature], reason))
+function reverted(original: InjectablePod, { feature, ...failure }: FeatureFailure): InjectionResult {
+  const annotated = withAnnotations(original, notInjected(FEATURES[feature], failure.reason))
   const pod = annotationBytes(annotated) > MAX_ANNOTATION_BYTES ? original : annotated
-  return { pod, outcome: 'notInjected', failures: [{ reason, message }], event: undefined }
+  return { pod, outcome: 'notInjected', failures: [{ ...failure, affects: EVERY_FEATURE }], event: undefined }
 }
 
 function tooLarge(pod: InjectablePod): InjectionResult {
   const message = `the annotations of the pod would take more than ${MAX_ANNOTATION_BYTES} bytes, which is the limit`
-  return { pod, outcome: 'notInjected', failures: [{ reason: 'AnnotationsTooLarge', message }], event: undefined }
+  const failure = {
+    reason: 'AnnotationsTooLarge',
+    message,
+    decidedBy: 'Pod metadata.annotations',
+    affects: EVERY_FEATURE,
+  }
+  return { pod, outcome: 'notInjected', failures: [failure], event: undefined }
 }
 
 function annotationBytes({ metadata: { annotations = {} } }: InjectablePod): number {
@@ -104,7 +119,8 @@ function inject(pod: InjectablePod, input: InjectionInput, decision: Decision, f
   const missing = missingSecret(decision.injectionSecrets, facts)
   if (missing !== undefined) {
     const reason = 'NoBootstrapperConfig'
-    return { pod: withAnnotations(pod, notInjected(OVERALL, reason)), shortfall: { reason, message: missing.problem } }
+    const shortfall = secretFailure(reason, missing, ['codeModules', 'enrichment'])
+    return { pod: withAnnotations(pod, notInjected(OVERALL, reason)), shortfall }
   }
   if (decision.isReinvocation) return update(pod, input, decision)
   const { codeModules, enrichment, mode, failure } = decision
@@ -188,6 +204,14 @@ function missingSecret(names: readonly string[], { secrets }: InjectionFacts) {
   return undefined
 }
 
+function secretFailure(
+  reason: string,
+  { name, problem }: { readonly name: string; readonly problem: string },
+  affects: readonly FeatureName[],
+): InjectionFailure {
+  return { reason, message: problem, decidedBy: `Secret ${name}`, affects }
+}
+
 /** OTLP exporters. */
 function exportTelemetry(pod: InjectablePod, input: InjectionInput, decision: Decision, facts: InjectionFacts): Step {
   const { dynakube, pod: original } = input
@@ -197,7 +221,7 @@ function exportTelemetry(pod: InjectablePod, input: InjectionInput, decision: De
     const isToken = missing.name === FIXED_NAMES.otlpExporterConfig
     const reason = isToken ? 'NoOTLPExporterConfigSecret' : 'NoOTLPExporterActiveGateCertSecret'
     const annotated = withAnnotations(pod, notInjected(FEATURES.exporter, reason))
-    return { pod: annotated, shortfall: { reason, message: missing.problem } }
+    return { pod: annotated, shortfall: secretFailure(reason, missing, ['exporter']) }
   }
   const { workload, workloadProblem = 'it was not looked up' } = facts
   const failure =

@@ -11,7 +11,8 @@ import { createWebhookServer, validationPath, WEBHOOK_NAME } from '../../../src/
 import { helmPath, renderChart } from '../../support/render-chart.ts'
 import type { WebhookStage } from '../../support/webhook-stage.ts'
 
-const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+/** What gives accounts their rights. */
+export const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
 
 /** The suite; `at` gives the stage once it is set. */
 export function chartSuite(at: () => WebhookStage): void {
@@ -115,7 +116,7 @@ export function chartSuite(at: () => WebhookStage): void {
 }
 
 /** How a pod of the webhook reaches the cluster. */
-async function tokenKubeconfig({ cluster, client, namespace }: WebhookStage, folder: string): Promise<string> {
+export async function tokenKubeconfig({ cluster, client, namespace }: WebhookStage, folder: string): Promise<string> {
   const { status } = await client.raw<{ status: { token: string } }>({
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/${WEBHOOK_NAME}/token`,
