@@ -28,10 +28,20 @@ describe('the schemas', () => {
     )
     const since6 = ['spec.otlpExporterConfiguration', 'spec.templates.sqlExtensionExecutor', 'status.conditions']
     const databases = ['spec.extensions.databases', 'spec.extensions.prometheus']
-    expect(gone('v1beta5')).toEqual([...databases, ...since6])
+    const hostModes = ['classicFullStack', 'cloudNativeFullStack', 'hostMonitoring']
+    const updates = [
+      'spec.activeGate.imagePullPolicy',
+      'spec.activeGate.rollingUpdate',
+      ...hostModes.map((mode) => `spec.oneAgent.${mode}.imagePullPolicy`),
+      ...hostModes.map((mode) => `spec.oneAgent.${mode}.rollingUpdate`),
+      'spec.oneAgent.applicationMonitoring.codeModulesImagePullPolicy',
+      'spec.oneAgent.cloudNativeFullStack.codeModulesImagePullPolicy',
+      'spec.templates.logMonitoring.rollingUpdate',
+    ]
+    expect(gone('v1beta5')).toEqual([...databases, ...since6, ...updates].sort())
     expect(extra('v1beta5')).toEqual([...autoUpdate, 'status.conditions'])
     const since5 = ['spec.activeGate.volumeClaimTemplate', ...databases, 'spec.kspm.mappedHostPaths', ...since6]
-    expect(gone('v1beta4')).toEqual([...since5, 'status.proxyURLHash'])
+    expect(gone('v1beta4')).toEqual([...since5, ...updates, 'status.proxyURLHash'].sort())
     const rule = 'status.metadataEnrichment.rules[].enabled'
     expect(extra('v1beta4')).toEqual([
       'spec.activeGate.persistentVolumeClaim',
@@ -43,6 +53,7 @@ describe('the schemas', () => {
     expect(gone('v1beta3')).toEqual(
       [
         ...since5,
+        ...updates,
         'status.proxyURLHash',
         'spec.activeGate.terminationGracePeriodSeconds',
         'spec.activeGate.useEphemeralVolume',

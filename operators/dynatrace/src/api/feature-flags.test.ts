@@ -21,6 +21,7 @@ describe('feature flags', () => {
       oneAgentInitialConnectRetryMs: -1,
       oneAgentPrivileged: false,
       oneAgentSkipLivenessProbe: false,
+      extensionControllerLegacyMounts: true,
       nodeImagePull: false,
       automaticInjection: true,
       labelVersionDetection: false,

@@ -22,6 +22,12 @@ export const DEPRECATED_FLAGS: readonly DeprecatedFlag[] = [
   { name: 'oneagent-ignore-proxy', instead: 'the flag no-proxy', isEffective: true, isWarned: true },
   { name: 'activegate-updates', instead: 'spec.activeGate.image', isEffective: true, isWarned: true },
   { name: 'disable-activegate-updates', instead: 'spec.activeGate.image', isEffective: true, isWarned: true },
+  {
+    name: 'oneagent-max-unavailable',
+    instead: 'rollingUpdate of the OneAgent mode and of spec.templates.logMonitoring',
+    isEffective: true,
+    isWarned: true,
+  },
   { name: 'activegate-ignore-proxy', instead: 'the flag no-proxy', isEffective: true, isWarned: false },
   { name: 'max-csi-mount-attempts', instead: 'the flag max-csi-mount-timeout', isEffective: false, isWarned: false },
   { name: 'metadata-enrichment', instead: 'spec.metadataEnrichment.enabled', isEffective: false, isWarned: false },
@@ -71,6 +77,8 @@ export interface FeatureFlags {
   readonly oneAgentInitialConnectRetryMs: number
   readonly oneAgentPrivileged: boolean
   readonly oneAgentSkipLivenessProbe: boolean
+  /** The extension controller keeps its files in the folders of earlier releases. */
+  readonly extensionControllerLegacyMounts: boolean
   /** The image with the code modules is pulled by the node instead of the CSI driver. */
   readonly nodeImagePull: boolean
   /** Pods that do not say are injected. */
@@ -119,6 +127,7 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
     oneAgentInitialConnectRetryMs: initialConnectRetryMs(dynakube),
     oneAgentPrivileged: isOn('oneagent-privileged', false),
     oneAgentSkipLivenessProbe: isOn('oneagent-skip-liveness-probe', false),
+    extensionControllerLegacyMounts: isOn('use-eec-legacy-mounts', true),
     nodeImagePull: isOn('node-image-pull', false),
     automaticInjection: isOn('automatic-injection', true),
     labelVersionDetection: isOn('label-version-detection', false),

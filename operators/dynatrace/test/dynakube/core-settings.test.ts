@@ -9,14 +9,14 @@ const MINUTE = 60_000
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['fresh', 'known', 'app', 'appless', 'enriched', 'logs', 'logged'])
+  stage = await setStage(['fresh', 'known', 'app', 'appless', 'enriched', 'logs', 'logged', 'posture', 'old-posture'])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 const monitoring: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['kubernetes-monitoring'] } }
 const WITH_APP = { ...WITHOUT_KEY, 'feature.dynatrace.com/k8s-app-enabled': 'true' }
 const NAMED = { 'feature.dynatrace.com/automatic-kubernetes-api-monitoring-cluster-name': 'shop' }
-const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT } = SCHEMA_IDS
+const { cluster: CLUSTER, kubernetesApp: APP, logStorage: LOGS, enrichment: ENRICHMENT, kspm: POSTURE } = SCHEMA_IDS
 
 const settingsOf = (tenant: string, schema: string) =>
   stage.simulator
@@ -128,5 +128,44 @@ describe('the rule about logs', () => {
       return (await stage.condition('logged', 'LogMonitoringSettings'))?.reason === 'AlreadyExist'
     })
     expect(settingsOf('logged', LOGS)).toEqual([mine])
+  })
+})
+
+describe('the setting of security posture management', () => {
+  const posture: Partial<DynaKubeSpec> = {
+    ...monitoring,
+    kspm: { mappedHostPaths: ['/'] },
+    templates: {
+      kspmNodeConfigurationCollector: { imageRef: { repository: 'registry.example.com/collector', tag: '1' } },
+    },
+  }
+  const reasonOf = async (name: string) => (await stage.condition(name, 'KSPMSettings'))?.reason
+
+  it('is created for the entity of the cluster, once', async () => {
+    await stage.create('posture', posture, WITHOUT_KEY)
+    await settled(stage, 'posture')
+    await stage.until('the condition', async () => (await reasonOf('posture')) === 'Exists')
+    const [setting] = settingsOf('posture', POSTURE)
+    expect(setting).toMatchObject({
+      scope: (await stage.read('posture')).status?.kubernetesClusterMEID,
+      value: { configurationDatasetPipelineEnabled: true },
+    })
+    stage.pass(16 * MINUTE)
+    await stage.look('posture')
+    expect(settingsOf('posture', POSTURE)).toEqual([setting])
+  })
+
+  it('is not touched when security posture management is switched off, and no longer reported', async () => {
+    const before = settingsOf('posture', POSTURE)
+    await stage.edit('posture', { spec: { kspm: null } })
+    await stage.until('no condition', async () => (await reasonOf('posture')) === undefined)
+    expect(settingsOf('posture', POSTURE)).toEqual(before)
+  })
+
+  it('is not needed by a tenant that does not have it', async () => {
+    stage.simulator.tenant('old-posture').settings.removeSchema(POSTURE)
+    await stage.create('old-posture', posture, WITHOUT_KEY)
+    await settled(stage, 'old-posture')
+    await stage.until('the condition', async () => (await reasonOf('old-posture')) === 'Exists')
   })
 })

@@ -48,8 +48,9 @@ export const v1beta5Spoke: Spoke<DynaKubeV1Beta5, DynaKube> = {
       ...object,
       metadata: withAnnotations(object.metadata, annotations),
       spec: {
-        ...omit(spec, 'oneAgent', 'extensions', 'kspm', 'templates', 'otlpExporterConfiguration'),
+        ...omit(spec, 'oneAgent', 'activeGate', 'extensions', 'kspm', 'templates', 'otlpExporterConfiguration'),
         ...(oneAgent && { oneAgent }),
+        ...(spec.activeGate && { activeGate: omit(spec.activeGate, 'imagePullPolicy', 'rollingUpdate') }),
         ...(spec.extensions && { extensions: {} }),
         ...(spec.kspm && { kspm: {} }),
         ...(templates && { templates }),
@@ -73,11 +74,21 @@ function hasCollectorImage(templates: OldTemplates): boolean {
   return Boolean(repository || tag)
 }
 
+function withDefaultImage(collector: NonNullable<OldTemplates>['otelCollector']) {
+  return { ...collector, imageRef: { ...collector?.imageRef, ...DEFAULT_COLLECTOR_IMAGE } }
+}
+
+/** The image that conversion filled in goes; what the user says about pulling it stays. */
+function withoutDefaultImage(collector: NonNullable<Templates['otelCollector']>): typeof collector {
+  const { imageRef: { pullPolicy } = {}, ...rest } = collector
+  return { ...rest, ...(pullPolicy && { imageRef: { pullPolicy } }) }
+}
+
 function raiseTemplates(old: OldTemplates, isDefaultCollectorImage: boolean): Templates {
   return {
     ...old,
     kspmNodeConfigurationCollector: { nodeAffinity: {}, ...old?.kspmNodeConfigurationCollector },
-    ...(isDefaultCollectorImage && { otelCollector: { ...old?.otelCollector, imageRef: DEFAULT_COLLECTOR_IMAGE } }),
+    ...(isDefaultCollectorImage && { otelCollector: withDefaultImage(old?.otelCollector) }),
     // The schema demands the image as soon as the section is there.
     sqlExtensionExecutor: { imageRef: {} },
   }
@@ -85,10 +96,11 @@ function raiseTemplates(old: OldTemplates, isDefaultCollectorImage: boolean): Te
 
 function lowerTemplates(templates: DynaKubeSpec['templates'], isDefaultCollectorImage: boolean): OldTemplates {
   if (templates === undefined) return undefined
-  const { otelCollector, kspmNodeConfigurationCollector: kspm, ...rest } = omit(templates, 'sqlExtensionExecutor')
-  const collector = isDefaultCollectorImage && otelCollector ? omit(otelCollector, 'imageRef') : otelCollector
+  const { otelCollector, logMonitoring, kspmNodeConfigurationCollector: kspm, ...rest } = templates
+  const collector = isDefaultCollectorImage && otelCollector ? withoutDefaultImage(otelCollector) : otelCollector
   return {
-    ...rest,
+    ...omit(rest, 'sqlExtensionExecutor'),
+    ...(logMonitoring && { logMonitoring: omit(logMonitoring, 'rollingUpdate') }),
     ...(collector && { otelCollector: collector }),
     ...(kspm && { kspmNodeConfigurationCollector: { nodeAffinity: {}, ...kspm } }),
   }

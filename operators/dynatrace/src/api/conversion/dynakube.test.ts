@@ -134,6 +134,35 @@ describe('features', () => {
   })
 })
 
+describe('settings about updates', () => {
+  const rollingUpdate = { maxUnavailable: 2 }
+  const imagePullPolicy = 'Never'
+  const hub = object('v1beta6', {
+    activeGate: { group: 'g', rollingUpdate, imagePullPolicy },
+    oneAgent: {
+      cloudNativeFullStack: { image: 'i', rollingUpdate, imagePullPolicy, codeModulesImagePullPolicy: imagePullPolicy },
+    },
+    templates: { logMonitoring: { dnsPolicy: 'Default', rollingUpdate }, otelCollector: { imageRef: collectorImage } },
+  })
+
+  it.each(OLD)('are left out of %s, which does not have them', (version) => {
+    const { spec } = convert(hub, version)
+    expect(spec.activeGate).toEqual({ group: 'g' })
+    expect(spec.oneAgent).toEqual({ cloudNativeFullStack: { image: 'i' } })
+    expect(spec.templates?.logMonitoring).toEqual({ dnsPolicy: 'Default' })
+  })
+
+  it.each(OLD)('about images of templates exist in %s and are kept, even with the default image', (version) => {
+    const imageRef = { pullPolicy: 'Never' }
+    const old = object(version, { templates: { otelCollector: { imageRef }, logMonitoring: { imageRef } } })
+    const latest = convert(old, 'v1beta6')
+    expect(latest.spec.templates?.otelCollector?.imageRef).toMatchObject({ pullPolicy: 'Never', tag: 'latest' })
+    const back = convert(latest, version).spec.templates
+    expect(back?.otelCollector?.imageRef).toEqual(imageRef)
+    expect(back?.logMonitoring?.imageRef).toEqual(imageRef)
+  })
+})
+
 describe('modes', () => {
   it.each(OLD)('of %s stay the only one (13)', (version) => {
     const hub = convert(object(version, { oneAgent: { classicFullStack: {} } }), 'v1beta6')

@@ -35,8 +35,16 @@ export function lowerOneAgent(latest: Latest | undefined, autoUpdate: boolean | 
   const mode = activeMode(latest)
   const settings = (mode && latest[mode]) ?? {}
   const isRestored = mode !== undefined && hasAutoUpdate(mode) && autoUpdate !== undefined
-  return withMode(latest, mode, isRestored ? { ...settings, autoUpdate } : settings)
+  const lowered = omit<ModeUpdates, keyof ModeUpdates>(settings, ...MODE_UPDATES)
+  return withMode(latest, mode, isRestored ? { ...lowered, autoUpdate } : lowered)
 }
+
+/** Fields of modes that only v1beta6 has. */
+type ModeUpdates = Pick<
+  NonNullable<Latest['cloudNativeFullStack']>,
+  'imagePullPolicy' | 'rollingUpdate' | 'codeModulesImagePullPolicy'
+>
+const MODE_UPDATES = ['imagePullPolicy', 'rollingUpdate', 'codeModulesImagePullPolicy'] as const
 
 const activeMode = (oneAgent: Old | Latest | undefined): OneAgentMode | undefined =>
   ONE_AGENT_MODES.find((mode) => oneAgent?.[mode])

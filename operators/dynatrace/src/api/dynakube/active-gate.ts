@@ -3,14 +3,16 @@ import { containerEnv } from '../core/environment-variables.ts'
 import { persistentVolumeClaim } from '../core/persistent-volume-claim.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
+import { statefulSetRollingUpdate } from '../core/update-strategy.ts'
 import { flag, group, int32, int64, text, textList, textMap } from '../fields/fields.ts'
+import { pullPolicy } from '../fields/image-reference.ts'
 import { valueSource } from '../fields/value-source.ts'
 
 const fields = {
   capabilities: textList(
     'What the gateway does: routing, kubernetes-monitoring, metrics-ingest, dynatrace-api, debugging. None: no gateway, unless extensions need one.',
   ),
-  replicas: int32('How many gateways run; 1 when left out.'),
+  replicas: int32('How many gateways run. When left out, an autoscaler may decide; it starts with 1.'),
   image: text("The gateway's image; taken from the registry of the tenant when left out."),
   group: text('The ActiveGate group that the gateways join.'),
   resources: resources('CPU and memory of each gateway. Set a memory limit.'),
@@ -36,8 +38,19 @@ const lifetime = {
 const CLAIM = 'Storage for temporary data. Excludes useEphemeralVolume.'
 const DESCRIPTION = 'The gateway between the cluster and the tenant.'
 
-/** As in v1beta5 and v1beta6. */
+const updates = {
+  imagePullPolicy: pullPolicy("the gateway's image"),
+  rollingUpdate: statefulSetRollingUpdate('The pace at which gateways are replaced.'),
+}
+
+/** As in v1beta6. */
 export const activeGate = group(
+  { ...fields, ...updates, ...lifetime, volumeClaimTemplate: persistentVolumeClaim(CLAIM) },
+  DESCRIPTION,
+)
+
+/** As in v1beta5. */
+export const activeGateWithoutUpdates = group(
   { ...fields, ...lifetime, volumeClaimTemplate: persistentVolumeClaim(CLAIM) },
   DESCRIPTION,
 )

@@ -68,8 +68,7 @@ export const extensions = group(
     databases: Type.Optional(
       listMap(database, ['id'], {
         minItems: 1,
-        maxItems: 1,
-        description: 'Switches on the monitoring of databases; one entry.',
+        description: 'Switches on the monitoring of databases, with a Deployment of executors for each entry.',
       }),
     ),
   },

@@ -70,6 +70,10 @@ export function customVersion(dynakube: DynaKube): string {
 /** The agent's own image; empty when it has none. */
 export const customOneAgentImage = (dynakube: DynaKube): string => firstHost(dynakube, FOR_IMAGE)?.image ?? ''
 
+/** When the agent's image is pulled, if the user says so. */
+export const oneAgentPullPolicy = (dynakube: DynaKube): ModeSpec<'cloudNativeFullStack'>['imagePullPolicy'] =>
+  firstHost(dynakube, FOR_IMAGE)?.imagePullPolicy
+
 /** The seccomp profile of the agent; empty when it has none. */
 export const secCompProfile = (dynakube: DynaKube): string => firstHost(dynakube, FOR_UPDATES)?.secCompProfile ?? ''
 

@@ -5,7 +5,9 @@ import { containerEnv } from '../core/environment-variables.ts'
 import { labelSelector } from '../core/label-selector.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations } from '../core/scheduling.ts'
+import { daemonSetRollingUpdate } from '../core/update-strategy.ts'
 import { flag, group, nullableGroup, text, textMap } from '../fields/fields.ts'
+import { pullPolicy } from '../fields/image-reference.ts'
 
 const VERSION = 'such as 1.267.209.20231204-134602; the latest of the tenant when left out.'
 
@@ -45,19 +47,30 @@ const codeModules = {
   initResources: resources('CPU and memory of the init container that is put into each injected pod.'),
 }
 
-const modes = <T extends TProperties>(host: T) => ({
+const updates = {
+  imagePullPolicy: pullPolicy("the agent's image"),
+  rollingUpdate: daemonSetRollingUpdate(
+    'The pace at which agents are replaced; the flag oneagent-max-unavailable, or one node at a time, when left out.',
+  ),
+}
+
+const codeModulesUpdates = {
+  codeModulesImagePullPolicy: pullPolicy('codeModulesImage', 'the default of Kubernetes'),
+}
+
+const modes = <T extends TProperties, U extends TProperties>(host: T, app: U) => ({
   hostGroup: text('The host group of all agents; wins over --set-host-group in args.'),
   classicFullStack: nullableGroup(
     host,
     'Monitors the host and all its processes by one agent per node with full access to the node.',
   ),
   cloudNativeFullStack: nullableGroup(
-    { ...host, ...codeModules },
+    { ...host, ...codeModules, ...app },
     'Monitors hosts by one agent per node and applications by code modules put into their pods. The best choice for most clusters.',
   ),
   hostMonitoring: nullableGroup(host, 'Monitors hosts by one agent per node, and no applications.'),
   applicationMonitoring: nullableGroup(
-    { version: text(`Pins the version of the code modules, ${VERSION}`), ...codeModules },
+    { version: text(`Pins the version of the code modules, ${VERSION}`), ...codeModules, ...app },
     'Monitors applications by code modules put into their pods, and no hosts.',
   ),
 })
@@ -65,10 +78,10 @@ const modes = <T extends TProperties>(host: T) => ({
 const DESCRIPTION = 'How hosts and applications are monitored. Choose at most one mode; {} switches a mode on.'
 
 /** As in v1beta6. */
-export const oneAgent = group(modes({ ...hostAgent, ...storageHostPath }), DESCRIPTION)
+export const oneAgent = group(modes({ ...hostAgent, ...updates, ...storageHostPath }, codeModulesUpdates), DESCRIPTION)
 
 /** As in v1beta4 and v1beta5. */
-export const oneAgentWithAutoUpdate = group(modes({ ...hostAgent, ...storageHostPath, ...autoUpdate }), DESCRIPTION)
+export const oneAgentWithAutoUpdate = group(modes({ ...hostAgent, ...storageHostPath, ...autoUpdate }, {}), DESCRIPTION)
 
 /** As in v1beta3. */
-export const oneAgentWithoutStorage = group(modes({ ...hostAgent, ...autoUpdate }), DESCRIPTION)
+export const oneAgentWithoutStorage = group(modes({ ...hostAgent, ...autoUpdate }, {}), DESCRIPTION)

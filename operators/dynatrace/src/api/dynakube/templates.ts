@@ -5,7 +5,7 @@ import { containerEnv } from '../core/environment-variables.ts'
 import { persistentVolumeClaim } from '../core/persistent-volume-claim.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
-import { daemonSetUpdateStrategy } from '../core/update-strategy.ts'
+import { daemonSetRollingUpdate, daemonSetUpdateStrategy } from '../core/update-strategy.ts'
 import { flag, group, int32, text, textList, textMap } from '../fields/fields.ts'
 import { imageRef, requiredImageRef } from '../fields/image-reference.ts'
 
@@ -14,19 +14,28 @@ const podMetadata = {
   annotations: textMap('More annotations on the pods.'),
 }
 
+const logMonitoringFields = {
+  ...podMetadata,
+  imageRef: imageRef('The image; both halves are needed.'),
+  nodeSelector: nodeSelector('the log agent'),
+  tolerations: tolerations('the log agents'),
+  resources: resources('CPU and memory of the log agent.'),
+  priorityClassName: text('The PriorityClass of the pods.'),
+  dnsPolicy: text('The DNS policy of the pods.'),
+  secCompProfile: text('A seccomp profile on the node, by name.'),
+  args: textList('More arguments for the log agent.'),
+}
+
+const LOG_MONITORING = 'The log agent. Only used when no OneAgent runs on the nodes, which otherwise does its work.'
+
 const logMonitoring = group(
   {
-    ...podMetadata,
-    imageRef: imageRef('The image; both halves are needed.'),
-    nodeSelector: nodeSelector('the log agent'),
-    tolerations: tolerations('the log agents'),
-    resources: resources('CPU and memory of the log agent.'),
-    priorityClassName: text('The PriorityClass of the pods.'),
-    dnsPolicy: text('The DNS policy of the pods.'),
-    secCompProfile: text('A seccomp profile on the node, by name.'),
-    args: textList('More arguments for the log agent.'),
+    ...logMonitoringFields,
+    rollingUpdate: daemonSetRollingUpdate(
+      'The pace at which log agents are replaced; the flag oneagent-max-unavailable, or one node at a time, when left out.',
+    ),
   },
-  'The log agent. Only used when no OneAgent runs on the nodes, which otherwise does its work.',
+  LOG_MONITORING,
 )
 
 const kspmNodeConfigurationCollector = group(
@@ -49,7 +58,7 @@ const otelCollector = group(
   {
     ...podMetadata,
     imageRef: imageRef('The image; both halves are needed for Prometheus and telemetry ingest.'),
-    replicas: int32('How many collectors run; 1 when left out.'),
+    replicas: int32('How many collectors run. When left out, an autoscaler may decide; it starts with 1.'),
     tolerations: tolerations('the collectors'),
     topologySpreadConstraints: topologySpreadConstraints('the collectors'),
     resources: resources('CPU and memory of a collector.'),
@@ -82,12 +91,15 @@ const sqlExtensionExecutor = group(
   'The executors that query databases.',
 )
 
-const everywhere = { logMonitoring, kspmNodeConfigurationCollector, otelCollector, extensionExecutionController }
+const everywhere = { kspmNodeConfigurationCollector, otelCollector, extensionExecutionController }
 
 const DESCRIPTION = 'Images, resources and placement of the workloads that features run as.'
 
 /** As in v1beta6. */
-export const templates = group({ ...everywhere, sqlExtensionExecutor }, DESCRIPTION)
+export const templates = group({ logMonitoring, ...everywhere, sqlExtensionExecutor }, DESCRIPTION)
 
-/** As in the versions before, which have no databases. */
-export const templatesWithoutDatabases = group(everywhere, DESCRIPTION)
+/** As in the versions before, which have no databases and no pace for log agents. */
+export const templatesWithoutDatabases = group(
+  { logMonitoring: group(logMonitoringFields, LOG_MONITORING), ...everywhere },
+  DESCRIPTION,
+)

@@ -1,6 +1,6 @@
 /** DynaKube v1beta5: agents have `autoUpdate`, extensions are Prometheus only, the collector has a default image. */
 import { Type } from 'typebox'
-import { activeGate } from './active-gate.ts'
+import { activeGateWithoutUpdates } from './active-gate.ts'
 import { kspm, logMonitoring, prometheusExtensions, telemetryIngest } from './features.ts'
 import { oneAgentWithAutoUpdate } from './one-agent.ts'
 import { COLUMNS, DESCRIPTION, SPEC, specFields } from './spec-fields.ts'
@@ -16,7 +16,7 @@ export const v1beta5 = {
     {
       ...specFields,
       oneAgent: oneAgentWithAutoUpdate,
-      activeGate,
+      activeGate: activeGateWithoutUpdates,
       logMonitoring,
       kspm,
       extensions: prometheusExtensions,

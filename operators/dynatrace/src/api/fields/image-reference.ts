@@ -1,9 +1,20 @@
-/** A container image as two fields. */
+/** A container image as two fields, and when it is pulled. */
+import { oneOf } from '@reeve/crd'
+import { Type } from 'typebox'
 import { group, requiredGroup, text } from './fields.ts'
+
+/** When the kubelet pulls an image. */
+export const pullPolicy = (image: string, byDefault = 'Always') =>
+  Type.Optional(
+    oneOf(['Always', 'IfNotPresent', 'Never'], {
+      description: `When ${image} is pulled: Always, IfNotPresent or Never; ${byDefault} when left out.`,
+    }),
+  )
 
 const halves = (example: string) => ({
   repository: text('Where the image is, without a tag.', { example }),
   tag: text('Which build of it.'),
+  pullPolicy: pullPolicy('the image', 'the default of the workload'),
 })
 
 const ANY_IMAGE = 'docker.io/dynatrace/image-name'

@@ -295,3 +295,26 @@ describe('modules', () => {
     expect(parseModules('{"CSIdriver":true}')).toMatchObject({ csiDriver: true, kspm: false })
   })
 })
+
+describe('the pace of updates', () => {
+  const flags = { 'oneagent-max-unavailable': '3' }
+  const rollingUpdate = { maxUnavailable: '10%' }
+  const warnings = async (...args: Parameters<typeof judge>) => (await judge(...args)).warnings
+
+  it('by the flag oneagent-max-unavailable is deprecated', async () => {
+    expect(await warnings({ oneAgent: { hostMonitoring: {} } }, { flags })).toEqual([
+      expect.stringContaining('oneagent-max-unavailable is deprecated; use rollingUpdate'),
+    ])
+  })
+
+  it.each(HOST_MODES)('by rollingUpdate of %s makes the flag meaningless', async (mode) => {
+    const spec = { oneAgent: { [mode]: { rollingUpdate } } }
+    expect(await judge(spec)).toEqual(allowed)
+    expect(await warnings(spec, { flags })).toContainEqual(expect.stringContaining('has no effect where rollingUpdate'))
+  })
+
+  it('by rollingUpdate of log monitoring makes the flag meaningless', async () => {
+    const spec = { logMonitoring: {}, templates: { logMonitoring: { rollingUpdate } } }
+    expect(await warnings(spec, { flags })).toContainEqual(expect.stringContaining('has no effect where rollingUpdate'))
+  })
+})

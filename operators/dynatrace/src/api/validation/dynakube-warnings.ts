@@ -10,12 +10,13 @@ import {
   kspmHostPaths,
 } from '../dynakube/feature-facts.ts'
 import { argumentValues, needsOneAgentDaemonSet, oneAgentArguments, oneAgentEnv } from '../dynakube/one-agent-facts.ts'
-import { deprecatedFlagsInUse, FEATURE_PREFIX } from '../feature-flags.ts'
+import { deprecatedFlagsInUse, FEATURE_PREFIX, flagText } from '../feature-flags.ts'
 import type { DynaKube } from '../latest.ts'
 import { otherDynaKubes, type Rule, unlessUnreachable } from './rule.ts'
 import { isClusterAnnounced } from './rules/features.ts'
 
 const INSTALLER_VARIABLES = ['ONEAGENT_INSTALLER_SCRIPT_URL', 'ONEAGENT_INSTALLER_TOKEN']
+const MAX_UNAVAILABLE_FLAG = 'oneagent-max-unavailable'
 const SET_UP =
   'set up Kubernetes monitoring of this cluster: add the capability kubernetes-monitoring to spec.activeGate.capabilities'
 
@@ -64,6 +65,22 @@ export const DYNAKUBE_WARNINGS: readonly Rule<DynaKube>[] = [
         ({ name, instead }) => `the annotation ${FEATURE_PREFIX}${name} is deprecated; use ${instead}. `,
       )
       return when(flags.length > 0, sentences.join('').trimEnd())
+    },
+  },
+  {
+    id: 'W-OA-MAXUNAVAILABLE',
+    check: (dynakube) => {
+      const { spec } = dynakube
+      const modes = [
+        spec.oneAgent?.classicFullStack,
+        spec.oneAgent?.cloudNativeFullStack,
+        spec.oneAgent?.hostMonitoring,
+      ]
+      const isPaced = [...modes, spec.templates?.logMonitoring].some((each) => each?.rollingUpdate)
+      return when(
+        isPaced && flagText(dynakube, MAX_UNAVAILABLE_FLAG) !== '',
+        `the annotation ${FEATURE_PREFIX}${MAX_UNAVAILABLE_FLAG} has no effect where rollingUpdate is set; remove the annotation`,
+      )
     },
   },
   {

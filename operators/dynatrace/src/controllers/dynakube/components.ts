@@ -23,6 +23,7 @@ import { oneAgent } from './components/one-agent/one-agent.ts'
 import { otelCollector } from './components/otel-collector/otel-collector.ts'
 import { telemetryIngest } from './components/otel-collector/telemetry-ingest.ts'
 import { enrichmentRules } from './components/settings/enrichment-rules.ts'
+import { kspmSetting } from './components/settings/kspm-setting.ts'
 import { logRule } from './components/settings/log-rule.ts'
 import { tenant } from './components/tenant/tenant.ts'
 import { activeGateVersion, codeModulesVersion, oneAgentVersion } from './components/versions/versions.ts'
@@ -54,6 +55,7 @@ export const COMPONENTS: readonly AnyDynaKubeComponent[] = [
   databaseExecutors,
   telemetryIngest,
   otelCollector,
+  kspmSetting,
   logRule,
   logMonitoring,
   codeModulesVersion,

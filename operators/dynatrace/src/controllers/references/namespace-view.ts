@@ -1,5 +1,5 @@
 /** What the cache shows of the namespace of a DynaKube. */
-import { ConfigMaps, Deployments, Secrets, Services } from '@reeve/kube'
+import { ConfigMaps, Deployments, Secrets, Services, StatefulSets } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
 import { decodeSecret, type SecretData } from '../rendering/secret-data.ts'
 
@@ -39,5 +39,10 @@ export class NamespaceView {
   /** How many pods a Deployment is meant to have. */
   replicas(name: string): number | undefined {
     return this.#cache.get(Deployments, { namespace: this.namespace, name })?.spec?.replicas
+  }
+
+  /** How many pods a StatefulSet is meant to have. */
+  statefulSetReplicas(name: string): number | undefined {
+    return this.#cache.get(StatefulSets, { namespace: this.namespace, name })?.spec?.replicas
   }
 }

@@ -13,9 +13,11 @@ export interface Claimed {
 }
 
 /** A small volume, for those who do not say what they want. */
-export const DEFAULT_CLAIM: ClaimSpec = {
-  accessModes: ['ReadWriteOnce'],
-  resources: { requests: { storage: '1Gi' } },
+export const DEFAULT_CLAIM: ClaimSpec = claimOf('1Gi')
+
+/** A claim of one node for a volume of the given size. */
+export function claimOf(storage: string): ClaimSpec {
+  return { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } }
 }
 
 /**

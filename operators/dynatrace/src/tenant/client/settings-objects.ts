@@ -12,6 +12,7 @@ export interface SettingsObject {
 export const KUBERNETES_SCHEMA = 'builtin:cloud.kubernetes'
 export const APP_TRANSITION_SCHEMA = 'builtin:app-transition.kubernetes'
 export const LOG_STORAGE_SCHEMA = 'builtin:logmonitoring.log-storage-settings'
+export const KSPM_SCHEMA = 'builtin:kubernetes.security-posture-management'
 
 /** Which cluster a setting is about. */
 export interface ClusterIdentity {
@@ -62,6 +63,16 @@ export function kubernetesAppSetting(entityId: string): SettingsObject {
     schemaVersion: '1.0.1',
     scope: entityId,
     value: { kubernetesAppOptions: { enableKubernetesApp: true } },
+  }
+}
+
+/** Lets the tenant process the node configurations of a cluster. */
+export function kspmSetting(entityId: string): SettingsObject {
+  return {
+    schemaId: KSPM_SCHEMA,
+    schemaVersion: '1',
+    scope: entityId,
+    value: { configurationDatasetPipelineEnabled: true },
   }
 }
 

@@ -7,7 +7,9 @@ import {
   APP_TRANSITION_SCHEMA,
   type ClusterIdentity,
   clusterSetting,
+  KSPM_SCHEMA,
   KUBERNETES_SCHEMA,
+  kspmSetting,
   kubernetesAppSetting,
   LOG_STORAGE_SCHEMA,
   type LogRule,
@@ -75,12 +77,13 @@ export class SettingsCalls {
   /** How often the Kubernetes app is switched; `undefined` where tenants do not know this setting. */
   async countKubernetesAppSettings(entityId: string, options: CallOptions = {}): Promise<number | undefined> {
     if (entityId === '') return 0
-    try {
-      return (await this.#count('Kubernetes app settings', APP_TRANSITION_SCHEMA, entityId, options)).totalCount
-    } catch (error) {
-      if (isTenantNotFound(error)) return undefined
-      throw error
-    }
+    return this.#countIfKnown('Kubernetes app settings', APP_TRANSITION_SCHEMA, entityId, options)
+  }
+
+  /** How often security posture management is set up; `undefined` if the tenant does not have this setting. */
+  async countKspmSettings(entityId: string, options: CallOptions = {}): Promise<number | undefined> {
+    if (entityId === '') return 0
+    return this.#countIfKnown('KSPM settings', KSPM_SCHEMA, entityId, options)
   }
 
   /** The log ingest rules of the cluster. */
@@ -118,6 +121,20 @@ export class SettingsCalls {
   ): Promise<string> {
     const object = logStorageSetting(entityId, clusterName, rules)
     return this.#create('log monitoring setting creation', object, options)
+  }
+
+  /** Sets security posture management up and returns the id of the setting. */
+  enableKspm(entityId: string, options: CallOptions = {}): Promise<string> {
+    return this.#create('KSPM setting creation', kspmSetting(entityId), options)
+  }
+
+  async #countIfKnown(name: string, schema: string, scope: string, options: CallOptions): Promise<number | undefined> {
+    try {
+      return (await this.#count(name, schema, scope, options)).totalCount
+    } catch (error) {
+      if (isTenantNotFound(error)) return undefined
+      throw error
+    }
   }
 
   async #count(name: string, schema: string, scope: string, options: CallOptions): Promise<SettingsCount> {

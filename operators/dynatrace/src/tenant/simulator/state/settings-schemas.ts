@@ -18,6 +18,7 @@ export const SCHEMA_IDS = {
   kubernetesApp: 'builtin:app-transition.kubernetes',
   logStorage: 'builtin:logmonitoring.log-storage-settings',
   enrichment: 'builtin:kubernetes.generic.metadata.enrichment',
+  kspm: 'builtin:kubernetes.security-posture-management',
   connection: 'app:dynatrace.kubernetes.connector:connection',
 } as const
 
@@ -47,6 +48,12 @@ export const STANDARD_SCHEMAS: readonly SettingsSchema[] = [
     versions: ['2.1.1'],
     requiredFields: ['rules'],
     defaultValue: { rules: [] },
+  },
+  {
+    schemaId: SCHEMA_IDS.kspm,
+    displayName: 'Kubernetes security posture management',
+    versions: ['1'],
+    requiredFields: ['configurationDatasetPipelineEnabled'],
   },
   {
     schemaId: SCHEMA_IDS.connection,

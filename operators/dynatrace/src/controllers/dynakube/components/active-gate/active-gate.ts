@@ -98,6 +98,7 @@ function renderStatefulSet(input: RenderInput, facts: GatewayFacts): DesiredObje
   const labels = gatewayLabels(input)
   const user = dynakube.spec.activeGate
   const claim = temporaryClaim(dynakube)
+  // Left out unless the user decides: an autoscaler then owns the number.
   const replicas = (user?.capabilities ?? []).length === 0 ? 1 : user?.replicas
   const annotations = { ...claim?.annotations, ...user?.annotations }
   return desired(
@@ -112,6 +113,7 @@ function renderStatefulSet(input: RenderInput, facts: GatewayFacts): DesiredObje
       spec: {
         ...(replicas !== undefined && { replicas }),
         podManagementPolicy: 'Parallel',
+        ...(user?.rollingUpdate && { updateStrategy: { rollingUpdate: user.rollingUpdate } }),
         selector: { matchLabels: labels.match },
         template: {
           metadata: { labels: { ...user?.labels, ...labels.all }, annotations: podAnnotations(input, facts) },

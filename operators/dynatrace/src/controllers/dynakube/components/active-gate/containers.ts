@@ -3,6 +3,7 @@ import type { Container, EnvVar } from '@reeve/kube'
 import { capabilityArguments, hasCapability } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { fromConfigMap, PRIORITY, tenantOf } from '../../../rendering/container-env.ts'
+import { pullPolicyOf } from '../../../rendering/image.ts'
 import { mountsOf } from '../../../rendering/mounted-volume.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, resourcesFrom } from '../../../rendering/user-settings.ts'
@@ -22,7 +23,7 @@ function common({ dynakube }: RenderInput): Pick<Container, 'image' | 'imagePull
   const resources = resourcesFrom(dynakube.spec.activeGate?.resources)
   return {
     image: dynakube.status.activeGate?.imageID ?? '',
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(dynakube.spec.activeGate?.imagePullPolicy),
     ...(resources && { resources }),
   }
 }

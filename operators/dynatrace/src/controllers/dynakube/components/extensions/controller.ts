@@ -10,17 +10,18 @@ import {
   imagePullSecretNames,
   namesOf,
 } from '../../../../api/dynakube/names.ts'
+import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { ReferenceNotFoundError } from '../../../references/reference-error.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { hashOf } from '../../../rendering/hashes.ts'
-import { imageOf } from '../../../rendering/image.ts'
+import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { linuxNodes, onePerNode } from '../../../rendering/placement.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
-import { type Claimed, claimed, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
+import { type Claimed, claimed, claimOf, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
 import { created, objectConditions } from '../../conditions/object-conditions.ts'
 import { REASONS } from '../../conditions/reasons.ts'
 import {
@@ -41,8 +42,12 @@ const USER = 1001
 const READABLE = 0o644
 const MODULE = '/opt/dynatrace/remotepluginmodule/agent'
 const HOME = '/var/lib/dynatrace/remotepluginmodule'
-const SECRETS = `${HOME}/secrets`
 const RUNTIME = 'agent-runtime'
+
+const hasLegacyMounts = (dynakube: DynaKube): boolean => featureFlags(dynakube).extensionControllerLegacyMounts
+
+/** Where Secrets and ConfigMaps are mounted: below the home of the controller, or outside of it. */
+const secretsFolder = (dynakube: DynaKube): string => (hasLegacyMounts(dynakube) ? `${HOME}/secrets` : '/secrets')
 
 /** The type of an earlier release; it is removed. */
 const FORMER_CONDITION = 'ExtensionsControllerStatefulSet'
@@ -122,7 +127,9 @@ export const extensionsSecretHash = (input: DynaKubeInput): Readonly<Record<stri
 function runtimeClaim(dynakube: DynaKube): Claimed | undefined {
   const { persistentVolumeClaim, useEphemeralVolume } = templateOf(dynakube) ?? {}
   if (useEphemeralVolume) return undefined
-  return claimed(RUNTIME, persistentVolumeClaim ? claimFrom(persistentVolumeClaim) : DEFAULT_CLAIM)
+  // Without legacy mounts the whole home is on the volume, and not only one folder of it.
+  const byDefault = hasLegacyMounts(dynakube) ? DEFAULT_CLAIM : claimOf('2Gi')
+  return claimed(RUNTIME, persistentVolumeClaim ? claimFrom(persistentVolumeClaim) : byDefault)
 }
 
 function podSpec(input: RenderInput): PodSpec {
@@ -149,7 +156,7 @@ function container(input: RenderInput): Container {
   return {
     name: 'extension-controller',
     image: imageOf(templateOf(dynakube)?.imageRef),
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(templateOf(dynakube)?.imageRef?.pullPolicy),
     ports: [{ name: 'collector-com', containerPort: port }],
     env: containerEnv(dynakube),
     ...(resources && { resources }),
@@ -169,32 +176,34 @@ function container(input: RenderInput): Container {
 function containerEnv(dynakube: RenderInput['dynakube']): readonly EnvVar[] {
   const { activeGate, kubeSystemUUID = '' } = dynakube.status
   const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
+  const secrets = secretsFolder(dynakube)
   const values: readonly (readonly [string, string])[] = [
     ['TenantId', activeGate?.connectionInfoStatus?.tenantUUID ?? ''],
     ['ServerUrl', `${activeGateHost(dynakube)}:443`],
-    ['EecTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.controller}`],
+    ['EecTokenPath', `${secrets}/tokens/${EXTENSION_TOKEN_KEYS.controller}`],
     ['EecIngestPort', String(EXTENSION_CONTROLLER_PORT.port)],
     ['ExtensionsModuleExecPath', `${MODULE}/lib64/extensionsmodule`],
     ['DsInstallDir', `${MODULE}/datasources`],
     ['K8sClusterUID', kubeSystemUUID],
     ['K8sExtServiceUrl', `https://${extensionControllerHost(dynakube)}`],
-    ['DSTokenPath', `${SECRETS}/tokens/${EXTENSION_TOKEN_KEYS.datasource}`],
-    ['DsHttpsCertPathPem', `${SECRETS}/https/tls.crt`],
-    ['DsHttpsPrivKeyPathPem', `${SECRETS}/https/tls.key`],
-    ...(hasActiveGateCertificate(dynakube) ? [['ActiveGateTrustedCert', `${SECRETS}/ag/server.crt`] as const] : []),
-    ...(customConfig ? [['RuntimeConfigMountPath', `${SECRETS}/config/runtimeConfiguration`] as const] : []),
-    ...(customExtensionCertificates ? [['ExtensionCustomCertificateMountPath', `${SECRETS}/extensions`] as const] : []),
+    ['DSTokenPath', `${secrets}/tokens/${EXTENSION_TOKEN_KEYS.datasource}`],
+    ['DsHttpsCertPathPem', `${secrets}/https/tls.crt`],
+    ['DsHttpsPrivKeyPathPem', `${secrets}/https/tls.key`],
+    ...(hasActiveGateCertificate(dynakube) ? [['ActiveGateTrustedCert', `${secrets}/ag/server.crt`] as const] : []),
+    ...(customConfig ? [['RuntimeConfigMountPath', `${secrets}/config/runtimeConfiguration`] as const] : []),
+    ...(customExtensionCertificates ? [['ExtensionCustomCertificateMountPath', `${secrets}/extensions`] as const] : []),
   ]
   return values.map(([variable, value]) => ({ name: variable, value }))
 }
 
 /** Volumes of the pod and mounts of the container, each in the order of earlier releases. */
 function files(dynakube: DynaKube): { readonly volumes: readonly Mounted[]; readonly mounts: readonly Mounted[] } {
-  const first = [tokens(dynakube), folder('log', `${HOME}/log`)]
-  const runtime = folder(RUNTIME, `${HOME}/agent/runtime`)
+  const isLegacy = hasLegacyMounts(dynakube)
+  const first = [tokens(dynakube), ...(isLegacy ? [folder('log', `${HOME}/log`)] : [])]
+  const runtime = folder(RUNTIME, isLegacy ? `${HOME}/agent/runtime` : HOME)
   const then = [
-    folder('runtime-configuration', `${HOME}/agent/conf`),
-    secret('https-certs', extensionControllerTlsSecretName(dynakube), `${SECRETS}/https`),
+    ...(isLegacy ? [folder('runtime-configuration', `${HOME}/agent/conf`)] : []),
+    secret('https-certs', extensionControllerTlsSecretName(dynakube), `${secretsFolder(dynakube)}/https`),
   ]
   const optional = optionalFiles(dynakube)
   // A claimed volume has no entry of its own.
@@ -214,20 +223,20 @@ const secret = (name: string, secretName: string, mountPath: string): Mounted =>
 
 const tokens = (dynakube: DynaKube): Mounted => ({
   volume: { name: 'tokens', secret: { secretName: namesOf(dynakube).extensionsTokenSecret, defaultMode: READABLE } },
-  mount: { mountPath: `${SECRETS}/tokens`, readOnly: true },
+  mount: { mountPath: `${secretsFolder(dynakube)}/tokens`, readOnly: true },
 })
 
 function optionalFiles(dynakube: DynaKube): readonly Mounted[] {
   const { customConfig, customExtensionCertificates } = templateOf(dynakube) ?? {}
   const config = (name: string): Mounted => ({
     volume: { name: 'custom-config', configMap: { name } },
-    mount: { mountPath: `${SECRETS}/config`, readOnly: true },
+    mount: { mountPath: `${secretsFolder(dynakube)}/config`, readOnly: true },
   })
   return [
     ...(customConfig ? [config(customConfig)] : []),
     ...gatewayCertificate(dynakube),
     ...(customExtensionCertificates
-      ? [secret('extension-custom-certs', customExtensionCertificates, `${SECRETS}/extensions`)]
+      ? [secret('extension-custom-certs', customExtensionCertificates, `${secretsFolder(dynakube)}/extensions`)]
       : []),
   ]
 }
@@ -245,7 +254,7 @@ function gatewayCertificate(dynakube: DynaKube): readonly Mounted[] {
           items: [{ key, path: key }],
         },
       },
-      mount: { mountPath: `${SECRETS}/ag`, readOnly: true },
+      mount: { mountPath: `${secretsFolder(dynakube)}/ag`, readOnly: true },
     },
   ]
 }

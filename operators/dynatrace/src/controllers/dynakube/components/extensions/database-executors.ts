@@ -13,7 +13,7 @@ import {
 } from '../../../../api/dynakube/names.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../../api/latest.ts'
 import { fromField } from '../../../rendering/container-env.ts'
-import { imageOf } from '../../../rendering/image.ts'
+import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { appLabels } from '../../../rendering/labels.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
@@ -130,7 +130,7 @@ function container(dynakube: DynaKube, database: Database): Container {
   return {
     name: 'sql-executor',
     image: imageOf(image),
-    imagePullPolicy: image?.tag === 'latest' ? 'Always' : 'IfNotPresent',
+    imagePullPolicy: pullPolicyOf(image?.pullPolicy, image?.tag === 'latest' ? 'Always' : 'IfNotPresent'),
     args: [
       '--podid=$(POD_UID)',
       `--url=https://${extensionControllerHost(dynakube)}:${EXTENSION_CONTROLLER_PORT.port}`,

@@ -6,7 +6,7 @@ import { kspmHostPaths } from '../../../../api/dynakube/feature-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { fromField, lastOfEachName } from '../../../rendering/container-env.ts'
-import { imageOf } from '../../../rendering/image.ts'
+import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { containerEnvFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
@@ -43,7 +43,7 @@ function container(input: RenderInput, volumeMounts: readonly VolumeMount[]): Co
   return {
     name: 'node-config-collector',
     image: imageOf(template?.imageRef, FALLBACK_IMAGE),
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(template?.imageRef?.pullPolicy),
     env: containerEnv(input),
     resources: resourcesOf(input),
     securityContext: unprivileged(USER, { capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] } }),

@@ -4,10 +4,10 @@ import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasStandaloneLogMonitoring } from '../../../../api/dynakube/feature-facts.ts'
 import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
 import { hasProxy } from '../../../../api/dynakube/proxy.ts'
-import { featureFlags } from '../../../../api/feature-flags.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { coreLabels } from '../../../rendering/labels.ts'
 import { linuxNodes } from '../../../rendering/placement.ts'
+import { agentUpdateStrategy } from '../../../rendering/rolling-update.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { created, objectConditions } from '../../conditions/object-conditions.ts'
 import { type DynaKubeComponent, type RenderInput, renderInputOf } from '../../dynakube-component.ts'
@@ -79,7 +79,7 @@ function renderDaemonSet(input: RenderInput): DesiredObject<DaemonSet> {
       },
       spec: {
         selector: { matchLabels: labels.match },
-        updateStrategy: { rollingUpdate: { maxUnavailable: featureFlags(dynakube).oneAgentMaxUnavailable } },
+        updateStrategy: agentUpdateStrategy(dynakube, template?.rollingUpdate),
         template: {
           metadata: {
             labels: { ...template?.labels, ...labels.all },

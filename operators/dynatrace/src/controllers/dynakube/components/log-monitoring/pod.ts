@@ -4,7 +4,7 @@ import { namesOf } from '../../../../api/dynakube/names.ts'
 import { tenantUuid } from '../../../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { fromField } from '../../../rendering/container-env.ts'
-import { imageOf } from '../../../rendering/image.ts'
+import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
 import { placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
 import type { RenderInput } from '../../dynakube-component.ts'
@@ -34,7 +34,7 @@ function common({ dynakube }: RenderInput): Pick<Container, 'image' | 'imagePull
   const resources = resourcesFrom(template?.resources)
   return {
     image: imageOf(template?.imageRef, FALLBACK_IMAGE),
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(template?.imageRef?.pullPolicy),
     ...(resources && { resources }),
   }
 }

@@ -1,9 +1,15 @@
 /** The containers of the agent's pods. */
 import type { Container, Probe, ResourceRequirements, SecurityContext } from '@reeve/kube'
-import { modeSpec, secCompProfile, supportsReadOnlyHost } from '../../../../api/dynakube/one-agent-facts.ts'
+import {
+  modeSpec,
+  oneAgentPullPolicy,
+  secCompProfile,
+  supportsReadOnlyHost,
+} from '../../../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { fromField } from '../../../rendering/container-env.ts'
+import { pullPolicyOf } from '../../../rendering/image.ts'
 import { restricted } from '../../../rendering/security-context.ts'
 import { resourcesFrom } from '../../../rendering/user-settings.ts'
 import type { RenderInput } from '../../dynakube-component.ts'
@@ -42,7 +48,7 @@ export function metadataContainer({ dynakube, operator }: RenderInput): Containe
   return {
     name: 'dynatrace-operator',
     image: operator.image,
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(oneAgentPullPolicy(dynakube)),
     args: ['generate-metadata', '--file', `${folder}/${file}`, '--attributes', nodeAttributes(dynakube)],
     env: [fromField('DT_K8S_NODE_NAME', 'spec.nodeName')],
     volumeMounts: [{ name: volume, mountPath: folder }],
@@ -66,7 +72,7 @@ export function agentContainer(input: RenderInput): Container {
   return {
     name: AGENT_CONTAINER,
     image: dynakube.status.oneAgent?.imageID ?? '',
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(oneAgentPullPolicy(dynakube)),
     args: agentArguments(dynakube),
     env: agentEnv(dynakube),
     resources: resourcesOf(dynakube),

@@ -4,11 +4,11 @@ import { type DesiredObject, desired, waiting } from '@reeve/runtime'
 import { imagePullSecretNames, namesOf } from '../../../../api/dynakube/names.ts'
 import { modeSpec, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
 import { CUSTOM_IMAGE_VERSION } from '../../../../api/dynakube/version-source.ts'
-import { featureFlags } from '../../../../api/feature-flags.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 import { ANNOTATIONS, appArmorAnnotation } from '../../../rendering/annotations.ts'
 import { appLabels } from '../../../rendering/labels.ts'
 import { architecturesOf, linuxNodes } from '../../../rendering/placement.ts'
+import { agentUpdateStrategy } from '../../../rendering/rolling-update.ts'
 import { placementOf } from '../../../rendering/user-settings.ts'
 import { created, objectConditions } from '../../conditions/object-conditions.ts'
 import { type DynaKubeComponent, type RenderInput, renderInputOf } from '../../dynakube-component.ts'
@@ -103,7 +103,7 @@ function renderDaemonSet(input: RenderInput): DesiredObject<DaemonSet> {
       metadata: { namespace: dynakube.metadata.namespace, name: namesOf(dynakube).oneAgent, labels: all },
       spec: {
         selector: { matchLabels: labels.match },
-        updateStrategy: { rollingUpdate: { maxUnavailable: featureFlags(dynakube).oneAgentMaxUnavailable } },
+        updateStrategy: agentUpdateStrategy(dynakube, mode?.rollingUpdate),
         template: {
           metadata: { labels: all, annotations: { ...podAnnotations(dynakube), ...mode?.annotations } },
           spec: podSpec(input),

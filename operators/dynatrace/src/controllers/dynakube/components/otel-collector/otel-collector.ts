@@ -18,7 +18,7 @@ import { ReferenceNotFoundError } from '../../../references/reference-error.ts'
 import { ANNOTATIONS } from '../../../rendering/annotations.ts'
 import { fromField } from '../../../rendering/container-env.ts'
 import { hashOf } from '../../../rendering/hashes.ts'
-import { imageOf } from '../../../rendering/image.ts'
+import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { linuxNodes, onePerNode } from '../../../rendering/placement.ts'
 import { encodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
@@ -49,6 +49,8 @@ const RUNTIME_PROFILE = { seccompProfile: { type: 'RuntimeDefault' } } as const
 export interface CollectorFacts {
   /** The Secret of the user with the certificate of telemetry ingest, when it exists. */
   readonly telemetryTlsData?: SecretData
+  /** How many collectors run now. */
+  readonly collectorReplicas?: number
 }
 
 /** The OpenTelemetry collector. */
@@ -61,9 +63,15 @@ export const otelCollector: DynaKubeComponent<CollectorFacts> = {
     !hasPrometheus(primary) || isSetReady(namesOf(primary).otelCollector, primary, cache),
   mayOwn: (dynakube) => [{ resource: StatefulSets, name: namesOf(dynakube).otelCollector }],
   resolve(context) {
-    const name = context.primary.spec.telemetryIngest?.tlsRefName
-    const data = name ? viewOf(context).secret(name) : undefined
-    return data === undefined ? {} : { telemetryTlsData: data }
+    const { primary } = context
+    const view = viewOf(context)
+    const name = primary.spec.telemetryIngest?.tlsRefName
+    const telemetryTlsData = name ? view.secret(name) : undefined
+    const collectorReplicas = view.statefulSetReplicas(namesOf(primary).otelCollector)
+    return {
+      ...(telemetryTlsData !== undefined && { telemetryTlsData }),
+      ...(collectorReplicas !== undefined && { collectorReplicas }),
+    }
   },
   render(engineInput) {
     const input = renderInputOf(engineInput)
@@ -74,7 +82,7 @@ export const otelCollector: DynaKubeComponent<CollectorFacts> = {
     if (hasPrometheus(dynakube) && engineInput.factsOf(extensions) === undefined) {
       return waiting('the certificate of the extension controller')
     }
-    return [renderStatefulSet(input, restartOn(engineInput))]
+    return [renderStatefulSet(input, engineInput.facts, restartOn(engineInput))]
   },
   ...objectConditions([
     created('OtelStatefulSet', 'StatefulSet', (dynakube) => namesOf(dynakube).otelCollector, {
@@ -85,10 +93,17 @@ export const otelCollector: DynaKubeComponent<CollectorFacts> = {
 
 const templateOf = ({ spec }: DynaKube) => spec.templates?.otelCollector
 
-const replicasOf = (dynakube: DynaKube): number => templateOf(dynakube)?.replicas ?? 1
+/** Replicas that an autoscaler has set stay. */
+const replicasOf = (dynakube: DynaKube, { collectorReplicas }: CollectorFacts): number =>
+  templateOf(dynakube)?.replicas ?? collectorReplicas ?? 1
 
-function renderStatefulSet(input: RenderInput, hashes: Readonly<Record<string, string>>): DesiredObject<StatefulSet> {
+function renderStatefulSet(
+  input: RenderInput,
+  facts: CollectorFacts,
+  hashes: Readonly<Record<string, string>>,
+): DesiredObject<StatefulSet> {
   const { dynakube } = input
+  const replicas = replicasOf(dynakube, facts)
   const labels = collectorLabels(input)
   const template = templateOf(dynakube)
   return desired(
@@ -100,7 +115,7 @@ function renderStatefulSet(input: RenderInput, hashes: Readonly<Record<string, s
         labels: labels.all,
       },
       spec: {
-        replicas: replicasOf(dynakube),
+        replicas,
         podManagementPolicy: 'Parallel',
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
         selector: { matchLabels: labels.match },
@@ -109,7 +124,7 @@ function renderStatefulSet(input: RenderInput, hashes: Readonly<Record<string, s
             labels: { ...template?.labels, ...labels.all },
             annotations: { ...template?.annotations, ...hashes },
           },
-          spec: podSpec(input),
+          spec: podSpec(input, replicas),
         },
       },
     },
@@ -137,7 +152,7 @@ function telemetrySecretHash(
   throw new ReferenceNotFoundError(`spec.telemetryIngest.tlsRefName: the Secret ${name} does not exist; create it`)
 }
 
-function podSpec(input: RenderInput): PodSpec {
+function podSpec(input: RenderInput, replicas: number): PodSpec {
   const { dynakube } = input
   const { tolerations, topologySpreadConstraints } = placementOf(templateOf(dynakube))
   return {
@@ -148,20 +163,20 @@ function podSpec(input: RenderInput): PodSpec {
     affinity: linuxNodes('all'),
     topologySpreadConstraints: topologySpreadConstraints ?? onePerNode(collectorLabels(input).match),
     ...(tolerations && { tolerations }),
-    containers: [container(dynakube)],
+    containers: [container(dynakube, replicas)],
     volumes: volumesOf(collectorVolumes(dynakube)),
   }
 }
 
-function container(dynakube: RenderInput['dynakube']): Container {
+function container(dynakube: RenderInput['dynakube'], replicas: number): Container {
   const resources = resourcesFrom(templateOf(dynakube)?.resources)
   return {
     name: 'collector',
     image: imageOf(templateOf(dynakube)?.imageRef),
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(templateOf(dynakube)?.imageRef?.pullPolicy),
     args: argumentsOf(dynakube),
     env: [
-      ...shardVariables(dynakube),
+      ...shardVariables(dynakube, replicas),
       ...clusterVariables(dynakube),
       ...proxyVariables(dynakube),
       ...prometheusVariables(dynakube),
@@ -186,9 +201,9 @@ function argumentsOf(dynakube: DynaKube): readonly string[] {
   ]
 }
 
-function shardVariables(dynakube: DynaKube): readonly EnvVar[] {
+function shardVariables(dynakube: DynaKube, replicas: number): readonly EnvVar[] {
   return [
-    { name: 'SHARDS', value: String(replicasOf(dynakube)) },
+    { name: 'SHARDS', value: String(replicas) },
     { name: 'POD_NAME_PREFIX', value: namesOf(dynakube).otelCollector },
     fromField('POD_NAME', "metadata.labels['statefulset.kubernetes.io/pod-name']"),
     fromField('SHARD_ID', "metadata.labels['apps.kubernetes.io/pod-index']"),

@@ -6,6 +6,8 @@ export interface ProtocolPort {
   readonly name: string
   readonly port: number
   readonly transport: 'TCP' | 'UDP'
+  /** What service meshes and load balancers should take the traffic for. */
+  readonly appProtocol?: 'grpc' | 'http'
   /** Where the receiver keeps its settings: below `protocols`, or directly. */
   readonly path: string | undefined
 }
@@ -24,14 +26,14 @@ export type Signal = 'traces' | 'metrics' | 'logs'
 export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   otlp: {
     ports: [
-      { name: 'otlp-grpc', port: 4317, transport: 'TCP', path: 'grpc' },
-      { name: 'otlp-http', port: 4318, transport: 'TCP', path: 'http' },
+      { name: 'otlp-grpc', port: 4317, transport: 'TCP', appProtocol: 'grpc', path: 'grpc' },
+      { name: 'otlp-http', port: 4318, transport: 'TCP', appProtocol: 'http', path: 'http' },
     ],
     signals: ['traces', 'metrics', 'logs'],
   },
   jaeger: {
     ports: [
-      { name: 'jaeger-grpc', port: 14250, transport: 'TCP', path: 'grpc' },
+      { name: 'jaeger-grpc', port: 14250, transport: 'TCP', appProtocol: 'grpc', path: 'grpc' },
       { name: 'jaeger-thrift-binary', port: 6832, transport: 'UDP', path: 'thrift_binary' },
       { name: 'jaeger-thrift-compact', port: 6831, transport: 'UDP', path: 'thrift_compact' },
       { name: 'jaeger-thrift-http', port: 14268, transport: 'TCP', path: 'thrift_http' },

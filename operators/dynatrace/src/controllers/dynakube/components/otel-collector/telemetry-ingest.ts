@@ -76,7 +76,9 @@ function renderService(input: RenderInput): DesiredObject {
       spec: {
         type: 'ClusterIP',
         selector: collectorLabels(input).match,
-        ports: ports.map(({ name, port, transport }) => ({ name, port, targetPort: port, protocol: transport })),
+        ports: ports.map(({ name, port, transport, appProtocol }) => {
+          return { name, port, targetPort: port, protocol: transport, ...(appProtocol && { appProtocol }) }
+        }),
       },
     },
     { sole: ['spec.ports', 'spec.selector'] },

@@ -6,6 +6,7 @@ import type { EdgeConnect } from '../../../../api/latest.ts'
 import { ANNOTATIONS, appArmorAnnotation } from '../../../rendering/annotations.ts'
 import { lastOfEachName } from '../../../rendering/container-env.ts'
 import { hashOf } from '../../../rendering/hashes.ts'
+import { pullPolicyOf } from '../../../rendering/image.ts'
 import { appLabels } from '../../../rendering/labels.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { unprivileged } from '../../../rendering/security-context.ts'
@@ -95,7 +96,7 @@ function container({ metadata, spec, status }: EdgeConnect): Container {
   return {
     name: CONTAINER,
     image: status?.version?.imageID ?? '',
-    imagePullPolicy: 'Always',
+    imagePullPolicy: pullPolicyOf(spec.imageRef?.pullPolicy),
     ...(env.length > 0 && { env }),
     // Each is replaced as a whole, as users expect who write only one.
     resources: { requests: resources?.requests ?? DEFAULT_AMOUNTS, limits: resources?.limits ?? DEFAULT_AMOUNTS },
