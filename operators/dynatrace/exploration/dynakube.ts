@@ -96,6 +96,7 @@ export const exploration: Exploration<TenantWorld> = {
       'namespaces * metadata.annotations.dynatrace.com/updated-via-operator',
       'outside * builtin:cloud.kubernetes',
       'outside * builtin:logmonitoring.log-storage-settings',
+      'outside * builtin:kubernetes.security-posture-management',
     ],
   },
   scenario: {
