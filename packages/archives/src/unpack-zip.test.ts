@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { makeZip, type ZipEntry } from './testing/make-zip.ts'
 import { listing, scratchFolder } from './testing/scratch-folder.ts'
@@ -62,6 +63,27 @@ it.each([[['a', 'a']], [['a', './a']], [['a', 'a/b']], [['a/b', 'a']], [['a', 'a
     await expect(unpacked(entries)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
   },
 )
+
+it('refuses an entry that overwrites another and breaks off, without opening it', async () => {
+  await using scratch = await scratchFolder()
+  const file = join(scratch.path, 'a.zip')
+  await makeZip(file, [{ name: 'a' }, { name: 'a', content: 'x' }])
+  const bytes = await readFile(file)
+  // The content of the second entry, three bytes of deflate, becomes the beginning of a block that never ends.
+  Buffer.of(0xab, 0x04, 0x5b).copy(bytes, bytes.lastIndexOf(Buffer.from('504b0304', 'hex')) + 31)
+  await writeFile(file, bytes)
+  const unhandled: unknown[] = []
+  const onError = (error: unknown) => unhandled.push(error)
+  process.on('uncaughtException', onError)
+  try {
+    await expect(unpackZip(file, scratch.target)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
+    // The stream of an opened entry fails once it has been read, some turns later.
+    await setTimeout(50)
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('uncaughtException', onError)
+  }
+})
 
 it('skips devices and pipes and says so', async () => {
   const skipped: unknown[] = []

@@ -55,22 +55,23 @@ async function unpackEntry(zip: ZipFile, entry: Entry, writer: FolderWriter, pac
   if (name.endsWith('/')) return writer.directory(name, mode)
   if (SPECIAL_TYPES.has(mode & TYPE_BITS)) return writer.specialFile(name)
   if (entry.isEncrypted()) throw new ArchiveInvalidError(`the entry ${shownName(name)} is encrypted`)
-  // Inflated by us, so that what goes in is counted with what comes out.
-  const raw = packed.count(await zip.openReadStreamPromise(entry, { decodeFileData: false }))
-  await writer.file(name, mode, verified(name, entry, inflated(name, entry, raw)))
-}
-
-function inflated(
-  name: string,
-  { compressionMethod }: Entry,
-  raw: AsyncIterable<Uint8Array>,
-): AsyncIterable<Uint8Array> {
-  if (compressionMethod === STORED) return raw
-  if (compressionMethod !== DEFLATED) {
+  const { compressionMethod } = entry
+  if (compressionMethod !== STORED && compressionMethod !== DEFLATED) {
     throw new ArchiveInvalidError(`the entry ${shownName(name)} is packed by method ${compressionMethod}; use deflate`)
   }
+  await writer.file(name, mode, verified(name, entry, contentOf(zip, entry, packed)))
+}
+
+/**
+ * What an entry holds. Nothing is opened before the first read: the writer may refuse the entry, and a stream that nobody
+ * reads would end the process with its error.
+ */
+async function* contentOf(zip: ZipFile, entry: Entry, packed: PackedBytes): AsyncGenerator<Uint8Array> {
+  // Inflated by us, so that what goes in is counted with what comes out.
+  const raw = packed.count(await zip.openReadStreamPromise(entry, { decodeFileData: false }))
+  if (entry.compressionMethod === STORED) yield* raw
   // Destroys both when either ends early; an error of the source comes out of the other end.
-  return pipeline(Readable.from(raw, { objectMode: false }), createInflateRaw(), () => undefined)
+  else yield* pipeline(Readable.from(raw, { objectMode: false }), createInflateRaw(), () => undefined)
 }
 
 async function* verified(
