@@ -28,6 +28,8 @@ it.each([
   ['{"token":5}', /^token must be string$/],
   ['{"items":[{"size":1},{"size":"2"}]}', /^items\[1\]\.size must be integer$/],
   ['{"items":[{}]}', /^items\[0\] must have required properties size$/],
+  ['{"items":[null]}', /^items\[0\] must be object$/],
+  ['{"items":[{"size":1},null,{"size":2}]}', /^items\[1\] must be object$/],
   ['[]', /^the answer must be object$/],
   ['null', /^the answer must be object$/],
   ['', /^the answer is empty$/],

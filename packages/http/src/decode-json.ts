@@ -24,7 +24,8 @@ interface ParseContext {
 }
 
 /**
- * Parses and checks. `null` counts as absent, as servers write either. Values are never quoted: they may be secrets.
+ * Parses and checks. A field of `null` counts as absent, as servers write either; an item of a list does not: a list
+ * with holes passes the check of its items. Values are never quoted: they may be secrets.
  *
  * @example
  * const decoded = decodeJson(Type.Object({ token: Type.String() }), bytes)
@@ -35,8 +36,8 @@ export function decodeJson<S extends TSchema>(
   bytes: Uint8Array,
   { numbersAsText = [] }: DecodeOptions = {},
 ): Decoded<Static<S>> {
-  const revive = (key: string, value: unknown, context?: ParseContext) => {
-    if (value === null) return undefined
+  const revive = function (this: unknown, key: string, value: unknown, context?: ParseContext) {
+    if (value === null) return Array.isArray(this) ? null : undefined
     return typeof value === 'number' && numbersAsText.includes(key) ? context?.source : value
   }
   let parsed: unknown
