@@ -22,7 +22,12 @@ import type { EmbeddedClusterOptions } from './cluster-options.ts'
 import { createPodLogs } from './controllers/pod-logs.ts'
 import { Converter } from './crd/conversion.ts'
 import { CustomResources } from './crd/custom-resources.ts'
-import { DEFAULT_MAX_BUFFERED_EVENTS, DEFAULT_MAX_EVENT_AGE_MS, DEFAULT_MAX_EVENTS } from './defaults.ts'
+import {
+  DEFAULT_MAX_BUFFERED_EVENTS,
+  DEFAULT_MAX_EVENT_AGE_MS,
+  DEFAULT_MAX_EVENTS,
+  DEFAULT_MAX_OBJECTS,
+} from './defaults.ts'
 import { EventExpiry } from './event-expiry.ts'
 import { FaultInjector } from './faults/fault-injector.ts'
 import { RequestLog } from './faults/request-log.ts'
@@ -194,6 +199,7 @@ function openStore(options: EmbeddedClusterOptions, clock: Clock, journal: Journ
       maxEvents: options.eventWindow?.maxEvents ?? DEFAULT_MAX_EVENTS,
       maxAgeMs: options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS,
     },
+    maxObjects: options.maxObjects ?? DEFAULT_MAX_OBJECTS,
     ...(journal === undefined ? {} : { journal: (record) => journal.append(record) }),
   })
   if (journal === undefined) return store

@@ -49,6 +49,18 @@ const pods = () => cluster.pods.list()
 const failing = { 'simulator.reeve.dev/exit-code': '1' }
 
 describe('a Job', () => {
+  it.each([
+    ['NonIndexed', 2_147_483_647],
+    ['Indexed', 100_000],
+  ] as const)('that is %s and of the largest size creates pods in batches', async (completionMode, parallelism) => {
+    await cluster.stop()
+    cluster = await startTestCluster({}, { maxObjects: 150 })
+    await create({ completionMode, parallelism, completions: 2_147_483_647 })
+    await cluster.advance(1_000)
+    expect(pods().length).toBeGreaterThan(50)
+    expect(cluster.problems.splice(0).length).toBeGreaterThan(0)
+  })
+
   it('runs its pod and completes', async () => {
     await create()
     expect(job().status).toMatchObject({ active: 1, startTime: expect.any(String) })

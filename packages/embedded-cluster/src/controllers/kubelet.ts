@@ -2,6 +2,7 @@
 import type { ClusterEvent } from '../rest/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
+import type { EventContent } from './event-recorder.ts'
 import { isNodeReady, type Node } from './kinds/cluster.ts'
 import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
@@ -13,6 +14,9 @@ import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
 const SOURCE = 'kubelet'
+
+/** Events that one change of a pod records at most, as kubelets limit the events of an object. */
+const MAX_EVENTS = 25
 
 interface TrackedPod extends PodMemory {
   readonly uid: string
@@ -142,20 +146,19 @@ class Kubelet {
   }
 
   async #recordEvents(pod: Pod, status: PodStatus): Promise<void> {
-    for (const container of status.containerStatuses ?? []) {
-      const before = pod.status?.containerStatuses?.find(({ name }) => name === container.name)
+    const known = new Map(pod.status?.containerStatuses?.map((container) => [container.name, container]))
+    const notes = (status.containerStatuses ?? []).flatMap((container): EventContent[] => {
+      const before = known.get(container.name)
       const { waiting, running } = container.state
-      if (running !== undefined && before?.state.running === undefined) {
-        const message = `started container ${container.name}`
-        await this.#context.events.record(pod, { reason: 'Started', message, source: SOURCE })
-      }
+      const hasStarted = running !== undefined && before?.state.running === undefined
+      if (hasStarted) return [{ reason: 'Started', message: `started container ${container.name}`, source: SOURCE }]
       const isNewProblem = waiting?.message !== undefined && waiting.reason !== before?.state.waiting?.reason
-      if (isNewProblem) {
-        const reason = waiting.reason === 'CrashLoopBackOff' ? 'BackOff' : 'Failed'
-        const message = `container ${container.name}: ${waiting.message}`
-        await this.#context.events.record(pod, { type: 'Warning', reason, message, source: SOURCE })
-      }
-    }
+      if (!isNewProblem) return []
+      const reason = waiting.reason === 'CrashLoopBackOff' ? 'BackOff' : 'Failed'
+      const message = `container ${container.name}: ${waiting.message}`
+      return [{ type: 'Warning', reason, message, source: SOURCE }]
+    })
+    for (const note of notes.slice(0, MAX_EVENTS)) await this.#context.events.record(pod, note)
   }
 }
 

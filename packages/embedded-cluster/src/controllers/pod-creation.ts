@@ -39,8 +39,8 @@ export interface BatchOutcome {
   readonly error?: unknown
 }
 
-/** The maximum number of pods created or deleted in one reconcile. */
-const BURST = 500
+/** The maximum number of pods created or deleted in one reconcile. Replicas are numbers of users, up to 2^31. */
+export const BURST = 500
 
 /** Runs `action` for each item in batches of 1, 2, 4 and so on, until a batch has a failure. */
 export async function slowStart<T>(

@@ -44,4 +44,8 @@ describe('parsing', () => {
     expect(formatIndexes(new Set([5, 1, 0, 2]))).toBe('0-2,5')
     expect(formatIndexes([])).toBe('')
   })
+
+  it('of a status that claims billions are bounded', () => {
+    expect(parseIndexes('0-2147483647,5').size).toBe(1_000_000)
+  })
 })

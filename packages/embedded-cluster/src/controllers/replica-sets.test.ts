@@ -54,6 +54,21 @@ describe('a ReplicaSet', () => {
     })
   })
 
+  it('with more replicas than fit into memory creates pods until the cluster is full', async () => {
+    await cluster.stop()
+    cluster = await startTestCluster({}, { maxObjects: 150 })
+    await cluster.replicaSets.create(replicaSet({ replicas: 2_147_483_647 }))
+    await cluster.settle()
+    expect(cluster.pods.list().length).toBeGreaterThan(50)
+    expect(set().status?.conditions).toMatchObject([{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }])
+    expect(cluster.problems.splice(0).map(({ error }) => String(error))).toContainEqual(
+      expect.stringContaining('the cluster has 150 objects and cannot store more'),
+    )
+    await scaleTo(1)
+    expect(cluster.pods.list()).toHaveLength(1)
+    cluster.problems.splice(0)
+  })
+
   it('replaces pods that are deleted, failed or evicted', async () => {
     await cluster.replicaSets.create(replicaSet())
     await cluster.advance(5_000)

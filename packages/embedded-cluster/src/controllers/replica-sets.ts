@@ -6,7 +6,7 @@ import { Controller } from './controller.ts'
 import { controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { availableAtMs, isActive, isReady, type Pod } from './kinds/pods.ts'
 import type { ReplicaSet, ReplicaSetStatus } from './kinds/workloads.ts'
-import { type BatchOutcome, failureMessage, podFromTemplate, slowStart } from './pod-creation.ts'
+import { type BatchOutcome, BURST, failureMessage, podFromTemplate, slowStart } from './pod-creation.ts'
 import { surplusPods } from './pod-ranking.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex, selects } from './selectors.ts'
@@ -55,7 +55,8 @@ export function createReplicaSetController(context: ControllerContext): Simulato
     }
     if (missing === 0) return { done: 0 }
     const draft = podFromTemplate(set, set.spec.template)
-    const outcome = await slowStart(Array(missing).fill(draft), (pod: typeof draft) => pods.create(pod), signal)
+    const drafts = Array<typeof draft>(Math.min(missing, BURST)).fill(draft)
+    const outcome = await slowStart(drafts, (pod) => pods.create(pod), signal)
     const message = failureMessage(outcome.error)
     if (outcome.done > 0) await record(set, 'Create', `created ${outcome.done} of ${missing} missing pods`)
     if (message !== undefined) {

@@ -54,6 +54,15 @@ async function annotate(name: string, annotations: Record<string, string>): Prom
 }
 
 describe('a StatefulSet', () => {
+  it('of the largest size creates pods in batches', async () => {
+    await cluster.stop()
+    cluster = await startTestCluster({}, { maxObjects: 150 })
+    await create({ replicas: 2_147_483_647, podManagementPolicy: 'Parallel' })
+    await cluster.advance(1_000)
+    expect(names().length).toBeGreaterThan(50)
+    expect(cluster.problems.splice(0).length).toBeGreaterThan(0)
+  })
+
   it('creates its pods in order, each after the previous one is ready', async () => {
     await create()
     await cluster.settle()

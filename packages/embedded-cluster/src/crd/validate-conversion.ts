@@ -89,10 +89,12 @@ function validateServicePath(path: string, field: string): FieldError[] {
 function validateReviewVersions(versions: readonly string[], field: string): FieldError[] {
   if (versions.length === 0) return [required(field)]
   const errors: FieldError[] = []
+  const seen = new Set<string>()
   for (const [index, version] of versions.entries()) {
     const path = `${field}[${index}]`
-    if (versions.indexOf(version) < index) errors.push(invalid(path, version, 'duplicate version'))
+    if (seen.has(version)) errors.push(invalid(path, version, 'duplicate version'))
     for (const why of nameProblems(version, 'service')) errors.push(invalid(path, version, why))
+    seen.add(version)
   }
   if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version))) {
     errors.push(invalid(field, [...versions], `must include at least one of ${reviewVersions.join(', ')}`))

@@ -36,6 +36,18 @@ test('every write has the next revision, which is also in the object', () => {
   expect(second.object.metadata).toMatchObject({ resourceVersion: String(second.revision) })
 })
 
+test('a full store rejects new objects, and takes changes and deletions', () => {
+  const window = { maxEvents: 100, maxAgeMs: 60_000 }
+  const store = new Store({ clock: systemClock, window, maxObjects: 2 })
+  put(store, 'a')
+  put(store, 'b', 0, 'others')
+  expect(() => put(store, 'c')).toThrow('the cluster has 2 objects and cannot store more')
+  expect(put(store, 'a', 1).object).toMatchObject({ value: 1 })
+  remove(store, 'a')
+  put(store, 'c')
+  expect(keys(store.range('things'))).toEqual(['c'])
+})
+
 test('a write computed from a stale revision changes nothing', () => {
   const store = openStore()
   const live = put(store, 'a')

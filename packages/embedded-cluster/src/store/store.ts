@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../clock.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
+import { StatusError } from '../status-error.ts'
 import { Collection, type Range } from './collection.ts'
 import { EventLog, type EventWindow, StoreEvent } from './event-log.ts'
 import { deepFreeze, StoredObject } from './stored-object.ts'
@@ -34,6 +35,8 @@ export interface Commit {
 export interface StoreOptions {
   readonly clock: Clock
   readonly window: EventWindow
+  /** The maximum number of live objects; more are rejected. @default no maximum */
+  readonly maxObjects?: number
   /** Called before a write becomes visible; throwing rejects the write. */
   readonly journal?: (record: CommitRecord) => void
 }
@@ -43,6 +46,7 @@ export class Store {
   readonly #clock: Clock
   readonly #journal: ((record: CommitRecord) => void) | undefined
   readonly #log: EventLog
+  readonly #maxObjects: number
   readonly #collections = new Map<string, Collection>()
   readonly #listeners = new Map<string, Set<(event: StoreEvent) => void>>()
   readonly #everything = new Set<(event: StoreEvent) => void>()
@@ -55,6 +59,7 @@ export class Store {
     this.#clock = options.clock
     this.#journal = options.journal
     this.#log = new EventLog(options.window)
+    this.#maxObjects = options.maxObjects ?? Number.POSITIVE_INFINITY
   }
 
   /** Revision of the last write. */
@@ -98,13 +103,21 @@ export class Store {
     return change === undefined ? this.get(collection, key) : change.previous
   }
 
-  /** Performs a write, or returns `'conflict'` when the live object is not the expected one. */
+  /**
+   * Performs a write, or returns `'conflict'` when the live object is not the expected one.
+   *
+   * *Errors*: {@link StatusError} 500 when the store is full, as a real server responds when etcd is.
+   */
   commit(commit: Commit): StoredObject | 'conflict' {
     const { collection, key, expected, object } = commit
     const live = this.get(collection, key)
     if ((live?.revision ?? 0) !== expected) return 'conflict'
     const base = object ?? live?.object
     if (base === undefined) return 'conflict'
+    if (live === undefined && this.#isFull()) {
+      const message = `the cluster has ${this.#maxObjects} objects and cannot store more: delete some, or raise maxObjects`
+      throw new StatusError(500, 'InternalError', message)
+    }
     const revision = this.#revision + 1
     const current = new StoredObject(key, deepFreeze(withResourceVersion(base, revision)), revision)
     this.#journal?.({ revision, collection, key, object: object === undefined ? undefined : current.object })
@@ -166,6 +179,12 @@ export class Store {
   /** Names of the collections that contain, or once contained, objects. */
   collections(): readonly string[] {
     return [...this.#collections.keys()]
+  }
+
+  #isFull(): boolean {
+    let count = 0
+    for (const { size } of this.#collections.values()) count += size
+    return count >= this.#maxObjects
   }
 
   #collection(name: string): Collection {

@@ -59,9 +59,11 @@ function validateVersions(problems: Problems, webhook: JsonObject, path: string)
     problems.required(path, `must specify one of ${known.join(', ')}`)
     return
   }
+  const seen = new Set<string>()
   for (const [index, version] of versions.entries()) {
-    if (versions.indexOf(version) < index) problems.invalid(`${path}[${index}]`, version, 'duplicate version')
+    if (seen.has(version)) problems.invalid(`${path}[${index}]`, version, 'duplicate version')
     else problems.invalidAll(`${path}[${index}]`, version, nameProblems(version, 'service'))
+    seen.add(version)
   }
   if (!versions.some((version) => known.includes(version))) {
     problems.invalid(path, versions, `must include at least one of ${known.join(', ')}`)

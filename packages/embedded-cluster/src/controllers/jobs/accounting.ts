@@ -81,13 +81,16 @@ export function accountStatus(job: Job, account: Account): Partial<JobStatus> {
   }
 }
 
+/** The maximum number of indexes that are read of a status, which a user can write. */
+const MAX_INDEXES = 1_000_000
+
 /** Parses completion indexes. */
 export function parseIndexes(text: string | undefined): Set<number> {
   const indexes = new Set<number>()
   for (const part of (text ?? '').split(',')) {
     const [first = '', last = first] = part.split('-')
     if (first === '') continue
-    for (let index = Number(first); index <= Number(last); index++) indexes.add(index)
+    for (let index = Number(first); index <= Number(last) && indexes.size < MAX_INDEXES; index++) indexes.add(index)
   }
   return indexes
 }

@@ -3,6 +3,7 @@ import { findCondition } from '../conditions.ts'
 import { isTerminating } from '../kinds/meta.ts'
 import { isFinished, type Pod, podCondition } from '../kinds/pods.ts'
 import type { Job } from '../kinds/workloads.ts'
+import { BURST } from '../pod-creation.ts'
 import { parseTimestamp } from '../time.ts'
 import { type Account, hasFailed, totals } from './accounting.ts'
 import { completionIndex } from './job-pods.ts'
@@ -103,16 +104,19 @@ export function planFor(job: Job, account: Account, pods: readonly Pod[], nowMs:
   const missing = wanted - useful.length
   const waitMs = missing > 0 ? backOffLeftMs(account, pods, nowMs) : 0
   if (waitMs > 0) return { create: [], remove: useless, waitMs }
-  const create = isIndexed
-    ? freeIndexes(completions ?? 1, account, useful).slice(0, missing)
-    : Array(missing).fill(undefined)
+  const count = Math.min(missing, BURST)
+  const create = isIndexed ? freeIndexes(completions ?? 1, count, account, useful) : Array(count).fill(undefined)
   return { create, remove: useless, waitMs: 0 }
 }
 
-function freeIndexes(completions: number, account: Account, active: readonly Pod[]): number[] {
+/** The lowest `count` indexes that are neither completed nor active. */
+function freeIndexes(completions: number, count: number, account: Account, active: readonly Pod[]): number[] {
   const taken = new Set(active.map(completionIndex))
-  const all = Array.from({ length: completions }, (_, index) => index)
-  return all.filter((index) => !taken.has(index) && !account.completedIndexes.has(index))
+  const free: number[] = []
+  for (let index = 0; index < completions && free.length < count; index += 1) {
+    if (!taken.has(index) && !account.completedIndexes.has(index)) free.push(index)
+  }
+  return free
 }
 
 /** Each failure doubles the delay before the next pod. */

@@ -78,9 +78,10 @@ export function stoppedStatus(pod: Pod, base: PodStatus, reason: string | undefi
 }
 
 function notStarted(pod: Pod, base: PodStatus, node: NodeContext): PodStatus {
+  const situationOf = situationsOf(pod, node)
   const hasInit = (pod.spec.initContainers ?? []).length > 0
   const waiting = (role: ContainerRole, reason: string) => (container: Container) =>
-    waitingContainer(situationOf(pod, container, role, node), reason)
+    waitingContainer(situationOf(container, role), reason)
   const init = pod.spec.initContainers?.map(waiting('init', 'PodInitializing'))
   const main = pod.spec.containers.map(waiting('main', hasInit ? 'PodInitializing' : 'ContainerCreating'))
   return {
@@ -92,9 +93,10 @@ function notStarted(pod: Pod, base: PodStatus, node: NodeContext): PodStatus {
 }
 
 function run(pod: Pod, base: PodStatus, memory: PodMemory, node: NodeContext, nowMs: number): PodStep {
+  const situationOf = situationsOf(pod, node)
   let isBlocked = false
   const step = (container: Container, role: ContainerRole): ContainerStep => {
-    const situation = situationOf(pod, container, role, node)
+    const situation = situationOf(container, role)
     if (!isBlocked) return stepContainer(situation, memory.times, nowMs)
     const status = waitingContainer(situation, 'PodInitializing')
     return { status, wakeAtMs: Number.POSITIVE_INFINITY, isDone: false }
@@ -120,10 +122,20 @@ function run(pod: Pod, base: PodStatus, memory: PodMemory, node: NodeContext, no
     containerStatuses: main.map((taken) => taken.status),
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral.map((taken) => taken.status) }),
   }
-  const wakeAtMs = isOver
-    ? Number.POSITIVE_INFINITY
-    : Math.min(...[...init, ...main, ...ephemeral].map((taken) => taken.wakeAtMs))
+  // Not Math.min(...list): a pod may have more containers than a call takes arguments.
+  const earliest = [...init, ...main, ...ephemeral].reduce((ms, taken) => Math.min(ms, taken.wakeAtMs), Infinity)
+  const wakeAtMs = isOver ? Number.POSITIVE_INFINITY : earliest
   return { status: withConditions(pod, status, { isSetUp: !isOver, isInitialized }, nowMs), wakeAtMs }
+}
+
+type SituationOf = (container: Container, role: ContainerRole) => ContainerSituation
+
+/** The situation of each container. Statuses are found by name in constant time: a pod may have thousands. */
+function situationsOf(pod: Pod, node: NodeContext): SituationOf {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  const priors = new Map(statuses.map((status) => [status.name, status]))
+  return (container, role) => situationOf(pod, container, role, node, priors.get(container.name))
 }
 
 function situationOf(
@@ -131,11 +143,8 @@ function situationOf(
   container: Container,
   role: ContainerRole,
   { behaviour, missingFor }: NodeContext,
+  prior: ContainerStatus | undefined,
 ): ContainerSituation {
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
-  const prior = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(
-    ({ name }) => name === container.name,
-  )
   const planned = behaviour.planOf(container, role)
   const missing = missingFor(container)
   const plan =
@@ -174,9 +183,10 @@ interface Milestones {
 function withConditions(pod: Pod, status: PodStatus, { isSetUp, isInitialized }: Milestones, nowMs: number): PodStatus {
   const now = timestamp(nowMs)
   const over = status.phase === 'Succeeded' ? 'PodCompleted' : status.phase === 'Failed' ? 'PodFailed' : undefined
+  const sidecars = sidecarNames(pod)
   const serving = [
     ...(status.containerStatuses ?? []),
-    ...(status.initContainerStatuses ?? []).filter(({ name }) => isSidecar(pod, name)),
+    ...(status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
   ]
   const unready = serving.filter(({ ready }) => !ready).map(({ name }) => name)
   const why = { reason: over ?? 'ContainersNotReady', message: `not ready: ${unready.join(', ')}` }
@@ -200,11 +210,9 @@ function withConditions(pod: Pod, status: PodStatus, { isSetUp, isInitialized }:
   return { ...status, conditions: conditions ?? [] }
 }
 
-function isSidecar(pod: Pod, name: string): boolean {
-  return (
-    pod.spec.initContainers?.some((container) => container.name === name && container.restartPolicy === 'Always') ??
-    false
-  )
+function sidecarNames({ spec }: Pod): ReadonlySet<string> {
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  return new Set(sidecars.map(({ name }) => name))
 }
 
 function statement(type: string, holds: boolean, otherwise: { reason?: string; message?: string }): Condition {

@@ -3,6 +3,7 @@
 import { isTerminating } from '../kinds/meta.ts'
 import { availableAtMs, isFinished, isReady, type Pod } from '../kinds/pods.ts'
 import type { ControllerRevision, StatefulSet } from '../kinds/workloads.ts'
+import { BURST } from '../pod-creation.ts'
 import { resolveIntOrPercent } from '../quantities.ts'
 import { revisionNameOf } from './pod-identity.ts'
 
@@ -22,10 +23,10 @@ export type Action =
   | { readonly create: number; readonly revision: ControllerRevision }
   | { readonly delete: Pod; readonly ordinal: number; readonly because: 'ended' | 'surplus' | 'outdated' }
 
-/** The desired ordinals, lowest first. */
-function wantedOrdinals(set: StatefulSet): number[] {
-  const start = set.spec.ordinals?.start ?? 0
-  return Array.from({ length: set.spec.replicas ?? 1 }, (_, index) => start + index)
+/** The first desired ordinal, and the one after the last. Not a list: `replicas` may be 2^31. */
+function wantedOrdinals({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
+  const start = spec.ordinals?.start ?? 0
+  return { start, end: start + (spec.replicas ?? 1) }
 }
 
 /** Whether the pod has been ready for `minReadySeconds`. */
@@ -42,7 +43,8 @@ export function nextActions(state: SetState): Action[] {
   const { set } = state
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel'
   const actions: Action[] = []
-  for (const ordinal of wantedOrdinals(set)) {
+  const { start, end } = wantedOrdinals(set)
+  for (let ordinal = start; ordinal < end && actions.length < BURST; ordinal += 1) {
     const pod = state.pods.get(ordinal)
     const action = repair(state, ordinal, pod)
     if (action !== undefined) actions.push(action)
@@ -68,8 +70,8 @@ function isHealthy(pod: Pod, { set, nowMs }: SetState): boolean {
 
 /** Pods beyond the desired ordinals, highest first. */
 function condemned({ set, pods }: SetState): [number, Pod][] {
-  const wanted = new Set(wantedOrdinals(set))
-  return [...pods].filter(([ordinal]) => !wanted.has(ordinal)).sort(([a], [b]) => b - a)
+  const { start, end } = wantedOrdinals(set)
+  return [...pods].filter(([ordinal]) => ordinal < start || ordinal >= end).sort(([a], [b]) => b - a)
 }
 
 function revisionFor({ set, current, update }: SetState, ordinal: number): ControllerRevision {
@@ -93,14 +95,15 @@ function outdated(state: SetState): Action[] {
   if (updateStrategy?.type === 'OnDelete') return []
   const limit = updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
   const budget = Math.max(1, resolveIntOrPercent(limit, set.spec.replicas ?? 1, 'up'))
-  let missing = 0
+  const { start, end } = wantedOrdinals(set)
+  const wanted = [...pods].filter(([ordinal]) => ordinal >= start && ordinal < end).sort(([a], [b]) => b - a)
+  let missing = end - start - wanted.length
   const broken: Action[] = []
   const working: Action[] = []
-  for (const ordinal of wantedOrdinals(set).reverse()) {
-    const pod = pods.get(ordinal)
-    const works = pod !== undefined && isHealthy(pod, state)
+  for (const [ordinal, pod] of wanted) {
+    const works = isHealthy(pod, state)
     if (!works) missing += 1
-    if (pod === undefined || isTerminating(pod) || ordinal < partitionOf(set)) continue
+    if (isTerminating(pod) || ordinal < partitionOf(set)) continue
     if (revisionNameOf(pod) === update.metadata.name) continue
     const list = works ? working : broken
     list.push({ delete: pod, ordinal, because: 'outdated' })

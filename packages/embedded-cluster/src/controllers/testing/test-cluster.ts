@@ -1,6 +1,7 @@
 /** An in-memory API server with its controllers and a clock that a test advances. */
 import { setImmediate } from 'node:timers/promises'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../cluster.ts'
+import type { EmbeddedClusterOptions } from '../../cluster-options.ts'
 import type { JsonObject } from '../../json.ts'
 import { isLostRace } from '../control-loop.ts'
 import { type ControllersOptions, createControllers } from '../index.ts'
@@ -20,6 +21,8 @@ export interface Problem {
   readonly error: unknown
 }
 
+type StoreSize = Pick<EmbeddedClusterOptions, 'maxObjects'>
+
 /** The cluster of a test. */
 export class TestCluster {
   readonly api: WatchedApi
@@ -37,7 +40,7 @@ export class TestCluster {
     this.#start()
   }
 
-  static async start(options: ControllersOptions): Promise<TestCluster> {
+  static async start(options: ControllersOptions, { maxObjects }: StoreSize): Promise<TestCluster> {
     let rest = async (): Promise<void> => undefined
     const clock = new TestClock(() => rest())
     const embedded = await startEmbeddedCluster({
@@ -46,6 +49,7 @@ export class TestCluster {
       controllers: false,
       clock,
       random: sequence(),
+      ...(maxObjects === undefined ? {} : { maxObjects }),
     })
     const cluster = new TestCluster(embedded, clock, options)
     rest = () => cluster.#rest()
@@ -178,6 +182,6 @@ function sequence(): () => number {
 }
 
 /** A cluster with its nodes ready. */
-export function startTestCluster(options: ControllersOptions = {}): Promise<TestCluster> {
-  return TestCluster.start({ podStartDelayMs: 1000, ...options })
+export function startTestCluster(options: ControllersOptions = {}, size: StoreSize = {}): Promise<TestCluster> {
+  return TestCluster.start({ podStartDelayMs: 1000, ...options }, size)
 }
