@@ -8,6 +8,7 @@ import { installHelm } from './helm-binary.ts'
 import type { ImageDefinition } from './image-definitions.ts'
 import { ImageError } from './image-error.ts'
 import { createLayer } from './layer.ts'
+import { installNativePackage } from './native-package.ts'
 import { installNode, nodeVersion } from './node-binary.ts'
 import { type PlatformImage, type WrittenImage, writeOciLayout } from './oci-layout.ts'
 import type { Platform } from './platform.ts'
@@ -73,6 +74,10 @@ export async function buildImage(options: BuildOptions): Promise<BuiltImage> {
         onStep(`${platform}: helm`)
         helmVersion = await installHelm(platform, node, shared)
       }
+      for (const name of definition.nativePackages(platform)) {
+        onStep(`${platform}: ${name}`)
+        await installNativePackage(name, join(node, 'app/node_modules'), shared)
+      }
       await writeSbom(app, await materialsOf(options, helmVersion))
       onStep(`${platform}: layers`)
       images.push({
@@ -120,8 +125,10 @@ async function bundle({ definition, repository, signal }: BuildOptions, root: st
   if (!(await readdir(folder)).includes(`${definition.name}.js`)) {
     throw new ImageError(`the bundle of ${definition.workspace} has no ${definition.name}.js`)
   }
-  // Modules without this would be read as CommonJS first.
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}\n')
+  // Modules without this would be read as CommonJS first. A bundle that is CommonJS says so itself.
+  if (!(await readdir(folder)).includes('package.json')) {
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}\n')
+  }
   await mkdir(join(root, 'usr/local/bin'), { recursive: true })
   await symlink(`/app/${definition.name}.js`, join(root, 'usr/local/bin', definition.name))
 }

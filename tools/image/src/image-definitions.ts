@@ -1,5 +1,6 @@
 /** What is special about the image of each operator. */
 import { ImageError } from './image-error.ts'
+import type { Platform } from './platform.ts'
 
 /** The image of one operator. */
 export interface ImageDefinition {
@@ -15,6 +16,8 @@ export interface ImageDefinition {
   readonly hasHelm: boolean
   /** Debian packages beside those that Node needs. */
   readonly debianPackages: readonly string[]
+  /** npm packages with binaries, which a bundle cannot contain. */
+  readonly nativePackages: (platform: Platform) => readonly string[]
 }
 
 const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
@@ -25,6 +28,7 @@ const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
     user: '10001:10001',
     hasHelm: false,
     debianPackages: [],
+    nativePackages: () => [],
   },
   collector: {
     name: 'collector-operator',
@@ -33,6 +37,7 @@ const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
     user: '10001:10001',
     hasHelm: true,
     debianPackages: [],
+    nativePackages: () => [],
   },
   dynatrace: {
     name: 'dynatrace-operator',
@@ -41,6 +46,11 @@ const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
     user: '1001:1001',
     hasHelm: false,
     debianPackages: [],
+    // Mounting volumes by system calls.
+    nativePackages: (platform) => [
+      'koffi',
+      platform === 'linux/amd64' ? '@koromix/koffi-linux-x64' : '@koromix/koffi-linux-arm64',
+    ],
   },
 }
 
