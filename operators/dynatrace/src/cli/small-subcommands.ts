@@ -16,4 +16,9 @@ export const SMALL_SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'write attributes of a node into a file for agents',
     load: () => import('./generate-metadata.ts'),
   },
+  {
+    name: 'csi-server',
+    summary: 'mount agents into pods of this node, for the kubelet, until SIGTERM',
+    load: () => import('./csi-server.ts'),
+  },
 ]

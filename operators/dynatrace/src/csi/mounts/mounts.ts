@@ -1,0 +1,30 @@
+/** Mounting, as the driver needs it; implementations differ in how they reach the kernel. */
+
+/** Mounts and unmounts. *Errors* of all calls: {@link MountError}. */
+export interface Mounts {
+  /** Mounts `upper` over `lower` at `target`. */
+  overlay(options: OverlayOptions): Promise<void>
+  /** Makes the directory `source` visible at `target` as well. */
+  bind(source: string, target: string): Promise<void>
+  /** Removes the topmost mount at `target`; returns false if there is none. */
+  unmount(target: string): Promise<boolean>
+}
+
+/** The directories of an overlay. */
+export interface OverlayOptions {
+  readonly lower: string
+  readonly upper: string
+  readonly work: string
+  readonly target: string
+}
+
+/** The kernel rejected a call. */
+export class MountError extends Error {
+  override readonly name = 'MountError'
+  readonly code = 'CSI_MOUNT'
+}
+
+/** The options of an overlay, as the kernel reads them. */
+export function overlayData({ lower, upper, work }: OverlayOptions): string {
+  return `lowerdir=${lower},upperdir=${upper},workdir=${work}`
+}

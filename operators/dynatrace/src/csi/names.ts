@@ -1,0 +1,16 @@
+/** Names by which the kubelet and the parts of the CSI driver know each other. */
+
+/** The name of the driver: of its CSIDriver object, its plugin, and in the volumes of pods. */
+export const DRIVER_NAME = 'csi.oneagent.dynatrace.com'
+
+/** Where all containers of the driver find the data directory of the node. */
+export const DATA_ROOT = '/data'
+
+/** Attributes of a volume, from the pod and from the kubelet. */
+export const VOLUME_ATTRIBUTES = Object.freeze({
+  mode: 'mode',
+  dynakube: 'dynakube',
+  retryTimeout: 'retryTimeout',
+  podName: 'csi.storage.k8s.io/pod.name',
+  podNamespace: 'csi.storage.k8s.io/pod.namespace',
+})

@@ -1,0 +1,99 @@
+/** Volumes of applications: an overlay over an agent that all pods of the node share. */
+import { mkdir, readlink, stat } from 'node:fs/promises'
+import type { Logger } from '@reeve/runtime'
+import type { DataPaths } from '../data-paths.ts'
+import { STATUS, StatusError } from '../grpc/status-error.ts'
+import { isMountPoint } from '../mounts/mount-table.ts'
+import type { Mounts } from '../mounts/mounts.ts'
+import { isMissing } from './file-errors.ts'
+import { linkPod, writePodInfo } from './pod-link.ts'
+import type { Volume } from './publish-request.ts'
+
+/** What publishing needs. */
+export interface PublishContext {
+  readonly paths: DataPaths
+  readonly mounts: Mounts
+  readonly logger: Logger
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The umask of the process is 0: agents of arbitrary users write here. */
+const OPEN_TO_ALL = 0o777
+
+/**
+ * Mounts an agent for a pod.
+ *
+ * After `retryTimeoutMs` it reports success without mounting anything: the pod starts without an agent, because an
+ * application must not wait for its monitoring for ever. The time counts from the last change of the volume's directory.
+ *
+ * *Guarantees*: repeated after a crash at any moment it leaves one overlay and one bind mount.
+ *
+ * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; `INTERNAL`.
+ */
+export async function publishAppVolume(volume: Volume, context: PublishContext): Promise<void> {
+  const { paths, logger } = context
+  if (await isGivenUp(volume, context)) {
+    logger.info({ volume: volume.id, pod: volume.podName }, 'no agent in time: the pod starts without one')
+    return
+  }
+  const link = paths.latestCodeModule(volume.dynakube)
+  const isAvailable = await stat(link).then(
+    (status) => status.isDirectory(),
+    () => false,
+  )
+  if (!isAvailable) {
+    const message = `the provisioner has not installed an agent for the DynaKube ${volume.dynakube} yet`
+    throw new StatusError(STATUS.unavailable, message)
+  }
+  try {
+    await mountAgent(volume, await readlink(link), context)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StatusError(STATUS.internal, `volume ${volume.id}: ${reason}`, { cause: error })
+  }
+}
+
+async function isGivenUp({ id, retryTimeoutMs }: Volume, { paths, now, logger }: PublishContext): Promise<boolean> {
+  const { root } = paths.appVolume(id)
+  try {
+    const { mtimeMs } = await stat(root)
+    return now() > mtimeMs + retryTimeoutMs
+  } catch (error) {
+    if (isMissing(error)) return !(await isMade(root, logger))
+    logger.error({ volume: id, error }, 'cannot read the directory of a volume')
+    return true
+  }
+}
+
+function isMade(root: string, logger: Logger): Promise<boolean> {
+  return mkdir(root, { recursive: true, mode: OPEN_TO_ALL }).then(
+    () => true,
+    (error: unknown) => {
+      logger.error({ error }, 'cannot make the directory of a volume')
+      return false
+    },
+  )
+}
+
+async function mountAgent(volume: Volume, lower: string, { paths, mounts }: PublishContext): Promise<void> {
+  const directories = paths.appVolume(volume.id)
+  const { mapped, upper, work } = directories
+  const podLink = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
+  await mkdir(mapped, { recursive: true, mode: OPEN_TO_ALL })
+  await mkdir(upper, { recursive: true, mode: OPEN_TO_ALL })
+  await writePodInfo(directories, podLink)
+  await mkdir(work, { recursive: true, mode: OPEN_TO_ALL })
+  await mkdir(volume.targetPath, { recursive: true, mode: OPEN_TO_ALL })
+  // Left by a process that was killed between the two mounts. It may show an agent that is no longer the latest.
+  while (await isMountPoint(mapped)) await mounts.unmount(mapped)
+  await mounts.overlay({ lower, upper, work, target: mapped })
+  try {
+    await mounts.bind(mapped, volume.targetPath)
+  } catch (error) {
+    // The next attempt would find and remove it, too.
+    await mounts.unmount(mapped).catch(() => false)
+    throw error
+  }
+  await linkPod(directories, podLink)
+}

@@ -1,0 +1,67 @@
+/** The process that mounts volumes: gRPC for the kubelet of its node, and metrics. */
+import { mkdir } from 'node:fs/promises'
+import type { Logger } from '@reeve/runtime'
+import { HealthServer } from '@reeve/runtime/health'
+import type { ServerAddress } from '@reeve/runtime/manager'
+import { createMetricsRegistry } from '@reeve/runtime/metrics'
+import { DataPaths } from '../data-paths.ts'
+import { serveUnix } from '../grpc/unix-server.ts'
+import { kernelMounts } from '../mounts/kernel-mounts.ts'
+import type { Mounts } from '../mounts/mounts.ts'
+import { toolMounts } from '../mounts/tool-mounts.ts'
+import { identityService } from './identity-service.ts'
+import { nodeService } from './node-service.ts'
+import { removeOrphans } from './remove-orphans.ts'
+
+/** Options of {@link runCsiServer}. */
+export interface CsiServerOptions {
+  readonly socket: string
+  readonly nodeId: string
+  readonly dataRoot: string
+  readonly maxRequests: number
+  readonly version: string
+  readonly metricsAddress: ServerAddress
+  readonly logger: Logger
+  /** @default by system calls, or by tools where there is no addon */
+  readonly mounts?: Mounts
+}
+
+/**
+ * Serves until `signal` aborts. It needs no access to the API server: what it has to know is in the data directory and in
+ * the kernel's table of mounts, so it starts after any crash with the same knowledge.
+ *
+ * *Errors*: if the data directory cannot be made or one of the addresses is taken.
+ */
+export async function runCsiServer(options: CsiServerOptions, signal: AbortSignal): Promise<void> {
+  const { socket, nodeId, dataRoot, maxRequests, version, metricsAddress, logger } = options
+  await mkdir(dataRoot, { recursive: true, mode: 0o777 })
+  const paths = new DataPaths(dataRoot)
+  const mounts = options.mounts ?? (await availableMounts(logger))
+  await removeOrphans({ paths, mounts, logger })
+  const metrics = await createMetricsRegistry()
+  metrics.gauge({
+    name: 'dynatrace_csi_driver_memory_usage',
+    help: 'Memory usage of the CSI driver in bytes.',
+    collect: (gauge) => gauge.set({}, process.memoryUsage().heapUsed),
+  })
+  const services = {
+    'csi.v1.Identity': identityService(version),
+    'csi.v1.Node': nodeService({ nodeId, maxRequests, paths, mounts, logger, now: Date.now }),
+  }
+  const stop = new AbortController()
+  const both = AbortSignal.any([signal, stop.signal])
+  const ended = (work: Promise<void>) => work.finally(() => stop.abort())
+  await Promise.all([
+    ended(serveUnix(socket, services, { signal: both, logger })),
+    ended(new HealthServer({ ...metricsAddress, metrics, logger }, 'metrics').run(both)),
+  ])
+}
+
+async function availableMounts(logger: Logger): Promise<Mounts> {
+  try {
+    return await kernelMounts()
+  } catch (error) {
+    logger.warn({ error }, 'no native addon for this processor: mounting by mount(8)')
+    return toolMounts()
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A symbolic link by which people find the volume of a pod, and the note inside the volume that names it.
+ *
+ * The note lies where applications may write. It is therefore made anew, and believed only as far as the link that it
+ * names leads to this very volume.
+ */
+import { constants, type Stats } from 'node:fs'
+import { lstat, mkdir, open, readlink, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { AppVolumePaths, DataPaths } from '../data-paths.ts'
+
+/** The umask of the process is 0: agents of arbitrary users write here. */
+const OPEN_TO_ALL = 0o777
+/** As long as a path may be. */
+const MAX_PATH_BYTES = 4_096
+
+/** Writes the note. Whatever an application put in its place is not followed. */
+export async function writePodInfo({ podInfo }: AppVolumePaths, link: string): Promise<void> {
+  await rm(podInfo, { recursive: true, force: true })
+  await writeFile(podInfo, link, { mode: OPEN_TO_ALL, flag: 'wx' })
+}
+
+/** Makes the link. An older one is replaced: the pods of a StatefulSet have the same name each time. */
+export async function linkPod({ root }: AppVolumePaths, link: string): Promise<void> {
+  await mkdir(dirname(link), { recursive: true, mode: OPEN_TO_ALL })
+  const existing = await status(link)
+  await (existing?.isDirectory() ? rmdir(link) : rm(link, { force: true }))
+  await symlink(root, link)
+}
+
+/** Deletes the link that the note names, and the folder of its namespace if it is empty. */
+export async function removePodLink(volume: AppVolumePaths, paths: DataPaths): Promise<void> {
+  const link = await readPodInfo(volume.podInfo)
+  // `_dynakubes/<dynakube>/appmounts/<namespace>/<pod>`
+  const [folder, , kind, , pod, ...more] = relative(paths.root, link).split('/')
+  if (link !== join(link) || folder !== '_dynakubes' || kind !== 'appmounts' || !pod || more.length > 0) return
+  if ((await readlink(link).catch(() => '')) !== volume.root) return
+  await rm(link, { force: true })
+  // Other pods of the namespace may have links.
+  await rmdir(dirname(link)).catch(() => undefined)
+}
+
+async function readPodInfo(path: string): Promise<string> {
+  // Neither a link to another file nor a pipe, which would never end.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (file === undefined) return ''
+  try {
+    const { size } = await file.stat()
+    return size > 0 && size <= MAX_PATH_BYTES ? await file.readFile('utf8') : ''
+  } finally {
+    await file.close()
+  }
+}
+
+function status(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined)
+}

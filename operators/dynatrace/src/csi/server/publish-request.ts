@@ -1,0 +1,77 @@
+/** Decides whether a request to publish a volume makes sense, and reads it. */
+import { parseDurationMs } from '../../api/annotation-values.ts'
+import { STATUS, StatusError } from '../grpc/status-error.ts'
+import { VOLUME_ATTRIBUTES } from '../names.ts'
+import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
+
+/** A volume to publish. */
+export interface Volume {
+  readonly id: string
+  readonly targetPath: string
+  readonly podName: string
+  readonly podNamespace: string
+  readonly mode: string
+  readonly dynakube: string
+  /** After so long a pod starts without an agent. */
+  readonly retryTimeoutMs: number
+}
+
+const DEFAULT_RETRY_TIMEOUT_MS = 10 * 60_000
+
+/**
+ * The volume of a request.
+ *
+ * Attributes come from whoever may create pods, and become names of directories that root writes to: each must be a
+ * single name.
+ *
+ * *Errors*: `INVALID_ARGUMENT` naming what is missing or wrong; the first problem counts.
+ */
+export function volumeOf(request: NodePublishVolumeRequest): Volume {
+  const { volumeId, targetPath, capability, volumeContext } = request
+  demand(volumeId !== '', 'volume_id is missing')
+  demand(targetPath !== '', 'target_path is missing')
+  demand(capability !== undefined, 'volume_capability is missing')
+  demand(capability !== 'block', 'volume_capability: block volumes are not supported')
+  demand(capability === 'mount', 'volume_capability: the access type must be mount')
+  demand(volumeContext !== undefined, 'volume_context is missing')
+  const attribute = (name: string): string => {
+    const value = volumeContext?.[name] ?? ''
+    demand(value !== '', `volume_context: ${name} is missing`)
+    return value
+  }
+  const podName = attribute(VOLUME_ATTRIBUTES.podName)
+  const podNamespace = attribute(VOLUME_ATTRIBUTES.podNamespace)
+  const mode = attribute(VOLUME_ATTRIBUTES.mode)
+  const dynakube = attribute(VOLUME_ATTRIBUTES.dynakube)
+  const timeout = volumeContext?.[VOLUME_ATTRIBUTES.retryTimeout]
+  const retryTimeoutMs = timeout ? parseDurationMs(timeout) : DEFAULT_RETRY_TIMEOUT_MS
+  if (retryTimeoutMs === undefined) {
+    throw invalid(`volume_context: ${VOLUME_ATTRIBUTES.retryTimeout} "${timeout}" is not a duration such as 10m`)
+  }
+  const names = { volume_id: volumeId, 'pod name': podName, 'pod namespace': podNamespace, dynakube }
+  for (const [name, value] of Object.entries(names)) demand(isFileName(value), `${name} "${value}" is not a valid name`)
+  return { id: volumeId, targetPath, podName, podNamespace, mode, dynakube, retryTimeoutMs }
+}
+
+/**
+ * The volume to take away.
+ *
+ * *Errors*: `INVALID_ARGUMENT`.
+ */
+export function unpublishedVolume(request: NodeUnpublishVolumeRequest): NodeUnpublishVolumeRequest {
+  const { volumeId, targetPath } = request
+  demand(volumeId !== '', 'volume_id is missing')
+  demand(targetPath !== '', 'target_path is missing')
+  demand(isFileName(volumeId), `volume_id "${volumeId}" is not a valid name`)
+  return request
+}
+
+function isFileName(text: string): boolean {
+  return !/[/\0]/.test(text) && !/^\.{1,2}$/.test(text) && Buffer.byteLength(text) <= 255
+}
+
+function demand(isMet: boolean, problem: string): void {
+  if (!isMet) throw invalid(problem)
+}
+
+const invalid = (problem: string) => new StatusError(STATUS.invalidArgument, problem)

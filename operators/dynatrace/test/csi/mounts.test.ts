@@ -1,0 +1,53 @@
+/** Both ways of mounting, against the kernel: the same calls have the same effects. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { missingRights } from './support/csi-node.ts'
+
+const MODULES = fileURLToPath(new URL('../../src/csi/mounts', import.meta.url))
+
+/** Runs inside a mount namespace of its own: what it leaves goes with it. */
+const SCRIPT = `
+const { kernelMounts } = await import('${MODULES}/kernel-mounts.ts')
+const { toolMounts } = await import('${MODULES}/tool-mounts.ts')
+const { isMountPoint, readMounts } = await import('${MODULES}/mount-table.ts')
+const [, way, folder] = process.argv
+const mounts = way === 'kernel' ? await kernelMounts() : toolMounts()
+const at = (name) => folder + '/' + name
+const found = {}
+await mounts.overlay({ lower: at('lower'), upper: at('upper'), work: at('work'), target: at('merged') })
+const overlay = (await readMounts()).find(({ mountPoint }) => mountPoint === at('merged'))
+found.overlay = [overlay.type, overlay.options.lowerdir, overlay.options.upperdir, overlay.options.workdir]
+await mounts.bind(at('merged'), at('target'))
+found.bound = await isMountPoint(at('target'))
+found.unmounted = [await mounts.unmount(at('target')), await mounts.unmount(at('target')), await mounts.unmount(at('none'))]
+found.left = await isMountPoint(at('target'))
+found.error = await mounts.bind(at('none'), at('target')).catch((error) => [error.name, error.code, error.message])
+console.log(JSON.stringify(found))`
+
+describe.skipIf(missingRights())('mounting', () => {
+  it.each(['kernel', 'tool'])('by %s makes overlays and binds, and removes them', async (way) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mounting-'))
+    try {
+      for (const name of ['lower', 'upper', 'work', 'merged', 'target']) await mkdir(join(folder, name))
+      const command = [process.execPath, '--input-type=module', '--eval', SCRIPT, way, folder]
+      const child = spawn('unshare', ['--mount', '--propagation', 'private', ...command])
+      const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+      expect(errors).toBe('')
+      expect(JSON.parse(output)).toEqual({
+        overlay: ['overlay', join(folder, 'lower'), join(folder, 'upper'), join(folder, 'work')],
+        bound: true,
+        unmounted: [true, false, false],
+        left: false,
+        error: ['MountError', 'CSI_MOUNT', expect.stringContaining(join(folder, 'none'))],
+      })
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})

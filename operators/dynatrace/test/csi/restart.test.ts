@@ -1,0 +1,82 @@
+/** The driver after a crash, a restart and a change of its node. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type CsiNode, csiNode, missingRights } from './support/csi-node.ts'
+
+const OK = { response: {} }
+const volume = { pod: 'web-0' }
+
+/** Mounts the overlay of a volume, as a driver does that is killed right afterwards. */
+async function mountOverlay(node: CsiNode, times = 1): Promise<void> {
+  const lower = await node.installModule('1.2.3.4-5', 'dk')
+  const folder = join(node.data, 'appmounts', node.idOf(volume))
+  for (const name of ['mapped', 'var', 'work']) await mkdir(join(folder, name), { recursive: true })
+  const options = `lowerdir=${lower},upperdir=${join(folder, 'var')},workdir=${join(folder, 'work')}`
+  for (let count = 0; count < times; count++) {
+    await node.execute('mount', '-t', 'overlay', '-o', options, 'overlay', join(folder, 'mapped'))
+  }
+}
+
+describe.skipIf(missingRights())('a driver that is started again', () => {
+  it('leaves the volumes of running pods alone, and can still take them away', async () => {
+    await using node = await csiNode()
+    const first = await node.start()
+    await node.installModule('1.2.3.4-5', 'dk')
+    expect(await first.publish(volume)).toEqual(OK)
+    await first.stop('SIGKILL')
+    const before = await node.mounts()
+    expect(before).toHaveLength(2)
+    const second = await node.start()
+    expect(await node.mounts()).toEqual(before)
+    expect(await second.publish(volume)).toEqual(OK)
+    expect(await node.mounts()).toEqual(before)
+    expect(await second.unpublish(volume)).toEqual(OK)
+    expect(await node.mounts()).toEqual([])
+    expect(await readdir(join(node.data, 'appmounts'))).toEqual([])
+    expect(await second.stop()).toBe(0)
+  })
+
+  it('removes an overlay that no pod sees, and mounts it once when it is asked again', async () => {
+    await using node = await csiNode()
+    await mountOverlay(node)
+    const driver = await node.start()
+    expect(await node.mounts()).toEqual([])
+    expect(await driver.publish(volume)).toEqual(OK)
+    expect(await node.mounts()).toHaveLength(2)
+  })
+
+  it('unmounts overlays that were stacked meanwhile', async () => {
+    await using node = await csiNode()
+    const driver = await node.start()
+    await mountOverlay(node, 2)
+    expect(await driver.publish(volume)).toEqual(OK)
+    expect(await node.mounts()).toHaveLength(2)
+    expect(await driver.unpublish(volume)).toEqual(OK)
+    expect(await node.mounts()).toEqual([])
+  })
+
+  it('reports success when a volume is in use, and removes it when it is no more', async () => {
+    await using node = await csiNode()
+    const driver = await node.start()
+    await node.installModule('1.2.3.4-5', 'dk')
+    expect(await driver.publish(volume)).toEqual(OK)
+    const busy = join(node.targetOf(volume), 'agent')
+    await node.execute('mount', '-t', 'tmpfs', 'tmpfs', busy)
+    expect(await driver.unpublish(volume)).toEqual(OK)
+    expect(driver.log()).toContain('EBUSY')
+    expect((await node.mounts()).length).toBeGreaterThan(2)
+    await node.execute('umount', busy)
+    expect(await driver.unpublish(volume)).toEqual(OK)
+    expect(await node.mounts()).toEqual([])
+  })
+
+  it('lets pods start without an agent when it cannot write its data', async () => {
+    await using node = await csiNode()
+    const driver = await node.start()
+    await node.installModule('1.2.3.4-5', 'dk')
+    await writeFile(join(node.data, 'appmounts'), 'in the way')
+    expect(await driver.publish(volume)).toEqual(OK)
+    expect(await node.mounts()).toEqual([])
+  })
+})
