@@ -84,9 +84,12 @@ function exporterSecrets(dynakube: DynaKube): readonly string[] {
   ]
 }
 
-function codeModulesFailure({ dynakube, settings }: InjectionInput): FeatureFailure | undefined {
+function codeModulesFailure(input: InjectionInput): FeatureFailure | undefined {
+  const { dynakube, settings } = input
   const { name } = dynakube.metadata
-  if (!areCodeModulesKnown(dynakube, settings.hasCsiDriver)) {
+  // The API server rejects a pod with an init container that has no image.
+  const lacksImage = agentMode(input) === 'image' && !dynakube.status?.codeModules?.imageID
+  if (lacksImage || !areCodeModulesKnown(dynakube, settings.hasCsiDriver)) {
     const message = `the DynaKube ${name} does not have a version or image of the code modules in its status yet`
     return failed('codeModules', 'DynaKubeStatusNotReady', message, 'DynaKube status.codeModules')
   }

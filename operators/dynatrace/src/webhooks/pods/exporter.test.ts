@@ -79,6 +79,16 @@ describe('exporters with an ActiveGate', () => {
     ])
   })
 
+  it('add to each of several exceptions with one name, and leave those from elsewhere alone', () => {
+    const elsewhere = { name: 'no_proxy', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }
+    const env = [{ name: 'no_proxy', value: 'a' }, elsewhere]
+    const { pod } = inject(inputOf(throughGateway, { containers: [app({ env })] }))
+    expect(pod.spec.containers[0]?.env?.slice(0, 2)).toEqual([
+      { name: 'no_proxy', value: 'a,dk-activegate.dynatrace' },
+      elsewhere,
+    ])
+  })
+
   it('leave NO_PROXY alone by the feature flag', () => {
     const flags = { 'otlp-exporter-configuration-set-no-proxy': 'false' }
     const dynakube = readyDynaKube({ ...EVERY_SIGNAL, activeGate: { capabilities: ['routing'] } }, { flags })

@@ -87,14 +87,18 @@ export function exporterVolumes(containers: readonly Container[]): readonly Volu
 const needsNoProxy = (dynakube: DynaKube): boolean =>
   hasActiveGate(dynakube) && featureFlags(dynakube).otlpExporterSetNoProxy
 
-/** A value from elsewhere cannot be added to. */
+/** Every variable of this name, in whichever spelling. A value from elsewhere cannot be added to. */
 function withNoProxy(container: Container, host: string): Container {
   const { env = [] } = container
   const isNoProxy = ({ name }: EnvVar) => name.toUpperCase() === 'NO_PROXY'
   if (!env.some(isNoProxy)) return withEnv(container, [{ name: 'NO_PROXY', value: host }])
-  const added = env.filter(isNoProxy).flatMap(({ name, value = '', valueFrom }) => {
-    const isContained = value.split(',').some((part) => part.trim() === host)
-    return valueFrom !== undefined || isContained ? [] : [{ name, value: value === '' ? host : `${value},${host}` }]
+  const isComplete = ({ value = '', valueFrom }: EnvVar) =>
+    valueFrom !== undefined || value.split(',').some((part) => part.trim() === host)
+  if (env.every((variable) => !isNoProxy(variable) || isComplete(variable))) return container
+  const extended = env.map((variable) => {
+    if (!isNoProxy(variable) || isComplete(variable)) return variable
+    const { name, value = '' } = variable
+    return { name, value: value === '' ? host : `${value},${host}` }
   })
-  return withEnv(container, added)
+  return { ...container, env: extended }
 }

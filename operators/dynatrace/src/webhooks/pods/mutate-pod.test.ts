@@ -154,6 +154,15 @@ describe('without what it needs, a pod', () => {
     })
   })
 
+  it('says DynaKubeStatusNotReady where nodes pull the image of the code modules and it is not known', () => {
+    const status = { codeModules: { version: '1' }, oneAgent: { connectionInfoStatus: { tenantUUID: 't' } } }
+    const pulling = readyDynaKube(CLOUD_NATIVE, { status, flags: { 'node-image-pull': 'true' } })
+    expect(annotationsOf(inject(inputOf(pulling, {}, NO_CSI)))).toMatchObject({
+      'oneagent.dynatrace.com/reason': 'DynaKubeStatusNotReady',
+    })
+    expect(inject(inputOf(pulling)).outcome).toBe('injected')
+  })
+
   it('says MissingTenantUUID with cloudNativeFullStack, and needs none with applicationMonitoring', () => {
     const status = { codeModules: { version: '1' } }
     const missing = inject(inputOf(readyDynaKube(CLOUD_NATIVE, { status })))

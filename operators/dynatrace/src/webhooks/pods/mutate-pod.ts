@@ -79,11 +79,14 @@ export function mutatePod(input: InjectionInput, decision: Decision, facts: Inje
 
 function outcomeOf(before: InjectablePod, after: InjectablePod): Outcome {
   if (before === after) return 'unchanged'
-  const isInjected = [OVERALL, FEATURES.exporter].some(
-    ({ injected }) => after.metadata.annotations?.[injected] === 'true',
+  const wasInjected = before.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ?? false
+  if (before.spec !== after.spec) return wasInjected ? 'updated' : 'injected'
+  // Only annotations: they say that nothing was to do, or why nothing was done.
+  const hasNews = [OVERALL, FEATURES.exporter].some(
+    ({ injected }) =>
+      after.metadata.annotations?.[injected] === 'true' && before.metadata.annotations?.[injected] !== 'true',
   )
-  if (!isInjected) return 'notInjected'
-  return before.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ? 'updated' : 'injected'
+  return hasNews ? 'injected' : 'notInjected'
 }
 
 function reverted(original: InjectablePod, { feature, ...failure }: FeatureFailure): InjectionResult {
