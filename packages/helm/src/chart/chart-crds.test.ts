@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
-import { packChart } from '../testing/pack-chart.ts'
+import { packChart, packEntries } from '../testing/pack-chart.ts'
 import { chartCrds } from './chart-crds.ts'
 
 let folder: string
@@ -44,6 +44,21 @@ it('are found in a chart and its subcharts, folders and archives, packed ones in
     await writeFile(join(unpacked, path), content)
   }
   expect(await paths(unpacked)).toEqual(FOUND)
+})
+
+it('are found under every path that Helm reads as a crds folder, and as often as the archive has them', async () => {
+  const nested = packEntries([{ path: 'sub/charts/x/../../crds/up.yaml', content: 'up' }])
+  const archive = packEntries([
+    { path: 'web/Chart.yaml', content: 'apiVersion: v2\nname: web\nversion: 1.0.0\n' },
+    { path: 'web/./crds/dot.yaml', content: 'dot' },
+    { path: 'web\\crds\\backslash.yaml', content: 'backslash' },
+    { path: 'web/crds/twice.yaml', content: 'first' },
+    { path: 'web/crds/twice.yaml', content: 'second' },
+    { path: 'web/charts/sub.tgz', content: nested },
+  ])
+  await writeFile(join(folder, 'odd.tgz'), archive)
+  const texts = (await chartCrds(join(folder, 'odd.tgz'))).map(({ text }) => text)
+  expect(texts).toEqual(['dot', 'backslash', 'first', 'second', 'up'])
 })
 
 it('are looked for within limits', async () => {

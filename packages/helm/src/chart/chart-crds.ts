@@ -3,7 +3,7 @@
  * its subcharts. Whatever they hold is applied, custom resource definitions or not.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, posix, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Parser } from 'tar'
@@ -64,14 +64,14 @@ async function inArchive(bytes: Buffer, outer: string, depth: number): Promise<r
   const unpacked = await gunzipBytes(bytes, { maxOutputLength: DEFAULT_MAX_UNPACKED_BYTES }).catch((error: unknown) => {
     throw new ChartInvalidError('a chart cannot be unpacked within limits', { cause: error })
   })
-  const files = new Map<string, Buffer[]>()
+  // An archive may hold several files of one name; Helm applies each of them.
+  const files: { readonly path: string; readonly chunks: Buffer[] }[] = []
   const parser = new Parser({
     onReadEntry(entry) {
-      // The top folder has the name of the chart, and is not part of its paths.
-      const path = entry.path.slice(entry.path.indexOf('/') + 1)
+      const path = pathInChart(entry.path)
       if (CRD_FILE.test(path) || PACKED_SUBCHART.test(path)) {
         const chunks: Buffer[] = []
-        files.set(path, chunks)
+        files.push({ path, chunks })
         entry.on('data', (chunk: Buffer) => chunks.push(chunk))
       }
       entry.resume()
@@ -80,11 +80,20 @@ async function inArchive(bytes: Buffer, outer: string, depth: number): Promise<r
   // The parser works through bytes that are all there before it returns.
   parser.end(unpacked)
   const found: ChartFile[] = []
-  for (const [path, chunks] of files) {
+  for (const { path, chunks } of files) {
     const content = Buffer.concat(chunks)
     const full = outer === '' ? path : `${outer}/${path}`
     if (CRD_FILE.test(path)) found.push({ path: full, text: content.toString('utf8') })
     else found.push(...(await inArchive(content, full, depth + 1)))
   }
   return found
+}
+
+/**
+ * The path of an entry as Helm reads it: without the top folder, which has the name of the chart, with either kind of
+ * slash, and without empty and `.` segments.
+ */
+function pathInChart(entry: string): string {
+  const [, ...inside] = entry.split(entry.includes('\\') ? '\\' : '/')
+  return posix.normalize(inside.join('/'))
 }
