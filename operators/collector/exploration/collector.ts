@@ -16,6 +16,8 @@ const configure = (values: PlainObject) => ({ collector: { configuration: config
 /** How long an answer of the chart source is good for: longer than anything rests, so that no fault strikes then. */
 const FRESH_MS = 24 * 3_600_000
 
+const CHECK_INTERVAL_MS = 5 * 60_000
+
 type HelmStep = Step<HelmWorld>
 
 const patch = (name: string, spec: PlainObject, parts: Pick<HelmStep, 'rest' | 'goal'> = {}): HelmStep => ({
@@ -89,6 +91,8 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
           helm: wrap(new SimulatedHelm(world, { call, outlivesOperator })),
           charts: chartsBehind(call, place.clock),
           adminNamespaces: [logs.namespace ?? ''],
+          // A check is several reads, and more than one read a minute at rest counts as a loop.
+          checkIntervalMs: CHECK_INTERVAL_MS,
           settings: { clusters: { [CLUSTER]: { type: 'directory', location: '/charts' } } },
           clock: place.clock,
           random: place.random,

@@ -7,7 +7,7 @@ import { validateCollector } from '../src/validate-collector.ts'
 /** The only chart source of the explored operator. */
 export const CLUSTER = 'development'
 
-const RULES = { clusters: [CLUSTER], areChartOverridesAllowed: false }
+const RULES = { clusters: [CLUSTER], areChartOverridesAllowed: false, serviceAccounts: ['collector'] }
 const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
 
 /**
@@ -47,11 +47,12 @@ export const declaredCollectors: Pick<
   inertFields: ['spec.rollback', 'spec.drift', 'spec.suspend', 'spec.collector.version', 'spec.tenant.id'],
   complete: (generated) => {
     // Generated from the schema of the type, with what has a default left out at times.
-    const { collector, tenant } = generated as CollectorSpec & { collector: Partial<CollectorSpec['collector']> }
+    const { serviceAccountName: _notAllowed, ...spec } = generated as CollectorSpec
+    const { collector, tenant } = spec as CollectorSpec & { collector: Partial<CollectorSpec['collector']> }
     const replicas = (collector.configuration ?? '').length % 3
-    const { configurationFrom: _nowhere, chart: _notAllowed, ...rest } = collector
+    const { configurationFrom: _nowhere, chart: _noOverride, ...rest } = collector
     return {
-      ...generated,
+      ...spec,
       collector: {
         ...rest,
         name: `collector-${collector.name.length}`,
