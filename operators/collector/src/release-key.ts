@@ -2,6 +2,26 @@
 import type { ReleaseKey } from '@reeve/helm'
 import type { CollectorSpec } from './api/collector.ts'
 
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Helm appends suffixes to the names of releases. */
+export const MAX_RELEASE_NAME_LENGTH = 53
+
+const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+
+/**
+ * Whether a release can exist. A status may have been written by others, and a Collector may be deleted that was never
+ * valid: such names must not become part of a path, a selector or an account.
+ */
+export function isReleaseKey({ namespace, name }: ReleaseKey): boolean {
+  return isNamespaceName(namespace) && name.length <= MAX_RELEASE_NAME_LENGTH && RELEASE_NAME.test(name)
+}
+
+/** Whether a text can be the name of a namespace. */
+export function isNamespaceName(text: string): boolean {
+  return NAMESPACE.test(text)
+}
+
 /**
  * The release of a spec: `<collector.name>-<tenant.instance>` in the namespace that `tenant.reference` names.
  *

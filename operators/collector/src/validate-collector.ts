@@ -3,16 +3,11 @@ import { applyDefaults, objectSchema, type Problem, validate } from '@reeve/crd'
 import semver from 'semver'
 import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
 import { decodeConfiguration } from './decode-configuration.ts'
-import { releaseKeyOf } from './release-key.ts'
+import { isNamespaceName, MAX_RELEASE_NAME_LENGTH, releaseKeyOf } from './release-key.ts'
 import type { CollectorSettings } from './settings.ts'
 import { allowedAccounts } from './tenancy/service-account.ts'
 
 const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
-
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-
-/** Helm appends suffixes to the names of releases. */
-const MAX_RELEASE_NAME_LENGTH = 53
 
 /** What the rules need to know of the operator. */
 export interface ValidationRules {
@@ -91,7 +86,7 @@ function checkChart({ collector: { chart } }: CollectorSpec, rules: ValidationRu
 function checkNamespace({ tenant: { reference } }: CollectorSpec): readonly Problem[] {
   const field = 'spec.tenant.reference'
   const namespace = reference.toLowerCase()
-  if (!NAMESPACE.test(namespace)) {
+  if (!isNamespaceName(namespace)) {
     return [{ field, message: `"${reference}" cannot name a namespace: use letters, digits and dashes in between` }]
   }
   return []

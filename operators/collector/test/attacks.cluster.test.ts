@@ -7,22 +7,27 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { manifestObjects, readReleases } from '@reeve/helm'
+import { encodeRelease } from '@reeve/helm/testing'
 import {
   type ClusterConfig,
   ClusterRoleBindings,
   ConfigMaps,
   isNotFound,
+  Jobs,
   loadConfig,
   Secrets,
   type UnknownObject,
 } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { revisionMarks } from '../src/decision/revision-marks.ts'
 import { Collectors } from '../src/index.ts'
 import { type CollectorParts, collectorOf, configuration } from '../src/testing/collector.ts'
-import { helmPath, type Stage, setStage } from './support/stage.ts'
+import { helmPath, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 import { condition } from './support/tenants.ts'
 
 const CHART = fileURLToPath(new URL('../chart', import.meta.url))
+const DIGEST = `sha256:${'0'.repeat(64)}`
 const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
 
 /** Renders any object that its values hold, as a chart does that does not quote. */
@@ -37,6 +42,9 @@ kind: Job
 metadata: ${metadata}
 spec: {template: {spec: {hostPID: true, restartPolicy: Never, containers: [{name: a, image: a}]}}}
 `
+/** A manifest as one line of JSON. */
+const flow = (yaml: string) => JSON.stringify(parse(yaml))
+const listOf = (yaml: string, kind = 'List') => `apiVersion: v1\nkind: ${kind}\nitems:\n- ${flow(yaml)}\n`
 const CRD = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: pwns.example.org}
@@ -44,6 +52,7 @@ metadata: {name: pwns.example.org}
 
 describe.skipIf(helmPath === undefined)('a user who may write Collectors only (skipped without helm)', () => {
   let stage: Stage
+  let operator: RunningOperator
   let team: string
   let victim: string
   const run = randomBytes(3).toString('hex')
@@ -99,9 +108,15 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     await chart('injectable', { 'templates/a.yaml': INJECTABLE })
     await chart('curious', { 'templates/a.yaml': LOOKUP })
     await chart('with-crds', { 'crds/pwn.yaml': CRD, 'crds/job.yaml': job('{name: pwn, namespace: kube-system}') })
+    await chart('with-subchart', {
+      'templates/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: harmless}\n',
+      'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+      'charts/sub/templates/t.yaml': job('{name: t, namespace: kube-system, annotations: {helm.sh/hook: test}}'),
+      'charts/sub/templates/d.yaml': job('{name: d, namespace: kube-system, annotations: {helm.sh/hook: post-delete}}'),
+    })
     const dependencies = 'dependencies: [{name: evil, version: 1.0.0, repository: "file:///etc"}]\n'
     await chart('dependent', { 'Chart.yaml': `apiVersion: v2\nname: dependent\nversion: 1.0.0\n${dependencies}` })
-    await stage.startOperator({
+    operator = await stage.startOperator({
       config: await operatorAccount(),
       // Where Collectors are looked after: the stage's own namespace is the operator's here.
       namespace: team,
@@ -133,9 +148,12 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       const isOver = degraded?.status === 'True' || collector.status?.phase === 'Available'
       return isOver && !found.message.includes('cannot impersonate')
     })
+    await remove(key)
+    return found
+  }
+  async function remove(key: { readonly namespace: string; readonly name: string }): Promise<void> {
     await stage.client.delete(Collectors, key)
     await stage.until(() => stage.client.get(Collectors, key).then(() => false, isNotFound))
-    return found
   }
   const raw = (text: string) => ({
     collector: { name: 'injectable', configuration: configuration(JSON.stringify({ raw: text })) },
@@ -158,11 +176,20 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       'Namespace pwn, which belongs to the whole cluster',
     ],
     ['a namespace that is given twice', job('{name: t, namespace: TEAM, namespace: kube-system}'), 'Job kube-system/t'],
+    [
+      'metadata that is given twice',
+      job('{name: m}\nmetadata: {name: m, namespace: kube-system}'),
+      'Job kube-system/m',
+    ],
     ['a namespace that is merged in', job('{name: m, <<: {namespace: kube-system}}'), 'cannot be checked'],
-  ])('cannot add %s to a manifest, and is told which', async (_, text, message) => {
+    ['a namespace with a tag', job('{name: g, namespace: !!binary a3ViZS1zeXN0ZW0=}'), 'cannot be checked'],
+    ['a namespace by an alias', `x: &x kube-system\n${job('{name: l, namespace: *x}')}`, 'cannot be checked'],
+    ['an escaped namespace', job('{name: e, "namespace": "kube\\u002dsystem"}'), 'Job kube-system/e'],
+    ['a generated name', job('{generateName: g-, namespace: kube-system}'), 'Job kube-system/g-'],
+  ])('cannot add %s to a manifest, and the error names it', async (_, text, message) => {
     const manifest = raw(text.replace('TEAM', team))
     // The API server refuses what the account may not do, before anything is installed.
-    expect((await attempt(manifest)).reason).toMatch(/^(HelmForbidden|ObjectNotAllowed)$/)
+    expect((await attempt(manifest)).reason).toMatch(/^(HelmForbidden|HelmObjectRefused|HelmFailed|ObjectNotAllowed)$/)
     // And where an account may do more than it should, the operator refuses.
     expect(await attempt({ ...manifest, spec: { serviceAccountName: 'mighty' } })).toEqual({
       reason: 'ObjectNotAllowed',
@@ -176,6 +203,79 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       expect(found.reason).toBe('TargetNotAllowed')
       expect(await readReleases(stage.client, { namespace: reference, name: 'log-collector-eu1' })).toEqual([])
     }
+  })
+
+  test.each([
+    [
+      'a list in a list',
+      `apiVersion: v1\nkind: List\nitems:\n- ${flow(listOf(job('{name: n, namespace: kube-system}')))}\n`,
+    ],
+    ['a list of another kind', listOf(job('{name: n, namespace: kube-system}'), 'PodList')],
+    ['a token', 'apiVersion: authentication.k8s.io/v1\nkind: TokenRequest\nmetadata: {name: mighty}\nspec: {}\n'],
+  ])('cannot have %s created: Helm or the operator refuses it', async (_, text) => {
+    const found = await attempt({ ...raw(text), spec: { serviceAccountName: 'mighty' } })
+    expect(found.reason).toMatch(/^(HelmObjectRefused|ObjectNotAllowed)$/)
+    await expect(stage.client.get(Jobs, { namespace: 'kube-system', name: 'n' })).rejects.toSatisfy(isNotFound)
+  })
+
+  test('cannot bring hooks of subcharts that leave the namespace, whenever they would run', async () => {
+    const found = await attempt({ collector: { name: 'with-subchart' }, spec: { serviceAccountName: 'mighty' } })
+    expect(found).toEqual({ reason: 'ObjectNotAllowed', message: expect.stringContaining('Job kube-system/t') })
+    expect(found.message).toContain('Job kube-system/d, in another namespace (in a hook)')
+  })
+
+  /** A record as Helm keeps it, which carries the mark of a Collector. */
+  const markedRecord = (namespace: string, name: string, collector: { namespace: string; name: string }) =>
+    encodeRelease({
+      namespace,
+      name,
+      revision: 1,
+      status: 'deployed',
+      manifest: '',
+      chart: { name: 'treasure-chest', version: '7.7.7' },
+      ...revisionMarks(collector, { chartDigest: DIGEST, valuesDigest: DIGEST }),
+    })
+
+  test('cannot learn anything about a release in a namespace that does not accept it', async () => {
+    const key = { namespace: team, name: 'nosy' }
+    await stage.client.create(Secrets, markedRecord(victim, 'log-collector-eu1', { namespace: victim, name: 'a' }))
+    for (const serviceAccountName of ['mighty', 'not-allowed']) {
+      const tenant = { reference: victim, instance: 'eu1' }
+      const written = collectorOf({ collector: { name: 'log-collector' }, tenant, spec: { serviceAccountName } })
+      await stage.client.create(Collectors, { ...written, metadata: key })
+      await stage.until(async () => (await stage.client.get(Collectors, key)).status?.phase === 'Degraded')
+      const { status } = await stage.client.get(Collectors, key)
+      expect(status).not.toHaveProperty('chart')
+      expect(status).not.toHaveProperty('revision')
+      expect(JSON.stringify(status)).not.toContain('7.7.7')
+      await remove(key)
+    }
+  })
+
+  test('cannot keep the Collector of another team from being deleted', async () => {
+    const other = { namespace: team, name: 'innocent' }
+    // Whoever may write Secrets in a namespace may label them, and the account of it may not delete what is listed.
+    await stage.client.create(Secrets, markedRecord(victim, 'trap', other))
+    const written = collectorOf({ collector: { name: 'log-collector' }, tenant: { reference: team } })
+    await stage.client.create(Collectors, { ...written, metadata: other })
+    await stage.until(async () => (await stage.client.get(Collectors, other)).status?.phase === 'Available')
+    await remove(other)
+    expect(await readReleases(stage.client, { namespace: victim, name: 'trap' })).toHaveLength(1)
+  })
+
+  test('cannot have a release of others uninstalled by writing a status', async () => {
+    const key = { namespace: team, name: 'forger' }
+    await stage.grantAccount(victim, `${name}-tenant`)
+    await stage.client.create(Secrets, markedRecord(victim, 'wanted', { namespace: victim, name: 'b' }))
+    const written = collectorOf({ collector: { name: 'log-collector' }, tenant: { reference: team } })
+    await stage.client.create(Collectors, { ...written, metadata: key })
+    await stage.until(async () => (await stage.client.get(Collectors, key)).status?.phase === 'Available')
+    const forged = ['wanted', '-x', '../y'].map((release) => ({ namespace: victim, name: release }))
+    const elsewhere = ['..', 'kube-system:admin', 'KUBE-SYSTEM'].map((namespace) => ({ namespace, name: 'wanted' }))
+    const patch = { status: { releases: [...forged, ...elsewhere] } }
+    await stage.client.patch(Collectors, key, { type: 'merge', patch }, { subresource: 'status' })
+    await remove(key)
+    expect(await readReleases(stage.client, { namespace: victim, name: 'wanted' })).toHaveLength(1)
   })
 
   test('cannot look up Secrets that the account may not read', async () => {
@@ -235,5 +335,26 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       const found = await attempt({ collector: { name: 'log-collector', chart: { type: 'oci', url } } })
       expect(found).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('spec.collector.chart') })
     }
+  })
+
+  test('never gets a text of its own among the arguments of helm', async () => {
+    const values = JSON.stringify({ 'post-renderer': '/bin/sh', postRenderer: '/bin/sh', set: 'a=b', kubeconfig: '/x' })
+    await attempt({ collector: { name: 'log-collector', configuration: configuration(values) } })
+    const flags = operator.commands.flatMap((args) => args.filter((arg) => arg.startsWith('-')))
+    const names = flags.map((flag) => flag.replace(/=.*/s, ''))
+    expect([...new Set(names)].toSorted()).toEqual([
+      '--description',
+      '--dry-run',
+      '--labels',
+      '--namespace',
+      '--output',
+      '--skip-crds',
+      '--timeout',
+      '--values',
+      '--wait',
+    ])
+    const described = flags.filter((flag) => flag.startsWith('--description'))
+    expect(described.every((flag) => /^--description=Collector [-a-z0-9]+\/[-a-z0-9]+$/.test(flag))).toBe(true)
+    expect([...new Set(flags.filter((flag) => flag.startsWith('--values')))]).toEqual(['--values=-'])
   })
 })

@@ -14,10 +14,11 @@ import {
   liveNamespace,
   observeRelease,
   readRecords,
+  recordedReleases,
 } from '../release/observe-release.ts'
 import { isOwnedBy, readableHistory } from '../release/release-records.ts'
 import { announcedStatus } from '../release/status.ts'
-import { formatRelease, releaseKeyOf } from '../release-key.ts'
+import { formatRelease, isReleaseKey, releaseKeyOf } from '../release-key.ts'
 import type { CollectorComponent } from './collector-component.ts'
 import { decideOn, type Plan, plan } from './plan.ts'
 import { tenantNamespace } from './tenant-namespace.ts'
@@ -77,7 +78,8 @@ async function carryOut(
 
 /** The releases that may exist: those in the status, or the one of the spec when the status does not say. */
 function releasesToRemove({ primary }: CollectorContext): readonly ReleaseKey[] {
-  return primary.status?.releases ?? [releaseKeyOf(primary.spec)]
+  if (primary.status?.releases !== undefined) return recordedReleases(primary)
+  return [releaseKeyOf(primary.spec)].filter(isReleaseKey)
 }
 
 /** Uninstalls a release that belongs to the Collector. Returns what it waits for, if it is not gone yet. */

@@ -1,12 +1,12 @@
 /** Carries decisions out. */
-import type { DryRunOptions, ReleaseKey } from '@reeve/helm'
+import { type DryRunOptions, planRecovery, type Release, type ReleaseKey } from '@reeve/helm'
 import { isNotFound, objectKey, Secrets } from '@reeve/kube'
 import type { Decision } from '../decision/decide.ts'
-import { ownerMark, type Revision, revisionMarks } from '../decision/revision-marks.ts'
+import { ownerMark, revisionMarks } from '../decision/revision-marks.ts'
 import type { HelmAction } from '../metrics.ts'
 import { formatRelease } from '../release-key.ts'
 import { as } from '../tenancy/service-account.ts'
-import { checkObjects } from './check-objects.ts'
+import { checkObjects, type ManifestPart } from './check-objects.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { accountIn, readRecords } from './observe-release.ts'
@@ -19,7 +19,7 @@ const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
 export interface Task {
   readonly release: ReleaseKey
   readonly desired: DesiredRelease
-  readonly history: readonly Revision[]
+  readonly history: readonly Release[]
 }
 
 /** Decisions that change a release. */
@@ -62,11 +62,14 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
       await timed('upgrade', context, () => helm.upgrade(release, desired.chart, { ...deploy, ...conflicts }))
       return say('Upgraded', `upgraded ${what}: ${REASONS[decision.why]}`)
     case 'rollback':
+      await checkRevision(decision.revision, task, context)
       await timed('rollback', context, () => helm.rollback(release, decision.revision, { ...limits, ...conflicts }))
       return say('RolledBack', `returned ${formatRelease(release)} to revision ${decision.revision}`)
     case 'recover': {
       // A record that an uninstall kept is removed like the traces of an interrupted one.
       const isKept = history.at(-1)?.status === 'uninstalled'
+      const recovery = planRecovery(history, { now: context.clock.now(), staleAfterMs })
+      if (recovery.action === 'rollback') await checkRevision(recovery.revision, task, context)
       await timed<unknown>('recover', context, () =>
         isKept
           ? helm.uninstall(release, limits)
@@ -124,25 +127,39 @@ async function checkRendered(
   deploy: Omit<DryRunOptions, 'operation'>,
   context: CollectorContext,
 ): Promise<void> {
-  const { signal } = context
-  const { helm, settings } = context.dependencies
-  const { manifest, hooks } = await context.stage('render chart', () =>
+  const { helm } = context.dependencies
+  const rendered = await context.stage('render chart', () =>
     helm.render(release, desired.chart, { ...deploy, operation }),
   )
   const crds = operation === 'install' ? await helm.crds(desired.chart) : []
-  await checkObjects(
-    [
-      { kind: 'manifest', text: manifest },
-      ...hooks.map((text) => ({ kind: 'hook', text }) as const),
-      ...crds.map(({ text }) => ({ kind: 'crds folder', text }) as const),
-    ],
-    {
-      release,
-      allowedKinds: settings.allowedKinds ?? [],
-      client: context.clientAs(as(accountIn(release.namespace, context)).impersonate),
-      options: { signal },
-    },
-  )
+  const fromCrds = crds.map(({ text }) => ({ kind: 'crds folder', text }) as const)
+  await checkParts(release, [...partsOf(rendered), ...fromCrds], context)
+}
+
+/**
+ * Checks a revision before Helm returns to it: its record may have been replaced since it was made.
+ *
+ * *Errors*: `ObjectsNotAllowedError`.
+ */
+async function checkRevision(revision: number, { release, history }: Task, context: CollectorContext): Promise<void> {
+  const target = history.find((candidate) => candidate.revision === revision)
+  if (target === undefined) return
+  await checkParts(release, partsOf(target), context)
+}
+
+function partsOf({ manifest, hooks }: Pick<Release, 'manifest' | 'hooks'>): readonly ManifestPart[] {
+  return [{ kind: 'manifest', text: manifest }, ...hooks.map((text) => ({ kind: 'hook', text }) as const)]
+}
+
+async function checkParts(
+  release: ReleaseKey,
+  parts: readonly ManifestPart[],
+  context: CollectorContext,
+): Promise<void> {
+  const { signal, dependencies } = context
+  const client = context.clientAs(as(accountIn(release.namespace, context)).impersonate)
+  const { allowedKinds = [] } = dependencies.settings
+  await checkObjects(parts, { release, allowedKinds, client, options: { signal } })
 }
 
 /** Whether charts may contain custom resource definitions; otherwise Helm skips them in any case. */

@@ -2,7 +2,7 @@
 import { HelmError, type Release, type ReleaseKey } from '@reeve/helm'
 import { isForbidden, isNotFound, type Namespace, Namespaces, objectKey, type ServiceAccountKey } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
-import { formatRelease } from '../release-key.ts'
+import { formatRelease, isReleaseKey } from '../release-key.ts'
 import { accountOf, as, describeAccount } from '../tenancy/service-account.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -106,7 +106,7 @@ export async function liveNamespace(
 
 /** The releases that a Collector has made or was about to make. */
 export function recordedReleases({ status }: Collector): readonly ReleaseKey[] {
-  return status?.releases ?? []
+  return (status?.releases ?? []).filter(isReleaseKey)
 }
 
 /** Whether a Collector has made a release, or was about to. */
