@@ -81,7 +81,9 @@ export async function runCommandLine(
     const { command: subcommand } = await load()
     subcommand.configure(command)
     command.addOption(logLevelOption(parts.env)).action(async () => {
-      const { logLevel, ...options } = command.opts()
+      const { logLevel, ...parsed } = command.opts()
+      // Commands that declare arguments get them as `args`.
+      const options = command.registeredArguments.length === 0 ? parsed : { ...parsed, args: command.args }
       // The options as parsed by commander, which `configure` declared.
       code = await subcommand.run(options as never, contextOf(parts, { level: logLevel, secretPatterns }))
     })

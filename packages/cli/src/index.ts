@@ -1,6 +1,7 @@
 /** @module The command line of an operator; dependencies of a subcommand are imported when it runs. */
 export { type CommandLine, type ProcessParts, runCommandLine } from './command-line.ts'
 export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } from './file-options.ts'
+export { OPERATOR_EXIT_CODES, operatorCommands, runOperatorCommandLine } from './operator-commands.ts'
 export { append, port, positiveInteger } from './option-values.ts'
 export { rbacCommand } from './rbac-command.ts'
 export { addRunOptions, type RunOptions } from './run-options.ts'

@@ -95,12 +95,22 @@ describe('docs/writing-an-operator.md', () => {
       'greeting.ts',
       'greeter.ts',
       'main.ts',
+      'cli.ts',
       'hello.yaml',
       'try.ts',
       'features.ts',
     ])
     const { stdout } = await run(process.execPath, [join(folder, 'try.ts')], { cwd: root })
     expect(stdout).toBe('all good\n')
+  })
+
+  it('has a command line that prints the plan shown on the page', async () => {
+    await extract('docs/writing-an-operator.md')
+    const page = await readFile(join(root, 'docs/writing-an-operator.md'), 'utf8')
+    const [, shown] = /^\$ .*cli\.ts plan .*\n([\s\S]*?)^```$/m.exec(page) ?? []
+    const args = [join(folder, 'cli.ts'), 'plan', '-f', join(folder, 'hello.yaml'), '--offline']
+    // There are changes: exit code 2, which is a rejection here.
+    await expect(run(process.execPath, args, { cwd: root })).rejects.toMatchObject({ code: 2, stdout: shown })
   })
 
   it('has components that wait for the world outside, and clean up there', async () => {

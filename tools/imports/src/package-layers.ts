@@ -20,12 +20,13 @@ const LAYERS: Layers = {
   'packages/helm': ['http', 'kube', 'oci'],
   'packages/crd': CLUSTER,
   'packages/runtime': CLUSTER,
-  'packages/cli': ['crd', 'runtime', ...CLUSTER],
+  'packages/cli': ['crd', 'plan', 'runtime', ...CLUSTER],
+  // A plan is rehearsed on an embedded cluster.
+  'packages/plan': ['embedded-cluster', 'runtime', ...CLUSTER],
   'packages/simulation': ['crd', 'embedded-cluster', 'runtime', ...CLUSTER],
   'operators/webapp': [...OPERATOR, 'oci'],
   'operators/collector': [...OPERATOR, 'helm'],
-  // `plan` rehearses on an embedded cluster.
-  'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'embedded-cluster'],
+  'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'embedded-cluster', 'plan'],
 }
 
 /** A sentence for every import that the layers do not allow. */

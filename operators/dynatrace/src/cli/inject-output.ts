@@ -1,8 +1,8 @@
 /** Prints what injection would do to pods. */
 import { styleText } from 'node:util'
 import { type CommandContext, EXIT } from '@reeve/cli'
+import { fieldDiff } from '@reeve/plan'
 import { stringify } from 'yaml'
-import { fieldDiff } from '../plan/field-diff.ts'
 import type { FeatureName } from '../webhooks/pods/annotations.ts'
 import type { Verdicts } from '../webhooks/pods/explain.ts'
 import type { InjectedManifest, InjectionReport } from './inject-manifests.ts'

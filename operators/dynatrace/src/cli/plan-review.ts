@@ -2,14 +2,14 @@
 
 import { type ManifestDocument, type ManifestObject, type Manifests, objectsIn, titleOf } from '@reeve/cli/manifests'
 import { isRecord, type KubeObject } from '@reeve/kube'
+import type { PlanFinding } from '@reeve/plan'
+import { identityOf } from '@reeve/plan'
 import { Document } from 'yaml'
 import { convertDynaKube } from '../api/conversion/convert.ts'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
 import type { Modules } from '../api/validation/modules.ts'
 import { apiUrlChange } from '../api/validation/rules/tenant.ts'
 import { isOfInterest } from '../plan/manifest-objects.ts'
-import type { PlanFinding } from '../plan/plan-finding.ts'
-import { identityOf } from '../plan/scratch-cluster.ts'
 import { reviewManifests } from './review-manifests.ts'
 
 /** Stands for the file of what the cluster has. */

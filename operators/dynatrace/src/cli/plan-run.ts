@@ -3,11 +3,11 @@
 import { type CommandContext, EXIT } from '@reeve/cli'
 import { readManifests } from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
+import type { PlanFinding } from '@reeve/plan'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import { operatorSettings } from '../operator-settings.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
-import type { PlanFinding } from '../plan/plan-finding.ts'
 import { hasChanges, hasErrors } from '../plan/summary.ts'
 import type { PlanOptions } from './plan.ts'
 import { printPlan } from './plan-output.ts'

@@ -7,7 +7,7 @@ import { createClient, type KubeObject, loadConfig } from '@reeve/kube'
 import manifest from '../../package.json' with { type: 'json' }
 import { type RunningOperator, readClusterState } from '../plan/cluster-state.ts'
 import type { PlanInput } from '../plan/plan.ts'
-import { PLANNED_KINDS } from '../plan/scratch-cluster.ts'
+import { PLANNED_KINDS } from '../plan/planned-kinds.ts'
 import { networkExits } from '../plan/world.ts'
 import type { PlanOptions } from './plan.ts'
 

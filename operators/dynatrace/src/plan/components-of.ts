@@ -1,12 +1,12 @@
 /** To which resource and which of its components an object belongs. */
 import { type KubeObject, Namespaces, Secrets, type Stored } from '@reeve/kube'
+import { identityOf, type ObjectsById, titleOf } from '@reeve/plan'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
 import { injection } from '../controllers/dynakube/components/injection/injection.ts'
 import { INSTANCE_LABEL } from '../controllers/dynakube/components/injection/map-namespaces.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/components/injection/namespace-objects.ts'
 import { COMPONENTS } from '../controllers/dynakube/components.ts'
-import { identityOf, type ObjectsById } from './scratch-cluster.ts'
 
 /** Whose an object is. */
 export interface Place {
@@ -76,9 +76,4 @@ export class Places {
     }
     return undefined
   }
-}
-
-/** Such as `DynaKube dynatrace/dynakube`. */
-export function titleOf({ kind, metadata }: KubeObject): string {
-  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@reeve/kube'
+import { essence, GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from '@reeve/plan'
 import { describe, expect, it } from 'vitest'
-import { conceal, essence } from './conceal.ts'
-import { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'
+import { conceal } from './conceal.ts'
 
 describe('what a plan shows of an object', () => {
   it('has the keys of a Secret and none of its values', () => {

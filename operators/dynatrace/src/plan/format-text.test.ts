@@ -1,6 +1,6 @@
+import { SENSITIVE } from '@reeve/plan'
 import { describe, expect, it } from 'vitest'
 import { formatText } from './format-text.ts'
-import { SENSITIVE } from './placeholders.ts'
 import type { Plan } from './plan.ts'
 
 const OWNER = 'DynaKube dynatrace/dynakube'
@@ -57,7 +57,7 @@ describe('a plan as text', () => {
       '        - type: "Opaque"',
       '        ~ immutable: false → true',
       '',
-      'besides',
+      'other objects',
       '  injection',
       '    - Namespace  shop',
       '',

@@ -1,15 +1,16 @@
 import { ConfigMaps, type KubeObject, Secrets, systemClock } from '@reeve/kube'
+import { LAST_APPLIED, type ScratchCluster } from '@reeve/plan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { decodeSecret } from '../controllers/rendering/secret-data.ts'
-import { isOfInterest, LAST_APPLIED, putManifests } from './manifest-objects.ts'
-import { ScratchCluster } from './scratch-cluster.ts'
+import { isOfInterest, putManifests } from './manifest-objects.ts'
+import { startScratchCluster } from './planned-kinds.ts'
 
 const signal = AbortSignal.timeout(60_000)
 const key = { namespace: 'default', name: 'settings' }
 
 let scratch: ScratchCluster
 beforeAll(async () => {
-  scratch = await ScratchCluster.start(systemClock, { hasIstio: false })
+  scratch = await startScratchCluster(systemClock, false)
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 

@@ -1,14 +1,25 @@
 /** Works out what the operator would do: observe → resolve → render → apply, on a copy of the cluster. */
-import { type Clock, type KubeClient, type KubeObject, type Stored, systemClock } from '@reeve/kube'
+import { type Clock, type KubeClient, type KubeObject, systemClock } from '@reeve/kube'
+import {
+  byIdentity,
+  compareStates,
+  compareText,
+  dryRun,
+  identityOf,
+  newAddresses,
+  type ObjectsById,
+  type PlanFinding,
+  type PlannedChange,
+} from '@reeve/plan'
 import type { Logger } from '@reeve/runtime'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { DynaKubes } from '../api/latest.ts'
 import type { OperatorFacts } from '../controllers/dynakube/dependencies.ts'
+import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 import { COMPONENT_ORDER, Places } from './components-of.ts'
-import { dryRun } from './dry-run.ts'
+import { conceal, isEcho } from './conceal.ts'
 import { putManifests } from './manifest-objects.ts'
-import type { PlanFinding } from './plan-finding.ts'
-import { compareStates, newAddresses, type PlannedChange } from './planned-changes.ts'
+import { PLANNED_KINDS, startScratchCluster } from './planned-kinds.ts'
 import { type PlannedResource, rehearse } from './rehearse.ts'
 import {
   conditionFindings,
@@ -17,7 +28,6 @@ import {
   unavailableFindings,
   versionsOf,
 } from './resource-status.ts'
-import { identityOf, type ObjectsById, ScratchCluster } from './scratch-cluster.ts'
 import { simulateTenants } from './simulated-exits.ts'
 import type { TenantChange } from './tenant-changes.ts'
 import { TenantWatch } from './tenant-watch.ts'
@@ -76,7 +86,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   // Time stands still, so that every round sees the same and a plan can be repeated.
   const nowMs = (input.clock ?? systemClock).now()
   const clock: Clock = { ...systemClock, now: () => nowMs }
-  await using scratch = await ScratchCluster.start(clock, input)
+  await using scratch = await startScratchCluster(clock, input.hasIstio)
   await scratch.adopt(input.state)
   const before = scratch.objects()
   await putManifests(scratch, files, { signal })
@@ -96,16 +106,23 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   })
   const rehearsed = without(scratch.objects(), madeUp)
   const asked =
-    cluster && (await dryRun(cluster, { live: byIdentity(input.state), before, after: rehearsed }, { signal }))
+    cluster &&
+    (await dryRun(
+      cluster,
+      { live: byIdentity(input.state), before, after: rehearsed },
+      { kinds: PLANNED_KINDS, fieldManager: FIELD_MANAGER, signal },
+    ))
   const after = asked?.after ?? rehearsed
   // Objects name their owners by the uids of the scratch cluster.
   const places = new Places(files, before, rehearsed)
   const { changes, unchanged } = compareStates({
     before,
     after,
-    places,
+    placeOf: (object) => places.of(object),
     counts: counter(files, resources, rehearsed),
     unknown: newAddresses(before, rehearsed),
+    conceal,
+    isEcho,
   })
   return {
     resources: resources.map((resource) => ({
@@ -142,10 +159,6 @@ function without(objects: ObjectsById, secrets: readonly { namespace: string; na
   return new Map([...objects].filter(([identity]) => !left.has(identity)))
 }
 
-/** Objects of a state; what was read from a server is stored there. */
-const byIdentity = (objects: readonly KubeObject[]): ObjectsById =>
-  new Map(objects.map((object) => [identityOf(object), object as Stored<KubeObject>]))
-
 /** Counts what is in the files or belongs to the resources. */
 function counter(files: readonly KubeObject[], resources: readonly PlannedResource[], after: ObjectsById) {
   const own = new Set(resources.map((resource) => after.get(identityOfKey(resource))?.metadata.uid))
@@ -156,7 +169,7 @@ function counter(files: readonly KubeObject[], resources: readonly PlannedResour
 /** By resource, then component; tenants apart. Within a component in the order of kinds and names. */
 function byPlace(left: PlannedChange, right: PlannedChange): number {
   const rank = ({ component }: PlannedChange) => {
-    const index = COMPONENT_ORDER.indexOf(component)
+    const index = COMPONENT_ORDER.indexOf(component ?? '')
     return index < 0 ? COMPONENT_ORDER.length : index
   }
   const textOf = ({ kind, namespace = '', name }: PlannedChange) => `${kind} ${namespace}/${name}`
@@ -166,5 +179,3 @@ function byPlace(left: PlannedChange, right: PlannedChange): number {
     compareText(textOf(left), textOf(right))
   )
 }
-
-const compareText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)

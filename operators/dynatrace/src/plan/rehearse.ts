@@ -1,5 +1,6 @@
 /** Runs the reconciles of the operator on a scratch cluster until they have nothing left to do. */
 import type { Clock, KubeObject, ObjectKey, Resource } from '@reeve/kube'
+import type { ScratchCluster } from '@reeve/plan'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import type { Reconcile } from '@reeve/runtime/controller'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
@@ -8,7 +9,6 @@ import { dynaKubeReconcile } from '../controllers/dynakube/reconcile.ts'
 import { edgeConnectReconcile } from '../controllers/edgeconnect/reconcile.ts'
 import type { KeyPair, SelfSignedSubject } from '../controllers/generated/self-signed.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
-import type { ScratchCluster } from './scratch-cluster.ts'
 import type { World } from './world.ts'
 
 /** A resource that is planned for. */

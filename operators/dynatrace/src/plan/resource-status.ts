@@ -1,7 +1,7 @@
 /** What the status of resources would say after a plan: versions, and what does not work out. */
 import type { KubeObject } from '@reeve/kube'
+import type { PlanFinding } from '@reeve/plan'
 import { type DynaKube, DynaKubes, type EdgeConnect } from '../api/latest.ts'
-import type { PlanFinding } from './plan-finding.ts'
 import type { Failure, PlannedResource } from './rehearse.ts'
 import type { TenantWatch } from './tenant-watch.ts'
 

@@ -1,6 +1,7 @@
 /** Tenants that exist in this process only, for plans without a network. */
 import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, Secrets } from '@reeve/kube'
+import type { ScratchCluster } from '@reeve/plan'
 import { tokensSecretName } from '../api/dynakube/names.ts'
 import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'
 import { CLIENT_KEYS } from '../controllers/edgeconnect/components/registration/provision.ts'
@@ -9,7 +10,6 @@ import { TOKEN_SCOPES } from '../tenant/simulator/defaults.ts'
 import type { OAuthClientOptions, TenantOptions, TokenOptions } from '../tenant/simulator/options.ts'
 import { SimulatedTenants } from '../tenant/simulator/simulated-tenants.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
-import type { ScratchCluster } from './scratch-cluster.ts'
 import type { Exits } from './world.ts'
 
 /** What a Secret with tokens has when nobody gave one. Simulated tenants take whatever they are told to take. */

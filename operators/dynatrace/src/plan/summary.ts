@@ -1,35 +1,20 @@
 /** A plan in numbers, and as a value for other programs. */
+import { type PlanSummary as ClusterSummary, summaryOf as clusterSummaryOf } from '@reeve/plan'
 import type { Plan } from './plan.ts'
 
+export { hasErrors } from '@reeve/plan'
+
 /** How many objects, by what would happen to them. */
-export interface PlanSummary {
-  readonly create: number
-  readonly change: number
-  readonly replace: number
-  readonly remove: number
-  readonly unchanged: number
+export interface PlanSummary extends ClusterSummary {
   /** Changes in tenants. */
   readonly tenant: number
 }
 
 /** Counts. */
-export function summaryOf({ changes, tenant, unchanged }: Plan): PlanSummary {
-  const count = (action: string) => changes.filter((change) => change.action === action).length
-  return {
-    create: count('create'),
-    change: count('change'),
-    replace: count('replace'),
-    remove: count('remove'),
-    unchanged,
-    tenant: tenant.length,
-  }
-}
+export const summaryOf = (plan: Plan): PlanSummary => ({ ...clusterSummaryOf(plan), tenant: plan.tenant.length })
 
 /** Whether there is anything to do. */
 export const hasChanges = ({ changes, tenant }: Plan): boolean => changes.length + tenant.length > 0
-
-/** Whether the plan cannot be relied upon. */
-export const hasErrors = ({ findings }: Plan): boolean => findings.some(({ severity }) => severity === 'error')
 
 /**
  * The plan for other programs. The shape is stable: members are added, never changed, as long as `formatVersion` stays.

@@ -2,7 +2,7 @@
 
 import type { OutboundRequest } from '@reeve/http'
 import { isRecord } from '@reeve/kube'
-import { KNOWN_AFTER_APPLY } from './placeholders.ts'
+import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 
 /** Something that would change in a tenant. */
 export interface TenantChange {

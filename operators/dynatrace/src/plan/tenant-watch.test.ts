@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { OutboundRequest } from '@reeve/http'
+import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { describe, expect, it } from 'vitest'
 import { createTenantClient } from '../tenant/client/tenant-client.ts'
 import { SimulatedTenants } from '../tenant/simulator/simulated-tenants.ts'
-import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 import { TenantWatch } from './tenant-watch.ts'
 
 const HOST = 'abc12345.live.dynatrace.com'

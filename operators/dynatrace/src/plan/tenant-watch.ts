@@ -2,8 +2,8 @@
 
 import { type OutboundRequest, type OutboundResponse, readAnswer, type Sender } from '@reeve/http'
 import { isRecord } from '@reeve/kube'
+import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { KUBERNETES_SCHEMA } from '../tenant/client/settings-objects.ts'
-import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 import { foresee, isQuestion, type TenantChange } from './tenant-changes.ts'
 
 /** A request that is neither a question nor a change that a plan knows of. It was not sent. */

@@ -1,11 +1,11 @@
 /** A plan on whichever cluster the run is for: dry runs of the real API server agree with the rehearsal. */
 import { type KubeObject, type Resource, Secrets, type Service } from '@reeve/kube'
+import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { OWNED } from '../../src/controllers/dynakube/reconcile.ts'
 import { readClusterState } from '../../src/plan/cluster-state.ts'
 import { FILES } from '../../src/plan/components-of.ts'
-import { KNOWN_AFTER_APPLY } from '../../src/plan/placeholders.ts'
 import { makePlan, type Plan } from '../../src/plan/plan.ts'
 import { networkExits } from '../../src/plan/world.ts'
 import { type ControllersStage, setControllersStage, TRUST } from '../support/controllers-stage.ts'

@@ -1,7 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { runCaptured } from '@reeve/cli/testing'
+import { crdManifest } from '@reeve/crd'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { CustomResourceDefinitions, connect, Deployments } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { type WebApp, WebAppCrd, WebApps } from '../api/webapp.ts'
 import { main } from './main.ts'
 
 const validate = (stdin: string, ...args: readonly string[]) =>
@@ -16,7 +22,7 @@ spec:
 `
 
 describe('the command line', () => {
-  it.each(['run', 'validate', 'crd', 'rbac'])('shows options and examples of %s', async (name) => {
+  it.each(['run', 'validate', 'plan', 'crd', 'rbac'])('shows options and examples of %s', async (name) => {
     const { code, stdout } = await runCaptured(main, ['help', name])
     expect(code).toBe(0)
     expect(stdout).toContain('Examples:')
@@ -82,5 +88,61 @@ describe('validate', () => {
   it('bears whatever claims to be a WebApp', async () => {
     const { code, stdout } = await validate('apiVersion: example.com/v1\nkind: WebApp\n')
     expect([code, stdout]).toEqual([1, expect.stringContaining('WebApp (no name): spec: ')])
+  })
+})
+
+describe('plan', () => {
+  const plan = (stdin: string, ...args: readonly string[]) =>
+    runCaptured(main, ['plan', '-f', '-', '--offline', '-n', 'shop', ...args], { stdin })
+
+  it('prints what would be created for a file, and exits 2', async () => {
+    expect(await plan(SHOP)).toEqual({
+      code: 2,
+      stderr: '',
+      stdout: [
+        'WebApp shop/shop',
+        '    + Deployment  shop/shop',
+        '    + Service     shop/shop',
+        '    + WebApp      shop/shop',
+        '',
+        'Plan: 3 to create, 0 to change, 0 to remove.',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  it('prints JSON for other programs', async () => {
+    const { code, stdout } = await plan(SHOP, '-o', 'json')
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ formatVersion: 1, summary: { create: 3, remove: 0 } })
+  })
+
+  it('exits 1 with the reason when a resource is invalid, and 64 without files or a cluster', async () => {
+    const { code, stdout } = await plan(SHOP.replace('nginx:1.29', 'nginx'))
+    expect([code, stdout]).toEqual([1, expect.stringContaining('error: WebApp shop/shop: spec.image: "nginx" has')])
+    expect(await runCaptured(main, ['plan', '--offline'])).toMatchObject({ code: 64 })
+  })
+
+  it('reads a cluster, names a single resource, and exits 0 when nothing would change', async () => {
+    await using cluster = await startEmbeddedCluster()
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-plan-'))
+    const kubeconfig = join(folder, 'kubeconfig')
+    await cluster.writeKubeconfig(kubeconfig)
+    const online = (...args: readonly string[]) => runCaptured(main, ['plan', '--kubeconfig', kubeconfig, ...args])
+    const missing = await online()
+    expect([missing.code, missing.stdout]).toEqual([0, expect.stringContaining('webapps.example.com is not installed')])
+    const client = await connect({ kubeconfig })
+    await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd))
+    for (const name of ['shop', 'blog']) {
+      const spec = { image: 'nginx:1.29' } as WebApp['spec'] // the server adds the defaults
+      const metadata = { namespace: 'default', name }
+      await client.create(WebApps, { apiVersion: 'example.com/v1', kind: 'WebApp', metadata, spec })
+    }
+    const { code, stdout } = await online('-n', 'default', 'shop')
+    expect([code, stdout]).toEqual([2, expect.stringContaining('Plan: 2 to create, 0 to change, 0 to remove.')])
+    expect(stdout).not.toContain('blog')
+    expect((await client.listAll(Deployments)).items).toEqual([])
+    await client.close()
+    await rm(folder, { recursive: true, force: true })
   })
 })

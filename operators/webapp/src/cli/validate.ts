@@ -1,4 +1,4 @@
-/** `webapp-operator validate`: what the webhook would say about files, for CI pipelines and editors. */
+/** `webapp-operator validate`: validates files as the webhook would, for CI pipelines and editors. */
 import { addFileOption, addOutputOption, type FileOptions, type OutputOptions, type Subcommand } from '@reeve/cli'
 
 const EXAMPLES = `
@@ -7,7 +7,7 @@ Examples:
   kubectl get webapps -A -o yaml | webapp-operator validate -f -
   webapp-operator validate -f deploy/*.yaml -o json | jq '.findings[] | select(.severity == "error")'
 
-Exit code 1 tells that something would be refused; warnings alone give 0.`
+Exits 1 if anything would be rejected; warnings alone give 0.`
 
 /** The subcommand. */
 export const command: Subcommand<FileOptions & OutputOptions> = {

@@ -56,6 +56,11 @@ interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
   readonly owns?: readonly (Resource | Source<KubeObject>)[]
   /** Other kinds, with the resources that a change concerns: see {@link watch}. */
   readonly watches?: readonly MappedSource<KubeObject>[]
+  /**
+   * Whether `plan` may run it, on a copy of the cluster. Everything that it does outside the cluster must be harmless.
+   * @default true for `render` and for components without `resolve`, which cannot act outside the cluster; false otherwise
+   */
+  readonly plannable?: boolean
 }
 
 /** What the engine is told, but for what follows from the rest. */
@@ -169,6 +174,8 @@ export interface Operator<Primaries extends readonly Reportable[]> {
    * POD_NAMESPACE is set, as it is inside a cluster.
    */
   run(options?: RunOperatorOptions): Promise<number>
+  /** Its controllers, made anew for each call: for tools that run them by themselves, such as plans. */
+  describe(): readonly DescribedController[]
   /** The roles that it needs. */
   rbac(options?: RbacOptions): RbacRoles
   /**
@@ -178,6 +185,19 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
   /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
+}
+
+/** A controller as a plan needs it. */
+export interface DescribedController {
+  readonly name: string
+  readonly resource: Resource<Reportable>
+  readonly owns: readonly Source<KubeObject>[]
+  readonly watches: readonly Source<KubeObject>[]
+  readonly reads: readonly Source<KubeObject>[]
+  /** Kinds that it reads when they are needed. */
+  readonly onDemand: readonly Resource[]
+  readonly isPlannable: boolean
+  readonly reconcile: Reconcile<Reportable>
 }
 
 /** An operator is described in a way that cannot work. Thrown when it is defined. */
@@ -234,6 +254,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     name,
     create,
     run: (options = {}) => runOperator(name, create, options),
+    describe: () => describe().map((one, index) => describedOf(one, definitions[index])),
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: (location) => (location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))),
     rbac: ({ webhook, ...options } = {}) => {
@@ -293,6 +314,28 @@ function settingsOf(operator: string, definition: ControllerDefinition<Reportabl
     failureEvents: definition.failureEvents,
   })
   return { ...tuned, name, for: definition.for, owns, watches, reconcile }
+}
+
+function describedOf(
+  { name, for: primary, owns = [], watches, reads = [], reconcile }: ControllerSettings,
+  definition: ControllerDefinition<Reportable> | undefined,
+): DescribedController {
+  return {
+    name,
+    resource: asSource(primary).resource,
+    owns: owns.map((source) => asSource(source)),
+    watches,
+    reads: reads.map((source) => asSource(source)),
+    onDemand: reconcile.engine?.onDemand ?? [],
+    isPlannable: definition?.plannable ?? (definition !== undefined && isHarmless(definition)),
+    reconcile,
+  }
+}
+
+/** Without `resolve` a component sees nothing but the cluster. */
+function isHarmless(definition: ControllerDefinition<Reportable>): boolean {
+  if ('reconcile' in definition) return false
+  return componentsOf(definition).list.every(({ resolve }) => resolve === undefined)
 }
 
 function engineOf(

@@ -1,12 +1,12 @@
 /** A cluster in which the operator runs, and plans that are watched while they are made. */
 import { createClient, type KubeObject, Namespaces, type Service, type TransportRequest } from '@reeve/kube'
+import { essence, KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { expect } from 'vitest'
 import type { DynaKubeSpec } from '../../../src/api/latest.ts'
 import { readClusterState } from '../../../src/plan/cluster-state.ts'
-import { conceal, essence } from '../../../src/plan/conceal.ts'
-import { KNOWN_AFTER_APPLY } from '../../../src/plan/placeholders.ts'
+import { conceal } from '../../../src/plan/conceal.ts'
 import { makePlan, type Plan } from '../../../src/plan/plan.ts'
-import { PLANNED_KINDS } from '../../../src/plan/scratch-cluster.ts'
+import { PLANNED_KINDS } from '../../../src/plan/planned-kinds.ts'
 import { networkExits } from '../../../src/plan/world.ts'
 import { NAMESPACE, type Stage, setStage, tokensOf } from '../../dynakube/support/stage.ts'
 

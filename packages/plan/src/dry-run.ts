@@ -10,14 +10,21 @@ import {
   type Stored,
   type WriteOptions,
 } from '@reeve/kube'
-import { FIELD_MANAGER } from '../controllers/field-manager.ts'
-import { titleOf } from './components-of.ts'
-import { essence } from './conceal.ts'
 import { fieldDiff } from './field-diff.ts'
-import type { PlanFinding } from './plan-finding.ts'
-import { type ObjectsById, PLANNED_KINDS } from './scratch-cluster.ts'
+import type { PlanFinding } from './plan.ts'
+import { type ObjectsById, titleOf } from './scratch-cluster.ts'
+import { essence } from './shown-object.ts'
 
-/** What the cluster said. */
+/** Options of {@link dryRun}. */
+export interface DryRunOptions {
+  /** The kinds of the plan; objects of others are not sent. */
+  readonly kinds: readonly Resource[]
+  /** The field manager of the operator. */
+  readonly fieldManager: string
+  readonly signal: AbortSignal
+}
+
+/** What the cluster responded. */
 export interface DryRunResult {
   /** The state after, with objects as the cluster would store them. */
   readonly after: ObjectsById
@@ -37,12 +44,12 @@ const BATCH = 8
  * @param before as they were in the scratch cluster
  *
  * @example
- * const { after, findings } = await dryRun(client, { live, before, after: scratch.objects() }, { signal })
+ * const { after, findings } = await dryRun(client, { live, before, after }, { kinds, fieldManager, signal })
  */
 export async function dryRun(
   client: KubeClient,
   { live, before, after }: Readonly<Record<'live' | 'before' | 'after', ObjectsById>>,
-  { signal }: { readonly signal: AbortSignal },
+  options: DryRunOptions,
 ): Promise<DryRunResult> {
   const differing = [...after].filter(([identity, object]) => {
     const old = before.get(identity)
@@ -51,7 +58,7 @@ export async function dryRun(
   const answers: (readonly [string, Stored<KubeObject> | PlanFinding])[] = []
   for (let start = 0; start < differing.length; start += BATCH) {
     const batch = differing.slice(start, start + BATCH).map(async ([identity, object]) => {
-      return [identity, await send(client, live.get(identity), object, signal)] as const
+      return [identity, await send(client, live.get(identity), object, options)] as const
     })
     answers.push(...(await Promise.all(batch)))
   }
@@ -70,11 +77,11 @@ async function send(
   client: KubeClient,
   live: Stored<KubeObject> | undefined,
   object: Stored<KubeObject>,
-  signal: AbortSignal,
+  { kinds, fieldManager, signal }: DryRunOptions,
 ): Promise<Stored<KubeObject> | PlanFinding> {
-  const resource = PLANNED_KINDS.find(({ kind }) => kind === object.kind)
+  const resource = kinds.find(({ kind }) => kind === object.kind)
   if (resource === undefined) return object
-  const options = { dryRun: true, fieldManager: FIELD_MANAGER, signal }
+  const options = { dryRun: true, fieldManager, signal }
   try {
     return live === undefined
       ? await create(client, resource, object, options)
@@ -88,7 +95,7 @@ async function send(
   }
 }
 
-/** How access control words a refusal; admission has words of its own. */
+/** The message of access control; admission has messages of its own. */
 const NOT_ALLOWED = / cannot (create|update|patch) resource /
 
 async function create(

@@ -1,10 +1,17 @@
 /** What differs between a cluster before and after: the changes of a plan. */
 import { isRecord, type KubeObject, type Service, Services } from '@reeve/kube'
-import type { Place, Places } from './components-of.ts'
-import { conceal, essence, isEcho } from './conceal.ts'
 import { type FieldChange, fieldDiff } from './field-diff.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 import type { ObjectsById } from './scratch-cluster.ts'
+import { type Conceal, essence } from './shown-object.ts'
+
+/** The resource, and its component, that an object belongs to. */
+export interface Place {
+  /** Such as `WebApp shop/web`; absent for what belongs to none. */
+  readonly owner?: string
+  /** @default components are not told apart */
+  readonly component?: string
+}
 
 /** An object that would change. Nothing in it is secret. */
 export interface PlannedChange extends Place {
@@ -30,29 +37,34 @@ export interface Comparison {
 export interface ComparisonInput {
   readonly before: ObjectsById
   readonly after: ObjectsById
-  readonly places: Places
+  readonly placeOf: (object: KubeObject) => Place
   /** Whether an object that stays as it is counts. */
   readonly counts: (object: KubeObject) => boolean
-  /** Texts that the cluster will choose otherwise, wherever they turn up. */
+  /** Texts that the cluster will choose otherwise, wherever they occur. */
   readonly unknown: readonly string[]
+  /** Replaces what must not be shown. */
+  readonly conceal: Conceal
+  /** Whether a field only repeats that others differ, such as a hash of all of them. @default none does */
+  readonly isEcho?: (path: string) => boolean
 }
 
 /**
  * Compares two states.
  *
  * @example
- * const { changes } = compareStates({ before, after: scratch.objects(), places, counts: () => true, unknown: [] })
+ * const { changes } = compareStates({ before, after: scratch.objects(), placeOf, counts, unknown: [], conceal })
  */
-export function compareStates({ before, after, places, counts, unknown }: ComparisonInput): Comparison {
-  const show = shower(unknown)
+export function compareStates(input: ComparisonInput): Comparison {
+  const { before, after, placeOf, counts, unknown, conceal, isEcho = () => false } = input
+  const show = shower(unknown, conceal)
   const changes: PlannedChange[] = []
   let unchanged = 0
   for (const identity of new Set([...before.keys(), ...after.keys()])) {
     const [old, now] = [before.get(identity), after.get(identity)]
     const shown = now ?? old
     if (shown === undefined) continue
-    const change = compareObjects(old, now, show)
-    if (change !== undefined) changes.push({ ...describe(shown), ...places.of(shown), ...change })
+    const change = compareObjects(old, now, show, isEcho)
+    if (change !== undefined) changes.push({ ...describe(shown), ...placeOf(shown), ...change })
     else if (counts(shown)) unchanged += 1
   }
   return { changes, unchanged }
@@ -67,18 +79,24 @@ function compareObjects(
   old: KubeObject | undefined,
   now: KubeObject | undefined,
   show: Show,
+  isEcho: (path: string) => boolean,
 ): Pick<PlannedChange, 'action' | 'fields' | 'manifest'> | undefined {
   if (now === undefined) return old && { action: 'remove', fields: [] }
   if (old === undefined) {
     const manifest = Object.entries(essence(now)).map(([name, value]) => [name, show(now.kind, name, value)])
     return { action: 'create', fields: [], manifest: Object.fromEntries(manifest) }
   }
-  const fields = fieldChanges(old, now, show)
+  const fields = fieldChanges(old, now, show, isEcho)
   if (old.metadata.uid !== now.metadata.uid) return { action: 'replace', fields }
   return fields.length === 0 ? undefined : { action: 'change', fields }
 }
 
-function fieldChanges(old: KubeObject, now: KubeObject, show: Show): readonly FieldChange[] {
+function fieldChanges(
+  old: KubeObject,
+  now: KubeObject,
+  show: Show,
+  isEcho: (path: string) => boolean,
+): readonly FieldChange[] {
   const changes = fieldDiff(essence(old), essence(now))
   const telling = changes.filter(({ path }) => !isEcho(path))
   return (telling.length > 0 ? telling : changes).map(({ path, before, after }) => ({
@@ -88,10 +106,9 @@ function fieldChanges(old: KubeObject, now: KubeObject, show: Show): readonly Fi
   }))
 }
 
-/** A value of an object of a kind as it may be shown. */
-type Show = (kind: string, path: string, value: unknown) => unknown
+type Show = Conceal
 
-function shower(unknown: readonly string[]): Show {
+function shower(unknown: readonly string[], conceal: Conceal): Show {
   const known = (value: unknown): unknown => {
     if (typeof value === 'string') {
       return unknown.reduce((text, one) => text.replaceAll(one, KNOWN_AFTER_APPLY), value)
@@ -103,7 +120,7 @@ function shower(unknown: readonly string[]): Show {
   return (kind, path, value) => known(conceal(kind, path, value))
 }
 
-/** Addresses of Services that are new. They turn up in other objects, too. */
+/** Addresses of new Services, which also occur in other objects. */
 export function newAddresses(before: ObjectsById, after: ObjectsById): readonly string[] {
   return [...after].flatMap(([identity, object]) => {
     if (object.kind !== Services.kind || before.has(identity)) return []
@@ -111,3 +128,6 @@ export function newAddresses(before: ObjectsById, after: ObjectsById): readonly 
     return (spec?.clusterIPs ?? []).filter((address) => address !== 'None')
   })
 }
+
+/** Orders texts by their code units, the same on every machine. */
+export const compareText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)

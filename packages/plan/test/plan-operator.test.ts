@@ -1,0 +1,188 @@
+import { crdManifest, defineCrd } from '@reeve/crd'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import {
+  ConfigMaps,
+  CustomResourceDefinitions,
+  createClient,
+  type KubeClient,
+  type KubeObject,
+  Secrets,
+  systemClock,
+} from '@reeve/kube'
+import { asDocument, formatText, PlanRefusedError, planOperator, readState } from '@reeve/plan'
+import { defineOperator, desired } from '@reeve/runtime'
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+const v1 = {
+  spec: Type.Object({
+    text: Type.String(),
+    copies: Type.Integer({ default: 1 }),
+    isSecret: Type.Optional(Type.Boolean()),
+  }),
+  status: Type.Object({ said: Type.Optional(Type.String()) }),
+}
+const NoteCrd = defineCrd({
+  group: 'example.com',
+  kind: 'Note',
+  plural: 'notes',
+  scope: 'Namespaced',
+  versions: { v1 },
+})
+const Notes = NoteCrd.resource('v1')
+const labels = { app: 'notes' }
+const TOKEN = btoa('hunter2')
+
+const notes = defineOperator({
+  name: 'notes',
+  crds: [crdManifest(NoteCrd)],
+  controllers: [
+    {
+      for: Notes,
+      owns: [
+        { resource: ConfigMaps, labelSelector: 'app=notes' },
+        { resource: Secrets, labelSelector: 'app=notes' },
+      ],
+      render: ({ metadata: { namespace, name }, spec }) => {
+        if (spec.text === 'bad') throw new Error('spec.text: "bad" is not allowed')
+        const meta = (id: string) => ({ name: id, ...(namespace && { namespace }), labels })
+        const maps = Array.from({ length: spec.copies }, (_, index) =>
+          desired(ConfigMaps, { metadata: meta(`${name}-${index}`), data: { text: spec.text } }),
+        )
+        return spec.isSecret ? [...maps, desired(Secrets, { metadata: meta(name), data: { token: TOKEN } })] : maps
+      },
+      report: ({ primary: { spec } }) => ({ status: { said: spec.text } }),
+    },
+  ],
+})
+
+const note = (spec: object, metadata: object = {}): KubeObject => ({
+  ...{ apiVersion: 'example.com/v1', kind: 'Note', spec },
+  metadata: { namespace: 'default', name: 'n', ...metadata },
+})
+const signal = AbortSignal.timeout(60_000)
+const plan = (input: Partial<Parameters<typeof planOperator>[1]>) =>
+  planOperator(notes, { state: [], signal, ...input })
+
+describe('a plan without a cluster', () => {
+  it('shows what would be created for a file, with the defaults of the CRD', async () => {
+    const { changes, resources } = await plan({ files: [note({ text: 'hi' })] })
+    expect(changes.map(({ action, kind, name, owner }) => [action, kind, name, owner])).toEqual([
+      ['create', 'ConfigMap', 'n-0', 'Note default/n'],
+      ['create', 'Note', 'n', 'Note default/n'],
+    ])
+    expect(resources).toEqual([{ kind: 'Note', namespace: 'default', name: 'n' }])
+  })
+
+  it('never shows the data of a Secret', async () => {
+    const result = await plan({ files: [note({ text: 'hi', isSecret: true })] })
+    const shown = formatText(result, { isFull: true }) + JSON.stringify(asDocument(result))
+    expect(shown).toContain('(sensitive)')
+    expect(shown).not.toContain(TOKEN)
+  })
+
+  it('reports a resource that fails as an error', async () => {
+    const result = await plan({ files: [note({ text: 'bad' })] })
+    expect(result.findings).toEqual([
+      { severity: 'error', object: 'Note default/n', message: 'spec.text: "bad" is not allowed' },
+    ])
+    expect(formatText(result)).toContain('Incomplete plan')
+  })
+
+  it('leaves paused resources alone, and says so', async () => {
+    const annotations = { 'reeve.dev/paused': 'true' }
+    const { changes, findings } = await plan({ files: [note({ text: 'hi' }, { annotations })] })
+    expect(changes.map(({ kind }) => kind)).toEqual(['Note'])
+    expect(findings).toEqual([
+      { severity: 'note', object: 'Note default/n', message: 'is paused by the annotation reeve.dev/paused' },
+    ])
+  })
+
+  it('aligns names by kind', async () => {
+    expect(formatText(await plan({ files: [note({ text: 'hi', isSecret: true })] }))).toBe(
+      [
+        'Note default/n',
+        '    + ConfigMap  default/n-0',
+        '    + Note       default/n',
+        '    + Secret     default/n',
+        '',
+        'Plan: 3 to create, 0 to change, 0 to remove.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('is refused for a controller that may act outside the cluster', async () => {
+    const acting = defineOperator({
+      name: 'acting',
+      controllers: [{ for: Notes, components: [{ name: 'call', resolve: () => undefined }] }],
+    })
+    const files = [note({ text: 'hi' })]
+    await expect(planOperator(acting, { files, state: [], signal })).rejects.toThrow(PlanRefusedError)
+    const declared = defineOperator({
+      name: 'acting',
+      controllers: [{ for: Notes, plannable: true, components: [{ name: 'call', resolve: () => undefined }] }],
+    })
+    expect((await planOperator(declared, { files, state: [], signal })).changes).toHaveLength(1)
+  })
+})
+
+describe('a plan for a cluster', () => {
+  /** A cluster in which the operator has done its work for one note with two copies. */
+  async function clusterWithNote() {
+    const cluster = await startEmbeddedCluster({ listen: false })
+    const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
+    const client: KubeClient = createClient({ transport })
+    await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
+    const stop = new AbortController()
+    const running = notes.create({ client, clock: systemClock }).manager.run(stop.signal)
+    await client.create(Notes, note({ text: 'hi', copies: 2 }) as NonNullable<(typeof Notes)['$type']>)
+    const key = { namespace: 'default', name: 'n' }
+    while ((await client.get(Notes, key)).status?.said === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    stop.abort()
+    await running
+    const writes = () => cluster.requests.writes
+    return { client, writes, [Symbol.asyncDispose]: () => cluster.stop() }
+  }
+
+  it('is empty when the operator has nothing to do, and shows drift and pruning otherwise', async () => {
+    await using cluster = await clusterWithNote()
+    const { client } = cluster
+    const planNow = async (files: readonly KubeObject[] = []) => {
+      const { objects: state } = await readState(client, notes.describe(), { signal })
+      return planOperator(notes, { state, files, cluster: client, signal })
+    }
+    expect(await planNow()).toMatchObject({ changes: [], unchanged: 2, findings: [] })
+
+    const first = { namespace: 'default', name: 'n-0' }
+    await client.patch(ConfigMaps, first, { type: 'merge', patch: { data: { text: 'edited' } } })
+    const before = cluster.writes()
+    const drift = await planNow()
+    expect(drift.changes).toMatchObject([
+      {
+        action: 'change',
+        kind: 'ConfigMap',
+        name: 'n-0',
+        fields: [{ path: 'data.text', before: 'edited', after: 'hi' }],
+      },
+    ])
+    const fewer = await planNow([note({ text: 'hi', copies: 1 })])
+    expect(fewer.changes.map(({ action, kind, name }) => `${action} ${kind} ${name}`)).toEqual([
+      'change ConfigMap n-0',
+      'remove ConfigMap n-1',
+      'change Note n',
+    ])
+    expect((await client.get(ConfigMaps, first)).data).toEqual({ text: 'edited' })
+    // Dry runs count as writes and store nothing.
+    expect((await client.get(Notes, { namespace: 'default', name: 'n' })).spec.copies).toBe(2)
+    expect(cluster.writes()).toBeGreaterThanOrEqual(before)
+  })
+
+  it('says which CRD is missing', async () => {
+    await using cluster = await startEmbeddedCluster({ listen: false })
+    const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
+    const { findings } = await readState(createClient({ transport }), notes.describe(), { signal })
+    expect(findings[0]?.message).toContain('the CRD notes.example.com is not installed')
+  })
+})
