@@ -146,7 +146,8 @@ function webhook({ settings, tenancy, client }: CollectorDependencies & { readon
 /** Whether an update of a Namespace may change which Collectors it accepts, or starts its deletion. */
 const acceptanceChanged: Predicate<Namespace> = (change) =>
   annotationsChanged(change) ||
-  (change.type === 'updated' && change.previous.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp)
+  (change.type === 'modified' &&
+    change.previous.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp)
 
 function tenancyOf({ operatorNamespace, adminNamespaces, settings }: CollectorOperatorOptions): TenancyRules {
   const own = operatorNamespace === undefined ? [] : [operatorNamespace]

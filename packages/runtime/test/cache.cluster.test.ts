@@ -38,7 +38,7 @@ async function until<T extends KubeObject>(informer: Informer<T>, condition: () 
   const check = () => {
     if (condition()) resolve()
   }
-  const remove = informer.addHandler({ added: check, updated: check, deleted: check, synced: check })
+  const remove = informer.addHandler({ added: check, modified: check, deleted: check, synced: check })
   await promise.finally(remove)
 }
 
@@ -151,11 +151,11 @@ test('a controller sees changes of its objects and of what they own', async () =
   }
   const map = configMap('parent', '1')
   const labelled = { ...map, metadata: { ...map.metadata, labels: { watched: '' } } }
-  await look('created ConfigMap parent', () => client.create(ConfigMaps, labelled))
+  await look('added ConfigMap parent', () => client.create(ConfigMaps, labelled))
   const { uid } = (await client.get(ConfigMaps, key('parent'))).metadata
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid, controller: true }]
   const child = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...key('child'), ownerReferences } }
-  await look('created ServiceAccount parent', () => client.create(ServiceAccounts, child))
+  await look('added ServiceAccount parent', () => client.create(ServiceAccounts, child))
   await look('deleted ServiceAccount parent', () => client.delete(ServiceAccounts, key('child')))
   await look('deleted ConfigMap parent', () => client.delete(ConfigMaps, key('parent')))
   stop.abort()

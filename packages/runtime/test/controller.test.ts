@@ -97,7 +97,7 @@ test('creates what is missing, follows changes, heals edits and deletions, and l
   await world.during(client.delete(Secrets, key('a')))
   await clock.advance(1_000)
   expect(await secretValue(client, 'a')).toBe('2')
-  expect(copier.records.at(-1)?.reasons).toMatchObject([{ event: 'created', kind: 'Secret', name: 'a' }])
+  expect(copier.records.at(-1)?.reasons).toMatchObject([{ event: 'added', kind: 'Secret', name: 'a' }])
 
   await world.during(client.delete(ConfigMaps, key('a')))
   await clock.advance(60_000)

@@ -13,7 +13,7 @@ import type { Change } from './informer-store.ts'
 export interface InformerHandler<T extends KubeObject> {
   /** @param isInitial the object was there when the informer first filled, or when the handler was added */
   added?(object: Stored<T>, isInitial: boolean): void
-  updated?(previous: Stored<T>, object: Stored<T>): void
+  modified?(previous: Stored<T>, object: Stored<T>): void
   /**
    * @param isFinalStateUnknown the deletion itself went unseen (a connection was lost): `object` is the last state
    * that was known, not necessarily the last there was
@@ -64,6 +64,6 @@ export class InformerHandlers<T extends KubeObject> {
 
 function tell<T extends KubeObject>(handler: InformerHandler<T>, change: Change<T>, isInitial: boolean): void {
   if (change.type === 'added') handler.added?.(change.object, isInitial)
-  else if (change.type === 'updated') handler.updated?.(change.previous, change.object)
+  else if (change.type === 'modified') handler.modified?.(change.previous, change.object)
   else handler.deleted?.(change.object, change.isFinalStateUnknown)
 }

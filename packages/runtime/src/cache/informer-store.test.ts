@@ -27,7 +27,7 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(11)
     const changes = store.applyEvent('MODIFIED', stored('a', 11))
     expect(changes).toMatchObject([
-      { type: 'updated', previous: { spec: { size: 5 } }, object: { spec: { size: 11 } } },
+      { type: 'modified', previous: { spec: { size: 5 } }, object: { spec: { size: 11 } } },
     ])
     expect(store.ownWrites).toBe(0)
   })
@@ -102,8 +102,8 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(5)
     expect(store.ownWrites).toBe(0)
     expect(changes).toMatchObject([
-      { type: 'updated', object: { spec: { size: 15 } } },
-      { type: 'updated', object: { spec: { size: 5 } } },
+      { type: 'modified', object: { spec: { size: 15 } } },
+      { type: 'modified', object: { spec: { size: 5 } } },
     ])
   })
 

@@ -20,7 +20,7 @@ const MAX_DEAD_UIDS = 10_000
 /** What a watch event or a new list changed, compared with what the watch, or an own write, showed before. */
 export type Change<T extends KubeObject> =
   | { readonly type: 'added'; readonly object: Stored<T> }
-  | { readonly type: 'updated'; readonly previous: Stored<T>; readonly object: Stored<T> }
+  | { readonly type: 'modified'; readonly previous: Stored<T>; readonly object: Stored<T> }
   | { readonly type: 'deleted'; readonly object: Stored<T>; readonly isFinalStateUnknown: boolean }
 
 /** The last own write of a key; `value` is undefined when the key is absent after it. */
@@ -297,7 +297,7 @@ function changesBetween<T extends KubeObject>(
   }
   return previous.metadata.resourceVersion === object.metadata.resourceVersion
     ? []
-    : [{ type: 'updated', previous, object }]
+    : [{ type: 'modified', previous, object }]
 }
 
 /** Some servers send a deletion with the version of the object's last change instead of the deletion's own. */

@@ -41,7 +41,7 @@ function mirror() {
           if (objects.has(id(object))) fail(`twice of ${id(object)}`)
           objects.set(id(object), object)
         }),
-      updated: (previous: Stored<Widget>, object: Stored<Widget>) =>
+      modified: (previous: Stored<Widget>, object: Stored<Widget>) =>
         guard(() => {
           if (objects.get(id(object)) !== previous) fail(`of a change of ${id(object)} from what it was not`)
           if (previous.metadata.resourceVersion === object.metadata.resourceVersion) fail('of no change')

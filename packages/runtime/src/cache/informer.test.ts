@@ -20,7 +20,7 @@ describe('filling', () => {
     cluster.put(Widgets, widget('b'))
     cluster.remove(Widgets, key('a'))
     await clock.settle()
-    expect(heard).toEqual(['added a (initial)', 'synced', 'updated a 1→2', 'added b', 'deleted a'])
+    expect(heard).toEqual(['added a (initial)', 'synced', 'modified a 1→2', 'added b', 'deleted a'])
     expect(widgets.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
     expect(cluster.count('watch')).toBe(1)
     await stop()
@@ -111,7 +111,7 @@ describe('staying current', () => {
     cluster.watches[0]?.fail(lost())
     cluster.put(Widgets, widget('a', 2))
     await clock.advance(5_000)
-    expect(heard).toEqual(['updated a 1→2'])
+    expect(heard).toEqual(['modified a 1→2'])
     expect(widgets.health()).toMatchObject({ lists: 1, watches: 2, state: 'watching' })
     await stop()
   })
@@ -156,7 +156,7 @@ describe('staying current', () => {
       'added reborn',
       'deleted goes (unseen)',
       'deleted reborn (unseen)',
-      'updated changes 1→2',
+      'modified changes 1→2',
     ])
     expect(heard.indexOf('deleted reborn (unseen)')).toBeLessThan(heard.indexOf('added reborn'))
     expect(widgets.get(key('stays'))).toBe(before)

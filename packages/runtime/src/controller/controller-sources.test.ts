@@ -12,13 +12,13 @@ const ownedBy = (name: string) => ({
 })
 
 describe('what makes it look', () => {
-  test('everything that exists when it starts, with low priority and the reason "existing"', async () => {
+  test('everything that exists when it starts, with low priority', async () => {
     const { requests, stop } = await controllerScenario({}, {}, ({ cluster }) => {
       cluster.put(Widgets, widget('a'))
       cluster.put(Widgets, widget('b'))
     })
     expect(requests.map((request) => request.key)).toEqual([key('a'), key('b')])
-    expect(requests[0]?.reasons).toEqual([{ event: 'existing', kind: 'Widget', namespace: 'ns', name: 'a' }])
+    expect(requests[0]?.reasons).toEqual([{ event: 'added', kind: 'Widget', namespace: 'ns', name: 'a' }])
     expect(requests[0]?.object?.metadata.name).toBe('a')
     await stop()
   })
@@ -26,9 +26,9 @@ describe('what makes it look', () => {
   test('changes and deletions of its own resource, and of what it owns', async () => {
     const { requests, cluster, clock, stop } = await controllerScenario({ owns: [Gadgets] })
     const steps: [() => void, string][] = [
-      [() => cluster.put(Widgets, widget('a')), 'created Widget'],
-      [() => cluster.put(Widgets, widget('a', 2)), 'updated Widget'],
-      [() => cluster.put(Gadgets, gadget('child', 1, ownedBy('a'))), 'created Gadget'],
+      [() => cluster.put(Widgets, widget('a')), 'added Widget'],
+      [() => cluster.put(Widgets, widget('a', 2)), 'modified Widget'],
+      [() => cluster.put(Gadgets, gadget('child', 1, ownedBy('a'))), 'added Gadget'],
       [() => cluster.remove(Gadgets, key('child')), 'deleted Gadget'],
       [() => cluster.remove(Widgets, key('a')), 'deleted Widget'],
     ]

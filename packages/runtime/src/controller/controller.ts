@@ -21,7 +21,7 @@ import { type InformerOptions, resourceName } from '../cache/informer-options.ts
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
-import { describeReason, type ReasonEvent } from '../queue/reason.ts'
+import { describeReason } from '../queue/reason.ts'
 import type { AddOptions, WorkItem } from '../queue/work-item.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import { overdue } from '../runtime-error.ts'
@@ -210,20 +210,21 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   #subscribe<S extends KubeObject>(cache: Cache, source: MappedSource<S>): void {
     const { kind } = source.resource
-    const look = (change: ObjectChange<S>, event: ReasonEvent) => {
+    const enqueue = (change: ObjectChange<S>, isInitial = false) => {
       if (source.predicate !== undefined && !source.predicate(change)) return
       const { namespace, name } = change.object.metadata
-      const reason = { event, kind, name, ...(namespace !== undefined && { namespace }) }
-      const priority = event === 'existing' ? 'low' : 'high'
-      const states = change.type === 'updated' ? [change.object, change.previous] : [change.object]
+      const reason = { event: change.type, kind, name, ...(namespace !== undefined && { namespace }) }
+      // What is there at the start can wait for what changes now.
+      const priority = isInitial ? 'low' : 'high'
+      const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
         this.#add(key, { reason, priority })
       }
     }
     const handler: InformerHandler<S> = {
-      added: (object, isInitial) => look({ type: 'created', object }, isInitial ? 'existing' : 'created'),
-      updated: (previous, object) => look({ type: 'updated', previous, object }, 'updated'),
-      deleted: (object) => look({ type: 'deleted', object }, 'deleted'),
+      added: (object, isInitial) => enqueue({ type: 'added', object }, isInitial),
+      modified: (previous, object) => enqueue({ type: 'modified', previous, object }),
+      deleted: (object) => enqueue({ type: 'deleted', object }),
     }
     for (const informer of this.#informersFor(cache, source)) {
       this.#subscriptions.push(() => informer.addHandler(handler))

@@ -36,7 +36,7 @@ export function isPaused(object: KubeObject): boolean {
 /** Passes what `predicate` passes, and every change of the annotation. */
 export function orPauseChanged<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
   return (change) =>
-    (change.type === 'updated' && isPaused(change.previous) !== isPaused(change.object)) || predicate(change)
+    (change.type === 'modified' && isPaused(change.previous) !== isPaused(change.object)) || predicate(change)
 }
 
 /** What reporting needs of a reconcile. */

@@ -20,7 +20,7 @@ function stored(metadata: ObjectMeta): Stored<Widget> {
 }
 
 const update = (before: ObjectMeta, after: ObjectMeta) => ({
-  type: 'updated' as const,
+  type: 'modified' as const,
   previous: stored(before),
   object: stored(after),
 })
@@ -30,7 +30,7 @@ const never: Predicate = () => false
 
 test('creations and deletions pass every one of them', () => {
   for (const predicate of [generationChanged, labelsChanged, annotationsChanged]) {
-    expect(predicate({ type: 'created', object: stored({}) })).toBe(true)
+    expect(predicate({ type: 'added', object: stored({}) })).toBe(true)
     expect(predicate({ type: 'deleted', object: stored({}) })).toBe(true)
   }
 })

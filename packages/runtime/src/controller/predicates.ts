@@ -1,18 +1,18 @@
-/** Which changes are worth a reconcile. */
+/** Which changes cause a reconcile. */
 import type { KubeObject, Stored } from '@reeve/kube'
 
 /** A change as a predicate sees it. */
 export type ObjectChange<T extends KubeObject> =
-  | { readonly type: 'created'; readonly object: Stored<T> }
-  | { readonly type: 'updated'; readonly previous: Stored<T>; readonly object: Stored<T> }
+  | { readonly type: 'added'; readonly object: Stored<T> }
+  | { readonly type: 'modified'; readonly previous: Stored<T>; readonly object: Stored<T> }
   | { readonly type: 'deleted'; readonly object: Stored<T> }
 
-/** Answers whether a change is worth a reconcile. Must be pure and quick. */
+/** Whether a change causes a reconcile. Must be pure and quick. */
 export type Predicate<T extends KubeObject = KubeObject> = (change: ObjectChange<T>) => boolean
 
 /**
- * Passes updates of what the user wants: `metadata.generation` grows with `spec`, not with `status`. Also the begin
- * of a deletion, and every update of kinds that have no generation. Creations and deletions always pass.
+ * Passes modifications of what the user wants: `metadata.generation` grows with `spec`, not with `status`. Also passes the
+ * start of a deletion, and every modification of kinds that have no generation. Added and deleted objects always pass.
  *
  * *Caveat*: labels, annotations, finalizers and owner references do not count; combine with {@link labelsChanged} and
  * {@link annotationsChanged} where they matter.
@@ -21,7 +21,7 @@ export type Predicate<T extends KubeObject = KubeObject> = (change: ObjectChange
  * controller({ for: { resource: WebApps, predicate: generationChanged }, ... })
  */
 export const generationChanged: Predicate = (change) => {
-  if (change.type !== 'updated') return true
+  if (change.type !== 'modified') return true
   const { metadata: before } = change.previous
   const { metadata: after } = change.object
   return (
@@ -31,13 +31,13 @@ export const generationChanged: Predicate = (change) => {
   )
 }
 
-/** Passes updates that change a label. Creations and deletions always pass. */
+/** Passes modifications of a label. Added and deleted objects always pass. */
 export const labelsChanged: Predicate = (change) =>
-  change.type !== 'updated' || !isSameMap(change.previous.metadata.labels, change.object.metadata.labels)
+  change.type !== 'modified' || !isSameMap(change.previous.metadata.labels, change.object.metadata.labels)
 
-/** Passes updates that change an annotation. Creations and deletions always pass. */
+/** Passes modifications of an annotation. Added and deleted objects always pass. */
 export const annotationsChanged: Predicate = (change) =>
-  change.type !== 'updated' || !isSameMap(change.previous.metadata.annotations, change.object.metadata.annotations)
+  change.type !== 'modified' || !isSameMap(change.previous.metadata.annotations, change.object.metadata.annotations)
 
 /**
  * Passes what at least one of the predicates passes.

@@ -34,7 +34,7 @@ test('every reconcile leaves a record of why it ran, what it wrote and how long 
   expect(told[0]).toMatchObject({
     controller: 'widget',
     key: key('a'),
-    reasons: [{ event: 'created', kind: 'Widget', namespace: 'ns', name: 'a' }],
+    reasons: [{ event: 'added', kind: 'Widget', namespace: 'ns', name: 'a' }],
     attempt: 1,
     waitedMs: 0,
     durationMs: 300,

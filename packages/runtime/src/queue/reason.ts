@@ -1,9 +1,9 @@
-/** Why a key is in the queue: kept per key, bounded, and handed to whoever works on it. */
+/** Why a key is in the queue: kept per key, bounded, and passed to the worker. */
 
-/** What can make a key worth looking at. */
-export type ReasonEvent = 'created' | 'updated' | 'deleted' | 'existing' | 'resync' | 'retry' | 'requeue' | 'external'
+/** What adds a key to the queue: a watch event on an object (objects found at the start are added), or something else. */
+export type ReasonEvent = 'added' | 'modified' | 'deleted' | 'resync' | 'retry' | 'requeue' | 'external'
 
-/** One cause of a run: which event on which object. */
+/** One cause of a reconcile: which event on which object. */
 export interface Reason {
   readonly event: ReasonEvent
   /** Kind of the object the event was on; absent when no object is behind it, as for a retry. */
@@ -13,7 +13,7 @@ export interface Reason {
 }
 
 /**
- * One line for logs and the console, such as `updated Deployment default/web`.
+ * One line for logs and the console, such as `modified Deployment default/web`.
  *
  * @example
  * logger.debug({ reasons: request.reasons.map(describeReason) }, 'reconciling')

@@ -31,11 +31,11 @@ async function runAll(queue: WorkQueue<string>, clock: SimulatedClock): Promise<
 describe('one run per key', () => {
   test('a key added three times is handed out once, with the reasons of all three', async () => {
     const { clock, queue } = setUp()
-    queue.add('a', { reason: { event: 'created', kind: 'WebApp', namespace: 'ns', name: 'a' } })
-    queue.add('a', { reason: { event: 'updated', kind: 'Deployment', namespace: 'ns', name: 'a' } })
-    queue.add('a', { reason: { event: 'created', kind: 'WebApp', namespace: 'ns', name: 'a' } })
+    queue.add('a', { reason: { event: 'added', kind: 'WebApp', namespace: 'ns', name: 'a' } })
+    queue.add('a', { reason: { event: 'modified', kind: 'Deployment', namespace: 'ns', name: 'a' } })
+    queue.add('a', { reason: { event: 'added', kind: 'WebApp', namespace: 'ns', name: 'a' } })
     const item = await takeNow(queue, clock)
-    expect(item?.reasons.map(({ event, kind }) => `${event} ${kind}`)).toEqual(['created WebApp', 'updated Deployment'])
+    expect(item?.reasons.map(({ event, kind }) => `${event} ${kind}`)).toEqual(['added WebApp', 'modified Deployment'])
     expect(await takeNow(queue, clock)).toBeUndefined()
   })
 
@@ -72,8 +72,8 @@ describe('one run per key', () => {
   test('several adds in one go are one run, also when a worker is waiting', async () => {
     const { queue, clock } = setUp()
     const waiting = queue.take()
-    queue.add('a', { reason: { event: 'updated', kind: 'Deployment' } })
-    queue.add('a', { reason: { event: 'updated', kind: 'Service' } })
+    queue.add('a', { reason: { event: 'modified', kind: 'Deployment' } })
+    queue.add('a', { reason: { event: 'modified', kind: 'Service' } })
     const item = await waiting
     expect(item?.reasons).toHaveLength(2)
     if (item !== undefined) queue.done(item)
@@ -82,7 +82,7 @@ describe('one run per key', () => {
 
   test('reasons beyond the limit are counted, not kept', async () => {
     const { clock, queue } = setUp({ maxReasons: 2 })
-    for (let pod = 0; pod < 10; pod++) queue.add('a', { reason: { event: 'updated', kind: 'Pod', name: `${pod}` } })
+    for (let pod = 0; pod < 10; pod++) queue.add('a', { reason: { event: 'modified', kind: 'Pod', name: `${pod}` } })
     const item = await takeNow(queue, clock)
     expect(item?.reasons).toHaveLength(2)
     expect(item?.omittedReasons).toBe(8)

@@ -41,7 +41,7 @@ interface KeyState<K> {
  *
  * @example
  * const queue = new WorkQueue<string>({ name: 'webapp' })
- * queue.add('default/web', { reason: { event: 'updated', kind: 'WebApp' } })
+ * queue.add('default/web', { reason: { event: 'modified', kind: 'WebApp' } })
  * for (let item = await queue.take(); item !== undefined; item = await queue.take()) {
  *   try {
  *     await work(item.key)

@@ -16,7 +16,7 @@ export function recorder<T extends KubeObject & { readonly spec?: { readonly siz
     heard,
     handler: {
       added: (object, isInitial) => heard.push(`added ${object.metadata.name}${isInitial ? ' (initial)' : ''}`),
-      updated: (previous, object) => heard.push(`updated ${object.metadata.name} ${size(previous)}→${size(object)}`),
+      modified: (previous, object) => heard.push(`modified ${object.metadata.name} ${size(previous)}→${size(object)}`),
       deleted: (object, isUnseen) => heard.push(`deleted ${object.metadata.name}${isUnseen ? ' (unseen)' : ''}`),
       synced: () => heard.push('synced'),
     },

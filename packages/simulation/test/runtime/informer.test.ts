@@ -43,7 +43,7 @@ function onlooker() {
           if (told.has(object.metadata.name)) contradictions.push(`${object.metadata.name} added twice`)
           told.set(object.metadata.name, object)
         },
-        updated: (_, object) => {
+        modified: (_, object) => {
           if (!told.has(object.metadata.name))
             contradictions.push(`${object.metadata.name} changed before it was added`)
           told.set(object.metadata.name, object)
