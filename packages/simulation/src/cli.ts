@@ -28,10 +28,11 @@ async function exploreAll(command: Command, signal: AbortSignal): Promise<readon
   try {
     for (const { path, operator } of await findExplorations(process.cwd(), command)) {
       if (signal.aborted) break
-      const { seed, budget, threads, patterns, point, maxPoints, maxSeconds } = command
+      const { seed, budget, threads, patterns, pairs, point, maxPoints, maxSeconds } = command
       const report = await exploreInThreads(path, {
         seed,
         budget,
+        pairs,
         threads,
         signal,
         ...(patterns.length > 0 && { patterns }),

@@ -26,6 +26,7 @@ that is known to break operators, comparing each run with the one without.
   --max-points <number>     at most this many points of each pattern; one of each kind of request and event
                             first (default: all)
   --budget <number>         points of patterns that are sampled (default: ${EXPLORATION_DEFAULTS.budget})
+  --pairs <number|all>      pairs of faults, in an order that meets all kinds first (default: ${EXPLORATION_DEFAULTS.pairs})
   --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
   --threads <number>        runs at the same time (default: one per core)
   --output <text|json>      how to report (default: text)
@@ -38,6 +39,7 @@ Examples:
   reeve explore
   reeve explore --operator webapp --quick
   reeve explore --operator webapp --pattern crash-after-write,failed-request
+  reeve explore --operator webapp --pattern two-faults --pairs all
   reeve explore --operator webapp --pattern T1 --point 7 --seed 1
   reeve explore --module my-operator/exploration.ts --output json
 
@@ -59,6 +61,7 @@ export interface Command {
   readonly maxPoints: number | undefined
   readonly maxSeconds: number | undefined
   readonly budget: number
+  readonly pairs: number | 'all'
   readonly seed: number
   readonly threads: number
   readonly output: 'text' | 'json'
@@ -87,6 +90,7 @@ export function readArguments(args: readonly string[]): Command | undefined {
       'max-seconds': text,
       quick: { type: 'boolean', default: false },
       budget: text,
+      pairs: text,
       seed: text,
       threads: text,
       output: { type: 'string', default: 'text' },
@@ -112,6 +116,7 @@ export function readArguments(args: readonly string[]): Command | undefined {
     maxPoints: optional('max-points'),
     maxSeconds: optional('max-seconds') ?? (values.quick ? EXPLORATION_DEFAULTS.quickSeconds : undefined),
     budget: number('--budget', values.budget ?? String(EXPLORATION_DEFAULTS.budget)),
+    pairs: values.pairs === 'all' ? 'all' : number('--pairs', values.pairs ?? String(EXPLORATION_DEFAULTS.pairs)),
     seed: number('--seed', values.seed ?? String(EXPLORATION_DEFAULTS.seed)),
     threads: Math.max(1, number('--threads', values.threads ?? String(availableParallelism()))),
     output,

@@ -39,5 +39,7 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   quickSeconds: 60,
   /** Points tried for each pattern that is sampled. */
   budget: 24,
+  /** Pairs of faults tried. */
+  pairs: 100,
   seed: 1,
 })

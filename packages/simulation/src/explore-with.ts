@@ -1,7 +1,9 @@
 /** How an exploration goes on, wherever its runs are performed: the undisturbed run first, then every chosen point. */
 import { byCoverage, coverageRounds } from './choose-points.ts'
+import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import type { ExplorationReport, ExploreOptions } from './explore.ts'
 import type { PointInfo } from './explorer.ts'
+import { PATTERNS } from './patterns/index.ts'
 import type { PointOutcome } from './patterns/pattern.ts'
 import { PATTERN_NAMES, type PatternName, patternName } from './patterns/pattern-names.ts'
 import { ReportBuilder } from './report/report-builder.ts'
@@ -70,8 +72,8 @@ export async function exploreWith(
     for (const [pattern, points] of await runner.points(patterns)) infos.set(pattern, points)
     return patterns.flatMap((pattern) => {
       const points = infos.get(pattern) ?? []
-      const tasks = chosen(points, options.maxPoints).map((index) => ({ pattern, point: index }))
-      const wanted = tasks.filter(isWanted)
+      const indices = point === undefined ? chosen(pattern, points, options) : points.keys().toArray()
+      const wanted = indices.map((index) => ({ pattern, point: index })).filter(isWanted)
       report.begin(pattern, points, wanted.length)
       return wanted
     })
@@ -103,28 +105,44 @@ function resolved(given: ExploreOptions['patterns']): readonly PatternName[] {
 }
 
 /** Indices of the points to run: all, or as many as allowed, those that show most. */
-function chosen(points: readonly PointInfo[], max = Number.POSITIVE_INFINITY): readonly number[] {
+function chosen(
+  pattern: PatternName,
+  points: readonly PointInfo[],
+  { maxPoints: max = Number.POSITIVE_INFINITY, pairs = EXPLORATION_DEFAULTS.pairs }: ExploreOptions,
+): readonly number[] {
   const all = points.map((_, index) => index)
+  // In the order of a covering design already.
+  if (isBounded(pattern)) return all.slice(0, Math.min(max, pairs === 'all' ? all.length : pairs))
   if (max >= all.length) return all
   return byCoverage(points.map(({ shape }) => shape))
     .slice(0, max)
     .toSorted((one, other) => one - other)
 }
 
-/** A round of each pattern before the next round of any: whatever time there is, it is spent on what differs most. */
-function inRounds(
+function isBounded(name: PatternName): boolean {
+  return PATTERNS.some((pattern) => pattern.name === name && pattern.coverage === 'bounded')
+}
+
+/**
+ * A round of each pattern before the next round of any, and within a round one point of each pattern in turn: whatever
+ * time there is, it is spent on what differs most, and no pattern waits for a larger one.
+ */
+export function inRounds(
   tasks: readonly PointTask[],
   infos: ReadonlyMap<PatternName, readonly PointInfo[]>,
 ): readonly PointTask[] {
-  const rounds = new Map<string, number>()
+  const places = new Map<string, readonly [round: number, turn: number]>()
   for (const [pattern, points] of infos) {
     for (const [round, indices] of coverageRounds(points.map(({ shape }) => shape)).entries())
-      for (const [order, index] of indices.entries()) rounds.set(`${pattern} ${index}`, round * 1_000_000 + order)
+      for (const [turn, index] of indices.entries()) places.set(`${pattern} ${index}`, [round, turn])
   }
-  const rank = ({ pattern, point }: PointTask) => rounds.get(`${pattern} ${point}`) ?? 0
-  const roundOf = (task: PointTask) => Math.floor(rank(task) / 1_000_000)
-  const order = (task: PointTask) => PATTERN_NAMES.indexOf(task.pattern)
-  return tasks.toSorted(
-    (one, other) => roundOf(one) - roundOf(other) || order(one) - order(other) || rank(one) - rank(other),
-  )
+  const ranked = tasks.map((task) => {
+    const [round, turn] = places.get(`${task.pattern} ${task.point}`) ?? [0, 0]
+    return { task, rank: [round, turn, PATTERN_NAMES.indexOf(task.pattern), task.point] as const }
+  })
+  ranked.sort(({ rank: one }, { rank: other }) => {
+    const at = one.findIndex((value, index) => value !== other[index])
+    return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0)
+  })
+  return ranked.map(({ task }) => task)
 }

@@ -4,6 +4,7 @@ import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { exploreWith, type PointRunner } from './explore-with.ts'
 import { Explorer } from './explorer.ts'
 import type { OperatorUnderTest, Scenario } from './operator-under-test.ts'
+import type { Coverage } from './patterns/pattern.ts'
 import type { PatternName, PatternReference } from './patterns/pattern-names.ts'
 import type { Problem } from './run/problem.ts'
 import type { TraceEntry } from './world/trace.ts'
@@ -14,6 +15,8 @@ export interface ExploreOptions {
   readonly patterns?: readonly PatternReference[]
   /** Points of each pattern that is sampled. @default 24 */
   readonly budget?: number
+  /** Pairs of faults, of `two-faults`. @default 100 */
+  readonly pairs?: number | 'all'
   /** The same seed gives the same exploration. @default 1 */
   readonly seed?: number
   /** At most this many points of each pattern: one of each shape first, then spread evenly. @default every point */
@@ -60,7 +63,7 @@ export interface Divergence {
 export interface PatternReport {
   readonly pattern: PatternName
   readonly title: string
-  readonly coverage: 'exhaustive' | 'sampled'
+  readonly coverage: Coverage
   /** Points that exist; 0 when the pattern does not apply to the operator. */
   readonly points: number
   /** Points that were run. */

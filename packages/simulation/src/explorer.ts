@@ -12,7 +12,8 @@ import {
   type PointOutcome,
 } from './patterns/pattern.ts'
 import { type PatternReference, patternName } from './patterns/pattern-names.ts'
-import { runScenario, type ScenarioRun } from './run/scenario-run.ts'
+import type { ScenarioRun } from './run/run-options.ts'
+import { runScenario } from './run/scenario-run.ts'
 
 /** Options of {@link Explorer}. */
 export interface ExplorerOptions {

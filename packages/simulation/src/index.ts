@@ -26,15 +26,17 @@ export type { PointOutcome, Shape } from './patterns/pattern.ts'
 export { PATTERN_NAMES, type PatternName, type PatternReference } from './patterns/pattern-names.ts'
 export { divergenceText, type ReplayOptions, reportTable } from './report/report-text.ts'
 export type { Problem, ProblemKind } from './run/problem.ts'
-export { runScenario, type ScenarioRun, type ScenarioRunOptions } from './run/scenario-run.ts'
+export type { ScenarioRun, ScenarioRunOptions } from './run/run-options.ts'
+export { runScenario } from './run/scenario-run.ts'
+export { arbitraryFor } from './schema/arbitrary-for.ts'
 export {
-  arbitraryFor,
   type ChangedValue,
   changedValues,
+  emptiedValues,
   type RemovablePath,
   removablePaths,
   without,
-} from './schema/arbitrary-for.ts'
+} from './schema/changed-values.ts'
 export type {
   CallFate,
   Disturbance,

@@ -76,6 +76,11 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    */
   readonly leavesBehind?: readonly string[]
   /**
+   * Objects that the operator takes over when they exist already, as `namespaces *` or `secrets default/login`.
+   * @default none: an object that it did not create is left alone, and the status says that it is in the way
+   */
+  readonly adopts?: readonly string[]
+  /**
    * Changes that somebody makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
    */

@@ -20,8 +20,8 @@ const METADATA_LEFT_OUT = new Set([
 
 const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Fields that the server chooses. */
-const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
+/** Fields that the server chooses, by resource. */
+export const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
   services: new Set(['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort', 'ip']),
   persistentvolumeclaims: new Set(['volumeName']),
   serviceaccounts: new Set(['secrets']),

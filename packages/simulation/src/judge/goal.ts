@@ -59,9 +59,18 @@ export function whyNotSettled(crd: AnyCrd, object: PlainObject): string | undefi
   }
   const phase = status.phase ?? status.state
   if (typeof phase === 'string' && BAD_PHASE.test(phase)) return `its phase is ${phase}`
-  const promised = TELLING.filter((field) => statusSchema(crd)?.properties?.[field] !== undefined)
+  const promised = promisedBy(crd)
   const isSilent = promised.length > 0 && promised.every((field) => status[field] === undefined)
   return isSilent ? `its status says nothing: neither of ${promised.join(', ')} is set` : undefined
+}
+
+/** Whether the status of a resource has room to say that something is wrong. */
+export function canExplain(crd: AnyCrd): boolean {
+  return promisedBy(crd).some((field) => field !== 'observedGeneration')
+}
+
+function promisedBy(crd: AnyCrd): readonly (typeof TELLING)[number][] {
+  return TELLING.filter((field) => statusSchema(crd)?.properties?.[field] !== undefined)
 }
 
 function statusSchema(crd: AnyCrd): StructuralSchema | undefined {

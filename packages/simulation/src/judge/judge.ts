@@ -6,6 +6,7 @@ import type { ForeignChange } from '../world/ledger.ts'
 import { describeRequest } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 import { whyNotSettled } from './goal.ts'
+import { matchesId } from './id-pattern.ts'
 
 /** How reconciles end that did not do their work. */
 const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout'])
@@ -161,19 +162,13 @@ export class Judge {
   }
 
   #mayStay(id: string): boolean {
-    return (this.#operator.leavesBehind ?? []).some((pattern) => isMatch(pattern, id))
+    return (this.#operator.leavesBehind ?? []).some((pattern) => matchesId(pattern, id))
   }
 }
 
 /** Whether a field is another one, or below it. */
 function isBelow(field: string, prefix: string): boolean {
   return field === prefix || field.startsWith(`${prefix}.`) || field.startsWith(`${prefix}[`)
-}
-
-/** `*` stands for any text. */
-function isMatch(pattern: string, text: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`).test(text)
 }
 
 function owner(creator: string): string {

@@ -69,7 +69,7 @@ export const crashAroundCall: Pattern = {
   },
 }
 
-/** Killed right after an event was received: what it meant to do about it is lost. */
+/** Killed when an event arrives: whatever the operator would have done about it is lost. */
 export const crashAtEvent: Pattern = {
   name: 'crash-at-event',
   title: 'killed at an event',
@@ -79,13 +79,12 @@ export const crashAtEvent: Pattern = {
     const events = world.log.events.filter(({ type }) => type !== 'BOOKMARK')
     return events.map((event) =>
       pointOf(context, {
-        label: `killed right after event ${event.index} (${describeEvent(event)}) was received`,
+        label: `killed when event ${event.index} (${describeEvent(event)}) arrives`,
         shape: eventShape(event),
         mode: 'alone',
-        disturb: ({ world: disturbed, crash }) => ({
+        disturb: ({ crash }) => ({
           onEvent: ({ index, instance }) => {
-            // Received and not yet answered by a request: those take a moment to arrive.
-            if (index === event.index) disturbed.clock.schedule(0, () => crash(instance))
+            if (index === event.index) crash(instance)
             return DELIVER
           },
         }),

@@ -1,6 +1,6 @@
 /** A connection dies without a word. */
 import { INFORMER_TIMING } from '@reeve/runtime/cache'
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
 import type { RunningInstance } from '../world/instance.ts'
 import { selectionId } from '../world/request-facts.ts'

@@ -1,8 +1,17 @@
 /** Walks through declared states: how a state was reached must not show in what the operator makes of it. */
-import { objectSchema, type StructuralSchema } from '@reeve/crd'
+import { objectSchema, type StructuralSchema, validate } from '@reeve/crd'
 import fc from 'fast-check'
 import type { PlainObject } from '../operator-under-test.ts'
-import { arbitraryFor, changedValues, type RemovablePath, removablePaths, without } from '../schema/arbitrary-for.ts'
+import { problem } from '../run/problem.ts'
+import { arbitraryFor } from '../schema/arbitrary-for.ts'
+import {
+  changedValues,
+  emptiedValues,
+  type RemovablePath,
+  removablePaths,
+  replaced,
+  without,
+} from '../schema/changed-values.ts'
 import { narrowed } from '../schema/narrowed.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
 import { smallest } from './smallest-walk.ts'
@@ -26,7 +35,11 @@ export const declaredStates: Pattern = {
     const parts = { context, walker, schema }
     const examples = operator.exampleSpecs ?? [fullest(fc.sample(specsOf(parts), { seed, numRuns: 2 * budget }))]
     return [
-      ...examples.flatMap((full) => [...singleSteps(parts, full), ...sequences(parts, full)]),
+      ...examples.flatMap((full) => [
+        ...singleSteps(parts, full),
+        ...emptySteps(parts, full),
+        ...sequences(parts, full),
+      ]),
       ...waysBack(parts, examples),
       ...Array.from({ length: Math.ceil(budget / 2) }, (_, walk) => randomWalk(parts, walk)),
     ]
@@ -65,9 +78,8 @@ function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
   const { walker, schema, context } = parts
   const point = (what: string, path: RemovablePath, next: PlainObject): Point => {
     const field = fieldName(path)
-    const isInert = context.operator.inertFields?.some((inert) => field === inert || field.startsWith(`${inert}.`))
     // An empty map or list says no more than none.
-    const isVisible = !isInert && !isEmpty(valueAt(full, path))
+    const isVisible = !isInert(context, field) && !isEmpty(valueAt(full, path))
     return {
       label: `${field} is ${what}`,
       shape: { coarse: what, fine: field },
@@ -87,6 +99,50 @@ function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
   return [...removals, ...changes]
     .filter(({ next }) => accepted(parts, next))
     .map(({ path, what, next }) => point(what, path, next))
+}
+
+/** One part of a full state becomes empty, which is not the same as absent. */
+function emptySteps(parts: Parts, full: PlainObject): readonly Point[] {
+  const { walker, schema, context } = parts
+  return emptiedValues(schema, full)
+    .map(({ path, value }) => ({ path, next: value as PlainObject }))
+    .filter(({ next }) => accepted(parts, next))
+    .map(({ path, next }) => {
+      const field = fieldName(path)
+      const empty = valueAt(next, path)
+      return {
+        label: `${field} is ${JSON.stringify(empty)}`,
+        shape: { coarse: `empty ${JSON.stringify(empty)}`, fine: field },
+        run: async () => {
+          const outcome = await reduced(parts, [full, next], (states) => walker.walkOrExplain(states))
+          const isJudged = empty === 0 && outcome.problems.length === 0 && !isInert(context, field)
+          const same = isJudged ? await sameAsZero(parts, { full, path, zero: next }) : undefined
+          if (same === undefined) return outcome
+          const message = `${field}: 0 has the same effect as ${same} and as leaving it out`
+          return { ...outcome, problems: [problem('invisible-field', message)] }
+        },
+      }
+    })
+}
+
+/** Numbers that operators like as defaults. */
+const USUAL_DEFAULTS = [1, 2, 3, 5, 10, 30, 60, 100]
+
+/** A number that an operator puts in the place of zero, as it does where nothing is said. */
+async function sameAsZero(
+  parts: Parts,
+  { full, path, zero }: { readonly full: PlainObject; readonly path: RemovablePath; readonly zero: PlainObject },
+): Promise<number | undefined> {
+  const { walker, schema } = parts
+  const absent = without(full, path) as PlainObject
+  const isPossible = validate(schema, absent).length === 0 && accepted(parts, absent)
+  if (!isPossible || (await walker.haveSameEffect(zero, absent)) !== true) return undefined
+  for (const number of USUAL_DEFAULTS) {
+    const other = replaced(full, path, number) as PlainObject
+    if (validate(schema, other).length > 0 || !accepted(parts, other)) continue
+    if ((await walker.haveSameEffect(zero, other)) === true) return number
+  }
+  return undefined
 }
 
 /** Everything optional goes, one part after the other, and comes back the same way. */
@@ -191,6 +247,10 @@ function* simpler(parts: Parts, states: readonly PlainObject[]): Generator<reado
     const isDistinct = next.every((state, index) => JSON.stringify(state) !== JSON.stringify(next[index + 1]))
     if (isDistinct && next.every((state) => accepted(parts, state))) yield next
   }
+}
+
+function isInert({ operator: { inertFields = [] } }: PatternContext, field: string): boolean {
+  return inertFields.some((inert) => field === inert || field.startsWith(`${inert}.`))
 }
 
 function valueAt(value: unknown, path: RemovablePath): unknown {

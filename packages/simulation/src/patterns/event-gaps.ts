@@ -1,5 +1,13 @@
 /** Events that are lost, and lists that take the place of events: what matters is how things are, not how they came. */
-import { DELIVER, type EventFate } from '../world/disturbance.ts'
+import {
+  DELIVER,
+  type EventFate,
+  PASS,
+  type RequestFate,
+  type SeamEvent,
+  type SeamRequest,
+} from '../world/disturbance.ts'
+import { selectionId } from '../world/request-facts.ts'
 import { describeEvent } from '../world/seam.ts'
 import { type Pattern, pointOf } from './pattern.ts'
 import type { PatternName } from './pattern-names.ts'
@@ -39,15 +47,43 @@ function eventPattern(name: PatternName, { title, what, fate }: EventFault): Pat
           label,
           shape: eventShape(event),
           mode: 'alone',
-          disturb: ({ fault }) => ({
-            onEvent: ({ index }) => {
-              if (index !== event.index) return DELIVER
-              fault(label, fate.type === 'stall-and-expire' ? fate.stallMs : 0)
-              return fate
-            },
-          }),
+          disturb: ({ fault }) => {
+            const history = new ForgottenHistory(event)
+            return {
+              onEvent: ({ index }) => {
+                if (index !== event.index) return DELIVER
+                fault(label, fate.type === 'stall-and-expire' ? fate.stallMs : 0)
+                history.forget()
+                return fate
+              },
+              onRequest: (request) => history.onRequest(request),
+            }
+          },
         })
       })
     },
+  }
+}
+
+/** A server that has forgotten its history rejects every watch that goes on from an old version, until there was a list. */
+class ForgottenHistory {
+  readonly #event: SeamEvent
+  #isForgotten = false
+
+  constructor(event: SeamEvent) {
+    this.#event = event
+  }
+
+  forget(): void {
+    this.#isForgotten = true
+  }
+
+  onRequest(request: SeamRequest): RequestFate {
+    if (!this.#isForgotten || request.instance !== this.#event.instance) return PASS
+    if (selectionId(request) !== this.#event.selection) return PASS
+    const goesOn = request.verb === 'watch' && !['', '0', undefined].includes(request.resourceVersion)
+    if (goesOn) return { type: 'reject', code: 410, reason: 'Expired' }
+    if (request.verb === 'list' || request.verb === 'watch') this.#isForgotten = false
+    return PASS
   }
 }

@@ -1,5 +1,5 @@
 /** Each request fails once, in each of the ways in which requests fail; and so does each call outside. */
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import {
   DELIVER,
   type Disturbance,

@@ -1,7 +1,7 @@
 /** Somebody else writes to the same objects, between the operator's reads and each of its writes. */
 
 import type { Edit, PlainObject } from '../operator-under-test.ts'
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { PASS, type SeamRequest } from '../world/disturbance.ts'
 import { at, leaves } from '../world/foreign-marks.ts'
 import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'

@@ -8,10 +8,12 @@ import { foreignWrites } from './foreign-writes.ts'
 import { lateOwnWrite } from './late-own-write.ts'
 import { lostLeadership } from './lost-leadership.ts'
 import { manualChanges } from './manual-changes.ts'
+import { nameTaken } from './name-taken.ts'
 import type { Pattern } from './pattern.ts'
 import { quiescence } from './quiescence.ts'
 import { shutdown } from './shutdown.ts'
 import { staleView } from './stale-view.ts'
+import { twoFaults } from './two-faults.ts'
 import { undisturbed } from './undisturbed.ts'
 
 export const PATTERNS: readonly Pattern[] = [
@@ -30,5 +32,7 @@ export const PATTERNS: readonly Pattern[] = [
   declaredStates,
   quiescence,
   shutdown,
+  nameTaken,
+  twoFaults,
   crashAtEvent,
 ]

@@ -1,5 +1,5 @@
 /** The operator acts while its own write is not visible yet. */
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping } from '../world/request-facts.ts'
 import { describeEvent } from '../world/seam.ts'

@@ -1,6 +1,6 @@
 /** Leadership is lost in the middle of something. */
 import { ELECTION_DEFAULTS } from '@reeve/runtime/election'
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
 import { type Pattern, pointOf } from './pattern.ts'
@@ -30,7 +30,8 @@ export const lostLeadership: Pattern = {
   },
 }
 
-function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: RunControl): Disturbance {
+/** From request `stuck` on, the instance that sent it cannot renew its lease. */
+export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: RunControl): Disturbance {
   /** When the last renewal that succeeded was sent, by instance: from then on the leader counts. */
   const renewedMs = new Map<number, number>()
   const sentMs = new Map<number, number>()

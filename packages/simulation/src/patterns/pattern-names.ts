@@ -16,6 +16,8 @@ const NUMBERS = {
   'declared-states': 'T12',
   quiescence: 'T13',
   shutdown: 'T14',
+  'name-taken': 'T15',
+  'two-faults': 'T16',
   'crash-at-event': 'T17',
 } as const
 

@@ -2,7 +2,7 @@
 import type { Difference } from '../compare/difference.ts'
 import type { OperatorUnderTest, Scenario } from '../operator-under-test.ts'
 import type { Problem } from '../run/problem.ts'
-import type { RunControl, ScenarioRun, ScenarioRunOptions } from '../run/scenario-run.ts'
+import type { RunControl, ScenarioRun, ScenarioRunOptions } from '../run/run-options.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { TraceEntry } from '../world/trace.ts'
 import type { PatternName } from './pattern-names.ts'
@@ -69,13 +69,18 @@ export function pointOf(context: PatternContext, { label, shape, mode, disturb, 
   return { label, shape, run: () => context.disturbed(mode, { ...options, disturb }) }
 }
 
+/**
+ * Whether all points of a pattern are run: `exhaustive`, every point of the scenario; `sampled`, a choice made at random;
+ * `bounded`, the first so many of an order in which every beginning covers as much as possible.
+ */
+export type Coverage = 'exhaustive' | 'sampled' | 'bounded'
+
 /** A pattern of faults. */
 export interface Pattern {
   readonly name: PatternName
   /** A few words on what happens. */
   readonly title: string
-  /** Whether every point is tried, or as many as the budget allows. */
-  readonly coverage: 'exhaustive' | 'sampled'
+  readonly coverage: Coverage
   /** Whether nothing is injected, so that there is nothing to take effect. @default false */
   readonly isFaultless?: boolean
   points(context: PatternContext): Promise<readonly Point[]>

@@ -1,6 +1,6 @@
 /** Once all is as it should be, hours pass, and instances come and go, without a single write. */
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { Mode, Pattern, Point } from './pattern.ts'
 

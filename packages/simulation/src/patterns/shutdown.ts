@@ -1,6 +1,6 @@
 /** The operator is told to stop, wherever it is. */
 
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.ts'
 import type { RunLog, SchedulerStep } from '../world/run-log.ts'

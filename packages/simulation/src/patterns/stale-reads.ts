@@ -1,19 +1,12 @@
 /** Shows one kind as it was at an earlier event, to an instance that starts: which of its reads may be that old. */
-import {
-  DELIVER,
-  PASS,
-  type RequestFate,
-  type ResponseFate,
-  type SeamEvent,
-  type SeamRequest,
-} from '../world/disturbance.ts'
+import { DELIVER, PASS, type RequestFate, type ResponseFate, type SeamRequest } from '../world/disturbance.ts'
 import { LEASES, selectionId } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 
 /** Options of {@link StaleReads}. */
 export interface StaleReadsOptions {
-  /** The last event that the old view contains. */
-  readonly past: SeamEvent
+  /** What is shown as it was. */
+  readonly resource: string
   /** Lists from which the operator goes on to watch, by selection: see {@link viewFillingLists}. */
   readonly filling: ReadonlySet<string>
   readonly lastsMs: number
@@ -35,6 +28,8 @@ export class StaleReads {
   readonly #options: StaleReadsOptions
   #untilMs = Number.NEGATIVE_INFINITY
   #firstInstance = Number.POSITIVE_INFINITY
+  /** How old the view is. */
+  #revision = 0
   /** Instances that have read or written something as of now. */
   readonly #current = new Set<number>()
   readonly #stale = new Set<number>()
@@ -45,29 +40,29 @@ export class StaleReads {
     this.#world = world
     this.#options = options
     world.cluster.api.subscribe(({ resource, object }) => {
-      if (resource !== options.past.resource) return
+      if (resource !== options.resource) return
       const { resourceVersion } = object.metadata as { readonly resourceVersion?: string }
       this.#newest = Number(resourceVersion)
     })
   }
 
   /** From now on new instances see the old view, for a while. */
-  begin(): void {
-    const { past, lastsMs } = this.#options
+  begin(revision: number): void {
+    const { resource, lastsMs } = this.#options
+    this.#revision = revision
     const { faults } = this.#world.cluster
     this.#untilMs = this.#world.elapsedMs + lastsMs
     this.#firstInstance = this.#world.instances.length + 1
-    faults.freeze(past.resource, { revision: Number(past.resourceVersion) })
-    this.#world.clock.schedule(lastsMs, () => faults.thaw(past.resource))
+    faults.freeze(resource, { revision })
+    this.#world.clock.schedule(lastsMs, () => faults.thaw(resource))
   }
 
   onRequest(request: SeamRequest): RequestFate {
-    const { past } = this.#options
-    if (!this.#isActive(request) || request.resource !== past.resource) return PASS
+    if (!this.#isActive(request) || request.resource !== this.#options.resource) return PASS
     if (request.verb === 'watch') this.#note(request)
     if (request.verb !== 'list' || !this.#mayBeOld(request)) return PASS
     this.#note(request)
-    return { type: 'past', resourceVersion: past.resourceVersion ?? '' }
+    return { type: 'past', resourceVersion: String(this.#revision) }
   }
 
   onResponse(request: SeamRequest): ResponseFate {
@@ -87,11 +82,10 @@ export class StaleReads {
   }
 
   #note(request: SeamRequest): void {
-    const { past, lastsMs, onEffect } = this.#options
+    const { resource, lastsMs, onEffect } = this.#options
     this.#stale.add(request.index)
     // A view is old only when something has happened since.
-    if (this.#newest > Number(past.resourceVersion))
-      onEffect(`${past.resource} are shown as of revision ${past.resourceVersion}`, lastsMs)
+    if (this.#newest > this.#revision) onEffect(`${resource} are shown as of revision ${this.#revision}`, lastsMs)
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the operator sees of one kind is old: it starts again on an old view, or its view stands still. */
-import type { RunControl } from '../run/scenario-run.ts'
+import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, type SeamEvent } from '../world/disturbance.ts'
 import { describeEvent } from '../world/seam.ts'
 import { type Fault, type Pattern, pointOf } from './pattern.ts'
@@ -72,14 +72,14 @@ function restartOnThePast([past, present]: Pair, filling: ReadonlySet<string>): 
     mode: 'alone',
     options: { extraDeletes: 0 },
     disturb: ({ world, replace, fault }) => {
-      const stale = new StaleReads(world, { past, filling, lastsMs: FROZEN_MS, onEffect: fault })
+      const stale = new StaleReads(world, { resource: past.resource, filling, lastsMs: FROZEN_MS, onEffect: fault })
       return {
         onRequest: (request) => stale.onRequest(request),
         onResponse: (request) => stale.onResponse(request),
         onEvent: ({ index, instance }) => {
           if (index !== present.index) return DELIVER
           replace(instance)
-          stale.begin()
+          stale.begin(Number(past.resourceVersion))
           return DELIVER
         },
       }

@@ -2,9 +2,11 @@
 import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { differences } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
+import { explains } from '../judge/explanation.ts'
 import type { PlainObject, Scenario, Step } from '../operator-under-test.ts'
-import { problem } from '../run/problem.ts'
-import { runScenario, type ScenarioRun } from '../run/scenario-run.ts'
+import { type ProblemKind, problem } from '../run/problem.ts'
+import type { ScenarioRun } from '../run/run-options.ts'
+import { runScenario } from '../run/scenario-run.ts'
 import { outcomeOf, type PatternContext, type PointOutcome } from './pattern.ts'
 
 /** What a run left behind, without its world. */
@@ -13,6 +15,8 @@ interface Straight {
   readonly baseline: ScenarioRun['baseline']
   /** The server did not accept the state: a rule that the schema cannot say. */
   readonly isRejected: boolean
+  /** It cannot be carried out, and the status or an event says so. */
+  readonly isExplained: boolean
 }
 
 /** Runs walks for one operator. */
@@ -59,6 +63,23 @@ export class StateWalker {
     return { ...outcome, problems: [invisible], trace: around.world.log.trace.excerpt() }
   }
 
+  /**
+   * The same for a last state that the schema accepts and that may still be impossible, such as an empty name: then the
+   * operator has to say so, and there has to be a way back to the first one.
+   */
+  async walkOrExplain(states: readonly PlainObject[]): Promise<PointOutcome> {
+    const { isRejected, isExplained } = await this.#goStraight(states.at(-1) ?? {})
+    return !isRejected && isExplained ? this.walk([...states, states[0] ?? {}]) : this.walk(states)
+  }
+
+  /** Whether two states lead to the same objects; `undefined` when one of them cannot be carried out. */
+  async haveSameEffect(one: PlainObject, other: PlainObject): Promise<boolean | undefined> {
+    const [first, second] = [await this.#goStraight(one), await this.#goStraight(other)]
+    if ([first, second].some(({ isRejected, outcome }) => isRejected || outcome.problems.length > 0)) return undefined
+    const [before, after = new Map()] = [first.baseline.snapshots[0], second.baseline.snapshots[0]]
+    return isUnseen(before, after, this.#primaryId)
+  }
+
   get #key(): ObjectKey {
     const { crds, walkedNamespace = 'default' } = this.#context.operator
     return { name: 'walked', ...(crds[0]?.scope === 'Namespaced' && { namespace: walkedNamespace }) }
@@ -81,6 +102,8 @@ export class StateWalker {
         outcome: outcomeOf(run),
         baseline: run.baseline,
         isRejected: rejection.isRejected,
+        isExplained:
+          run.problems.every(({ kind }) => IMPOSSIBLE.has(kind)) && explains(run.world, this.#context.operator),
       }))
       // Other states than the full one are rarely asked for twice.
       if (this.#straight.size < MAX_REMEMBERED) this.#straight.set(key, known)
@@ -111,6 +134,14 @@ export class StateWalker {
     return { apiVersion, kind: crd?.kind ?? '', metadata: this.#key, spec }
   }
 }
+
+/** How a state that cannot be carried out shows. */
+const IMPOSSIBLE: ReadonlySet<ProblemKind> = new Set([
+  'reconcile-error',
+  'rejected-request',
+  'goal-not-reached',
+  'activity-at-rest',
+])
 
 /** Snapshots that are kept: a few kilobytes each. */
 const MAX_REMEMBERED = 64

@@ -1,6 +1,9 @@
 /** The undisturbed run is a suspect, too: every other run is compared with it. */
 import { differences } from '../compare/difference.ts'
+import { withoutTimes } from '../compare/snapshot.ts'
+import { repeatedWrites } from '../run/baseline.ts'
 import { problem } from '../run/problem.ts'
+import type { ScenarioRun } from '../run/run-options.ts'
 import { runScenario } from '../run/scenario-run.ts'
 import { type Mode, outcomeOf, type Pattern, type PatternContext, type Point, type PointOutcome } from './pattern.ts'
 
@@ -24,32 +27,37 @@ export const undisturbed: Pattern = {
       }),
     )
     const toTheEnd: Point = {
-      label: 'the scenario with a rest after every step, until everything declared is deleted',
+      label: 'the scenario with an hour of rest after every step, until everything declared is deleted',
       shape: { coarse: 'to the end', fine: '' },
-      run: async () => outcomeOf(await runScenario(operator, scenario, { seed, restsAlways: true, endsEmpty: true })),
+      run: async () => {
+        const slow = { seed, restsAlways: true, endsEmpty: true, restMs: SLOW_REST_MS }
+        return comparedTo(context, await runScenario(operator, scenario, slow), 'how long their steps take')
+      },
     }
     const otherSeed: Point = {
       label: 'the scenario without a fault, with another seed',
       shape: { coarse: 'another seed', fine: '' },
-      run: () => withOtherSeed(context),
+      run: async () => comparedTo(context, await context.withOtherSeed(), 'their seed'),
     }
     return [...runs, toTheEnd, otherSeed]
   },
 }
 
-/** What is drawn may differ; whether and where something is drawn may not. */
-async function withOtherSeed(context: PatternContext): Promise<PointOutcome> {
+/** Long enough for what an operator does by the clock. */
+const SLOW_REST_MS = 3_600_000
+
+/** What is drawn may differ, and when something happened; what there is and how often it was created may not. */
+async function comparedTo(context: PatternContext, other: ScenarioRun, factor: string): Promise<PointOutcome> {
   const { baseline } = await context.undisturbed('alone')
-  const other = await context.withOtherSeed()
   const outcome = outcomeOf(other)
   for (const [step, snapshot] of baseline.snapshots.entries()) {
     const [one, two] = [snapshot, other.baseline.snapshots[step] ?? new Map()].map((taken) =>
-      baseline.chosen.apply(taken),
+      withoutTimes(baseline.chosen.apply(taken)),
     )
     const found = differences(one ?? new Map(), two ?? new Map())
     if (found.length === 0) continue
     const name = context.scenario.steps[step]?.name
-    const message = `two undisturbed runs that differ in their seed differ after the step "${name}": one of the two is wrong`
+    const message = `two undisturbed runs that differ only in ${factor} differ after the step "${name}": one of the two is wrong`
     return {
       ...outcome,
       problems: [...outcome.problems, problem('state-differs', message)],
@@ -57,5 +65,6 @@ async function withOtherSeed(context: PatternContext): Promise<PointOutcome> {
       trace: other.world.log.trace.excerpt(),
     }
   }
-  return outcome
+  const repeated = repeatedWrites(other.world, baseline, { extraCreates: 0, extraDeletes: 0 })
+  return { ...outcome, problems: [...outcome.problems, ...repeated] }
 }

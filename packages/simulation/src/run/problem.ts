@@ -10,6 +10,7 @@
  * - `reconcile-error`: a reconcile failed, or an error was logged, that is not declared as expected
  * - `rejected-request`: the server rejected a request as invalid or forbidden
  * - `goal-not-reached`: a declared object is not ready, or not gone, after all came to rest
+ * - `step-failed`: a user cannot do what the scenario says
  * - `left-behind`: what the operator made is still there after its owner is gone
  * - `foreign-object`: the operator changed or deleted an object that belongs to somebody else
  * - `foreign-write-lost`: what somebody else wrote is gone
@@ -29,6 +30,7 @@ export type ProblemKind =
   | 'reconcile-error'
   | 'rejected-request'
   | 'goal-not-reached'
+  | 'step-failed'
   | 'left-behind'
   | 'foreign-object'
   | 'foreign-write-lost'

@@ -1,83 +1,20 @@
 /** One run of a scenario in a world of its own: undisturbed to learn what is right, or disturbed to compare with it. */
 import { setImmediate } from 'node:timers/promises'
 import { SimulatedTimeError } from '@reeve/runtime/testing'
-import { ChosenValues } from '../compare/chosen-values.ts'
-import { type Difference, differences } from '../compare/difference.ts'
-import { type Snapshot, takeSnapshot, withoutTimes } from '../compare/snapshot.ts'
-import type { StepStart } from '../compare/time-scale.ts'
+import type { Difference } from '../compare/difference.ts'
+import type { Snapshot } from '../compare/snapshot.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import { Judge } from '../judge/judge.ts'
 import type { OperatorUnderTest, Scenario, Step } from '../operator-under-test.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import { isBookkeeping } from '../world/request-facts.ts'
-import type { RunLimits } from '../world/run-bounds.ts'
 import { createWorld, type World } from '../world/world.ts'
-import { type Baseline, baselineOf, inScope, repeatedWrites, resourcesOf, VOLATILE } from './baseline.ts'
+import { baselineOf, repeatedWrites, VOLATILE } from './baseline.ts'
+import { Comparison } from './comparison.ts'
 import { type Problem, problem } from './problem.ts'
 import { Rest } from './rest.ts'
+import type { RunControl, ScenarioRun, ScenarioRunOptions } from './run-options.ts'
 import { Supervisor } from './supervisor.ts'
-
-/** What a pattern can do to the world of its run. */
-export interface RunControl {
-  readonly world: World
-  /** Kills the instance now; another one starts a moment later. */
-  crash(instance: number): void
-  /** The same as the occasion for a fault, not as the fault itself. */
-  replace(instance: number): void
-  /** Tells the instance to stop; another one starts when it has. */
-  stop(instance: number): void
-  /**
-   * Notes in the trace that the fault takes effect. A rest begins only after `lastsMs`: until then something may still
-   * be on its way.
-   */
-  fault(text: string, lastsMs?: number): void
-  /** Notes something in the trace that prepares the fault, or ends it. */
-  note(text: string): void
-  /** Notes that something is wrong which the end state alone would not show. */
-  problem(kind: Problem['kind'], message: string): void
-}
-
-/** Options of {@link runScenario}. */
-export interface ScenarioRunOptions {
-  readonly seed: number
-  /** What the run must agree with; without it the run is an undisturbed one, and judged by itself. */
-  readonly expected?: Baseline
-  readonly disturb?: (control: RunControl) => Disturbance
-  /** Instances compete for a lease. @default false */
-  readonly election?: boolean
-  /** Instances that run side by side. @default 1 */
-  readonly replicas?: number
-  /** How long nothing may be written after a step to rest on. @default ten minutes */
-  readonly restMs?: number
-  /** Rest after every step, not only after those that say so. @default false */
-  readonly restsAlways?: boolean
-  /** Delete everything declared after the last step. @default false */
-  readonly endsEmpty?: boolean
-  /** Creations of one object beyond those of the undisturbed run. @default 0 */
-  readonly extraCreates?: number
-  /** The same for deletions: a deletion whose response was lost is sent again. @default 1 */
-  readonly extraDeletes?: number
-  /** Whether instances may end by themselves, as one that lost its lease does. @default false */
-  readonly mayFail?: boolean
-  /** The first step after which the state must agree; before, things are on their way. @default 0 */
-  readonly comparesFrom?: number
-  /** Whether times are compared by the step in which they lie, or not at all. @default true */
-  readonly comparesTimes?: boolean
-  /** When the clock starts, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
-  readonly startMs?: number
-  /** When a run that does not end is cut off; that is a problem of the run. @default see {@link RunLimits} */
-  readonly limits?: RunLimits
-}
-
-/** What came of a run. */
-export interface ScenarioRun {
-  readonly problems: readonly Problem[]
-  readonly differences: readonly Difference[]
-  readonly world: World
-  readonly baseline: Baseline
-  /** Whether the fault happened at all. */
-  readonly tookEffect: boolean
-}
 
 /** Runs the scenario once. The world is closed on return; its log remains. */
 export async function runScenario(
@@ -111,7 +48,7 @@ class Run {
   readonly #problems: Problem[] = []
   readonly #snapshots: Snapshot[] = []
   readonly #durationsMs: number[] = []
-  readonly #stepStarts: StepStart[] = []
+  readonly #comparison: Comparison
   #differences: readonly Difference[] = []
   #tookEffect = false
   /** From now on the run is no longer the undisturbed one. */
@@ -124,6 +61,7 @@ class Run {
     this.#operator = operator
     this.#scenario = scenario
     this.#options = options
+    this.#comparison = new Comparison(world, operator, options)
     this.#supervisor = new Supervisor(world, operator, {
       election: options.election ?? false,
       mayFail: options.mayFail ?? false,
@@ -134,7 +72,7 @@ class Run {
 
   async run(): Promise<ScenarioRun> {
     const world = this.#world
-    const { expected, replicas = 1, extraCreates = 0, extraDeletes = 1 } = this.#options
+    const { expected, replicas = 1, extraCreates = 0, extraDeletes = 1, countsWrites = true } = this.#options
     const disturbance = this.#options.disturb?.(this.#control()) ?? {}
     world.disturb(disturbance)
     world.cluster.api.subscribe(({ resource }) => {
@@ -147,7 +85,8 @@ class Run {
     for (let replica = 0; replica < replicas; replica++) this.#supervisor.start()
     await this.#play(judge, disturbance)
     this.#problems.push(...judge.foreignChanges())
-    if (expected !== undefined) this.#problems.push(...repeatedWrites(world, expected, { extraCreates, extraDeletes }))
+    if (expected !== undefined && countsWrites)
+      this.#problems.push(...repeatedWrites(world, expected, { extraCreates, extraDeletes }))
     return {
       problems: this.#problems,
       differences: this.#differences,
@@ -164,8 +103,9 @@ class Run {
     const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
     for (const [index, step] of steps.entries()) {
       this.#world.record(0, 'step', step.name)
-      this.#stepStarts.push({ name: step.name, atMs: this.#world.clock.now() })
-      await this.#act((user) => (step === deleteAll ? this.#deleteDeclared() : step.act(user)))
+      this.#comparison.beginStep(step.name)
+      if (!(await this.#perform(step))) return
+      await disturbance.onActed?.(index)
       const isSettled = await this.#settle(index, `after the step "${step.name}"`)
       if (this.#options.expected === undefined)
         this.#problems.push(...judge.errors(step), ...(isSettled ? judge.goals(step) : []))
@@ -199,8 +139,23 @@ class Run {
     const acting = Promise.resolve(this.#world.asUser(() => action(user))).finally(() => {
       isOver = true
     })
+    // Awaited below; until then a failure is nobody's to handle.
+    acting.catch(() => undefined)
     for (let turn = 0; turn < TURNS_OF_AN_ACT && !isOver; turn++) await setImmediate()
     await (isOver ? acting : clock.runToCompletion(acting))
+  }
+
+  /** Lets a user do a step; false when it fails, as when an object should be gone and is not. */
+  async #perform(step: Step): Promise<boolean> {
+    try {
+      await this.#act((user) => (step === deleteAll ? this.#deleteDeclared() : step.act(user)))
+      return true
+    } catch (error) {
+      // What the operator is to blame for is something that the cluster or the outside world rejects.
+      const message = error instanceof Error ? error.message : String(error)
+      this.#problems.push(problem('step-failed', `the step "${step.name}" failed: ${message}`))
+      return false
+    }
   }
 
   async #deleteDeclared(): Promise<void> {
@@ -269,12 +224,12 @@ class Run {
       if (!(await this.#pass(lookMs))) return false
       // Up to the fault the run is the undisturbed one, request by request: it must also take the same time.
       if (!this.#isDisturbed && waitedMs + lookMs < usualMs) continue
-      const agrees = this.#differencesFrom(expected).length === 0
+      const agrees = this.#comparison.differencesFrom(expected).length === 0
       agreed = agrees && this.#world.running.length > 0 ? agreed + 1 : 0
       const isQuiet = this.#world.elapsedMs - this.#lastWriteMs >= lookMs
       if (isQuiet && agreed > (this.#isDisturbed ? 1 : 0)) return true
     }
-    this.#differences = this.#differencesFrom(expected)
+    this.#differences = this.#comparison.differencesFrom(expected)
     const late = `${patienceMs / 60_000} minutes ${when}`
     this.#problems.push(
       this.#differences.length > 0
@@ -294,17 +249,18 @@ class Run {
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.#pass(lookMs))) return false
       if (this.#world.elapsedMs - this.#lastWriteMs < quietMs) continue
-      this.#snapshots[index] = this.#snapshot()
+      this.#snapshots[index] = this.#comparison.snapshot()
       this.#durationsMs[index] = waitedMs + lookMs
       return true
     }
-    this.#snapshots[index] = this.#snapshot()
+    this.#snapshots[index] = this.#comparison.snapshot()
     const late = `${patienceMs / 60_000} minutes ${when}`
     this.#problems.push(problem('not-settled', `undisturbed, objects are still written ${late}`))
     return false
   }
 
   #isRest(step: Step, index: number): boolean {
+    if (this.#options.rests === false) return false
     // An operator that cannot reach its goal may go on trying.
     const restsAlways = (this.#options.restsAlways ?? false) && (step.goal ?? 'settled') === 'settled'
     return restsAlways || (step.rest ?? false) || index >= this.#scenario.steps.length - 1
@@ -319,51 +275,14 @@ class Run {
     const found = rest.problems([...(this.#operator.expectedErrors ?? []), ...(step.expectedErrors ?? [])])
     this.#problems.push(...found)
     const before = (expected?.snapshots ?? this.#snapshots)[index]
-    const changed = before === undefined ? [] : this.#differencesFrom(before)
+    const changed = before === undefined ? [] : this.#comparison.differencesFrom(before)
     if (changed.length > 0) {
       this.#differences = changed
       this.#problems.push(problem('activity-at-rest', `the state changed during ${rest.duration} of rest`))
     }
     return found.length === 0
   }
-
-  #differencesFrom(expected: Snapshot): readonly Difference[] {
-    const { expected: baseline, comparesTimes = true } = this.#options
-    const resources = this.#resources()
-    const made = new Set([...(baseline?.creates.keys() ?? []), ...this.#world.log.countByObject('create').keys()])
-    const [one, other] = [expected, this.#snapshot()].map((snapshot) => {
-      const compared = (baseline?.chosen ?? ChosenValues.none).apply(inScope(snapshot, resources, made))
-      return comparesTimes ? compared : withoutTimes(compared)
-    })
-    return differences(one ?? new Map(), other ?? new Map())
-  }
-
-  /** Undisturbed everything is remembered: another run may write what this one does not. */
-  #resources(): ReadonlySet<string> {
-    const { expected } = this.#options
-    if (expected === undefined) return everythingLasting(this.#world.cluster)
-    return new Set([...expected.resources, ...resourcesOf(this.#world, this.#operator)])
-  }
-
-  #snapshot(): Snapshot {
-    const { cluster, ledger, outside, outsideWorld, foreign, log, clock, startMs } = this.#world
-    return takeSnapshot({
-      cluster,
-      ledger,
-      worlds: new Set([outside, outsideWorld]),
-      operator: this.#operator,
-      scale: { startMs, nowMs: clock.now(), steps: this.#stepStarts },
-      resources: this.#resources(),
-      others: log.countByObject('create').keys(),
-      withoutForeign: foreign.without.bind(foreign),
-    })
-  }
 }
 
 /** Stands for the deletion of whatever is declared by then. */
 const deleteAll: Step = { name: 'delete everything that is declared', act: () => Promise.resolve() }
-
-function everythingLasting({ api }: World['cluster']): ReadonlySet<string> {
-  const all = api.resources().map(({ resource }) => resource)
-  return new Set(all.filter((resource) => !VOLATILE.has(resource) && !isBookkeeping(resource)))
-}

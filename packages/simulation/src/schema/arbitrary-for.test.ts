@@ -2,7 +2,8 @@ import { defineCrd, listMap, objectSchema, oneOf, openObject, quantity, validate
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { arbitraryFor, changedValues, removablePaths, without } from './arbitrary-for.ts'
+import { arbitraryFor } from './arbitrary-for.ts'
+import { changedValues, emptiedValues, removablePaths, without } from './changed-values.ts'
 
 const crd = defineCrd({
   group: 'example.com',
@@ -92,5 +93,16 @@ describe('changedValues', () => {
       expect(value).not.toEqual(full)
     }
     expect(changed[2]?.value).toEqual({ ...full, tone: 'Loud' })
+  })
+})
+
+describe('emptiedValues', () => {
+  it('empties one field at a time where the schema accepts that, also one that is absent', () => {
+    const full = { image: 'a', replicas: 2, env: [{ name: 'A' }] }
+    expect(emptiedValues(schema, full)).toEqual([
+      { path: ['limits'], value: { ...full, limits: {} } },
+      { path: ['env'], value: { ...full, env: [] } },
+      { path: ['free'], value: { ...full, free: {} } },
+    ])
   })
 })

@@ -95,6 +95,8 @@ export interface Disturbance {
   onCalled?(call: SeamCall): void
   /** Before what waits for the timer goes on. */
   onTimer?(timer: SeamTimer): void
+  /** After the user has acted in a step, before its end is waited for. */
+  onActed?(step: number): Promise<void>
   /** After a step of the scenario has come to rest, before the end state is compared. */
   onStepEnd?(step: number): Promise<void>
 }

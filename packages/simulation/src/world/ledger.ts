@@ -69,6 +69,8 @@ export class Ledger {
   readonly #deleted = new Map<string, ClusterEvent>()
   readonly #foreign: ForeignChange[] = []
   readonly #effects: string[] = []
+  /** Objects as the operator created them first, by id. */
+  readonly #created = new Map<string, PlainObject>()
   /** By uid, then by field. */
   readonly #touched = new Map<string, Map<string, Touched>>()
   #hasBegun = false
@@ -96,6 +98,11 @@ export class Ledger {
   /** Writes of the operator that changed something, as `configmaps default/shop`, in order. */
   get effects(): readonly string[] {
     return this.#effects
+  }
+
+  /** Objects that the operator created, by id, each as it was at first. */
+  get created(): ReadonlyMap<string, PlainObject> {
+    return this.#created
   }
 
   /** What is known of an object, also of one that is gone. */
@@ -172,6 +179,7 @@ export class Ledger {
     if (actor === 'operator' && (event !== undefined || this.#deleted.has(uid))) this.#effects.push(entry.id)
     if (event?.type === 'ADDED') {
       this.#entries.set(uid, { ...entry, creator: actor })
+      if (actor === 'operator' && !this.#created.has(entry.id)) this.#created.set(entry.id, event.object)
       return
     }
     const isDeletion = request.verb === 'delete' || request.verb === 'deletecollection'

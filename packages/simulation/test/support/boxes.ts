@@ -131,7 +131,9 @@ export async function sweep(client: KubeClient, guard: boolean): Promise<void> {
   const boxes = await client.listAll(Boxes)
   const owners = new Set(boxes.items.map(({ metadata }) => metadata.uid))
   for (const { metadata } of items) {
-    if (metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue
+    const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'Box')
+    // What no Box ever owned is not for sweeping, whatever its labels.
+    if (owner === undefined || owners.has(owner.uid)) continue
     const { uid, resourceVersion, namespace, name } = metadata
     const key = { name, ...(namespace !== undefined && { namespace }) }
     const options = guard ? { preconditions: { uid, resourceVersion } } : {}

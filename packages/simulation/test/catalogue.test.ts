@@ -1,0 +1,58 @@
+/** A catalogue of operators, good and broken: what the exploration says of each, and why. */
+import { describe, expect, it } from 'vitest'
+import {
+  divergenceText,
+  explore,
+  type OperatorUnderTest,
+  type PatternName,
+  type ProblemKind,
+  type Scenario,
+} from '../src/index.ts'
+import * as hand from './catalogue/broken-by-hand.ts'
+import * as runtime from './catalogue/broken-on-the-runtime.ts'
+import { noteScenario } from './catalogue/notes.ts'
+
+/** Each with the pattern that catches it, and the reason that it gives. */
+const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
+  [hand.idle, 'undisturbed', 'goal-not-reached'],
+  [runtime.alwaysFails, 'undisturbed', 'reconcile-error'],
+  [hand.leavesOrphans, 'undisturbed', 'left-behind'],
+  [hand.keepsItsFinalizer, 'undisturbed', 'goal-not-reached'],
+  [hand.reportsOldGenerations, 'undisturbed', 'goal-not-reached'],
+  [hand.completesTheSpec, 'undisturbed', 'foreign-object'],
+  [runtime.looksTooOften, 'undisturbed', 'activity-at-rest'],
+  [hand.renewsByWallTime, 'undisturbed', 'repeated-write'],
+  [hand.remembersNames(), 'undisturbed', 'goal-not-reached'],
+  [hand.claimsReadyTooEarly, 'crash-after-write', 'state-differs'],
+  [hand.repeatsOutsideCalls, 'crash-around-call', 'state-differs'],
+  [hand.sweepsWithAnOldView, 'stale-view', 'repeated-write'],
+  [hand.cleansUpOnEvents, 'unseen-states', 'state-differs'],
+  [hand.cleansUpOnEvents, 'crash-at-event', 'state-differs'],
+  [hand.neverListsAgain, 'relist', 'state-differs'],
+  [hand.trustsSilence, 'dead-connection', 'unnoticed'],
+  [hand.replacesForeignFields, 'foreign-writes', 'foreign-write-lost'],
+  [hand.neverRetries, 'failed-request', 'state-differs'],
+  [runtime.givesUp, 'failed-request', 'state-differs'],
+  [runtime.writesWithoutTheLease, 'lost-leadership', 'late-write'],
+  [hand.restoresNothing, 'manual-changes', 'state-differs'],
+  [hand.ignoresEmptyMaps, 'declared-states', 'state-differs'],
+  [hand.takesZeroForAbsent, 'declared-states', 'invisible-field'],
+  [hand.leavesRenamedChildren, 'declared-states', 'state-differs'],
+  [hand.stampsItsStart, 'quiescence', 'activity-at-rest'],
+  [hand.ignoresStop, 'shutdown', 'instance-ended'],
+  [hand.takesOver, 'name-taken', 'foreign-object'],
+  [hand.deletesByName, 'name-taken', 'foreign-object'],
+  [hand.claimsForeignObjects, 'name-taken', 'unexplained'],
+  [hand.recoversOnce, 'two-faults', 'state-differs'],
+]
+
+describe('a broken operator is caught', () => {
+  it.each(broken)('$name by $1, because of $2', { timeout: 60_000 }, async (operator, pattern, kind) => {
+    const { divergences } = await explore(operator, noteScenario as Scenario, { patterns: [pattern], stopAfter: 1 })
+    const [first] = divergences
+    expect(
+      [first?.pattern, first?.problems.map((problem) => problem.kind)],
+      first && divergenceText(first, operator.name),
+    ).toEqual([pattern, expect.arrayContaining([kind])])
+  })
+})
