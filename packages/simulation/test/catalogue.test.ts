@@ -10,6 +10,7 @@ import {
 } from '../src/index.ts'
 import * as hand from './catalogue/broken-by-hand.ts'
 import * as runtime from './catalogue/broken-on-the-runtime.ts'
+import { good } from './catalogue/good.ts'
 import { noteScenario } from './catalogue/notes.ts'
 
 /** Each with the pattern that catches it, and the reason that it gives. */
@@ -54,5 +55,12 @@ describe('a broken operator is caught', () => {
       [first?.pattern, first?.problems.map((problem) => problem.kind)],
       first && divergenceText(first, operator.name),
     ).toEqual([pattern, expect.arrayContaining([kind])])
+  })
+})
+
+describe('a correct operator is not', () => {
+  it.each(good)('$name', { timeout: 60_000 }, async (operator) => {
+    const { divergences } = await explore(operator, noteScenario, { budget: 2, maxPoints: 2 })
+    expect(divergences.map((one) => divergenceText(one, operator.name).slice(0, 2_000))).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 /** The state of a cluster as a value that two good runs agree on: no uids, versions or allocated addresses. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
+import { isRecord } from '@reeve/kube'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
 import type { Ledger } from '../world/ledger.ts'
 import type { OutsideWorld } from '../world/outside-world.ts'
@@ -108,7 +109,7 @@ interface CleanContext {
 const NOTHING_ALLOCATED: ReadonlySet<string> = new Set()
 
 function normalise({ ledger, scale }: SnapshotSource, resource: string, object: PlainObject): PlainObject {
-  const { metadata, ...rest } = object as { readonly metadata: PlainObject }
+  const { metadata, ...rest } = withOwnConditions(object) as { readonly metadata: PlainObject }
   const kept = Object.entries(metadata).filter(([name]) => !METADATA_LEFT_OUT.has(name))
   const owners = metadata.ownerReferences as readonly OwnerReference[] | undefined
   const { creationTimestamp, generation } = metadata as { readonly creationTimestamp?: string; generation?: unknown }
@@ -146,7 +147,7 @@ function onlyLasting(field: string, entries: PlainObject = {}): PlainObject {
 function clean(value: unknown, context: CleanContext, field = ''): unknown {
   if (typeof value === 'string') return cleanText(value, context, field)
   if (typeof value === 'number') return describeNumber(value, context.scale, context.createdMs)
-  if (Array.isArray(value)) return value.filter(isOurs).map((item) => clean(item, context, field))
+  if (Array.isArray(value)) return value.map((item) => clean(item, context, field))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
     if (name === 'observedGeneration') return [name, item === context.generation ? '<current>' : '<outdated>']
@@ -164,6 +165,12 @@ function cleanText(text: string, { ledger, scale, createdMs }: CleanContext, fie
   return text.length < 10 ? text : describeTimes(text, scale, createdMs, field)
 }
 
-function isOurs(item: unknown): boolean {
-  return (item as { readonly type?: unknown } | null)?.type !== FOREIGN_CONDITION
+/** Takes out the condition that the exploration left. An empty list of conditions says as much as none. */
+function withOwnConditions(object: PlainObject): PlainObject {
+  const { status, ...rest } = object
+  if (!isRecord(status) || !Array.isArray(status.conditions)) return object
+  const { conditions, ...others } = status
+  const own = conditions.filter((item: unknown) => !isRecord(item) || item.type !== FOREIGN_CONDITION)
+  if (own.length > 0) return { ...rest, status: { ...others, conditions: own } }
+  return Object.keys(others).length > 0 ? { ...rest, status: others } : rest
 }

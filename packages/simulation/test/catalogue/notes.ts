@@ -1,6 +1,6 @@
 /** The resource that the operators of the catalogue are about, and what its users do. */
 import { conditions, defineCrd, type ObjectOf } from '@reeve/crd'
-import type { ObjectKey, Stored } from '@reeve/kube'
+import type { ObjectKey } from '@reeve/kube'
 import { Type } from 'typebox'
 import type { Scenario } from '../../src/index.ts'
 
@@ -27,9 +27,8 @@ export const NoteCrd = defineCrd({
 })
 export const Notes = NoteCrd.resource('v1')
 export type Note = ObjectOf<typeof v1>
-export type StoredNote = Stored<Note>
 
-export const key: ObjectKey = { namespace: 'default', name: 'shopping' }
+const key: ObjectKey = { namespace: 'default', name: 'shopping' }
 
 const note = (spec: Note['spec']): Note => ({ apiVersion: 'example.com/v1', kind: 'Note', metadata: key, spec })
 
