@@ -16,8 +16,15 @@ export class OperatorProcess {
   readonly #child: ChildProcess
   #log = ''
 
-  constructor(args: readonly string[], env: ProcessEnvironment) {
-    this.#child = spawn(process.execPath, [BIN, ...args], {
+  /** @param options `program`: the file that Node runs; `runner`: the words of the command before Node */
+  constructor(
+    args: readonly string[],
+    env: ProcessEnvironment,
+    options: { readonly program?: string; readonly runner?: readonly string[] } = {},
+  ) {
+    const { program = BIN, runner = [] } = options
+    const [command = process.execPath, ...words] = [...runner, process.execPath, program, ...args]
+    this.#child = spawn(command, words, {
       env: { PATH: process.env.PATH, LOG_LEVEL: 'debug', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -31,6 +38,11 @@ export class OperatorProcess {
   /** Everything it printed. */
   get log(): string {
     return this.#log
+  }
+
+  /** The id of the process. */
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   /** `null` while it runs. */
@@ -47,8 +59,8 @@ export class OperatorProcess {
   }
 
   /** Waits for a condition; one that throws does not hold yet. Fails with the log. */
-  async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = AbortSignal.timeout(PATIENCE_MS)
+  async until(what: string, condition: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
+    const deadline = AbortSignal.timeout(patienceMs)
     const holds = async () => condition()
     while (!(await holds().catch(() => false))) {
       await sleep(50, { signal: deadline }).catch((error: unknown) => {

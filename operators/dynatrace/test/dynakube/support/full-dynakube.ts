@@ -17,5 +17,12 @@ const HEAVY: readonly Feature[] = [
 /** Agents, gateways, extensions, telemetry, logs, security and injection. */
 export const FULL = specWith('cloudNativeFullStack', HEAVY)
 
+/** The same with certificates of the user, so that the operator generates none. */
+export const FULL_WITH_CERTIFICATES = specWith('cloudNativeFullStack', [
+  ...HEAVY,
+  "a gateway's certificate",
+  "an extension controller's certificate",
+])
+
 /** Agents on hosts, and nothing else. */
 export const HOSTS_ONLY = specWith('hostMonitoring', [])
