@@ -7,6 +7,30 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{- /* From Kubernetes 1.31 on, AppArmor is part of the security context; before, it is an annotation. */}}
+{{- define "dynatrace.hasAppArmorField" -}}
+{{- if semverCompare ">=1.31.0-0" .Capabilities.KubeVersion.Version }}true{{ end }}
+{{- end }}
+
+{{- /* The annotation about AppArmor. Takes the chart's root, the component's values and the name of the container. */}}
+{{- define "dynatrace.appArmorAnnotation" -}}
+{{- if and (index . 1).apparmor (not (include "dynatrace.hasAppArmorField" (index . 0))) -}}
+container.apparmor.security.beta.kubernetes.io/{{ index . 2 }}: runtime/default
+{{- end }}
+{{- end }}
+
+{{- /* The security context of a pod. Takes the chart's root and the component's values. */}}
+{{- define "dynatrace.podSecurityContext" -}}
+{{- $values := index . 1 -}}
+{{- $context := $values.podSecurityContext | default dict -}}
+{{- if and $values.apparmor (include "dynatrace.hasAppArmorField" (index . 0)) -}}
+{{- $context = merge (dict "appArmorProfile" (dict "type" "RuntimeDefault")) $context -}}
+{{- end -}}
+{{- with $context -}}
+securityContext: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- /* Where there is an image for. */}}
 {{- define "dynatrace.nodeAffinity" -}}
 nodeAffinity:

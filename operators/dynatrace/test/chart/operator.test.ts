@@ -2,6 +2,7 @@
 import type { UnknownObject } from '@reeve/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseModules } from '../../src/api/validation/modules.ts'
+import { WEBHOOK_NAME } from '../../src/index.ts'
 import { operatorSettings } from '../../src/operator-settings.ts'
 import { helmPath } from '../support/render-chart.ts'
 import { deploymentOf, find } from './support/find.ts'
@@ -15,6 +16,7 @@ interface JobPod {
   readonly spec: {
     readonly restartPolicy: string
     readonly imagePullSecrets?: unknown
+    readonly securityContext?: { readonly appArmorProfile?: unknown }
     readonly tolerations?: unknown
     readonly containers: readonly Readonly<Record<string, unknown>>[]
   }
@@ -164,20 +166,29 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     ])
   })
 
-  it('wears labels, annotations and AppArmor as told', async () => {
-    const { deployment, template } = await operatorOf(
-      'operator.labels.team=a',
-      'operator.annotations.note=b',
-      'operator.apparmor=true',
-    )
+  it('has the labels and annotations of the values', async () => {
+    const { deployment, template } = await operatorOf('operator.labels.team=a', 'operator.annotations.note=b')
     expect(deployment?.metadata.labels).toMatchObject({ team: 'a' })
     expect(deployment?.metadata.annotations).toEqual({ note: 'b' })
     expect(template?.metadata?.labels).toMatchObject({ team: 'a' })
-    expect(template?.metadata?.annotations).toEqual({
-      'dynatrace.com/inject': 'false',
-      note: 'b',
-      'container.apparmor.security.beta.kubernetes.io/operator': 'runtime/default',
-    })
+    expect(template?.metadata?.annotations).toEqual({ 'dynatrace.com/inject': 'false', note: 'b' })
+  })
+
+  it.each([
+    ['1.30.0', { hasAnnotation: true, profile: undefined }],
+    ['1.31.0', { hasAnnotation: false, profile: { type: 'RuntimeDefault' } }],
+    ['1.35.1-gke.100', { hasAnnotation: false, profile: { type: 'RuntimeDefault' } }],
+  ])('runs under the AppArmor profile of the runtime in the way of Kubernetes %s', async (version, expected) => {
+    const values = ['operator.apparmor=true', 'webhook.apparmor=true']
+    const objects = await renderWithoutCrds(values, [`--kube-version=${version}`])
+    for (const name of [OPERATOR, WEBHOOK_NAME]) {
+      const { template, pod } = deploymentOf(objects, name)
+      const hasAnnotation = Object.keys(template?.metadata?.annotations ?? {}).some((key) => key.includes('apparmor'))
+      const { appArmorProfile: profile, seccompProfile } = pod?.securityContext ?? {}
+      expect({ hasAnnotation, profile }).toEqual(expected)
+      expect(seccompProfile).toEqual({ type: 'RuntimeDefault' })
+    }
+    expect(jobPod(objects)?.securityContext?.appArmorProfile).toEqual(expected.profile)
   })
 
   it('logs more and pulls with a Secret as told; so does the migration (48, 53)', async () => {
