@@ -1,7 +1,7 @@
 /** Fuzzes the label selectors of list, watch and delete requests. */
 import { attempt, broken, type FuzzTarget, isA, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
-import { parseLabelSelector } from '../src/rest/label-selector.ts'
+import { parseLabelSelector } from '../src/api/label-selector.ts'
 import { StatusError } from '../src/status-error.ts'
 
 const key = fc.constantFrom('app', 'example.com/tier', 'constructor', '__proto__', '-bad-')

@@ -1,6 +1,7 @@
 /** The objects that every cluster contains from the start. */
+
+import type { ClusterApi } from './api/cluster-api.ts'
 import { type JsonObject, objectAt } from './json.ts'
-import type { ClusterApi } from './rest/cluster-api.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 

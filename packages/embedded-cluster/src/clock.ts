@@ -21,3 +21,8 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) }
   },
 }
+
+/** A time in milliseconds in the API's format: whole seconds, UTC. */
+export function timestamp(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
+}

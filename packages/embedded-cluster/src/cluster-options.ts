@@ -1,6 +1,6 @@
 /** Options of a cluster. */
 import type { CallWebhook, ResolveService } from './admission/webhook-client.ts'
-import type { UserInfo } from './auth/user.ts'
+import type { UserInfo } from './api/user.ts'
 import type { Clock } from './clock.ts'
 import type { ControllersOptions } from './controllers/index.ts'
 import type { PodLogs } from './rest/server-context.ts'

@@ -1,5 +1,6 @@
 /** Starts a cluster: an API server, its controllers and, optionally, a TLS front. */
 import { open } from 'node:fs/promises'
+import type { ClusterApi } from './api/cluster-api.ts'
 import { CertificateAuthority } from './auth/certificates.ts'
 import { ensureDefaultRoles } from './auth/default-roles.ts'
 import { ensureSystemObjects } from './bootstrap.ts'
@@ -14,7 +15,6 @@ import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { Front } from './http/front.ts'
 import { kubeconfig } from './http/kubeconfig.ts'
 import type { JsonObject } from './json.ts'
-import type { ClusterApi } from './rest/cluster-api.ts'
 import { createServerParts, type ServerParts } from './server-parts.ts'
 
 /** A running cluster. */

@@ -1,6 +1,7 @@
 /** Deletes Events an hour after their last change, so that a long-running cluster does not fill up with them. */
+
+import type { ClusterController } from './api/cluster-api.ts'
 import type { Clock, Timer } from './clock.ts'
-import type { ClusterController } from './rest/cluster-api.ts'
 import type { StoreEvent } from './store/event-log.ts'
 import type { Store } from './store/store.ts'
 

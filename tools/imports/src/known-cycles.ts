@@ -5,8 +5,4 @@ export const KNOWN_CYCLES: readonly (readonly string[])[] = [
   ['http', 'state'].map((folder) => `operators/dynatrace/src/tenant/simulator/${folder}`),
   ['compare', 'world'].map((folder) => `packages/simulation/src/${folder}`),
   ['judge', 'run'].map((folder) => `packages/simulation/src/${folder}`),
-  // Kinds, their storage and their admission know each other in the embedded cluster.
-  ['admission', 'auth', 'builtin', 'crd', 'protobuf', 'registry', 'rest'].map(
-    (folder) => `packages/embedded-cluster/src/${folder}`,
-  ),
 ]

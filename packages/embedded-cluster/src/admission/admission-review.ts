@@ -1,9 +1,10 @@
 /** Writes AdmissionReview requests and validates the responses of webhooks, which are not trusted. */
+
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
 import { isJsonObject, type JsonObject, type JsonValue, stringAt } from '../json.ts'
 import { jsonKind } from '../patch/undecodable.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import { type StatusDetails, StatusError } from '../status-error.ts'
-import type { AdmissionAttributes } from './admission.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const

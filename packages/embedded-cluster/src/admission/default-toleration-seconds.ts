@@ -1,6 +1,7 @@
 /** Lets pods stay for five minutes on a node that is unreachable, unless they have their own tolerations. */
+
+import type { AdmissionPlugin } from '../api/admission-plugin.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import type { AdmissionPlugin } from './admission.ts'
 
 const taints = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 const TOLERATION_SECONDS = 300

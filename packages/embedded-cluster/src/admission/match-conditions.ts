@@ -1,7 +1,8 @@
 /** Evaluates a webhook's match conditions: CEL expressions that must all be true for the webhook to be called. */
+
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
+import { forbidden } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { forbidden } from '../rest/api-errors.ts'
-import type { AdmissionAttributes } from './admission.ts'
 import type { MatchCondition, Webhook } from './webhook-configuration.ts'
 
 /** The variables of an expression. */

@@ -1,8 +1,9 @@
 /** Rejects new objects in namespaces that do not exist or are terminating, and the deletion of system namespaces. */
+
+import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden, notFound } from '../api/api-errors.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { objectAt, stringAt } from '../json.ts'
-import { forbidden, notFound } from '../rest/api-errors.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 

@@ -2,11 +2,12 @@
  * Requires permissions on owners from clients that set owner references. Disabled by default; some distributions enable
  * it.
  */
+
+import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden } from '../api/api-errors.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
-import { forbidden } from '../rest/api-errors.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
 /** Dependencies of the plug-in. */

@@ -1,7 +1,8 @@
 /** The built-in admission plug-ins, in the order they run. */
+
+import type { AdmissionPlugin } from '../api/admission-plugin.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import type { Clock } from '../clock.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import type { AdmissionPlugin } from './admission.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createPriority } from './priority.ts'

@@ -1,8 +1,9 @@
 /** Resolves the priority of pods from their priority class. */
+
+import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden } from '../api/api-errors.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { type JsonObject, objectAt, stringAt } from '../json.ts'
-import { forbidden } from '../rest/api-errors.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
 const PRIORITY_CLASSES = 'priorityclasses.scheduling.k8s.io'

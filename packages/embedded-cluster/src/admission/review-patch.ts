@@ -1,7 +1,8 @@
 /** Applies the JSON patch of a mutating webhook. */
+
+import { internalError } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
-import { internalError } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 
 /**

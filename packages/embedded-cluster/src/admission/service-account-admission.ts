@@ -1,9 +1,10 @@
 /** Sets the service account of every pod and mounts its token into the containers. */
+
+import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden } from '../api/api-errors.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import type { Clock } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { forbidden } from '../rest/api-errors.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { requestedName } from './namespace-lifecycle.ts'
 
 /** Dependencies of the plug-in. */

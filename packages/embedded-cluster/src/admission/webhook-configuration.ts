@@ -1,6 +1,7 @@
 /** Reads the webhook configurations of a cluster into a list of webhooks, and keeps it up to date. */
+
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 
 /** The requests that a webhook matches. */
 export interface WebhookRule {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
 import type { JsonObject } from '../json.ts'
-import type { AdmissionAttributes } from './admission.ts'
 import { admission, allow, attributes, refusal, resource, webhook } from './testing/webhook-admission.ts'
 import { respond } from './testing/webhook-server.ts'
 

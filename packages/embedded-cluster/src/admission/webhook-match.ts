@@ -1,9 +1,10 @@
 /** Decides whether a webhook is called for a request: rules, equivalent versions, selectors. */
+
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
+import { notFound } from '../api/api-errors.ts'
+import { matchLabelSelector } from '../api/label-selector.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
-import { notFound } from '../rest/api-errors.ts'
-import { matchLabelSelector } from '../rest/label-selector.ts'
-import type { AdmissionAttributes } from './admission.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 
 /** Returns the labels of a namespace, `undefined` if there is no such namespace. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { AdmissionPlugin } from '../api/admission-plugin.ts'
 import type { JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
-import type { AdmissionPlugin } from './admission.ts'
 import {
   admission,
   allow,

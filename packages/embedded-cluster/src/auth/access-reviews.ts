@@ -1,10 +1,11 @@
 /** The review APIs of authorization.k8s.io: reviews of access that are not stored. */
+
+import { badRequest, invalid } from '../api/api-errors.ts'
+import type { UserInfo } from '../api/user.ts'
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { badRequest, invalid } from '../rest/api-errors.ts'
 import type { FieldError } from '../status-error.ts'
 import type { Access, Authorizer, NonResourceRule, ResourceRule } from './authorizer.ts'
 import { aggregate } from './rbac.ts'
-import type { UserInfo } from './user.ts'
 
 /** The requesting user, and the namespace. */
 export interface ReviewRequest {

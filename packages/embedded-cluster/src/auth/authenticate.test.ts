@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import type { UserInfo } from '../api/user.ts'
 import { StatusError } from '../status-error.ts'
 import { Authenticator, impersonate, userFromCertificate } from './authenticate.ts'
 import { type Access, type Authorizer, alwaysAllow, isResourceAccess } from './authorizer.ts'
 import { CertificateAuthority } from './certificates.ts'
-import type { UserInfo } from './user.ts'
 
 const jane: UserInfo = { username: 'jane', groups: ['devs'] }
 

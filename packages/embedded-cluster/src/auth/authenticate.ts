@@ -1,8 +1,6 @@
 /** Authenticates a request by client certificate, bearer token or as anonymous; then applies impersonation. */
 import { createHash } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
-import { StatusError } from '../status-error.ts'
-import { type Authorizer, forbidden, type ResourceAccess } from './authorizer.ts'
 import {
   AUTHENTICATED_GROUP,
   anonymousUser,
@@ -11,7 +9,9 @@ import {
   serviceAccountGroups,
   UNAUTHENTICATED_GROUP,
   type UserInfo,
-} from './user.ts'
+} from '../api/user.ts'
+import { StatusError } from '../status-error.ts'
+import { type Authorizer, forbidden, type ResourceAccess } from './authorizer.ts'
 
 /** Verifies a bearer token; `undefined` if it does not recognize it. */
 export type TokenVerifier = (token: string) => UserInfo | undefined

@@ -1,12 +1,12 @@
 /** The review APIs of authentication.k8s.io: the user of a token, and the requesting user. */
-import type { Clock } from '../clock.ts'
+
+import { badRequest } from '../api/api-errors.ts'
+import { authenticated, type UserInfo } from '../api/user.ts'
+import { type Clock, timestamp } from '../clock.ts'
 import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { badRequest } from '../rest/api-errors.ts'
-import { timestamp } from '../rest/context.ts'
 import type { Review, ReviewRequest } from './access-reviews.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { ServiceAccountTokens } from './service-account-tokens.ts'
-import { authenticated, type UserInfo } from './user.ts'
 
 const API_VERSION = 'authentication.k8s.io/v1'
 

@@ -1,6 +1,7 @@
 /** Authorization requests, decisions, and the error of a denied request. */
+
+import type { UserInfo } from '../api/user.ts'
 import { StatusError } from '../status-error.ts'
-import type { UserInfo } from './user.ts'
 
 /** A request for a resource. */
 export interface ResourceAccess {

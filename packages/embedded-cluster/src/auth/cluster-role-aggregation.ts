@@ -1,8 +1,9 @@
 /** Keeps the rules of aggregating cluster roles equal to those of the roles they select. */
+
+import type { ClusterApi, ClusterController } from '../api/cluster-api.ts'
+import { matchLabelSelector } from '../api/label-selector.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import type { ClusterApi, ClusterController } from '../rest/cluster-api.ts'
-import { matchLabelSelector } from '../rest/label-selector.ts'
 import { RBAC_RESOURCES } from './rbac.ts'
 
 const RETRY_MS = 1000

@@ -1,6 +1,7 @@
 /** The default cluster roles and bindings, which people, charts and operators refer to. */
+
+import type { ClusterApi } from '../api/cluster-api.ts'
 import type { JsonObject } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { StatusError } from '../status-error.ts'
 import { aggregatedRules } from './cluster-role-aggregation.ts'
 import { RBAC_RESOURCES } from './rbac.ts'

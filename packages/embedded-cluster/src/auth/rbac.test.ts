@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fakeClusterApi } from '../admission/testing/fake-cluster-api.ts'
+import type { UserInfo } from '../api/user.ts'
 import type { JsonObject } from '../json.ts'
 import { accessReviews } from './access-reviews.ts'
 import { type Access, forbidden } from './authorizer.ts'
 import { RBAC_RESOURCES, RbacAuthorizer } from './rbac.ts'
-import type { UserInfo } from './user.ts'
 
 const jane: UserInfo = { username: 'jane', groups: ['devs'] }
 

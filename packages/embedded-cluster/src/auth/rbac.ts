@@ -1,9 +1,10 @@
 /** Role-based access control over the roles and bindings stored in the cluster. */
+
+import type { ClusterApi } from '../api/cluster-api.ts'
+import { MASTERS_GROUP, serviceAccountUsername, type UserInfo } from '../api/user.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { type Access, type Authorizer, type Decision, isResourceAccess, type RuleList } from './authorizer.ts'
 import { allows, type PolicyRule, readRules } from './policy-rules.ts'
-import { MASTERS_GROUP, serviceAccountUsername, type UserInfo } from './user.ts'
 
 /** The resources of roles and bindings. */
 export const RBAC_RESOURCES = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AdmissionAttributes } from '../admission/admission.ts'
 import { fakeClusterApi } from '../admission/testing/fake-cluster-api.ts'
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
 import type { JsonObject } from '../json.ts'
 import { RBAC_RESOURCES, RbacAuthorizer } from './rbac.ts'
 import { createEscalationCheck } from './role-escalation.ts'

@@ -1,10 +1,10 @@
 /** Prevents users from granting, by a role or a binding, more permissions than they have. */
-import type { AdmissionAttributes, AdmissionPlugin } from '../admission/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden, notFound } from '../api/api-errors.ts'
+import { MASTERS_GROUP, type UserInfo } from '../api/user.ts'
 import { type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { forbidden, notFound } from '../rest/api-errors.ts'
 import { includes, matchesPath, matchesResource, type PolicyRule, readRules } from './policy-rules.ts'
 import type { RbacAuthorizer } from './rbac.ts'
-import { MASTERS_GROUP, type UserInfo } from './user.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 

@@ -9,10 +9,10 @@ import {
   sign,
   verify,
 } from 'node:crypto'
+import type { ClusterApi } from '../api/cluster-api.ts'
+import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../api/user.ts'
 import type { Clock } from '../clock.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from './user.ts'
 
 /** Options of {@link ServiceAccountTokens}. */
 export interface ServiceAccountTokensOptions {

@@ -1,9 +1,9 @@
 /** Handles `POST serviceaccounts/{name}/token`: issues a token for a service account. */
-import type { Clock } from '../clock.ts'
+
+import { badRequest, conflict, invalid, notFound } from '../api/api-errors.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
+import { type Clock, timestamp } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { badRequest, conflict, invalid, notFound } from '../rest/api-errors.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
-import { timestamp } from '../rest/context.ts'
 import type { FieldError } from '../status-error.ts'
 import type { BoundObject, ServiceAccountTokens } from './service-account-tokens.ts'
 

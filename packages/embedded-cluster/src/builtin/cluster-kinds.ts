@@ -1,7 +1,8 @@
 /** Namespaces and nodes. */
+
+import { ensureObject } from '../draft-fields.ts'
 import { arrayAt, isJsonObject, objectAt, stringAt } from '../json.ts'
-import { ensureObject } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { validateNamespace, validateNode } from './validation/cluster.ts'
 import { validateNamespaceStatus, validateNodeStatus } from './validation/reported-status.ts'
 

@@ -1,7 +1,7 @@
 /** Conversions between versions or groups of built-in kinds that have more than one. */
 import { cloneJson, type JsonObject } from '../json.ts'
-import { builtinMessageTypes } from '../protobuf/messages.ts'
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-versions.ts'
+import { builtinMessageTypes } from './messages.ts'
 import { toTypedForm } from './typed-form.ts'
 
 /** Whether {@link convertBuiltin} supports this kind and these versions. */

@@ -1,7 +1,8 @@
 /** Small core kinds: config maps, secrets, service accounts, events, endpoints, limits and quotas. */
+
+import { ensureObject, objectsIn, setDefault } from '../draft-fields.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { validateConfigMap, validateSecret } from './validation/configuration.ts'
 import { validateEndpoints } from './validation/endpoints.ts'
 import { validateEvent } from './validation/events.ts'

@@ -1,7 +1,8 @@
 /** Jobs and cron jobs. */
+
+import { ensureObject, objectsIn, setDefaults } from '../draft-fields.ts'
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../json.ts'
-import { ensureObject, objectsIn, setDefaults } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validateJobStatus } from './validation/job-status.ts'
 import { validateCronJob, validateJob } from './validation/jobs.ts'

@@ -1,7 +1,7 @@
 /** Ingresses, network policies, endpoint slices and leases. */
 
-import { ensureObject, objectsIn, setDefault, withObject } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import { ensureObject, objectsIn, setDefault, withObject } from '../draft-fields.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { validateEndpointSlice } from './validation/endpoints.ts'
 import { validateIngress, validateIngressClass, validateNetworkPolicy } from './validation/network.ts'
 import { validateLease } from './validation/policies.ts'

@@ -1,6 +1,7 @@
 /** Defaults of pods and pod templates. All functions modify drafts in place. */
+
+import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from '../draft-fields.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt } from '../json.ts'
-import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 import { defaultVolume } from './volume-defaults.ts'
 

@@ -1,7 +1,8 @@
 /** Pods: defaults, fields that the server sets, and the grace period of deletion. */
+
+import { ensureObject, objectsIn } from '../draft-fields.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { ensureObject, objectsIn } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
 import { validateNewPod, validatePodOnly, validatePodSpec, validatePodTemplate } from './validation/pod-spec.ts'

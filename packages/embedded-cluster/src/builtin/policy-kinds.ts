@@ -1,7 +1,8 @@
 /** RBAC, webhooks, disruption budgets, autoscalers and priorities. */
+
+import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from '../draft-fields.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { validateAutoscaler } from './validation/autoscalers.ts'
 import { validateDisruptionBudget, validatePriorityClass, validateRuntimeClass } from './validation/policies.ts'
 import { validateRole, validateRoleBinding } from './validation/rbac.ts'

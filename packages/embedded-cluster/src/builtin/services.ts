@@ -1,9 +1,10 @@
 /** Services: defaults, and allocation of cluster IPs and node ports. */
+
+import { invalid } from '../api/api-errors.ts'
+import { ensureObject, objectsIn, setDefault } from '../draft-fields.ts'
 import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { invalid } from '../rest/api-errors.ts'
-import { ensureObject, objectsIn, setDefault } from './draft-fields.ts'
-import type { KindStrategy, StrategyContext } from './kind-strategy.ts'
-import type { ServiceAddresses } from './service-addresses.ts'
+import type { KindStrategy, StrategyContext } from '../registry/kind-strategy.ts'
+import type { ServiceAddresses } from '../registry/service-addresses.ts'
 import { Problems } from './validation/problems.ts'
 import { validateServiceStatus } from './validation/reported-status.ts'
 import { hasAddress, hasNodePorts, validateFamilies, validateService } from './validation/services.ts'

@@ -1,7 +1,8 @@
 /** Storage: claims, volumes, classes, drivers and attachments. */
+
+import { ensureObject, setDefaults } from '../draft-fields.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
-import { ensureObject, setDefaults } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { validateClaimStatus } from './validation/reported-status.ts'
 import { validateClaim, validateCsiDriver, validateStorageClass, validateVolume } from './validation/storage.ts'
 import { defaultClaimSpec, defaultVolumeSource } from './volume-defaults.ts'

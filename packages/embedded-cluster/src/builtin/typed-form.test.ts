@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cloneJson, type JsonObject } from '../json.ts'
-import { builtinMessageTypes } from '../protobuf/messages.ts'
+import { builtinMessageTypes } from './messages.ts'
 import { DecodeError } from './scalar-forms.ts'
 import { toTypedForm } from './typed-form.ts'
 

@@ -4,7 +4,7 @@
  * quantities and times get their canonical format.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { MessageField, MessageType } from '../protobuf/messages.ts'
+import type { MessageField, MessageType } from './messages.ts'
 import { canonicalQuantity, QuantityError } from './quantity.ts'
 import { canonicalBase64, canonicalTime, DecodeError } from './scalar-forms.ts'
 import { zeroOf, zeroValue } from './zero-values.ts'

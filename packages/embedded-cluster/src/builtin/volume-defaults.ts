@@ -1,6 +1,7 @@
 /** Defaults of pod volumes, and of the sources that PersistentVolumes share with them. */
+
+import { objectsIn, setDefault, setDefaults, withObject } from '../draft-fields.ts'
 import type { JsonObject } from '../json.ts'
-import { objectsIn, setDefault, setDefaults, withObject } from './draft-fields.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 
 const OCTAL_644 = 0o644

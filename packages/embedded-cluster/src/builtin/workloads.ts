@@ -1,7 +1,8 @@
 /** Workloads that keep running: deployments, replica sets, replication controllers, stateful sets and daemon sets. */
+
+import { ensureObject, objectsIn, setDefault, setDefaults } from '../draft-fields.ts'
 import { isJsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { ensureObject, objectsIn, setDefault, setDefaults } from './draft-fields.ts'
-import type { KindStrategy } from './kind-strategy.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import {
   validateDaemonSetStatus,

@@ -1,6 +1,6 @@
 /** The JSON that Go encodes for zero values. */
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { MessageField, MessageType } from '../protobuf/messages.ts'
+import type { MessageField, MessageType } from './messages.ts'
 
 /** The JSON of a field that was never set, if it is encoded at all. */
 export function zeroOf(field: MessageField): JsonValue {

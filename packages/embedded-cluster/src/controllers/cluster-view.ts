@@ -1,5 +1,5 @@
 /** Indexes of objects, kept up to date by the events of the cluster. */
-import type { ClusterApi, ClusterEvent } from '../rest/cluster-api.ts'
+import type { ClusterApi, ClusterEvent } from '../api/cluster-api.ts'
 import type { OnError } from './control-loop.ts'
 import { type ClusterObject, keyOf } from './kinds/meta.ts'
 import { asObject } from './resource-client.ts'

@@ -1,6 +1,7 @@
 /** Dependencies shared by all controllers: the API, the clock, random numbers, and shared indexes. */
+
+import type { ClusterApi } from '../api/cluster-api.ts'
 import type { Clock } from '../clock.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { ClusterView } from './cluster-view.ts'
 import type { OnError } from './control-loop.ts'
 import { EventRecorder } from './event-recorder.ts'

@@ -1,5 +1,5 @@
 /** A controller: the events it watches, the key of each event, and the reconcile of a key. */
-import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ClusterEvent } from '../api/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { ControlLoop, type Reconcile } from './control-loop.ts'
 import type { SimulatorController } from './simulator-controller.ts'

@@ -1,4 +1,5 @@
 /** Creates Jobs on the schedules of CronJobs. */
+import { timestamp } from '../clock.ts'
 import type { Lookup } from './cluster-view.ts'
 import { isTrue } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -10,7 +11,7 @@ import { controllerOf, controllerReference, isTerminating, keyOf, namespaceOf, s
 import type { CronJob, CronJobStatus, Job } from './kinds/workloads.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { parseTimestamp, timestamp } from './time.ts'
+import { parseTimestamp } from './time.ts'
 
 const SOURCE = 'cronjob-controller'
 const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp'

@@ -1,4 +1,5 @@
 /** Rolls out a Deployment: one ReplicaSet per template, from old to new within the limits of the strategy. */
+import { timestamp } from '../clock.ts'
 import { claim } from './claims.ts'
 import type { ClusterView, Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
@@ -22,7 +23,6 @@ import { failureMessage } from './pod-creation.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 const SOURCE = 'deployment-controller'
 

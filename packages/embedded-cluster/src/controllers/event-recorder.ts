@@ -1,11 +1,11 @@
 /** Events about the actions of controllers, as shown by `kubectl describe`. */
-import type { Clock } from '../clock.ts'
+
+import type { ClusterApi } from '../api/cluster-api.ts'
+import { type Clock, timestamp } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { isAlreadyExists, isNamespaceTerminating, type OnError } from './control-loop.ts'
 import { fnv1a } from './hash.ts'
 import { type ClusterObject, namespaceOf } from './kinds/meta.ts'
-import { timestamp } from './time.ts'
 
 /** Options of {@link EventRecorder}. */
 export interface EventRecorderOptions {

@@ -1,5 +1,5 @@
 /** Deletes objects without remaining owners, and implements foreground and orphan deletion. */
-import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ClusterEvent } from '../api/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import type { ControlLoop } from './control-loop.ts'
 import { createLoop } from './controller.ts'

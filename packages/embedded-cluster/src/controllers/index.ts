@@ -1,7 +1,7 @@
 /** The controllers of a cluster: the simulated equivalent of kube-controller-manager, kube-scheduler and kubelets. */
 import { setImmediate } from 'node:timers/promises'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { createContext } from './context.ts'
 import type { OnError } from './control-loop.ts'
 import { createCronJobController } from './cron-jobs.ts'

@@ -1,5 +1,6 @@
 /** Runs pods to completion. */
 
+import { timestamp } from '../clock.ts'
 import type { Lookup } from './cluster-view.ts'
 import { findCondition, isTrue, positive, withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -13,7 +14,7 @@ import type { Job, JobStatus } from './kinds/workloads.ts'
 import { failureMessage, slowStart } from './pod-creation.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { earliest, parseTimestamp, timestamp } from './time.ts'
+import { earliest, parseTimestamp } from './time.ts'
 
 const SOURCE = 'job-controller'
 const OWN_NAME = 'kubernetes.io/job-controller'

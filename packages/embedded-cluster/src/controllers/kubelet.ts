@@ -1,5 +1,5 @@
 /** Simulates the kubelet of every node: pod statuses change as if containers ran. */
-import type { ClusterEvent } from '../rest/cluster-api.ts'
+import type { ClusterEvent } from '../api/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
 import type { EventContent } from './event-recorder.ts'

@@ -1,5 +1,6 @@
 /** Deletes the content of a terminating namespace, reports what remains, and removes the namespace when it is empty. */
 
+import { timestamp } from '../clock.ts'
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { type ControlLoop, isLostRace } from './control-loop.ts'
@@ -9,7 +10,6 @@ import { type ClusterObject, type Condition, isTerminating, splitKey } from './k
 import { failureMessage } from './pod-creation.ts'
 import { asJson, asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 const FINALIZER = 'kubernetes'
 /** Changes in a terminating namespace come in bursts; one reconcile for all of them is enough. */

@@ -1,4 +1,5 @@
 /** Registers simulated nodes and keeps their taints in sync with their conditions. */
+import { timestamp } from '../clock.ts'
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { isAlreadyExists } from './control-loop.ts'
@@ -8,7 +9,6 @@ import { type Condition, isTerminating, type Labels } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
 import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 /** A node to register at start. */
 export interface SimulatedNode {

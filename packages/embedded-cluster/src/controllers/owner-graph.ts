@@ -1,5 +1,5 @@
 /** The dependents of objects: the owner references of all objects, by the uid of the owner. */
-import type { ClusterApi } from '../rest/cluster-api.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { type ClusterObject, namespaceOf, type OwnerReference } from './kinds/meta.ts'
 
 type ServedResource = ReturnType<ClusterApi['resources']>[number]

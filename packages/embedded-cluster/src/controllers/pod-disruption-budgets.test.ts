@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { timestamp } from '../clock.ts'
 import { findCondition } from './conditions.ts'
 import type { PodDisruptionBudget } from './kinds/cluster.ts'
 import type { Draft } from './kinds/meta.ts'
 import type { Deployment } from './kinds/workloads.ts'
 import { deployment, pod } from './testing/builders.ts'
 import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
-import { timestamp } from './time.ts'
 
 let cluster: TestCluster
 beforeEach(async () => {

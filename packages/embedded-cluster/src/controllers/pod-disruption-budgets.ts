@@ -1,4 +1,5 @@
 /** Computes how many pods of a PodDisruptionBudget may be evicted now. The API server decrements it for evictions. */
+import { timestamp } from '../clock.ts'
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
@@ -9,7 +10,6 @@ import { resolveIntOrPercent } from './quantities.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 /** An evicted pod that is not terminating after this time no longer counts as evicted. */
 const EVICTION_TIMEOUT_MS = 120_000

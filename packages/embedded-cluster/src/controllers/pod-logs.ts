@@ -1,5 +1,5 @@
 /** The output of `kubectl logs` for simulated containers. */
-import type { ClusterApi } from '../rest/cluster-api.ts'
+import type { ClusterApi } from '../api/cluster-api.ts'
 import type { PodLogs } from '../rest/server-context.ts'
 import { namespaceOf } from './kinds/meta.ts'
 import type { ContainerState, ContainerStatus, Pod } from './kinds/pods.ts'

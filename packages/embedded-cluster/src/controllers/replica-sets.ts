@@ -1,4 +1,5 @@
 /** Keeps the desired number of pods of a template. */
+import { timestamp } from '../clock.ts'
 import { claim } from './claims.ts'
 import { withCondition, withoutCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -11,7 +12,6 @@ import { surplusPods } from './pod-ranking.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex, selects } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 const SOURCE = 'replicaset-controller'
 

@@ -1,6 +1,7 @@
 /** Typed access to one resource: the only place where JSON of the server becomes a typed object. */
+
+import type { ClusterApi } from '../api/cluster-api.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from '../json.ts'
-import type { ClusterApi } from '../rest/cluster-api.ts'
 import { isNotFound } from './control-loop.ts'
 import { type ClusterObject, type Draft, namespaceOf } from './kinds/meta.ts'
 

@@ -1,5 +1,6 @@
 /** Chooses a node for every pod without one. */
 
+import { timestamp } from '../clock.ts'
 import { withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
@@ -12,7 +13,6 @@ import { matchesNode, preference, repellingTaint } from './scheduling/node-fit.t
 import { NodeUsage, requestsOf } from './scheduling/node-usage.ts'
 import { affinityCheck, isRepelling } from './scheduling/pod-affinity.ts'
 import type { SimulatorController } from './simulator-controller.ts'
-import { timestamp } from './time.ts'
 
 const SOURCE = 'default-scheduler'
 

@@ -1,5 +1,5 @@
 /** The interface of all controllers of the simulator. */
-import type { ClusterController } from '../rest/cluster-api.ts'
+import type { ClusterController } from '../api/cluster-api.ts'
 
 /** A controller with observable idleness: tests wait for it instead of for time. */
 export interface SimulatorController extends ClusterController {

@@ -1,9 +1,9 @@
 /** Converts custom resources between the versions of their definition. */
 import { randomUUID } from 'node:crypto'
 import { WebhookCallError, type WebhookClient } from '../admission/webhook-client.ts'
+import { internalError } from '../api/api-errors.ts'
+import { qualifiedNameProblems } from '../api/object-meta.ts'
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
-import { internalError } from '../rest/api-errors.ts'
-import { qualifiedNameProblems } from '../rest/object-meta.ts'
 import { StatusError } from '../status-error.ts'
 import type { Definition } from './definition.ts'
 

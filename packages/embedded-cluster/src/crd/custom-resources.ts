@@ -1,11 +1,11 @@
 /** Serves the resources of CustomResourceDefinitions: registers them, reports status, and cleans up after deletion. */
-import type { AdmissionPlugin } from '../admission/admission.ts'
+import type { AdmissionPlugin } from '../api/admission-plugin.ts'
+import { forbidden, invalid } from '../api/api-errors.ts'
+import type { ClusterApi, ClusterController, ClusterEvent } from '../api/cluster-api.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { arrayAt, type JsonObject, jsonEqual, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { forbidden, invalid } from '../rest/api-errors.ts'
-import type { ClusterApi, ClusterController, ClusterEvent } from '../rest/cluster-api.ts'
 import { StatusError } from '../status-error.ts'
 import { decideNames, type NameDecision, writeNames } from './accepted-names.ts'
 import {

@@ -1,6 +1,6 @@
 /** Computes the status of a CustomResourceDefinition. */
+import { timestamp } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { timestamp } from '../rest/context.ts'
 import { type NameDecision, writeNames } from './accepted-names.ts'
 import { CLEANUP_FINALIZER } from './definition.ts'
 import { APPROVAL_ANNOTATION, isEstablished, isProtectedGroup } from './validate-definition.ts'

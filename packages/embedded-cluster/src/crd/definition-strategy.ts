@@ -1,6 +1,7 @@
 /** The strategy of CustomResourceDefinitions: defaults, initial status, validation and deletion. */
-import type { KindStrategy } from '../builtin/kind-strategy.ts'
+
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { readDefinition } from './definition.ts'
 import { markForDeletion } from './definition-status.ts'
 import { validateDefinition } from './validate-definition.ts'

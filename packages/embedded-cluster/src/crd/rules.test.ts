@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { fakeClusterApi } from '../admission/testing/fake-cluster-api.ts'
 import { attributes, refusal, resource } from '../admission/testing/webhook-admission.ts'
 import { systemClock } from '../clock.ts'
+import { CustomResources } from '../crd/custom-resources.ts'
+import { DEFINITIONS } from '../crd/definition.ts'
+import { definition } from '../crd/testing/definitions.ts'
 import type { JsonObject } from '../json.ts'
 import { ResourceRegistry } from '../registry/resource-registry.ts'
-import { CustomResources } from './custom-resources.ts'
-import { DEFINITIONS } from './definition.ts'
 import { hasRules } from './rules.ts'
-import { definition } from './testing/definitions.ts'
 
 const withRule = (rule: string) => {
   const spec = {

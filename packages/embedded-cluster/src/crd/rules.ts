@@ -1,17 +1,8 @@
 /** The CEL rules of custom resources: compiled when a definition is written, evaluated when an object is. */
 import { isJsonObject, type JsonObject } from '../json.ts'
+import type { RuleValidator } from '../registry/resource-info.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { FieldError } from '../status-error.ts'
-
-/**
- * Evaluates the rules of a schema on an object that passed schema validation, or on one with `schemaErrors` as far as
- * possible. `old` is absent on create.
- */
-export type RuleValidator = (
-  object: JsonObject,
-  old: JsonObject | undefined,
-  schemaErrors: readonly FieldError[],
-) => readonly FieldError[]
 
 /** Compiles rules. */
 export interface RuleEngine {

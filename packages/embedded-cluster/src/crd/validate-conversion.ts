@@ -1,6 +1,7 @@
 /** Validates the `spec.conversion` of a CustomResourceDefinition. */
+
+import { nameProblems } from '../api/object-meta.ts'
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
-import { nameProblems } from '../rest/object-meta.ts'
 import { forbidden, invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import { stringsAt } from './definition.ts'

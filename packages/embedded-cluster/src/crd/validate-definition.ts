@@ -1,6 +1,7 @@
 /** Validates a CustomResourceDefinition before it is stored. */
+
+import { nameProblems } from '../api/object-meta.ts'
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
-import { nameProblems } from '../rest/object-meta.ts'
 import { invalid, notSupported, required } from '../schema/field-error.ts'
 import type { FieldError } from '../status-error.ts'
 import { type Definition, type DefinitionVersion, readDefinition, stringsAt } from './definition.ts'

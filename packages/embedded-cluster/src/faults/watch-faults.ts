@@ -1,5 +1,5 @@
 /** Applies watch faults to an event stream, counted in events. */
-import { expired } from '../rest/api-errors.ts'
+import { expired } from '../api/api-errors.ts'
 import { errorLine } from '../rest/watch.ts'
 import { ConnectionReset, type Fault } from './fault.ts'
 

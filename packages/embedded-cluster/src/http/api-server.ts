@@ -1,14 +1,15 @@
 /** The server without sockets: handles a request and returns a response; it only throws for a broken connection. */
+
+import { PageNotFound } from '../api/api-errors.ts'
+import { newUid } from '../api/object-meta.ts'
+import type { UserInfo } from '../api/user.ts'
 import { type Authenticator, impersonate } from '../auth/authenticate.ts'
 import { type Authorizer, forbidden } from '../auth/authorizer.ts'
-import type { UserInfo } from '../auth/user.ts'
 import { ConnectionReset, type Fault, type RequestFacts } from '../faults/fault.ts'
 import { type FaultInjector, factResource } from '../faults/fault-injector.ts'
 import type { RequestLog } from '../faults/request-log.ts'
 import { applyWatchFault, isWatchFault } from '../faults/watch-faults.ts'
-import { PageNotFound } from '../rest/api-errors.ts'
 import { selectedName } from '../rest/field-selector.ts'
-import { newUid } from '../rest/object-meta.ts'
 import { parseRequestInfo, type RequestInfo } from '../rest/request-info.ts'
 import type { ServerContext } from '../rest/server-context.ts'
 import { StatusError } from '../status-error.ts'

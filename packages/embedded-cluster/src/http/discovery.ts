@@ -1,9 +1,9 @@
 /** Discovery of the served resources, in the legacy and the aggregated format. */
 import { createHash } from 'node:crypto'
+import { resourceNotFound } from '../api/api-errors.ts'
 import type { JsonObject } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, type SubresourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { resourceNotFound } from '../rest/api-errors.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate, parseAccept } from './negotiation.ts'
 import { complete, empty, yaml } from './response.ts'

@@ -3,7 +3,7 @@
  * call the handler directly. Structurally the same as the client package's transport, on purpose: an in-process
  * client needs no adapter, and neither package depends on the other.
  */
-import type { UserInfo } from '../auth/user.ts'
+import type { UserInfo } from '../api/user.ts'
 
 /** A request from the TLS front or an in-process caller. */
 export interface ServerRequest {

@@ -1,7 +1,7 @@
 /** Responses to bytes that are not a valid request: those of the real server, after which the connection closes. */
 import { STATUS_CODES } from 'node:http'
+import { methodNotAllowed, toStatus } from '../api/api-errors.ts'
 import type { JsonObject } from '../json.ts'
-import { methodNotAllowed, toStatus } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 
 /** The error of the HTTP/1.1 parser. */

@@ -1,5 +1,5 @@
 /** Content negotiation by the `Accept` header. */
-import { notAcceptable, notRepresentable } from '../rest/api-errors.ts'
+import { notAcceptable, notRepresentable } from '../api/api-errors.ts'
 import { isTrue } from '../rest/request-info.ts'
 
 /** A representation that the server supports. */

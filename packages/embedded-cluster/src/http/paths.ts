@@ -1,7 +1,8 @@
 /** Non-resource paths: discovery, OpenAPI, version, health, metrics. */
+
+import { methodNotAllowed } from '../api/api-errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { methodNotAllowed } from '../rest/api-errors.ts'
 import type { Store } from '../store/store.ts'
 import type { PathHandler } from './api-server.ts'
 import { Discovery } from './discovery.ts'

@@ -1,9 +1,10 @@
 /** Encodes objects, lists and watch events in the negotiated representation. */
+
+import { nameOf, namespaceOf } from '../api/object-meta.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type RestContext, toVersion } from '../rest/context.ts'
 import type { ListResult } from '../rest/list.ts'
-import { nameOf, namespaceOf } from '../rest/object-meta.ts'
 import type { WatchView } from '../rest/watch.ts'
 import { StatusError } from '../status-error.ts'
 import { watchLine } from '../store/event-log.ts'

@@ -1,8 +1,9 @@
 /** Parses request bodies of all supported formats to JSON. */
+
+import { badRequest, unsupportedMediaType } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { MalformedProtobuf } from '../protobuf/wire-reader.ts'
-import { badRequest, unsupportedMediaType } from '../rest/api-errors.ts'
 import { type ParsedBody, parseJson, parseYaml } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerRequest } from './exchange.ts'

@@ -1,8 +1,5 @@
 /** Handles a request on a resource: finds it, checks the verb, executes it and renders the result. */
-import type { UserInfo } from '../auth/user.ts'
-import { objectAt } from '../json.ts'
-import type { ProtobufDecoder } from '../protobuf/decoder.ts'
-import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
+
 import {
   badRequest,
   methodNotAllowed,
@@ -10,14 +7,18 @@ import {
   PageNotFound,
   resourceNotFound,
   unsupportedPatchType,
-} from '../rest/api-errors.ts'
+} from '../api/api-errors.ts'
+import { nameOf } from '../api/object-meta.ts'
+import type { UserInfo } from '../api/user.ts'
+import { objectAt } from '../json.ts'
+import type { ProtobufDecoder } from '../protobuf/decoder.ts'
+import { groupResource, type ResourceInfo, subresource } from '../registry/resource-info.ts'
 import type { WriteRequest } from '../rest/context.ts'
 import { createObject } from '../rest/create.ts'
 import { decodeObject } from '../rest/decode-object.ts'
 import { deleteObject, parseDeleteOptions } from '../rest/delete.ts'
 import { deleteCollection } from '../rest/delete-collection.ts'
 import { getObject, listObjects } from '../rest/list.ts'
-import { nameOf } from '../rest/object-meta.ts'
 import { patchObject, patchTypes, refuseForce } from '../rest/patch.ts'
 import { bindPod, success } from '../rest/pod-subresources.ts'
 import { replaceObject } from '../rest/replace.ts'

@@ -1,6 +1,7 @@
 /** Builds responses: complete bodies, streams, and errors as `Status`. */
+
+import { internalError, PageNotFound, toStatus } from '../api/api-errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import { internalError, PageNotFound, toStatus } from '../rest/api-errors.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerResponse } from './exchange.ts'
 import type { FailureForm } from './negotiation.ts'

@@ -1,8 +1,9 @@
 /** The parameters of all writes, read from the query string and headers. */
-import type { UserInfo } from '../auth/user.ts'
+
+import { badRequest, invalid } from '../api/api-errors.ts'
+import type { UserInfo } from '../api/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
-import { badRequest, invalid } from '../rest/api-errors.ts'
 import type { WriteRequest } from '../rest/context.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 import type { ServerRequest } from './exchange.ts'

@@ -1,6 +1,7 @@
 /** Columns of a table, and the cells that several kinds share. */
+
+import { formatLabelSelector } from '../api/label-selector.ts'
 import { arrayAt, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
-import { formatLabelSelector } from '../rest/label-selector.ts'
 import { since } from './age.ts'
 
 /** One column: its definition, and its cell for an object. */

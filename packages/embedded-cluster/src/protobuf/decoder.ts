@@ -1,8 +1,9 @@
 /** Decodes protobuf bodies of typed Go clients into the equivalent JSON. */
+
+import { builtinMessageTypes, type MessageField, type MessageType, type MessageTypes } from '../builtin/messages.ts'
 import { DecodeError } from '../builtin/scalar-forms.ts'
 import { toTypedForm } from '../builtin/typed-form.ts'
 import { isJsonObject, type JsonObject, type JsonValue, stringAt } from '../json.ts'
-import { builtinMessageTypes, type MessageField, type MessageType, type MessageTypes } from './messages.ts'
 import { specialJson } from './special-messages.ts'
 import { MalformedProtobuf, WireReader, wireTypes } from './wire-reader.ts'
 

@@ -1,7 +1,8 @@
 /** Messages whose JSON differs from their fields. */
+
+import type { SpecialType } from '../builtin/messages.ts'
 import { formatTime } from '../builtin/scalar-forms.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { SpecialType } from './messages.ts'
 import { MalformedProtobuf } from './wire-reader.ts'
 
 /** The fields of such a message, with the decoded embedded value. */

@@ -1,6 +1,17 @@
 /** The description of one kind in one version. */
-import type { RuleValidator } from '../crd/rules.ts'
+import type { JsonObject } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
+import type { FieldError } from '../status-error.ts'
+
+/**
+ * Evaluates the rules of a schema on an object that passed schema validation, or on one with `schemaErrors` as far as
+ * possible. `old` is absent on create.
+ */
+export type RuleValidator = (
+  object: JsonObject,
+  old: JsonObject | undefined,
+  schemaErrors: readonly FieldError[],
+) => readonly FieldError[]
 
 /** A subresource of an object, such as its status. */
 export interface SubresourceInfo {

@@ -1,5 +1,5 @@
 /** Runs the admission plug-ins around a write. */
-import type { AdmissionAttributes } from '../admission/admission.ts'
+import type { AdmissionAttributes } from '../api/admission-plugin.ts'
 import { decodeManagedFields, managedFieldsOf } from '../apply/managed-fields.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { canonicalJson } from '../schema/json-value.ts'

@@ -1,10 +1,11 @@
 /** Imports objects from another cluster unchanged. */
+
+import { resourceNotFound } from '../api/api-errors.ts'
+import { metadataOf, nameOf, namespaceOf } from '../api/object-meta.ts'
 import { cloneJson, type JsonObject, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey } from '../registry/resource-info.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { resourceNotFound } from './api-errors.ts'
 import { type RestContext, toVersion } from './context.ts'
-import { metadataOf, nameOf, namespaceOf } from './object-meta.ts'
 
 /**
  * Stores an object from another cluster, replacing any existing one: its uid, times, managedFields and status are kept,

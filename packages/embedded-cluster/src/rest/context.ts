@@ -1,12 +1,12 @@
 /** The dependencies shared by all verbs, and the properties of one request. */
-import type { AdmissionPlugin } from '../admission/admission.ts'
-import type { UserInfo } from '../auth/user.ts'
-import type { KindStrategy, StrategyContext } from '../builtin/kind-strategy.ts'
-import type { ServiceAddresses } from '../builtin/service-addresses.ts'
+import type { AdmissionPlugin } from '../api/admission-plugin.ts'
+import type { UserInfo } from '../api/user.ts'
 import type { Clock } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
+import type { KindStrategy, StrategyContext } from '../registry/kind-strategy.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { ServiceAddresses } from '../registry/service-addresses.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadForms } from './read-forms.ts'
 
@@ -75,9 +75,4 @@ export function strategyContext(context: RestContext, dryRun: boolean): Strategy
     get: (resource, namespace, name) =>
       context.store.get(resource, namespace === undefined ? name : `${namespace}/${name}`)?.object,
   }
-}
-
-/** A time in milliseconds in the API's format: whole seconds, UTC. */
-export function timestamp(timeMs: number): string {
-  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
 }

@@ -1,7 +1,7 @@
 /** The token that leads from one page of a list to the next: a revision, and the key after which to go on. */
 import { posix } from 'node:path'
+import { badRequest } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
-import { badRequest } from './api-errors.ts'
 
 /** Where the next page starts. */
 export interface ContinuePoint {

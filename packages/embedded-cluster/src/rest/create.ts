@@ -1,23 +1,17 @@
 /** The verb `create`. */
 
-import type { KindStrategy } from '../builtin/kind-strategy.ts'
+import { alreadyExists, badRequest, invalid } from '../api/api-errors.ts'
+import { generateName, metadataOf, nameOf, newUid, validateMetadata } from '../api/object-meta.ts'
+import { timestamp } from '../clock.ts'
 import { type JsonObject, stringAt } from '../json.ts'
 import { noEffectWarning } from '../registry/builtin-resources.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
-import { alreadyExists, badRequest, invalid } from './api-errors.ts'
-import {
-  type RestContext,
-  strategyContext,
-  timestamp,
-  toRequestVersion,
-  toVersion,
-  type WriteRequest,
-} from './context.ts'
+import { type RestContext, strategyContext, toRequestVersion, toVersion, type WriteRequest } from './context.ts'
 import { defaultObject } from './decode-object.ts'
-import { generateName, metadataOf, nameOf, newUid, validateMetadata } from './object-meta.ts'
 import { recordOwnership, validateObject } from './schema-steps.ts'
 
 const MAX_NAME_ATTEMPTS = 8

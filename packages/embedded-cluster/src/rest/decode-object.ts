@@ -1,13 +1,14 @@
 /** Converts the JSON of a request body to a validated draft of an object in the version of the URL. */
+
+import { badRequest, invalid } from '../api/api-errors.ts'
+import { nameOf } from '../api/object-meta.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { DefaultOptions } from '../schema/default.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { prune } from '../schema/prune.ts'
-import { badRequest, invalid } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
-import { nameOf } from './object-meta.ts'
 import { schemaDefaults } from './schema-steps.ts'
 
 /** Validates kind and version, unknown fields and types, then sets defaults. The result may be modified. */

@@ -1,10 +1,11 @@
 /** The verb `deletecollection`. */
+
+import { nameOf, namespaceOf } from '../api/object-meta.ts'
 import type { JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
 import type { WriteRequest } from './context.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { listObjects } from './list.ts'
-import { nameOf, namespaceOf } from './object-meta.ts'
 import type { ServerContext } from './server-context.ts'
 
 /** Deletes every selected object; objects that were deleted meanwhile are skipped. */

@@ -1,12 +1,14 @@
 /** The verbs `delete` and `deletecollection`: preconditions, grace period, finalizers and propagation. */
-import type { KindStrategy } from '../builtin/kind-strategy.ts'
+
+import { badRequest, conflict, invalid, notFound, preconditionFailed } from '../api/api-errors.ts'
+import { timestamp } from '../clock.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt, stringAt } from '../json.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { groupResource, storageKey } from '../registry/resource-info.ts'
 import type { FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
-import { badRequest, conflict, invalid, notFound, preconditionFailed } from './api-errors.ts'
-import { type RestContext, strategyContext, timestamp, toRequestVersion, type WriteRequest } from './context.ts'
+import { type RestContext, strategyContext, toRequestVersion, type WriteRequest } from './context.ts'
 import { parseInteger } from './list.ts'
 
 /** Validated DeleteOptions. */

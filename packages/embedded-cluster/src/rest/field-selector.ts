@@ -1,7 +1,8 @@
 /** Field selectors: a few fields per kind, compared as strings. */
+
+import { badRequest } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
-import { badRequest } from './api-errors.ts'
 
 /** One comparison of a field selector. */
 export interface FieldRequirement {

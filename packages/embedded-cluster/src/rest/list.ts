@@ -1,8 +1,9 @@
 /** The verbs `get` and `list`: the revision to read, and pagination. */
+
+import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from '../api/api-errors.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
-import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from './api-errors.ts'
 import type { RestContext } from './context.ts'
 import { decodeContinue, encodeContinue } from './continue-token.ts'
 import { Selection } from './selection.ts'

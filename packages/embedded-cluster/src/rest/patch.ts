@@ -1,4 +1,13 @@
 /** The verb `patch`: JSON patch, merge patch, strategic merge patch and server-side apply. */
+
+import {
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  unsupportedMediaType,
+  unsupportedPatchType,
+} from '../api/api-errors.ts'
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
 import { jsonKind } from '../patch/undecodable.ts'
 import { apiVersionOf, type ResourceInfo, storageKey, subresource } from '../registry/resource-info.ts'
@@ -6,7 +15,6 @@ import { plainForm } from '../schema/go-format.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, conflict, invalid, notFound, unsupportedMediaType, unsupportedPatchType } from './api-errors.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
 import { defaultObject, duplicateFields, requireKind, strict } from './decode-object.ts'

@@ -1,7 +1,8 @@
 /** The log of a container: selection of the container and of lines. */
+
+import { badRequest, invalid, notFound } from '../api/api-errors.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import type { FieldError } from '../status-error.ts'
-import { badRequest, invalid, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { parseInteger } from './list.ts'
 import { isTrue } from './request-info.ts'

@@ -1,11 +1,12 @@
 /** The subresources `binding` and `eviction` of pods. */
+
+import { badRequest, conflict, notFound } from '../api/api-errors.ts'
+import { matchLabelSelector } from '../api/label-selector.ts'
 import { arrayAt, cloneJson, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
-import { badRequest, conflict, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { requireKind, requireObject } from './decode-object.ts'
 import { deleteObject, parseDeleteOptions } from './delete.ts'
-import { matchLabelSelector } from './label-selector.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceCall, SubresourceResult } from './subresources.ts'
 import { changeObject } from './update.ts'

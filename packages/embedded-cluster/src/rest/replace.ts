@@ -1,4 +1,6 @@
 /** The verb `update`: replaces an object by the one in the body. */
+
+import { metadataOf } from '../api/object-meta.ts'
 import { cloneJson, type JsonObject, stringAt } from '../json.ts'
 import { storageKey } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
@@ -6,7 +8,6 @@ import { objectKey } from '../store/stored-object.ts'
 import type { RestContext, WriteRequest } from './context.ts'
 import { createObject } from './create.ts'
 import { decodeObject } from './decode-object.ts'
-import { metadataOf } from './object-meta.ts'
 import { changeObject, requireSameObject } from './update.ts'
 
 /** Replaces the object, or creates it for the few kinds that allow PUT to do so. */

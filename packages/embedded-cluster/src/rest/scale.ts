@@ -1,13 +1,13 @@
 /** The `scale` subresource: replicas of a workload in a common form. */
 
+import { badRequest, internalError, invalid, notFound, unsupportedPatchType } from '../api/api-errors.ts'
+import { formatLabelSelector } from '../api/label-selector.ts'
 import { serverSideApply } from '../apply/apply.ts'
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue, objectAt, stringAt } from '../json.ts'
 import { apiVersionOf, type ResourceInfo, type ScalePaths, storageKey } from '../registry/resource-info.ts'
 import { objectKey } from '../store/stored-object.ts'
-import { badRequest, internalError, invalid, notFound, unsupportedPatchType } from './api-errors.ts'
 import { toRequestVersion, type WriteRequest } from './context.ts'
 import { requireKind, requireObject } from './decode-object.ts'
-import { formatLabelSelector } from './label-selector.ts'
 import { patchTypes, requireFieldManager } from './patch.ts'
 import { patchDocument } from './patch-document.ts'
 import { isTrue } from './request-info.ts'

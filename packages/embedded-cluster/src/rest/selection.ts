@@ -1,9 +1,10 @@
 /** The objects of a collection that a list or watch selects. */
+
+import { type LabelMatcher, parseLabelSelector } from '../api/label-selector.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { StoredObject } from '../store/stored-object.ts'
 import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts'
-import { type LabelMatcher, parseLabelSelector } from './label-selector.ts'
 
 /** A namespace and parsed selectors. */
 export class Selection {

@@ -1,5 +1,5 @@
 /** The parts of the server that HTTP requests use in addition to those of the verbs. */
-import type { UserInfo } from '../auth/user.ts'
+import type { UserInfo } from '../api/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaLookup } from '../registry/builtin-resources.ts'
 import type { RestContext, WriteRequest } from './context.ts'

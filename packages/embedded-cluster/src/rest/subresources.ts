@@ -1,15 +1,15 @@
 /** Subresources other than views of the object: scale, eviction, binding, token, log. */
 
+import { badRequest, methodNotAllowed, notFound } from '../api/api-errors.ts'
+import { newUid } from '../api/object-meta.ts'
 import { DEFAULT_TOKEN_SECONDS } from '../auth/token-request.ts'
 import { cloneJson, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import { admitMutating, admitValidating } from './admit.ts'
-import { badRequest, methodNotAllowed, notFound } from './api-errors.ts'
 import type { WriteRequest } from './context.ts'
 import { decodeObject, requireKind, requireObject } from './decode-object.ts'
-import { newUid } from './object-meta.ts'
 import { chooseContainer, readLog } from './pod-log.ts'
 import { bind, evict } from './pod-subresources.ts'
 import type { RequestInfo } from './request-info.ts'

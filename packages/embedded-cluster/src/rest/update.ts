@@ -1,15 +1,16 @@
 /** Changes of existing objects: shared by `update`, `patch`, `apply` and writes to subresources. */
+
+import { badRequest, conflict, invalid, notFound } from '../api/api-errors.ts'
+import { metadataOf, validateMetadata } from '../api/object-meta.ts'
 import { sameExceptTimes } from '../apply/track.ts'
-import type { KindStrategy } from '../builtin/kind-strategy.ts'
 import { arrayAt, type JsonObject, type JsonValue, jsonEqual, objectAt, stringAt } from '../json.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { storageApiVersion, storageKey, subresource } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
 import { admitMutating, admitValidating } from './admit.ts'
-import { badRequest, conflict, invalid, notFound } from './api-errors.ts'
 import { type RestContext, strategyContext, toRequestVersion, toVersion, type WriteRequest } from './context.ts'
 import { defaultObject } from './decode-object.ts'
-import { metadataOf, validateMetadata } from './object-meta.ts'
 import { recordOwnership, validateObject } from './schema-steps.ts'
 
 /** A new state computed from the live one. */

@@ -1,8 +1,8 @@
 /** Objects that are not stored: reviews, bindings, token requests, options of a connection. */
 import { trackUpdate } from '../apply/track.ts'
+import { builtinMessageTypes } from '../builtin/messages.ts'
 import { toTypedForm } from '../builtin/typed-form.ts'
 import type { JsonObject } from '../json.ts'
-import { builtinMessageTypes } from '../protobuf/messages.ts'
 import { apiVersionOf } from '../registry/resource-info.ts'
 import { admitMutating, admitValidating } from './admit.ts'
 import type { WriteRequest } from './context.ts'

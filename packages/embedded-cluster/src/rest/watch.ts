@@ -1,10 +1,11 @@
 /** The verb `watch`: where the stream starts, its initial events, and the encoding of each item. */
+
+import { expired, toStatus } from '../api/api-errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { type StoreEvent, watchLine } from '../store/event-log.ts'
 import type { StoredObject } from '../store/stored-object.ts'
-import { expired, toStatus } from './api-errors.ts'
 import type { RestContext } from './context.ts'
 import { invalidListOptions, parseInteger, parseResourceVersion, unreadableVersion, waitForRevision } from './list.ts'
 import { isTrue } from './request-info.ts'

@@ -1,6 +1,7 @@
 /** An in-memory ClusterApi, so that unit tests need no server: versions, uids, finalizers, events; no validation. */
+
+import type { ClusterApi, ClusterEvent } from '../../api/cluster-api.ts'
 import { isJsonObject, type JsonObject } from '../../json.ts'
-import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
 import { StatusError } from '../../status-error.ts'
 
 /** The fake, with additional functions for tests. */

@@ -1,8 +1,9 @@
 /** A webhook plug-in whose webhooks are functions, and requests to test it with. */
+
+import type { AdmissionAttributes } from '../../api/admission-plugin.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ResourceInfo } from '../../registry/resource-info.ts'
 import { StatusError } from '../../status-error.ts'
-import type { AdmissionAttributes } from '../admission.ts'
 import { WebhookClient } from '../webhook-client.ts'
 import { createWebhookAdmission, type WebhookAdmissionOptions } from '../webhooks.ts'
 import { fakeClusterApi } from './fake-cluster-api.ts'

@@ -1,7 +1,7 @@
 /** Formats of names, ports, addresses and numbers. The messages are the API server's, which people search for. */
 import { isIPv4, isIPv6 } from 'node:net'
+import { labelValueProblems, nameProblems, qualifiedNameProblems } from '../../api/object-meta.ts'
 import type { JsonValue } from '../../json.ts'
-import { labelValueProblems, nameProblems, qualifiedNameProblems } from '../../rest/object-meta.ts'
 import type { Problems } from './problems.ts'
 
 export { labelValueProblems, nameProblems, qualifiedNameProblems }

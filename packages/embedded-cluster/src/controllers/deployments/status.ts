@@ -1,8 +1,9 @@
 /** The status of a Deployment: counts, availability, and the progress of its rollout. */
+import { timestamp } from '../../clock.ts'
 import { findCondition, positive, withCondition, withoutCondition } from '../conditions.ts'
 import type { Condition } from '../kinds/meta.ts'
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../kinds/workloads.ts'
-import { parseTimestamp, timestamp } from '../time.ts'
+import { parseTimestamp } from '../time.ts'
 import { allSets, type Rollout, replicasOf, totalAvailable, totalReplicas, updateBudget } from './rollout.ts'
 
 /** No deadline: the largest 32-bit number. */

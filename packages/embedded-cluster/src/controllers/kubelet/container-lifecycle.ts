@@ -1,7 +1,8 @@
 /** The states of one container: waiting, running, terminated, restarted with increasing delays. */
+import { timestamp } from '../../clock.ts'
 import { fnv1a } from '../hash.ts'
 import type { Container, ContainerState, ContainerStatus } from '../kinds/pods.ts'
-import { parseTimestamp, timestamp } from '../time.ts'
+import { parseTimestamp } from '../time.ts'
 import type { ContainerPlan, ContainerRole } from './pod-behaviour.ts'
 
 const FIRST_BACK_OFF_MS = 10_000

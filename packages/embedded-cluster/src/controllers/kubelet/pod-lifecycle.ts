@@ -1,8 +1,8 @@
 /** The lifecycle of a pod on its node as a pure function: from spec and behaviour to the next status. */
+import { timestamp } from '../../clock.ts'
 import { withCondition } from '../conditions.ts'
 import type { Condition } from '../kinds/meta.ts'
 import { type Container, type ContainerStatus, isFinished, type Pod, type PodStatus } from '../kinds/pods.ts'
-import { timestamp } from '../time.ts'
 import {
   type ContainerSituation,
   type ContainerStep,

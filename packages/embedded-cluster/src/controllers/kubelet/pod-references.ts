@@ -1,5 +1,5 @@
 /** The ConfigMaps, Secrets and claims that a pod requires to start. */
-import type { ClusterApi } from '../../rest/cluster-api.ts'
+import type { ClusterApi } from '../../api/cluster-api.ts'
 import { namespaceOf } from '../kinds/meta.ts'
 import type { Container, KeyReference, Pod, Volume } from '../kinds/pods.ts'
 

@@ -1,6 +1,7 @@
 /** The API of a cluster for controllers under test: writes are counted and can be rejected. */
+
+import type { ClusterApi, ClusterEvent } from '../../api/cluster-api.ts'
 import type { JsonObject } from '../../json.ts'
-import type { ClusterApi, ClusterEvent } from '../../rest/cluster-api.ts'
 
 /** Delegates to a real API. */
 export class WatchedApi implements ClusterApi {

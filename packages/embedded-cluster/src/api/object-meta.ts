@@ -1,6 +1,7 @@
 /** Rules for `metadata` that apply to every kind. */
-import type { KindStrategy } from '../builtin/kind-strategy.ts'
+
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, stringAt } from '../json.ts'
+import type { KindStrategy } from '../registry/kind-strategy.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { FieldError } from '../status-error.ts'
 

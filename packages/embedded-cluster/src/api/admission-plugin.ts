@@ -1,7 +1,8 @@
 /** The interface through which plug-ins and webhooks process a write before it is stored. */
-import type { UserInfo } from '../auth/user.ts'
+
 import type { JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
+import type { UserInfo } from './user.ts'
 
 /** One write that is about to be stored. */
 export interface AdmissionAttributes {

@@ -1,5 +1,5 @@
 /** Helpers for drafts of objects, which are modified in place. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** The object under `field`, created when it is absent. */
 export function ensureObject(parent: JsonObject, field: string): JsonObject {

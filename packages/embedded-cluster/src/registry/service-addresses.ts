@@ -1,6 +1,7 @@
 /** Allocates cluster IPs and node ports of Services, each to one Service at a time. */
+
+import { objectsIn } from '../draft-fields.ts'
 import { type JsonObject, objectAt } from '../json.ts'
-import { objectsIn } from './draft-fields.ts'
 
 const RANGE = '10.96.0.0/16'
 const PREFIX = '10.96.'
