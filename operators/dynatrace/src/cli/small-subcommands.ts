@@ -21,4 +21,14 @@ export const SMALL_SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'mount agents into pods of this node, for the kubelet, until SIGTERM',
     load: () => import('./csi-server.ts'),
   },
+  {
+    name: 'csi-node-driver-registrar',
+    summary: 'announce the CSI driver to the kubelet of this node, until SIGTERM',
+    load: () => import('./csi-node-driver-registrar.ts'),
+  },
+  {
+    name: 'livenessprobe',
+    summary: 'let the kubelet probe the CSI driver over HTTP, until SIGTERM',
+    load: () => import('./livenessprobe.ts'),
+  },
 ]

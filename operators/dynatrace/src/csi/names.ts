@@ -6,6 +6,15 @@ export const DRIVER_NAME = 'csi.oneagent.dynatrace.com'
 /** Where all containers of the driver find the data directory of the node. */
 export const DATA_ROOT = '/data'
 
+/** The socket of the driver, in its containers. */
+export const CSI_SOCKET = '/csi/csi.sock'
+
+/** The same socket on a node whose kubelet has its usual place. */
+export const KUBELET_SOCKET = `/var/lib/kubelet/plugins/${DRIVER_NAME}/csi.sock`
+
+/** Where the kubelet looks for plugins, in the container of the registrar. */
+export const REGISTRATION_DIRECTORY = '/registration'
+
 /** Attributes of a volume, from the pod and from the kubelet. */
 export const VOLUME_ATTRIBUTES = Object.freeze({
   mode: 'mode',

@@ -2,6 +2,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { until } from '../support/until.ts'
+import { csiClient } from './support/csi-client.ts'
 import { type CsiNode, csiNode, missingRights } from './support/csi-node.ts'
 
 const OK = { response: {} }
@@ -78,5 +80,24 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     await writeFile(join(node.data, 'appmounts'), 'in the way')
     expect(await driver.publish(volume)).toEqual(OK)
     expect(await node.mounts()).toEqual([])
+  })
+
+  it('is its own registrar and liveness probe if it is told to', async () => {
+    await using node = await csiNode()
+    const registrations = join(node.data, '..')
+    const flags = ['--kubelet-registration-path=/node/csi.sock', `--plugin-registration-path=${registrations}`]
+    const driver = await node.start({}, [...flags, '--health-port=0'])
+    await until(
+      'registrar and probe',
+      () => driver.log().includes('serving /healthz') && driver.log().includes('-reg.sock'),
+    )
+    const [, port] = /"port":(\d+)\},"msg":"serving \/healthz"/.exec(driver.log()) ?? []
+    expect(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()).toBe('ok')
+    using kubelet = csiClient(join(registrations, 'csi.oneagent.dynatrace.com-reg.sock'))
+    expect(await kubelet.call('pluginregistration.Registration/GetInfo')).toMatchObject({
+      response: { endpoint: '/node/csi.sock' },
+    })
+    expect(await driver.stop()).toBe(0)
+    expect((await readdir(registrations)).filter((name) => name.endsWith('.sock'))).toEqual([])
   })
 })

@@ -23,22 +23,22 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
 
   it('says who it is, and that it is ready by not denying it', async () => {
     const info = { name: 'csi.oneagent.dynatrace.com', vendor_version: manifest.version }
-    expect(await driver.client.call('Identity', 'GetPluginInfo')).toEqual({ response: info })
-    expect(await driver.client.call('Identity', 'GetPluginCapabilities')).toEqual(OK)
-    expect(await driver.client.call('Identity', 'Probe')).toEqual(OK)
-    expect(await driver.client.call('Node', 'NodeGetInfo')).toEqual({ response: { node_id: 'worker-1' } })
-    expect(await driver.client.call('Node', 'NodeGetCapabilities')).toEqual(OK)
+    expect(await driver.client.call('csi.v1.Identity/GetPluginInfo')).toEqual({ response: info })
+    expect(await driver.client.call('csi.v1.Identity/GetPluginCapabilities')).toEqual(OK)
+    expect(await driver.client.call('csi.v1.Identity/Probe')).toEqual(OK)
+    expect(await driver.client.call('csi.v1.Node/NodeGetInfo')).toEqual({ response: { node_id: 'worker-1' } })
+    expect(await driver.client.call('csi.v1.Node/NodeGetCapabilities')).toEqual(OK)
   })
 
   it.each(['NodeStageVolume', 'NodeUnstageVolume', 'NodeGetVolumeStats', 'NodeExpandVolume'])(
     'does not implement %s',
     async (method) => {
-      expect(await driver.client.call('Node', method)).toEqual({ code: 12, details: '' })
+      expect(await driver.client.call(`csi.v1.Node/${method}`)).toEqual({ code: 12, details: '' })
     },
   )
 
   it('has no controller', async () => {
-    expect(await driver.client.call('Controller', 'ControllerGetCapabilities')).toMatchObject({ code: 12 })
+    expect(await driver.client.call('csi.v1.Controller/ControllerGetCapabilities')).toMatchObject({ code: 12 })
   })
 
   it('waits for the provisioner before it mounts anything', async () => {
@@ -178,7 +178,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
   it.each(['volume_id', 'target_path'])('rejects to unpublish without %s', async (field) => {
     const { volume_id, target_path } = publishRequest(node, { pod: 'x' })
     const request = { volume_id, target_path, [field]: '' }
-    expect(await driver.client.call('Node', 'NodeUnpublishVolume', request)).toMatchObject({ code: 3 })
+    expect(await driver.client.call('csi.v1.Node/NodeUnpublishVolume', request)).toMatchObject({ code: 3 })
   })
 
   it('does not believe a note in the volume that leads elsewhere', async () => {
@@ -206,7 +206,7 @@ describe.skipIf(missing)('a limit of calls', () => {
     const driver = await node.start(env)
     const volume = { pod: 'web', attributes: { mode: 'host', dynakube: 'dk' } }
     expect(await driver.publish(volume)).toMatchObject(expected)
-    expect(await driver.client.call('Identity', 'Probe')).toEqual(OK)
+    expect(await driver.client.call('csi.v1.Identity/Probe')).toEqual(OK)
   })
 })
 

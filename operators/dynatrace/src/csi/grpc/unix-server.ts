@@ -1,5 +1,5 @@
 /** Serves gRPC calls on a Unix socket. */
-import { rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js'
 import type { Logger } from '@reeve/runtime'
 import { STATUS, StatusError } from './status-error.ts'
@@ -17,12 +17,19 @@ const STOP_TIMEOUT_MS = 20_000
 
 const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
 
+/** Options of {@link serveUnix}. */
+export interface ServeOptions {
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  /** Permissions of the socket. @default those that the umask leaves */
+  readonly socketMode?: number
+}
+
 /**
- * Serves until `signal` aborts, then lets running calls finish. A socket file that a killed process left is replaced.
+ * Serves until `signal` aborts, then lets running calls finish and removes the socket. A socket file that a killed process
+ * left is replaced.
  *
  * *Errors*: if the socket cannot be made.
- *
- * @param onListening called as soon as clients can connect
  *
  * @example
  * await serveUnix('/csi/csi.sock', { 'csi.v1.Identity': identity }, { signal, logger })
@@ -30,7 +37,7 @@ const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
 export async function serveUnix(
   path: string,
   services: Services,
-  { signal, logger, onListening }: { signal: AbortSignal; logger: Logger; onListening?: () => void },
+  { signal, logger, socketMode }: ServeOptions,
 ): Promise<void> {
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -42,12 +49,13 @@ export async function serveUnix(
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
   })
+  if (socketMode !== undefined) await chmod(path, socketMode)
   logger.info({ socket: path }, 'serving gRPC')
-  onListening?.()
   if (!signal.aborted) {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   }
   await stopped(server)
+  await rm(path, { force: true })
 }
 
 function addService(server: Server, service: string, methods: Services[string], logger: Logger): void {

@@ -9,6 +9,7 @@ import { serveUnix } from '../grpc/unix-server.ts'
 import { kernelMounts } from '../mounts/kernel-mounts.ts'
 import type { Mounts } from '../mounts/mounts.ts'
 import { toolMounts } from '../mounts/tool-mounts.ts'
+import { runTogether } from '../run-together.ts'
 import { identityService } from './identity-service.ts'
 import { nodeService } from './node-service.ts'
 import { removeOrphans } from './remove-orphans.ts'
@@ -48,13 +49,13 @@ export async function runCsiServer(options: CsiServerOptions, signal: AbortSigna
     'csi.v1.Identity': identityService(version),
     'csi.v1.Node': nodeService({ nodeId, maxRequests, paths, mounts, logger, now: Date.now }),
   }
-  const stop = new AbortController()
-  const both = AbortSignal.any([signal, stop.signal])
-  const ended = (work: Promise<void>) => work.finally(() => stop.abort())
-  await Promise.all([
-    ended(serveUnix(socket, services, { signal: both, logger })),
-    ended(new HealthServer({ ...metricsAddress, metrics, logger }, 'metrics').run(both)),
-  ])
+  await runTogether(
+    [
+      (stop) => serveUnix(socket, services, { signal: stop, logger }),
+      (stop) => new HealthServer({ ...metricsAddress, metrics, logger }, 'metrics').run(stop),
+    ],
+    signal,
+  )
 }
 
 async function availableMounts(logger: Logger): Promise<Mounts> {

@@ -56,6 +56,23 @@ export function writePluginInfo({ name, version }: { readonly name: string; read
   return message(textField(1, name), textField(2, version))
 }
 
+/** Reads the name in the response to `GetPluginInfo`. */
+export function readPluginName(bytes: Uint8Array): string {
+  let name = ''
+  for (const { number, value } of readFields(bytes)) if (number === 1) name = text(value)
+  return name
+}
+
+/** Whether the response to `Probe` says that the driver is ready, which it also says by saying nothing. */
+export function readIsReady(bytes: Uint8Array): boolean {
+  let isReady = true
+  for (const { number, value } of readFields(bytes)) {
+    // A wrapped truth value: without a field inside it is false.
+    if (number === 1) isReady = [...readFields(nested(value))].some((field) => field.number === 1 && field.value === 1n)
+  }
+  return isReady
+}
+
 /** Writes the response to `NodeGetInfo`. */
 export function writeNodeInfo({ nodeId }: { readonly nodeId: string }): Buffer {
   return message(textField(1, nodeId))

@@ -28,7 +28,7 @@ export interface PodVolume {
 export interface CsiNode extends AsyncDisposable {
   readonly data: string
   /** Starts the driver; resolves when it serves. */
-  start(env?: Readonly<Record<string, string>>): Promise<Driver>
+  start(env?: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<Driver>
   /** The mounts below the folders of this node. */
   mounts(): Promise<readonly Mount[]>
   /** A path as processes on the node see it. */
@@ -87,8 +87,8 @@ export async function csiNode(): Promise<CsiNode> {
       const [code] = await once(spawn('nsenter', inside(command), { stdio: 'inherit' }), 'exit')
       if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`)
     },
-    async start(env = {}) {
-      const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--node-id=worker-1']
+    async start(env = {}, more = []) {
+      const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--node-id=worker-1', ...more]
       const command = [process.execPath, OPERATOR, 'csi-server', ...flags, '--metrics-bind-address=127.0.0.1:0']
       const child = spawn('nsenter', inside(command), { env: { ...process.env, ...env } })
       let log = ''
@@ -105,9 +105,9 @@ export async function csiNode(): Promise<CsiNode> {
         client,
         log: () => log,
         publish: (volume, more) =>
-          client.call('Node', 'NodePublishVolume', { ...publishRequest(node, volume), ...more }),
+          client.call('csi.v1.Node/NodePublishVolume', { ...publishRequest(node, volume), ...more }),
         unpublish: (volume) =>
-          client.call('Node', 'NodeUnpublishVolume', {
+          client.call('csi.v1.Node/NodeUnpublishVolume', {
             volume_id: node.idOf(volume),
             target_path: node.targetOf(volume),
           }),
