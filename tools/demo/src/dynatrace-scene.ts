@@ -1,6 +1,7 @@
-/** The Dynatrace operator in the demo: a DynaKube with everything and an EdgeConnect, against a simulated tenant. */
+/** The Dynatrace operator and its webhooks in the demo: a DynaKube, an EdgeConnect and an application that is injected. */
 import { readFile } from 'node:fs/promises'
 import {
+  CONVERT_PATH,
   clusterIdOf,
   crdManifests,
   createDynatraceOperator,
@@ -14,6 +15,8 @@ import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep } fr
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
 import { OAUTH_CLIENT, TENANT, TRUST, tenantObjects } from './dynatrace-tenant.ts'
+import { startWebhooks } from './dynatrace-webhooks.ts'
+import { bookshopState, openBookshop } from './injected-application.ts'
 import { colourOf, type Narrated, type Told } from './narrator.ts'
 import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
@@ -34,9 +37,9 @@ const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
 
 /** Agents, gateways, logs, extensions, security posture, and a way from the tenant into the cluster. */
 export const dynatraceScene: Scene = {
-  title: 'Dynatrace: a DynaKube with everything and an EdgeConnect, in a simulated tenant',
+  title: 'Dynatrace: a DynaKube with everything, an EdgeConnect and an injected application, in a simulated tenant',
   kubectlNames: 'dynakubes,edgeconnects',
-  hint: 'kubectl edit dynakube -n dynatrace dynakube: switch off what you like, and see it go',
+  hint: 'kubectl edit dynakube -n dynatrace dynakube: remove a feature and see it go, or write nonsense and see it denied',
   told: [told(DynaKubes), told(EdgeConnects)],
   obstacle: async ({ hasSimulatedNodes }) =>
     hasSimulatedNodes ? undefined : 'a simulated tenant has no agents that real nodes could run',
@@ -45,40 +48,45 @@ export const dynatraceScene: Scene = {
 
 async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promise<OpenScene> {
   const { client, logger } = stage
-  // Nothing is written or read in other versions here, and so nothing has to be converted.
-  for (const { spec, ...manifest } of crdManifests(NAMESPACE)) {
-    await applyCrd(client, { ...manifest, spec: { ...spec, conversion: { strategy: 'None' } } }, signal)
-  }
   // Stopped at once when something below fails, and otherwise by whoever closes the scene.
   await using started = new AsyncDisposableStack()
   const simulator = started.use(await startTenantSimulator({ tenants: [{ id: TENANT }] }))
   await prepare(client, simulator, signal)
   const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE }
+  const image = `registry.example.com/dynatrace-operator:v${VERSION}`
   const account = await connectAsOperator(stage, chart, signal)
+  const webhooks = started.use(await startWebhooks(stage, { chart, image }, signal))
+  for (const { spec, ...manifest } of crdManifests(NAMESPACE)) {
+    const webhook = { conversionReviewVersions: ['v1'], clientConfig: webhooks.clientConfigFor(CONVERT_PATH) }
+    await applyCrd(client, { ...manifest, spec: { ...spec, conversion: { strategy: 'Webhook', webhook } } }, signal)
+  }
+  await webhooks.register(signal)
   started.defer(() => account.close())
   const { manager } = createDynatraceOperator({
     client: account,
     logger,
     namespace: NAMESPACE,
     clusterId: await clusterIdOf(client, { signal }),
-    operator: { version: VERSION, image: `registry.example.com/dynatrace-operator:v${VERSION}`, hasCsiDriver: true },
+    operator: { version: VERSION, image, hasCsiDriver: true },
     detectsHostAvailability: true,
     issuesCertificates: false,
   })
   const kept = started.move()
   return {
-    run: (until) => manager.run(until),
+    // The webhooks end when the scene is closed, or by a failure.
+    run: (until) => Promise.race([manager.run(until), webhooks.end]),
     async play(limit) {
       const options = { fieldManager: FIELD_MANAGER, force: true, signal: limit }
       const dynakube = await client.apply(DynaKubes, await dynakubeSample(simulator), options)
       const edgeConnect = await client.apply(EdgeConnects, await edgeConnectSample(simulator), options)
       await untilRunning(client, DynaKubes, dynakube, limit)
       await untilRunning(client, EdgeConnects, edgeConnect, limit)
+      await openBookshop(client, limit)
     },
     async explain() {
       const { items: dynakubes } = await client.list(DynaKubes, { namespace: NAMESPACE })
       const { items: edgeConnects } = await client.list(EdgeConnects, { namespace: NAMESPACE })
-      return [...dynakubes, ...edgeConnects].map(stateOf).join('\n')
+      return [...[...dynakubes, ...edgeConnects].map(stateOf), await bookshopState(client)].join('\n')
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

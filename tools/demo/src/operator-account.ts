@@ -19,9 +19,10 @@ import type { SceneStage } from './scene.ts'
 export interface OperatorChart {
   /** The name of its folder below `operators`. */
   readonly operator: string
-  /** Also the name of the ServiceAccount. */
   readonly release: string
   readonly namespace: string
+  /** The ServiceAccount to act as. @default the name of the release */
+  readonly account?: string
 }
 
 /** What gives an account its rights; the rest of a chart is for operators that run in the cluster. */
@@ -51,7 +52,8 @@ export async function connectAsOperator(
     const options = { fieldManager: FIELD_MANAGER, force: true, signal }
     await client.apply(await client.resourceFor(object, { signal }), object, options)
   }
-  return createClient({ config: { ...config, credentials: accountTokens(client, chart) }, fieldManager: chart.release })
+  const { account = chart.release } = chart
+  return createClient({ config: { ...config, credentials: accountTokens(client, chart) }, fieldManager: account })
 }
 
 async function accessObjects(
@@ -70,12 +72,12 @@ async function accessObjects(
 }
 
 /** Tokens last for an hour; the demo may run for longer. */
-function accountTokens(client: KubeClient, { release, namespace }: OperatorChart): CredentialSource {
+function accountTokens(client: KubeClient, { release, namespace, account = release }: OperatorChart): CredentialSource {
   let current: Promise<Credentials> | undefined
   const request = async (): Promise<Credentials> => {
     const { status } = await client.raw<{ readonly status: { readonly token: string } }>({
       method: 'POST',
-      path: `/api/v1/namespaces/${namespace}/serviceaccounts/${release}/token`,
+      path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
     })
     return { authorization: `Bearer ${status.token}` }

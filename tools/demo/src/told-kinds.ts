@@ -37,7 +37,7 @@ function pod({ metadata, status }: Stored<Narrated>): Sentence | undefined {
   return {
     word: isReady ? 'ready' : (status?.phase ?? 'Pending').toLowerCase(),
     colour: isReady ? 'green' : 'yellow',
-    detail: '',
+    detail: metadata.annotations?.['dynakube.dynatrace.com/injected'] === 'true' ? 'injected by Dynatrace' : '',
   }
 }
 

@@ -50,8 +50,10 @@ describe('npm start', () => {
         'DynaKube dynakube Running',
         'Deployment edgeconnect available',
         'EdgeConnect edgeconnect Running',
+        'Deployment bookshop available',
       ]),
     )
+    expect(story.match(/^.*Pod bookshop-\S+ +ready +injected by Dynatrace$/gm)).toHaveLength(2)
     expect(story).toContain('the samples are ready')
   }, 120_000)
 
