@@ -1,16 +1,8 @@
 /** Reviews that the webhooks of the Dynatrace operator answer, beside what Node's TLS server can do at all. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { Agent, request } from 'node:https'
-import { buffer } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import type { ServerReady } from './admission-server.ts'
 import type { Result } from './result.ts'
+import { CONNECTIONS, compare, startServer } from './tls-load.ts'
 
-const SERVER = fileURLToPath(new URL('admission-server.ts', import.meta.url))
-/** As many as an API server holds open to a webhook under load. */
-const CONNECTIONS = 8
-const ROUNDS = 3
+const SERVER = new URL('admission-server.ts', import.meta.url)
 
 /** How long each round of each server takes. */
 export interface AdmissionLoad {
@@ -20,34 +12,24 @@ export interface AdmissionLoad {
 /** Validation in the stored and in an older version, and conversion: reviews per second and the 99th percentile. */
 export async function admission({ roundMs }: AdmissionLoad): Promise<readonly Result[]> {
   const results: Result[] = []
-  await using webhooks = await startServer()
+  await using webhooks = await startServer(SERVER)
   for (const { name, path, body } of SCENARIOS) {
     const answerBytes = (await webhooks.post(path, body)).length
-    await using bare = await startServer(answerBytes)
-    const own: Round[] = []
-    const limit: Round[] = []
-    // The first round warms up; the others alternate, so that both meet the same machine.
-    for (let round = 0; round <= ROUNDS; round++) {
-      const pair = [await load(webhooks, path, body, roundMs), await load(bare, path, body, roundMs)] as const
-      if (round === 0) continue
-      own.push(pair[0])
-      limit.push(pair[1])
-    }
-    const rate = (rounds: readonly Round[]) => median(rounds.map(({ perSecond }) => perSecond))
-    const p99 = (rounds: readonly Round[]) => median(rounds.map(({ p99Ms }) => p99Ms))
+    await using constant = await startServer(SERVER, answerBytes)
+    const { own, bare } = await compare(webhooks, constant, { path, bodies: [body], roundMs })
     results.push(
       {
         name: `${name}, per second`,
-        figure: `${rate(own).toFixed(0)} reviews/s`,
-        beside: `${rate(limit).toFixed(0)}/s from a bare TLS server`,
-        ratio: rate(own) / rate(limit),
+        figure: `${own.perSecond.toFixed(0)} reviews/s`,
+        beside: `${bare.perSecond.toFixed(0)}/s from a bare TLS server`,
+        ratio: own.perSecond / bare.perSecond,
         note: `request of ${body.length} and answer of ${answerBytes} bytes`,
       },
       {
         name: `${name}, p99`,
-        figure: `${p99(own).toFixed(1)} ms`,
-        beside: `${p99(limit).toFixed(1)} ms`,
-        ratio: p99(own) / p99(limit),
+        figure: `${own.p99Ms.toFixed(1)} ms`,
+        beside: `${bare.p99Ms.toFixed(1)} ms`,
+        ratio: own.p99Ms / bare.p99Ms,
         note: `lower is better; ${CONNECTIONS} connections`,
       },
     )
@@ -125,66 +107,3 @@ const SCENARIOS = [
     }),
   },
 ] as const
-
-/** A server in a process of its own, as it is in a cluster, and connections to it. */
-interface Server extends AsyncDisposable {
-  /** The answer to a review. */
-  post(path: string, body: Buffer): Promise<Buffer>
-}
-
-async function startServer(answerBytes?: number): Promise<Server> {
-  const child: ChildProcess = fork(SERVER, answerBytes === undefined ? [] : [String(answerBytes)])
-  const ended = once(child, 'exit')
-  const [ready] = (await Promise.race([
-    once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`the server of the benchmark ended with ${code}`))),
-  ])) as [ServerReady] // the only message it sends
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: ready.authority, minVersion: 'TLSv1.3' })
-  const headers = { 'content-type': 'application/json' }
-  return {
-    async post(path, body) {
-      const options = { agent, host: '127.0.0.1', port: ready.port, path, method: 'POST' }
-      const sent = request({ ...options, headers: { ...headers, 'content-length': body.length } })
-      sent.end(body)
-      const [response] = await once(sent, 'response')
-      const answer = await buffer(response)
-      if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}: ${answer}`)
-      return answer
-    },
-    async [Symbol.asyncDispose]() {
-      agent.destroy()
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
-}
-
-interface Round {
-  readonly perSecond: number
-  readonly p99Ms: number
-}
-
-async function load(server: Server, path: string, body: Buffer, roundMs: number): Promise<Round> {
-  const latencies: number[] = []
-  const startMs = performance.now()
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (performance.now() - startMs < roundMs) {
-        const sentMs = performance.now()
-        await server.post(path, body)
-        latencies.push(performance.now() - sentMs)
-      }
-    }),
-  )
-  const durationMs = performance.now() - startMs
-  latencies.sort((one, other) => one - other)
-  return {
-    perSecond: (latencies.length * 1_000) / durationMs,
-    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
-  }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}

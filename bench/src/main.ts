@@ -9,6 +9,7 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
   // No cluster takes part: look-ups are answered in memory.
   admission: async () => (await import('./admission.ts')).admission({ roundMs: 2_000 }),
+  injection: async () => (await import('./injection.ts')).injection({ roundMs: 3_000 }),
   // Both clusters take part whatever --cluster says.
   'embedded-cluster': async () =>
     (await import('./embedded-cluster.ts')).embeddedCluster({

@@ -30,6 +30,7 @@ export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhook-names.
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'
 export { LABEL_NAMESPACE_PATH, labelNamespaceRoute } from './webhooks/namespaces/label-namespace.ts'
 export { INJECT_PATH, injectRoute } from './webhooks/pods/inject.ts'
+export { WorkloadLookup } from './webhooks/pods/workload-lookup.ts'
 export { createWebhookServer, type DynatraceWebhooks, type WebhookServerSetup } from './webhooks/server.ts'
 export { validationPath, validationRoutes } from './webhooks/validate.ts'
 export { mutatingConfiguration, validatingConfiguration } from './webhooks/webhook-configurations.ts'
