@@ -34,6 +34,6 @@ it('talks to a cluster by a kubeconfig until it is told to stop', async () => {
     })
   }
   const [code] = await once(child, 'exit')
-  expect(log).toContain('told to stop')
+  expect(log).toContain('received a signal, stopping')
   expect(code).toBe(0)
 })

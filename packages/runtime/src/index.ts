@@ -1,5 +1,5 @@
 /**
- * @module What a first operator needs. Everything else sits in subpaths named after their folder, such as
+ * @module What a first operator needs. Everything else is in subpaths named after their folder, such as
  * `@reeve/runtime/cache`; the README has the table.
  */
 export type { CacheReader } from './cache/cache-reader.ts'

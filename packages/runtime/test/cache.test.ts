@@ -124,7 +124,7 @@ describe('own writes on a watch that lags behind', () => {
     expect(informer.health().ownWrites).toBe(0)
   })
 
-  test('a deletion held up by a finalizer shows; removing the finalizer hides the object', async () => {
+  test('a deletion that waits for a finalizer is visible; removing the finalizer hides the object', async () => {
     const informer = await open()
     await put('f', '1')
     await world.client.patch(ConfigMaps, key('f'), { type: 'merge', patch: { metadata: { finalizers: ['x.com/y'] } } })

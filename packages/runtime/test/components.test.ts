@@ -195,7 +195,7 @@ describe('components', () => {
     expect(writes).toBe(before)
   })
 
-  it('that are disabled lose their objects and conditions, nobody else does', async () => {
+  it('that are disabled lose their objects and conditions, others do not', async () => {
     const a = part('a', {
       conditions: ['AReady'],
       report: ({ state }, reporter) => {
@@ -233,7 +233,7 @@ describe('components', () => {
     expect(await status()).toEqual({ phase: 'Error', note: 'bad spec: a failed,b failed' })
   })
 
-  it('that wait keep their objects, and everything else goes on', async () => {
+  it('that wait keep their objects, and everything else continues', async () => {
     await reconcile([part('a'), part('b')])
     await edit('a', 'c')
     const a = part('a', {
@@ -276,7 +276,7 @@ describe('components', () => {
       data: { theirs: 'yes' },
     })
     const a = part('a', { render: () => [configMap('first'), configMap('foreign'), configMap('last')] })
-    await expect(reconcile([a, part('b')])).rejects.toThrow('foreign exists already and is not controlled by')
+    await expect(reconcile([a, part('b')])).rejects.toThrow('foreign already exists and is not controlled by')
     expect(await names()).toEqual(['b', 'first', 'foreign'])
   })
 
@@ -294,24 +294,24 @@ describe('components', () => {
     )
   })
 
-  it('are refused at the start when they cannot work', () => {
+  it('are rejected at the start when they are invalid', () => {
     const about = { resource: Gadgets, owned: [], fieldManager: 'gadgets' }
     const build = (...components: Part[]) => reconcileComponents<Gadget, undefined>({ ...about, components })
     const a: Part = { name: 'a', conditions: ['Ready'] }
     expect(() => build(a, { name: 'a' })).toThrow(InvalidComponentsError)
     expect(() => build({ name: 'b', needs: [a] })).toThrow('component "b" needs "a", which is not listed')
     expect(() => build(a, { name: 'b', conditions: ['Ready'] })).toThrow('two components have the condition "Ready"')
-    expect(() => build({ name: 'dns', finalize: async () => undefined })).toThrow('there is no finalizer')
+    expect(() => build({ name: 'dns', finalize: async () => undefined })).toThrow('no finalizer is set')
     const circle: { name: string; needs: Part[] } = { name: 'c', needs: [] }
     circle.needs.push({ name: 'd', needs: [circle] })
-    expect(() => build(circle, ...circle.needs)).toThrow('components need each other: c → d → c')
+    expect(() => build(circle, ...circle.needs)).toThrow('components depend on each other in a cycle: c → d → c')
   })
 })
 
 describe('objects that the cache would not show', () => {
-  it('are refused when they are rendered', async () => {
+  it('are rejected when they are rendered', async () => {
     selector = 'app=gadget'
-    await expect(reconcile([part('a')])).rejects.toThrow(/ConfigMap default\/a would not be seen by the informer/)
+    await expect(reconcile([part('a')])).rejects.toThrow(/ConfigMap default\/a is not selected by the informer/)
     expect(await names()).toEqual([])
   })
 
@@ -350,7 +350,7 @@ describe('objects in other namespaces', () => {
       .filter(({ metadata }) => metadata.name === 'copy')
       .map(({ metadata }) => metadata.namespace)
 
-  it('are applied, pruned, and removed when the resource is gone', async () => {
+  it('are applied, pruned, and deleted after the resource is deleted', async () => {
     const inNamespaces = (...namespaces: string[]) => part('a', { render: () => namespaces.map(copy) })
     await reconcile([inNamespaces('kube-system', 'kube-public')], { elsewhere })
     expect(await copies()).toEqual(['kube-public', 'kube-system'])
@@ -364,11 +364,11 @@ describe('objects in other namespaces', () => {
     expect(await copies()).toEqual([])
   })
 
-  it('of somebody else are left alone', async () => {
+  it('of other owners are left alone', async () => {
     const { apiVersion, kind } = { apiVersion: 'v1', kind: 'Secret' }
     await client.create(Secrets, { apiVersion, kind, metadata: { namespace: 'kube-public', name: 'copy' } })
     await expect(reconcile([part('a', { render: () => [copy('kube-public')] })], { elsewhere })).rejects.toThrow(
-      'Secret kube-public/copy exists already and is not controlled by Gadget default/g',
+      'Secret kube-public/copy already exists and is not controlled by Gadget default/g',
     )
   })
 
@@ -488,7 +488,7 @@ describe('effects outside', () => {
     expect([seen, await status()]).toEqual([{ phase: 'Installing' }, { phase: 'Installed' }])
   })
 
-  it('do not happen for a resource that is gone', async () => {
+  it('do not happen for a deleted resource', async () => {
     let hasActed = false
     const a = part('a', {
       resolve: async ({ reporter, writeStatus }) => {

@@ -154,7 +154,7 @@ test('thirty objects converge; ten hours of resyncs after that cost no write and
   expect(copier.records.at(-1)?.startedMs).toBeGreaterThan(before + 9 * 3_600_000)
 }, 60_000)
 
-test('a server that goes away and comes back is caught up with, deletions included', async () => {
+test('an informer catches up after the server was unavailable, deletions included', async () => {
   await open()
   const { cluster, clock, client } = world
   await createSource('a', '1')

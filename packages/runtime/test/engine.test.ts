@@ -156,7 +156,7 @@ describe('applying a desired state', () => {
     expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '1', theirs: 'x' })
   })
 
-  it('creates nothing for an owner that is gone, is going, or has been followed by another of its name', async () => {
+  it('creates nothing for an owner that is deleted, is being deleted, or was replaced by another of its name', async () => {
     const before = writes()
     await client.delete(ConfigMaps, inDefault('owner'))
     await expect(apply([settings({ a: '1' })])).rejects.toThrow(StaleViewError)
@@ -169,11 +169,11 @@ describe('applying a desired state', () => {
     expect(writes() - before).toBe(3)
   })
 
-  it('says so when an object that the view does not show belongs to somebody else', async () => {
+  it('fails when an object that the view does not contain has another owner', async () => {
     await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('settings') })
     const blind: LiveView = { get: () => undefined, ownedBy: () => [] }
     await expect(apply([settings({})], { view: blind })).rejects.toThrow(
-      /ConfigMap default\/settings exists already and is not controlled by ConfigMap default\/owner/,
+      /ConfigMap default\/settings already exists and is not controlled by ConfigMap default\/owner/,
     )
   })
 
@@ -216,7 +216,7 @@ describe('applying a desired state', () => {
   it('accepts how the server rewrites a value instead of applying it for ever', async () => {
     const wanted = deployment('nginx:1', { resources: { requests: { cpu: '0.5', memory: '1024Mi' } } })
     await apply([wanted])
-    // The server answers with the canonical form, 500m and 1Gi.
+    // The server returns the canonical form, 500m and 1Gi.
     const live = await client.get(Deployments, inDefault('web'))
     expect(live.spec?.template.spec?.containers[0]?.resources?.requests?.cpu).toBe('500m')
     const before = writes()

@@ -30,7 +30,7 @@ test('from an old view a finalizer is added once, and next to those of others', 
   expect(bare?.metadata.finalizers).toBeUndefined()
 })
 
-test('an object goes only after its clean-up is done', async () => {
+test('an object is deleted only after its clean-up is done', async () => {
   const { client } = world
   const created = await create('life')
   let isClean = false

@@ -154,7 +154,7 @@ test('a leader that is killed is followed by a standby, whose warm cache shows w
   await first.run
 })
 
-test('told to stop at any moment, an operator ends in time with the lease free after its last write', async () => {
+test('stopped at any moment, an operator ends in time with the lease released after its last write', async () => {
   const log = commits()
   for (let atMs = 0; atMs < 3_000; atMs += 170) {
     log.splice(0)

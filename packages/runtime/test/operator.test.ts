@@ -78,7 +78,7 @@ describe('an operator', () => {
     await clock.runToCompletion(running)
   })
 
-  it('tells of a failing reconcile by one Warning event, however often it is retried', async () => {
+  it('records one Warning event for a failing reconcile, however often it is retried', async () => {
     const running = notes.create({ client, clock }).manager.run(stop.signal)
     await declare('bad')
     await clock.advance(300_000)
@@ -131,14 +131,14 @@ describe('an operator', () => {
     ])
   })
 
-  it('is refused when it is defined in a way that cannot work', () => {
+  it('is rejected when its definition is invalid', () => {
     const render = () => []
     expect(() => defineOperator({ name: 'My Operator', controllers: [] })).toThrow(OperatorDefinitionError)
     const twice = [
       { for: Notes, render },
       { for: Notes, render },
     ] as const
-    expect(() => defineOperator({ name: 'notes', controllers: twice })).toThrow('two controllers are called "note"')
+    expect(() => defineOperator({ name: 'notes', controllers: twice })).toThrow('two controllers have the name "note"')
   })
 })
 
@@ -196,14 +196,14 @@ describe('a controller that the engine reconciles for', () => {
   const build = (options: Parameters<typeof controller<never>>[0]) =>
     controller(options, { cache: new Cache(client, { clock }), client })
 
-  it('is refused when its cache would drop what the engine compares', () => {
+  it('is rejected when its cache would drop what the engine compares', () => {
     const source = { resource: ConfigMaps, labelSelector: 'app=notes', transform: stripManagedFields }
     expect(() => build({ name: 'note', for: Notes as never, owns: [source], reconcile: reconcile() })).toThrow(
       ControllerConfigError,
     )
   })
 
-  it('is refused when a rendered kind is not cached', () => {
+  it('is rejected when a rendered kind is not cached', () => {
     expect(() => build({ name: 'note', for: Notes as never, owns: [], reconcile: reconcile() })).toThrow(
       'its components render configmaps',
     )

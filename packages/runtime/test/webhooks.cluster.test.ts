@@ -178,7 +178,7 @@ test('objects are converted on the way in and out, one by one and in lists', asy
   expect(list.items.map(({ spec }) => spec)).toEqual([{ sizeText: '5' }, { sizeText: '7' }])
 })
 
-test('a conversion that fails tells the user why', async () => {
+test('a conversion that fails returns the reason to the user', async () => {
   const broken = world.client.create(widgets('v1beta1'), widget('v1beta1', 'broken', { sizeText: 'broken' }))
   await expect(broken).rejects.toThrow(/spec\.sizeText: broken cannot be a number/)
 })

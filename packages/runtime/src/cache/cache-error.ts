@@ -1,7 +1,7 @@
-/** What can go wrong in the cache. */
+/** Errors of the cache. */
 import { RuntimeError } from '../runtime-error.ts'
 
-/** A cache was set up with a value that cannot work. Thrown when it is made. */
+/** A cache has an invalid option. Thrown when it is created. */
 export class CacheConfigError extends RuntimeError {
   override readonly name = 'CacheConfigError'
 
@@ -10,7 +10,7 @@ export class CacheConfigError extends RuntimeError {
   }
 }
 
-/** A watch showed no sign of life for too long and was torn down. */
+/** A watch was silent for too long and was closed. */
 export class WatchSilentError extends RuntimeError {
   override readonly name = 'WatchSilentError'
 
@@ -55,7 +55,7 @@ export class StreamingUnavailableError extends RuntimeError {
   }
 }
 
-/** Something is read that nobody declared to be cached. */
+/** A resource is read that was not declared to be cached. */
 export class NotCachedError extends RuntimeError {
   override readonly name = 'NotCachedError'
 
@@ -64,7 +64,7 @@ export class NotCachedError extends RuntimeError {
   }
 }
 
-/** An index is asked for that was never declared. */
+/** An index is read that was not declared. */
 export class UnknownIndexError extends RuntimeError {
   override readonly name = 'UnknownIndexError'
 
@@ -73,14 +73,14 @@ export class UnknownIndexError extends RuntimeError {
   }
 }
 
-/** All Secrets or ConfigMaps of a cluster would have to be held in memory. */
+/** All Secrets or ConfigMaps of a cluster would have to be kept in memory. */
 export class UnscopedInformerError extends RuntimeError {
   override readonly name = 'UnscopedInformerError'
 
   constructor(what: string) {
     super(
       'UNSCOPED_INFORMER',
-      `an informer on ${what} of the whole cluster would hold every one of them in memory: ` +
+      `an informer on ${what} of the whole cluster would keep all of them in memory: ` +
         'select by namespace, labelSelector or fieldSelector, or cache metadataOnly',
     )
   }

@@ -1,4 +1,4 @@
-/** Reads across informers by resource: what controllers see of the cluster. */
+/** Reads across informers by resource: the view that controllers have of the cluster. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import { apiVersionOf } from '@reeve/kube'
 import { NotCachedError } from './cache-error.ts'

@@ -10,7 +10,7 @@ const key = (name: string, namespace = 'ns') => ({ namespace, name })
 const Secrets = resource<KubeObject>({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
 
 describe('informers', () => {
-  test('are shared by whoever asks for the same, and separate otherwise', () => {
+  test('are shared for equal options, and separate otherwise', () => {
     const { cache } = cacheScenario()
     const all = cache.informer(Widgets)
     expect(cache.informer(Widgets)).toBe(all)
@@ -23,7 +23,7 @@ describe('informers', () => {
     expect(labelled.byIndex('size', '1')).toEqual([])
   })
 
-  test('on all Secrets of a cluster are refused, narrower ones are not', () => {
+  test('on all Secrets of a cluster are rejected, narrower ones are not', () => {
     const { cache } = cacheScenario()
     expect(() => cache.informer(Secrets)).toThrow('select by namespace, labelSelector or fieldSelector')
     expect(() => cache.informer(Secrets, { namespace: 'ns' })).not.toThrow()
@@ -113,7 +113,7 @@ describe('reading through the cache', () => {
     await stop()
   })
 
-  test('refuses what is not cached instead of calling it absent', () => {
+  test('fails for what is not cached instead of returning that it is absent', () => {
     const { cache } = cacheScenario()
     cache.informer(Widgets, { namespace: 'ns' })
     expect(() => cache.get(Gadgets, key('a'))).toThrow(
@@ -223,7 +223,7 @@ describe('own writes', () => {
     await stop()
   })
 
-  test('a deletion answered with the last state of the object hides it', async () => {
+  test('a deletion that returns the last state of the object hides it', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     const before = cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets)
@@ -242,7 +242,7 @@ test.each([
   expect(() => cacheScenario({ cache: { timing } })).toThrow(message)
 })
 
-test('a cache runs once and ends at once when it is told before it began', async () => {
+test('a cache runs once and ends at once when its signal aborted before it began', async () => {
   const { cluster } = cacheScenario()
   const cache = new Cache(cluster.client)
   cache.informer(Widgets)

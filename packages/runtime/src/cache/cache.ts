@@ -1,4 +1,4 @@
-/** All informers of a process: made once per resource and selection, started and stopped together. */
+/** All informers of a process: created once per resource and selection, started and stopped together. */
 import {
   type Clock,
   type KubeClient,
@@ -59,7 +59,7 @@ export interface CacheHealth {
   readonly informers: readonly InformerHealth[]
 }
 
-/** Holding all of these would mean holding everybody's secrets, and gigabytes in a large cluster. */
+/** Caching all of these would mean caching every secret of the cluster, and gigabytes in a large one. */
 const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
 
 /**

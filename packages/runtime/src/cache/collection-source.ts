@@ -48,7 +48,7 @@ export class CollectionSource<T extends KubeObject> {
   }
 
   /**
-   * Passes every object to `collect`, page by page, and answers with the version of the whole.
+   * Passes every object to `collect`, page by page, and returns the version of the whole.
    *
    * @param restart told to forget what was collected: the pages took longer than the server remembers, and
    * everything comes once more in one piece

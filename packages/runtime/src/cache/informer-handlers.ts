@@ -1,14 +1,13 @@
-/** Who is told of changes. */
+/** Handlers of the changes of an informer. */
 import type { KubeObject, Stored } from '@reeve/kube'
 import type { Logger } from '../logging/logger.ts'
 import type { Change } from './informer-store.ts'
 
 /**
- * Told of every change that the watch or a new list shows: once per change, in order, never concurrently.
+ * Called with every change that the watch or a new list shows: once per change, in order, never concurrently.
  *
- * A change means "look again": several changes of an object may arrive as one, and those of own writes arrive like
- * any other. Methods are synchronous and must be quick; an exception is logged and counted, the others are still
- * told.
+ * Several changes of an object may arrive as one, and changes by own writes arrive like any other. Methods are synchronous
+ * and must be quick; an exception is logged and counted, and the other handlers are still called.
  */
 export interface InformerHandler<T extends KubeObject> {
   /** @param isInitial the object was there when the informer first filled, or when the handler was added */
@@ -34,7 +33,7 @@ export class InformerHandlers<T extends KubeObject> {
     this.#onError = onError
   }
 
-  /** Adds a handler and tells it of what is already there. */
+  /** Adds a handler and calls it with the objects that exist already. */
   add(handler: InformerHandler<T>, present: Iterable<Stored<T>>, isSynced: boolean): () => void {
     for (const object of present) this.#guard(() => handler.added?.(object, true))
     if (isSynced) this.#guard(() => handler.synced?.())

@@ -1,7 +1,7 @@
 /** The state of an informer, for health checks and for people. */
 import { formatTime } from '../timestamp.ts'
 
-/** Why a list or watch ended badly; few and fixed, so fit for a label. */
+/** Why a list or watch failed; few and fixed values, usable as a label. */
 export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unreachable' | 'closed' | 'internal'
 
 /**
@@ -10,7 +10,7 @@ export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unre
  */
 export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' | 'stopped'
 
-/** A snapshot for health checks and the console. */
+/** A snapshot of an informer. */
 export interface InformerHealth {
   /** Such as `deployments.apps`. */
   readonly resource: string

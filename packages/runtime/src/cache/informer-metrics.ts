@@ -41,7 +41,7 @@ export function informerMetrics(
   metrics.gauge({
     ...declare,
     name: 'informer_own_writes_pending',
-    help: 'Own writes laid over the cache because the watch has not shown them yet.',
+    help: 'Own writes that the watch has not confirmed yet.',
     collect: sum(({ ownWrites }) => ownWrites),
   })
   metrics.gauge({
@@ -52,7 +52,7 @@ export function informerMetrics(
   })
   const lists = metrics.counter({
     name: 'informer_lists_total',
-    help: 'Complete states fetched, by the way they came.',
+    help: 'Complete lists fetched, by method.',
     labels: ['resource', 'how'],
   })
   const watches = metrics.counter({ ...declare, name: 'informer_watches_total', help: 'Watches opened.' })
@@ -63,7 +63,7 @@ export function informerMetrics(
   })
   const failures = metrics.counter({
     name: 'informer_failures_total',
-    help: 'Lists and watches that ended badly, by reason.',
+    help: 'Failed lists and watches, by reason.',
     labels: ['resource', 'reason'],
   })
   const handlerErrors = metrics.counter({

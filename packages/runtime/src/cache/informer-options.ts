@@ -1,4 +1,4 @@
-/** What an informer can be told, and the timing it keeps. */
+/** Options and timing of informers. */
 import type { KubeObject, Resource, Selection } from '@reeve/kube'
 import { apiVersionOf } from '@reeve/kube'
 import { CacheConfigError } from './cache-error.ts'
@@ -71,11 +71,11 @@ export const INFORMER_TIMING: InformerTiming = Object.freeze({
   initialList: 'auto',
 })
 
-/** *Errors*: {@link CacheConfigError} for the first value that cannot work. */
+/** *Errors*: {@link CacheConfigError} for the first invalid value. */
 export function checkTiming(timing: InformerTiming): InformerTiming {
   for (const [option, value] of Object.entries(timing)) {
     if (typeof value === 'number' && !(value >= 0 && value < 2 ** 31)) {
-      throw new CacheConfigError(option, value, 'not negative, and no longer than a timer can wait')
+      throw new CacheConfigError(option, value, 'at least 0 and below 2^31 milliseconds')
     }
   }
   if (timing.minWatchSeconds > timing.maxWatchSeconds) {

@@ -43,7 +43,7 @@ describe('silence', () => {
     await stop()
   })
 
-  test('a server that stays silent makes the informer unhealthy until it answers again', async () => {
+  test('a silent server makes the informer unhealthy until it responds again', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     const widgets = cache.informer(Widgets)
     await start()
@@ -73,7 +73,7 @@ describe('silence', () => {
 })
 
 describe('going back in time', () => {
-  test('a list from a server that lags behind is refused and asked for again', async () => {
+  test('a list from a server that lags behind is rejected and requested again', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
     const widgets = cache.informer(Widgets)
     const { heard, handler } = recorder<Widget>()

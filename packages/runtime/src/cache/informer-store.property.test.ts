@@ -174,7 +174,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('beginList', 'finishList') }) },
 )
 
-test('no read is older than an answered own write, no change goes untold, and in the end the store equals the server', () => {
+test('no read is older than a completed own write, no change is missed, and in the end the store equals the server', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const world = new World()

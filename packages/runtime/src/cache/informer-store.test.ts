@@ -32,7 +32,7 @@ describe('own writes', () => {
     expect(store.ownWrites).toBe(0)
   })
 
-  test('whose event came before the answer need no overlay', () => {
+  test('whose event came before the response need no overlay', () => {
     const store = storeWith(stored('a', 5))
     store.applyEvent('MODIFIED', stored('a', 11))
     write(store, stored('a', 11))
@@ -40,7 +40,7 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(11)
   })
 
-  test('whose answer comes after the event of a later change do not hide that change', () => {
+  test('whose response comes after the event of a later change do not hide that change', () => {
     const store = storeWith(stored('a', 5))
     store.applyEvent('MODIFIED', stored('a', 11))
     store.applyEvent('MODIFIED', stored('a', 12))
@@ -48,7 +48,7 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(12)
   })
 
-  test('whose answers come in the wrong order show the newer one', () => {
+  test('whose responses come out of order show the newer one', () => {
     const store = storeWith(stored('a', 5))
     write(store, stored('a', 12))
     write(store, stored('a', 11))
@@ -107,7 +107,7 @@ describe('own writes', () => {
     ])
   })
 
-  test('of an object that is gone before the watch ever showed it are told of all the same', () => {
+  test('of an object that was deleted before the watch showed it are still reported', () => {
     const store = storeWith()
     write(store, stored('a', 11))
     const changes = store.replace(new Map(), '15', store.sequence)
@@ -130,7 +130,7 @@ describe('own deletions', () => {
     expect(sizeOf(store)).toBeUndefined()
   })
 
-  test('do not hide the next incarnation, whether its event comes before or after the answer', () => {
+  test('do not hide the next object of that name, whether its event comes before or after the response', () => {
     const before = storeWith(stored('a', 5))
     const start = before.beginDeletion('ns/a')
     before.applyEvent('DELETED', stored('a', 11))
@@ -172,14 +172,14 @@ describe('own deletions', () => {
     }
   })
 
-  test('win over the late answer of an earlier write to the same object', () => {
+  test('win over the late response of an earlier write to the same object', () => {
     const store = storeWith(stored('a', 5))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), 'uid-a')
     write(store, stored('a', 11))
     expect(sizeOf(store)).toBeUndefined()
   })
 
-  test('of an incarnation that somebody else made also bury our own older write', () => {
+  test('of an object that others recreated also remove the older own write', () => {
     const store = storeWith(stored('a', 5))
     write(store, stored('a', 11))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), 'uid-a2')
@@ -195,7 +195,7 @@ describe('own deletions', () => {
     expect(sizeOf(store)).toBeUndefined()
   })
 
-  test('whose answer names no uid hide what was shown when they were sent', () => {
+  test('whose response has no uid hide what was shown when they were sent', () => {
     const store = storeWith(stored('a', 5))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), undefined)
     expect(sizeOf(store)).toBeUndefined()
@@ -231,7 +231,7 @@ describe('events', () => {
     expect(sizeOf(store)).toBeUndefined()
   })
 
-  test('a change of another incarnation is told as the end of the old one and the start of the new', () => {
+  test('an object that was replaced is reported as deleted and added', () => {
     const store = storeWith(stored('a', 5))
     expect(store.applyEvent('MODIFIED', stored('a', 12, 12, 'uid-a2'))).toMatchObject([
       { type: 'deleted', isFinalStateUnknown: true, object: { metadata: { uid: 'uid-a' } } },

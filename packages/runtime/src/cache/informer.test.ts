@@ -36,7 +36,7 @@ describe('filling', () => {
     await stop()
   })
 
-  test('a refusal of streaming is remembered for the other informers of the cache', async () => {
+  test('a rejection of streaming is remembered for the other informers of the cache', async () => {
     const { cluster, cache, start, stop, clock } = cacheScenario({ streaming: 'refused' })
     cache.informer(Widgets)
     await start()
@@ -65,7 +65,7 @@ describe('filling', () => {
     await stop()
   })
 
-  test('keeps trying while the server refuses, with growing delays, and says so in its health', async () => {
+  test('retries with growing delays while the server rejects it, and reports it in its health', async () => {
     const { cluster, cache, clock, run, stop } = cacheScenario({ streaming: 'refused' })
     cluster.before = ({ verb }) => {
       if (verb === 'list') throw cluster.refuse('list', 404)
@@ -85,7 +85,7 @@ describe('filling', () => {
     await stop()
   })
 
-  test('a list that never answers is given up after its deadline', async () => {
+  test('a list without a response fails after its deadline', async () => {
     const { cluster, cache, clock, run, stop } = cacheScenario({ streaming: 'refused' })
     cluster.before = ({ verb }) => (verb === 'list' ? new Promise(() => undefined) : undefined)
     const widgets = cache.informer(Widgets)
@@ -134,7 +134,7 @@ describe('staying current', () => {
     await stop()
   })
 
-  test('lists again after 410 and tells handlers of each change once, unseen deletions included', async () => {
+  test('lists again after 410 and calls handlers once per change, missed deletions included', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     for (const name of ['stays', 'changes', 'goes', 'reborn']) cluster.put(Widgets, widget(name))
     const widgets = cache.informer(Widgets)
@@ -237,7 +237,7 @@ describe('handlers', () => {
     await stop()
   })
 
-  test('one added later is told of what is there, one removed is told of nothing', async () => {
+  test('one added later is called with existing objects, one removed is no longer called', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets)
@@ -286,7 +286,7 @@ describe('stopping', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('whoever waits for the sync of a stopped informer is told', async () => {
+  test('waiting for the sync of a stopped informer fails', async () => {
     const { cluster, cache, run, stop, clock } = cacheScenario({ streaming: 'refused' })
     cluster.before = () => new Promise(() => undefined)
     const widgets = cache.informer(Widgets)

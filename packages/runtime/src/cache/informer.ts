@@ -1,4 +1,4 @@
-/** A local, always current copy of a collection, shared by everybody who reads it. */
+/** A local copy of a collection, kept current and shared by all readers. */
 import {
   type Clock,
   type DeleteOptions,
@@ -111,7 +111,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       },
       logger,
     })
-    // Somebody may or may not wait for it; a stop before the first sync is no error by itself.
+    // Nothing may wait for it; a stop before the first sync is not an error.
     this.#synced.promise.catch(() => undefined)
   }
 
@@ -164,7 +164,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   }
 
   /**
-   * Resolves when the first complete state has arrived and handlers were told.
+   * Resolves when the first complete state has arrived and handlers were called.
    *
    * *Errors*: the signal's reason; {@link CacheStoppedError} when the informer is stopped first.
    */
@@ -173,7 +173,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   }
 
   /**
-   * Tells `handler` of everything that is there and of every change from now on.
+   * Calls `handler` with every object that exists and with every later change.
    *
    * @returns the function that removes it.
    */

@@ -12,7 +12,7 @@ export const OWNER_INDEX = 'owner'
 
 interface Index<T extends KubeObject> {
   readonly indexer: Indexer<T>
-  /** Undefined until somebody asks: an index that nobody reads costs nothing. */
+  /** Undefined until the first read: an index that is never read costs nothing. */
   keys: Map<string, Set<string>> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keeps a store equal to the server: list everything, watch from there, resume after every interruption, list again
- * when the server no longer remembers. Ends only when told to.
+ * when the server no longer remembers. Ends only on abort.
  */
 import {
   formatKey,
@@ -36,9 +36,9 @@ export interface ReflectorOptions<T extends KubeObject> extends CollectionSource
   readonly store: InformerStore<T>
   /** Cuts down and freezes an object on its way into the store. */
   readonly prepare: (object: Stored<T>) => Stored<T>
-  /** Told of every change, in order; must not throw. */
+  /** Called with every change, in order; must not throw. */
   readonly onChanges: (changes: readonly Change<T>[], isInitial: boolean) => void
-  /** Told once, after the changes of the first complete state. */
+  /** Called once, after the changes of the first complete state. */
   readonly onSynced: () => void
   readonly logger: Logger
   readonly metrics: InformerMetrics
@@ -118,7 +118,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** One list or one watch; answers how long to wait before the next. */
+  /** One list or one watch; returns how long to wait before the next. */
   async #turn(signal: AbortSignal): Promise<number> {
     const { clock, timing } = this.#options
     const startedMs = clock.now()
@@ -134,7 +134,7 @@ export class Reflector<T extends KubeObject> {
           this.#failures = 0
           return 0
         }
-        return this.#fail('closed', new Error('the server ended the watch at once'))
+        return this.#fail('closed', new Error('the server ended the watch immediately'))
       }
       if (this.#options.streaming.isOffered && this.#skipsStreaming === 'no') await this.#stream(signal)
       else await this.#list(signal)
@@ -259,7 +259,7 @@ export class Reflector<T extends KubeObject> {
     this.#heard()
   }
 
-  /** Watches from where the store is; answers how many events came. */
+  /** Watches from where the store is; returns how many events came. */
   async #watch(signal: AbortSignal): Promise<number> {
     const { store, timing } = this.#options
     let heard = 0
@@ -319,7 +319,7 @@ export class Reflector<T extends KubeObject> {
     if (isOrdered(floor) && isOrdered(version) && isNewer(floor, version)) {
       this.#staleLists++
       if (this.#staleLists < timing.maxStaleLists) throw new StaleListError(this.#source.description, version, floor)
-      this.#logger.warn({ listed: version, known: floor }, 'server went back in time, taking its state as it is')
+      this.#logger.warn({ listed: version, known: floor }, 'the server has an older state than before, accepting it')
     }
     this.#heard()
     this.#staleLists = 0

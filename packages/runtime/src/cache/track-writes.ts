@@ -33,7 +33,7 @@ export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeC
       const informers = informersOf(resource)
       if (verb === 'delete') return deleteTracked(informers, resource, key as ObjectKey, options, () => send(options))
       const written = await send(options)
-      // Every other write answers with the object.
+      // Every other write returns the object.
       recordAnswer(informers, resource, written as Stored<KubeObject>)
       return written
     },
@@ -49,7 +49,7 @@ async function deleteTracked<R>(
 ): Promise<R> {
   const started = informers.map((informer) => ({ informer, start: informer.beginDeletion(key) }))
   const result = await send()
-  // A deletion answers with a Status or the object.
+  // A deletion returns a Status or the object.
   const answer = result as Status | Stored<KubeObject>
   if (isStillThere(answer)) recordAnswer(informers, of, answer)
   else {
@@ -63,7 +63,7 @@ function recordAnswer<T extends KubeObject>(
   of: Resource<T>,
   written: Stored<T>,
 ): void {
-  // A subresource such as `scale` answers with a kind of its own.
+  // A subresource such as `scale` returns a kind of its own.
   if (written.kind !== of.kind) return
   for (const informer of informers) {
     if (isGone(written)) {
@@ -75,7 +75,7 @@ function recordAnswer<T extends KubeObject>(
   }
 }
 
-/** A deletion answers with a Status when the object is gone, or with its last state; an object that stays is marked. */
+/** A deletion returns a Status when the object is gone, or with its last state; an object that stays is marked. */
 function isStillThere<T extends KubeObject>(answer: Status | Stored<T>): answer is Stored<T> {
   if (answer.kind === 'Status') return false
   const { metadata } = answer as Stored<T> // every kind but Status is the object itself

@@ -1,4 +1,4 @@
-/** What happens to an object on its way into the cache: cut down, then frozen, then shared by all readers. */
+/** Transforms of objects before they are cached: reduced, then frozen, then shared by all readers. */
 import { apiVersionOf, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 
 /**
@@ -33,5 +33,5 @@ export const keepEverything: Transform = (object) => object
  */
 export function metadataOf<T extends KubeObject>(of: Resource<T>, object: Stored<T>): Stored<T> {
   const partial = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: object.metadata }
-  return partial as unknown as Stored<T> // whoever asks for metadata only knows that spec and status are absent
+  return partial as unknown as Stored<T> // a reader of metadata only knows that spec and status are absent
 }

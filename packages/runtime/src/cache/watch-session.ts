@@ -1,4 +1,4 @@
-/** One connection of a watch: ends when it is told to, when the server ends it, or when it falls silent. */
+/** One connection of a watch: ends on abort, when the server ends it, or when it is silent for too long. */
 import {
   type Clock,
   type KubeClient,
@@ -21,7 +21,7 @@ export interface WatchSessionOptions {
 }
 
 /**
- * Hands each event of a watch to `onEvent`.
+ * Passes each event of a watch to `onEvent`.
  *
  * *Guarantees*: resolves when the server ends the stream; rejects with {@link WatchSilentError} when nothing arrives
  * for `silenceMs`, with the signal's reason when that aborts, and with whatever the watch or `onEvent` throws; comes

@@ -48,10 +48,10 @@ async function webhookConfiguration(cluster: MemoryCluster) {
   }
 }
 
-test('the first check stores a whole set in a TLS secret and hands out its certificate', async () => {
+test('the first check stores a whole set in a TLS secret and serves its certificate', async () => {
   const { replica, cluster, stored } = world()
   const certificates = replica('a', { labels: { app: 'webapp' } })
-  expect(() => certificates.checkHealth()).toThrow('no certificate yet')
+  expect(() => certificates.checkHealth()).toThrow('no certificate has been issued yet')
   await certificates.check(never)
   const set = stored()
   expect(cluster.peek(Secrets, secret)).toMatchObject({
@@ -157,7 +157,7 @@ test('after a long sleep with everything expired it starts over', async () => {
   expect(stored()?.authorities).toHaveLength(1)
 })
 
-test('a bundle that somebody wiped out is written again at the next check, and only then', async () => {
+test('a bundle that was removed is written again at the next check, and only then', async () => {
   const { clock, cluster, replica } = world()
   const bundle = await webhookConfiguration(cluster)
   const certificates = replica('a', { inject: { validating: ['webapp'] } })
@@ -224,7 +224,7 @@ test('a server that is away delays the certificate and is asked again soon', asy
   await clock.runToCompletion(run)
 })
 
-test('times that would break a rotation are refused', () => {
+test('times that would break a rotation are rejected', () => {
   const { replica } = world()
   expect(() => replica('a', { servingValidityMs: 400 * DAY_MS })).toThrow(/must be above servingValidityMs/)
   expect(() => replica('a', { servingValidityMs: HOUR_MS })).toThrow(/no time for two overlaps/)

@@ -49,7 +49,7 @@ const RETRY_MS = 1_000
  * - Replicas agree: each works from the same Secret, and of two that change it one wins.
  * - No request fails because of a rotation: a new authority is trusted before anything is signed by it, and an old one
  *   until nobody shows what it signed. The bundle is written to the targets before the certificate is handed out.
- * - A target whose bundle somebody wiped out (an upgrade of a chart does) is healed at the next check.
+ * - A target whose bundle was removed (by an upgrade of a chart) is repaired at the next check.
  *
  * *Assumption*: clocks of replicas and API server differ by less than an hour.
  *
@@ -115,7 +115,7 @@ export class CertificateManager implements Runnable, CertificateSource {
 
   /** For readiness: throws while there is no certificate that is valid now. */
   checkHealth(): void {
-    if (this.current === undefined) throw new Error('there is no certificate yet')
+    if (this.current === undefined) throw new Error('no certificate has been issued yet')
     if (this.#clock.now() >= this.#expiresMs) throw new Error('the certificate has expired and could not be renewed')
   }
 
@@ -153,8 +153,8 @@ export class CertificateManager implements Runnable, CertificateSource {
   async #inject(bundle: string, signal: AbortSignal): Promise<boolean> {
     const results = await injectCaBundle(this.#client, bundle, this.#options.inject ?? {}, { signal })
     for (const { target, outcome, error } of results) {
-      if (outcome === 'patched') this.#logger.info({ target }, 'wrote the bundle of authorities')
-      if (outcome === 'failed') this.#logger.warn({ target, error }, 'could not write the bundle of authorities')
+      if (outcome === 'patched') this.#logger.info({ target }, 'wrote the CA bundle')
+      if (outcome === 'failed') this.#logger.warn({ target, error }, 'could not write the CA bundle')
     }
     return results.every(({ outcome }) => outcome !== 'failed')
   }

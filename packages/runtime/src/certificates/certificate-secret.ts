@@ -42,7 +42,7 @@ export class CertificateSecret {
   readonly #client: KubeClient
   readonly #options: CertificateSecretOptions
   readonly #clock: Clock
-  /** Kept to go on trusting what other replicas still show, should somebody delete the Secret. */
+  /** Kept to trust the certificates of other replicas if the Secret is deleted. */
   #known: CertificateSet | undefined
 
   constructor(client: KubeClient, options: CertificateSecretOptions, clock: Clock) {
@@ -68,7 +68,7 @@ export class CertificateSecret {
     const { namespace, name } = this.#options.secret
     throw new RuntimeError(
       'CERTIFICATE_CONFLICT',
-      `the Secret ${namespace}/${name} changed each time certificates were about to be stored: who else writes it?`,
+      `the Secret ${namespace}/${name} changed before every attempt to store certificates: find out what else writes to it`,
     )
   }
 

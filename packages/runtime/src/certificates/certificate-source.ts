@@ -10,7 +10,7 @@ export interface ServingCertificate {
 export interface CertificateSource {
   /** Undefined until the first one is known. */
   readonly current: ServingCertificate | undefined
-  /** Calls `listener` with the certificate that is known, if any, and with every new one. Answers how to stop that. */
+  /** Calls `listener` with the certificate that is known, if any, and with every new one. Returns how to stop that. */
   subscribe(listener: (certificate: ServingCertificate) => void): () => void
 }
 
@@ -40,7 +40,7 @@ export class CertificateHolder implements CertificateSource {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Hands a certificate to everybody; the one that is in use already changes nothing. Answers whether it is new. */
+  /** Passes a certificate to all listeners; one that is in use already changes nothing. Returns whether it is new. */
   set(next: ServingCertificate): boolean {
     const { certificate, privateKey } = next
     if (this.#current?.certificate === certificate && this.#current.privateKey === privateKey) return false

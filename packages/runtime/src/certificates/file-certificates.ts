@@ -84,7 +84,7 @@ export class FileCertificates implements Runnable, CertificateSource {
     if (known?.certificate === certificate && known.privateKey === privateKey) return known
     if (!new X509Certificate(certificate).checkPrivateKey(readPrivateKey(privateKey))) {
       const files = `${certificateFile} and ${privateKeyFile}`
-      throw new RuntimeError('CERTIFICATE_MISMATCH', `${files} do not belong together (yet)`)
+      throw new RuntimeError('CERTIFICATE_MISMATCH', `${files} do not match (yet)`)
     }
     return { certificate, privateKey }
   }

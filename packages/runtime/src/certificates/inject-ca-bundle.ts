@@ -1,4 +1,4 @@
-/** Tells the API server which authority to trust when it calls a webhook. */
+/** Writes into webhook configurations which authority the API server has to trust. */
 import {
   CustomResourceDefinitions,
   type JsonPatchOperation,
@@ -105,7 +105,7 @@ function patchWebhook(
 ): readonly JsonPatchOperation[] {
   if (clientConfig.caBundle === caBundle) return []
   return [
-    // Somebody may have reordered the list since it was read.
+    // The list may have been reordered since it was read.
     { op: 'test', path: `/webhooks/${index}/name`, value: name },
     { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle },
   ]

@@ -45,7 +45,7 @@ test('a common name is cut to what a certificate may hold; the alternative name 
   expect(new X509Certificate(serving.certificate).subjectAltName).toBe(`DNS:${host}`)
 })
 
-test('two authorities of one subject are told apart by their keys', async () => {
+test('two authorities of one subject are distinguished by their keys', async () => {
   const [one, two] = await Promise.all([
     issueAuthority('a', validity, { subject }),
     issueAuthority('a', validity, { subject }),

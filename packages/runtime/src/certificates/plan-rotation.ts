@@ -18,7 +18,7 @@ export interface RotationPolicy {
   readonly overlapMs: number
 }
 
-/** The next step, and when to look again if nothing else happens. */
+/** The next step, and when to check again if nothing else happens. */
 export interface RotationPlan {
   readonly step: RotationStep
   readonly nextStepMs: number

@@ -10,7 +10,7 @@ import { canReference, type OwnedElsewhere } from '../engine/ownership.ts'
 import { planObjects } from '../engine/plan.ts'
 import type { ObjectOutcome } from './component.ts'
 
-/** What writing needs. */
+/** The input of writes. */
 export interface ApplyContext {
   readonly client: KubeClient
   readonly owner: Stored<KubeObject>
@@ -25,7 +25,7 @@ export interface ApplyContext {
   readonly signal: AbortSignal
 }
 
-/** What became of the objects. */
+/** The outcome of the objects. */
 export interface AppliedObjects {
   readonly objects: readonly ObjectOutcome[]
   readonly changes: readonly Change[]
@@ -60,7 +60,7 @@ export async function applyObjects(desired: readonly DesiredObject[], context: A
       if (error instanceof StaleViewError || !(error instanceof Error)) throw error
       const isElsewhere = !canReference(context.owner, wanted.object)
       if (isElsewhere && isNotFound(error)) {
-        // Its namespace is gone, and nobody misses it there.
+        // Its namespace does not exist, so it is not needed there.
         objects.push({ desired: wanted, state: 'skipped' })
         continue
       }

@@ -1,8 +1,8 @@
-/** Puts components into the order of their needs, and refuses a list that cannot work. */
+/** Sorts components by their needs, and rejects an invalid list. */
 import { RuntimeError } from '../runtime-error.ts'
 import type { AnyComponent, Reportable } from './component.ts'
 
-/** A list of components contradicts itself: a bug in the operator, found when it starts. */
+/** A list of components is invalid: a bug in the operator, found when it starts. */
 export class InvalidComponentsError extends RuntimeError {
   override readonly name = 'InvalidComponentsError'
 
@@ -33,7 +33,9 @@ export function inOrderOfNeeds<Primary extends Reportable, Dependencies>(
   const place = (component: AnyComponent<Primary, Dependencies>, path: readonly string[]) => {
     if (ordered.has(component)) return
     if (path.includes(component.name)) {
-      throw new InvalidComponentsError(`components need each other: ${[...path, component.name].join(' → ')}`)
+      throw new InvalidComponentsError(
+        `components depend on each other in a cycle: ${[...path, component.name].join(' → ')}`,
+      )
     }
     for (const need of [...(component.needs ?? []), ...(component.after ?? [])]) {
       if (!listed.has(need)) {

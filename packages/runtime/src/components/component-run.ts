@@ -25,7 +25,7 @@ import type {
 import { Reporter } from './reporter.ts'
 import { Fallback, Waiting, waiting } from './waiting.ts'
 
-/** What a run takes from its reconcile function, which outlives it. */
+/** The parts of a run that outlive it. */
 export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   ApplyContext,
   'client' | 'owner' | 'ownerResource' | 'view' | 'signal'
@@ -39,11 +39,11 @@ export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   readonly decorate: ((desired: DesiredObject, primary: Stored<Primary>) => DesiredObject) | undefined
 }
 
-/** What became of all components. */
+/** The outcome of all components. */
 export interface RunResult<Primary extends Reportable> {
   readonly outcomes: readonly AnyOutcome<Primary>[]
   readonly changes: readonly Change[]
-  /** Each once, although several components suffer from it. */
+  /** Each once, although several components may fail with it. */
   readonly failures: readonly Error[]
 }
 
@@ -73,7 +73,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return this.#owner
   }
 
-  /** Whether everything is gone that no component wants. */
+  /** Whether everything that no component wants has been deleted. */
   get isPruned(): boolean {
     return this.#isPruned
   }
@@ -103,7 +103,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   ): readonly Error[] {
     if (failure === undefined) return []
     if (!isOptional) return [failure]
-    // What it needs speaks for itself.
+    // The failure of what it needs is reported there.
     if (stage !== 'needs') this.#request.logger.warn({ component: name, err: failure }, 'optional component failed')
     return []
   }
@@ -173,7 +173,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     }
   }
 
-  /** The failure as a value, unless there is no point in going on. */
+  /** The failure as a value, unless the reconcile cannot continue. */
   #asFailure(error: unknown): Error {
     this.#request.signal.throwIfAborted()
     if (!(error instanceof Error) || error instanceof StaleViewError) throw error
@@ -253,7 +253,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const { status } = this.reporter
     if (isJsonEqual(this.#owner.status, status)) return
     const written = await writeStatus(client, this.#parts.ownerResource, this.#owner, status, { signal, fieldManager })
-    // Gone: whoever wants something on record first must not go on.
+    // Deleted: an effect that must be recorded first must not happen.
     if (written === undefined) throw new StaleViewError(this.#owner)
     this.#owner = written
   }
@@ -266,7 +266,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   async #apply(desired: readonly DesiredObject[]) {
     const { client, signal } = this.#request
     const { onDemand, ownerResource, decorate: _, ...parts } = this.#parts
-    // One look at the owner per reconcile is enough: whoever deletes it later is noticed by the next one.
+    // One check of the owner per reconcile is enough: the next reconcile notices a later deletion.
     const isChecked = this.#changes.some(({ type }) => type === 'created')
     const applied = await applyObjects(desired, {
       ...parts,
@@ -285,7 +285,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return this.#parts.onDemand?.over(cache) ?? cache
   }
 
-  /** Removes what no component wants any more; answers with what went wrong. */
+  /** Deletes what no component wants any more; returns the failures. */
   async #prune(): Promise<readonly Error[]> {
     const retained = this.#retained()
     if (retained === 'everything') return []
@@ -298,7 +298,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     for (const action of actions) {
       const { kind } = action.resource
       if (retained.has(kind) || retained.has(`${kind}/${action.live.metadata.name}`)) continue
-      // Fields tell whose an object is: they stay until everything else is gone.
+      // Fields identify the owner of an object: they stay until everything else is deleted.
       if (action.release !== undefined && failures.length > 0) continue
       try {
         const change = await prune({ client, fieldManager, signal }, action)
@@ -312,11 +312,11 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return failures
   }
 
-  /** What must not be pruned, because it is not known whether it is wanted. */
+  /** What must not be pruned, because it may still be wanted. */
   #retained(): ReadonlySet<string> | 'everything' {
     const names: string[] = []
     for (const [component, { state, objects }] of this.#outcomes) {
-      // Until what is desired is ready, what was there before may still be needed.
+      // Until the desired objects are ready, the previous ones may still be needed.
       if (objects.some((object) => object.state === 'pending' && object.desired.isReady !== undefined))
         return 'everything'
       if (state !== 'waiting' && state !== 'failed') continue

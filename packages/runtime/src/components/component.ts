@@ -1,4 +1,4 @@
-/** One feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
+/** A feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
 import type { Clock, Impersonation, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Change } from '../engine/apply.ts'
@@ -10,7 +10,7 @@ import type { Fallback, Waiting } from './waiting.ts'
 /** A resource with a status. */
 export type Reportable = KubeObject & { readonly status?: unknown }
 
-/** Names an object, in whatever namespace, or all of a kind. */
+/** Names an object, in any namespace, or all of a kind. */
 export interface ObjectId {
   readonly resource: Resource
   /** @default every object of the kind */
@@ -20,12 +20,12 @@ export interface ObjectId {
 /** The part of a client that does not write: writes are the engine's. */
 export type ReadingClient = Pick<KubeClient, 'get' | 'list' | 'listAll'>
 
-/** A client that acts as somebody else. */
+/** A client that acts as another account. */
 export type ImpersonatingClient = Pick<KubeClient, 'get' | 'list' | 'listAll' | 'delete' | 'resourceFor'>
 
 /** What all stages of a component see. */
 export interface ComponentInput<Primary extends Reportable, Dependencies> {
-  /** The resource, with the status as far as it is known by now. */
+  /** The resource, with the status reported so far. */
   readonly primary: Stored<Primary>
   /** What the controller was given from outside: clients of other services, settings. */
   readonly dependencies: Dependencies
@@ -37,21 +37,21 @@ export interface ComponentInput<Primary extends Reportable, Dependencies> {
 export interface ResolveContext<Primary extends Reportable, Dependencies = undefined>
   extends ComponentInput<Primary, Dependencies> {
   readonly key: ObjectKey
-  /** Reads what the controller watches, own writes included. Free of charge. */
+  /** Reads what the controller watches, own writes included. Costs no request. */
   readonly cache: CacheReader
-  /** Asks the API server itself, where a cache may be too old for the decision. */
+  /** Reads from the API server, where a cache may be too old for the decision. */
   readonly client: ReadingClient
   /**
-   * A client whose requests are limited by the rights of another account. What is done as somebody else is part of the
-   * world outside: the engine neither compares nor prunes it. Needs the right to impersonate.
+   * A client whose requests are limited by the rights of another account. What is done as another account is an
+   * external effect: the engine neither compares nor prunes it. Needs the right to impersonate.
    */
   clientAs(account: Impersonation): ImpersonatingClient
   /**
-   * Writes what has been reported so far, if it differs: before an effect outside that takes long, or that must not
-   * happen without being on record.
+   * Writes what has been reported so far, if it differs: before an external effect that takes long, or that must not
+   * happen without being recorded.
    */
   writeStatus(): Promise<void>
-  /** Reports at once, for what must be in the status even if a later step fails. */
+  /** Reports immediately, for what must be in the status even if a later step fails. */
   readonly reporter: Reporter<Primary>
   /** Runs a part of the work and measures it for the record of the reconcile, such as a call that takes minutes. */
   stage<R>(name: string, run: () => R): R
@@ -59,19 +59,19 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
   readonly clock: Clock
   /** Pass it to everything that waits. */
   readonly signal: AbortSignal
-  /** What became of a component that comes before. */
+  /** The outcome of a component that runs before. */
   outcomeOf(component: AnyComponent<Primary, Dependencies>): AnyOutcome<Primary> | undefined
   /** Disposes of a resource when the reconcile ends, such as a client that later components use as well. */
   use<R extends AsyncDisposable>(resource: R): R
 }
 
-/** What `render` looks at. Pure: no client, no clock, no cache. */
+/** The input of `render`. Pure: no client, no clock, no cache. */
 export interface RenderInput<Primary extends Reportable, Facts, Dependencies = undefined>
   extends ComponentInput<Primary, Dependencies> {
   readonly facts: Facts
 }
 
-/** What became of one desired object. */
+/** The outcome of one desired object. */
 export interface ObjectOutcome {
   readonly desired: DesiredObject
   /**
@@ -81,7 +81,7 @@ export interface ObjectOutcome {
   readonly state: 'current' | 'pending' | 'failed' | 'skipped'
 }
 
-/** What became of a component. */
+/** The outcome of a component. */
 export interface ComponentOutcome<Primary extends Reportable, Facts> {
   readonly name: string
   /**
@@ -89,14 +89,14 @@ export interface ComponentOutcome<Primary extends Reportable, Facts> {
    * `waiting` and `failed`: its objects stay as they are, but for those that were written before the failure.
    */
   readonly state: 'done' | 'progressing' | 'disabled' | 'waiting' | 'failed'
-  /** The resource, with the status as far as it is known by now. */
+  /** The resource, with the status reported so far. */
   readonly primary: Stored<Primary>
   /** Undefined unless they were resolved. */
   readonly facts: Facts | undefined
   readonly waiting: Waiting | undefined
   /** Set when it failed, and when it goes on with facts that could not be refreshed. */
   readonly failure: Error | undefined
-  /** Where it failed or waits; `needs`: a component that it needs did. */
+  /** The stage in which it failed or waits; `needs`: a component that it needs does. */
   readonly stage: 'needs' | 'resolve' | 'render' | 'apply' | undefined
   readonly objects: readonly ObjectOutcome[]
   readonly changes: readonly Change[]
@@ -104,10 +104,10 @@ export interface ComponentOutcome<Primary extends Reportable, Facts> {
   readonly isReady: boolean
 }
 
-/** The outcome of whatever component. */
+/** The outcome of any component. */
 export type AnyOutcome<Primary extends Reportable> = ComponentOutcome<Primary, unknown>
 
-/** A component with whatever facts. */
+/** A component with any facts. */
 export type AnyComponent<Primary extends Reportable, Dependencies = undefined> = Component<
   Primary,
   unknown,
@@ -115,10 +115,10 @@ export type AnyComponent<Primary extends Reportable, Dependencies = undefined> =
 >
 
 /**
- * A feature, with everything about it and nothing about others. Adding one is a folder and a line in a list.
+ * A feature, with everything about it and nothing about others. Adding one is a file and a line in a list.
  *
- * The engine takes components in the order of their needs and each through its stages: resolve → render → apply →
- * report. So `resolve` sees what the components before it have applied, such as the address of a Service.
+ * The engine runs components in the order of their needs, each through its stages: resolve → render → apply → report. So
+ * `resolve` sees what the components before it have applied, such as the address of a Service.
  *
  * @example
  * const ingress: Component<WebApp> = {
@@ -130,36 +130,36 @@ export type AnyComponent<Primary extends Reportable, Dependencies = undefined> =
 export interface Component<Primary extends Reportable, Facts = undefined, Dependencies = undefined> {
   /** Unique in its controller; shown in logs, errors, metrics and plans. */
   readonly name: string
-  /** Components whose facts or objects come first. While one of them fails or waits, so does this one. */
+  /** Components that run first. While one of them fails or waits, so does this one. */
   readonly needs?: readonly AnyComponent<Primary, Dependencies>[]
-  /** Components that come first if they can; their failure does not matter here. */
+  /** Components that run first; their failure does not stop this one. */
   readonly after?: readonly AnyComponent<Primary, Dependencies>[]
   /** Its failure is reported and logged, but is not one of the resource: no error, no retry. @default false */
   readonly isOptional?: boolean
   /** Types of the conditions it reports; removed when it is disabled. Each belongs to one component. */
   readonly conditions?: readonly string[]
-  /** Disabled: nothing is resolved or rendered, and what it had is pruned. @default always enabled */
+  /** Disabled: nothing is resolved or rendered, and its objects are pruned. @default always enabled */
   isEnabled?(primary: Stored<Primary>, dependencies: Dependencies): boolean
   /**
    * Every object that it may render. While it waits or fails, these are kept and everything else is pruned. @default unknown: nothing at all is pruned meanwhile
    */
   mayOwn?(primary: Stored<Primary>): readonly ObjectId[]
   /**
-   * Finds out what rendering needs, and acts on the world outside the cluster. Must be idempotent, and cheap when
-   * nothing changed: keep in the status when something was last asked. @default no facts
+   * Collects the facts for rendering, and acts outside the cluster. Must be idempotent, and cheap when nothing changed: keep
+   * the time of the last request in the status. @default no facts
    */
   resolve?(
     context: ResolveContext<Primary, Dependencies>,
   ): Promise<Facts | Waiting | Fallback<Facts>> | Facts | Waiting | Fallback<Facts>
   /** The objects that should exist. Pure. @default none */
   render?(input: RenderInput<Primary, Facts, Dependencies>): readonly DesiredObject[] | Waiting
-  /** Whether its part of the resource works, from what is live. @default when no object is pending */
+  /** Whether its part of the resource is ready, from live objects. @default when no object is pending */
   isReady?(context: Pick<ResolveContext<Primary, Dependencies>, 'primary' | 'cache' | 'dependencies'>): boolean
   /** Reports its conditions and its part of the status. Called for every outcome, also `disabled`. */
   report?(outcome: ComponentOutcome<Primary, Facts>, reporter: Reporter<Primary>): void
   /**
-   * Undoes what is outside the reach of the garbage collector before the resource goes. Runs in reverse order, also
-   * for components that are disabled by then. Must be idempotent. `waiting` keeps the resource.
+   * Undoes what the garbage collector cannot reach before the resource is deleted. Runs in reverse order, also for components
+   * that are disabled by then. Must be idempotent. `waiting` keeps the resource.
    */
   finalize?(context: ResolveContext<Primary, Dependencies>): Promise<Waiting | undefined>
 }

@@ -1,4 +1,4 @@
-/** The one reconcile engine: a resource's components, its finalizer and its status. */
+/** The reconcile engine: components of a resource, its finalizer and its status. */
 import { isNotFound, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Condition } from '../conditions/condition.ts'
@@ -24,7 +24,7 @@ import { ComponentRun, type RunResult } from './component-run.ts'
 import type { Reporter } from './reporter.ts'
 import { type Stall, withStall } from './stalled.ts'
 
-/** What the report of a controller is told. */
+/** The input of the report of a controller. */
 export interface ReconcileSummary<Primary extends Reportable> {
   /** The resource, with the status that its components have reported. */
   readonly primary: Stored<Primary>
@@ -55,7 +55,7 @@ export interface ReconcileReport<Primary extends Reportable> {
   readonly events?: readonly Occurrence[]
   /** When to reconcile again although nothing changes. */
   readonly requeueAfterMs?: number
-  /** The failures are dealt with by `requeueAfterMs`: no error, no backoff. @default false */
+  /** The failures are handled by `requeueAfterMs`: no error, no backoff. @default false */
   readonly isHandled?: boolean
   /** Leaves the status as it is in the cluster. @default false */
   readonly keepsStatus?: boolean
@@ -69,7 +69,7 @@ export type ComponentOptions<Primary extends Reportable, Dependencies = undefine
   (undefined extends Dependencies
     ? { readonly dependencies?: Dependencies }
     : {
-        /** Handed to every component. */
+        /** Passed to every component. */
         readonly dependencies: Dependencies
       })
 
@@ -85,7 +85,7 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   /** Required as soon as a component finalizes: a qualified name such as `example.com/dns`. */
   readonly finalizer?: string
-  /** What to do about fields that somebody else changed. @default 'force': change them back */
+  /** What to do about fields that another manager changed. @default 'force': change them back */
   readonly conflicts?: 'force' | 'fail'
   /** Applied to every object that a component renders, for what all of them carry, such as an annotation. Pure. */
   decorate?(desired: DesiredObject, primary: Stored<Primary>): DesiredObject
@@ -101,10 +101,9 @@ export interface EngineReconcile<Primary extends Reportable> extends Reconcile<P
 /**
  * Builds the reconcile function of a controller from components.
  *
- * *Guarantees*: a component that fails or waits holds up only those that need it; failures are reported in the status
- * before they are thrown; an unchanged resource costs no request; the resource does not go before every component has
- * finalized. *Errors*: `StaleViewError` when the view was old, which a controller takes for a conflict and retries
- * without an error in log or metrics.
+ * *Guarantees*: a component that fails or waits delays only those that need it; failures are reported in the status before
+ * they are thrown; an unchanged resource costs no request; the resource is not deleted before every component has
+ * finalized. *Errors*: `StaleViewError` when the view was stale, which a controller treats as a conflict and retries.
  *
  * @example
  * const reconcile = reconcileComponents({
@@ -146,7 +145,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     const finalizing = this.#components.find(({ finalize }) => finalize !== undefined)
     if (finalizing !== undefined && options.finalizer === undefined) {
       throw new InvalidComponentsError(
-        `component "${finalizing.name}" finalizes, but there is no finalizer; name one, such as example.com/${finalizing.name}`,
+        `component "${finalizing.name}" has finalize, but no finalizer is set; set one, such as example.com/${finalizing.name}`,
       )
     }
   }
@@ -162,7 +161,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   }
 
   async #reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
-    // Not `request.object`: whoever wraps this may have written to the resource already, a finalizer for instance.
+    // Not `request.object`: a wrapper may have written to the resource already, such as a finalizer.
     const object = request.cache.get(this.#options.resource, request.key)
     if (object === undefined) return this.#release(request)
     if (object.metadata.deletionTimestamp !== undefined) return this.#delete(request, object)
@@ -187,7 +186,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     }
   }
 
-  /** The resource is gone: what it owned goes by itself, what it has in other namespaces does not. */
+  /** The resource is deleted: the garbage collector deletes what it owned, but not what it has in other namespaces. */
   async #release({ key, cache, client, signal }: ReconcileRequest<Primary>): Promise<ReconcileResult> {
     const { elsewhere = [], fieldManager } = this.#options
     for (const action of planRelease(key, elsewhere, cache)) await prune({ client, fieldManager, signal }, action)
@@ -282,8 +281,8 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   }
 
   /**
-   * What was found out is kept although somebody edited the resource meanwhile: otherwise the world outside would be
-   * asked for everything again after each edit.
+   * Results are kept although the resource was edited meanwhile: otherwise every edit would repeat all requests outside the
+   * cluster.
    */
   async #writeStatus(
     { client, key, signal }: ReconcileRequest<Primary>,

@@ -1,4 +1,4 @@
-/** Assembles the status of a resource from what its components report. */
+/** Assembles the status of a resource from the reports of its components. */
 import type { Clock, Stored } from '@reeve/kube'
 import {
   type Condition,
@@ -29,7 +29,7 @@ export class Reporter<Primary extends Reportable> {
     this.#status = object.status
   }
 
-  /** The resource with the status as it is known by now. */
+  /** The resource with the status reported so far. */
   get primary(): Stored<Primary> {
     return this.#status === this.#object.status ? this.#object : { ...this.#object, status: this.#status }
   }
@@ -74,7 +74,7 @@ export class Reporter<Primary extends Reportable> {
   }
 
   get #conditions(): readonly Condition[] {
-    // Whoever reports conditions has them in the schema of the status.
+    // A component that reports conditions has them in the schema of the status.
     return (this.#status as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? NONE
   }
 

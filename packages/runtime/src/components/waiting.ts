@@ -1,6 +1,6 @@
-/** The one way for a component to say "not yet". */
+/** How a component says that it waits. */
 
-/** Something is missing that comes with time. Not a failure. */
+/** Something is not available yet. Not a failure. */
 export class Waiting {
   /** What is missing, to complete "waiting for …". */
   readonly what: string
@@ -14,8 +14,8 @@ export class Waiting {
 }
 
 /**
- * Says that a component cannot go on yet. Its objects stay as they are, what needs it waits too, everything else goes
- * on. A change of a watched object reconciles again; give `requeueAfterMs` for what no watch shows.
+ * Says that a component has to wait. Its objects stay as they are, components that need it wait as well, all others
+ * continue. A change of a watched object reconciles again; give `requeueAfterMs` for what no watch shows.
  *
  * @example
  * if (addresses.length === 0) return waiting('the address of the gateway Service')
@@ -24,7 +24,7 @@ export function waiting(what: string, options: { readonly requeueAfterMs?: numbe
   return new Waiting(what, options.requeueAfterMs)
 }
 
-/** Facts to go on with although they could not be refreshed. */
+/** Facts to continue with although they could not be refreshed. */
 export class Fallback<Facts> {
   readonly facts: Facts
   readonly failure: Error
@@ -36,8 +36,8 @@ export class Fallback<Facts> {
 }
 
 /**
- * Says that a component failed to resolve its facts and goes on with those it had: it renders, and what needs it goes
- * on. The failure still counts: it is reported, and the reconcile is retried.
+ * Says that a component failed to resolve its facts and continues with those it had: it renders, and components that need it
+ * continue. The failure still counts: it is reported, and the reconcile is retried.
  *
  * @example
  * return known === undefined ? Promise.reject(error) : fallback({ client: known }, error)

@@ -1,11 +1,11 @@
-/** How a reconcile can end badly. */
+/** Errors of controllers. */
 import type { ObjectKey } from '@reeve/kube'
 import { formatKey } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
 /**
- * To be thrown by a reconcile when trying again cannot help: only a change of the object, or a resync, can. Counted
- * and logged, not retried.
+ * Throw it from a reconcile when retrying cannot help: only a change of the object, or a resync, can. Counted and logged,
+ * not retried.
  *
  * @example
  * throw new TerminalError('spec.image does not parse: fix the WebApp', { cause })
@@ -19,7 +19,7 @@ export class TerminalError extends RuntimeError {
   }
 }
 
-/** A controller was described with a value that cannot work. Thrown when it is made. */
+/** A controller has an invalid option. Thrown when it is created. */
 export class ControllerConfigError extends RuntimeError {
   override readonly name = 'ControllerConfigError'
 
@@ -57,8 +57,8 @@ export class ReconcileAbandonedError extends RuntimeError {
   constructor(controller: string, key: ObjectKey, graceMs: number, options?: ErrorOptions) {
     super(
       'RECONCILE_ABANDONED',
-      `${controller} did not end its work on ${formatKey(key)} within ${graceMs} ms after its signal aborted: ` +
-        'it is abandoned and cannot write any more',
+      `${controller} did not finish ${formatKey(key)} within ${graceMs} ms after its signal aborted: ` +
+        'it is abandoned and can no longer write',
       options,
     )
   }

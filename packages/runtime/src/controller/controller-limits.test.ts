@@ -33,7 +33,7 @@ describe('limits', () => {
     await stop()
   })
 
-  test('one that ignores its signal is abandoned after a grace and cannot write any more', async () => {
+  test('one that ignores its signal is abandoned after a grace period and can no longer write', async () => {
     let late: Promise<unknown> | undefined
     const {
       cluster,
@@ -57,7 +57,7 @@ describe('limits', () => {
     await clock.advance(1_000)
     expect(requests).toHaveLength(2)
     await clock.advance(20_000)
-    await expect(late).rejects.toThrow('cannot write any more')
+    await expect(late).rejects.toThrow('can no longer write')
     expect(cluster.count('create')).toBe(0)
     await stop()
   })

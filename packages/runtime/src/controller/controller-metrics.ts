@@ -50,32 +50,32 @@ export function controllerMetrics(
   )
   const terminal = metrics.counter({
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Reconciles that ended with an error that is not retried.',
+    help: 'Reconciles that failed with an error that is not retried.',
     labels,
   })
   const timeouts = metrics.counter({
     name: 'controller_runtime_reconcile_timeouts_total',
-    help: 'Reconciles that took longer than allowed.',
+    help: 'Reconciles that exceeded their timeout.',
     labels,
   })
   const abandoned = metrics.counter({
     name: 'controller_runtime_reconcile_abandoned_total',
-    help: 'Reconciles that did not end although their signal aborted.',
+    help: 'Reconciles that did not end after their signal aborted.',
     labels,
   })
   const active = metrics.gauge({
     name: 'controller_runtime_active_workers',
-    help: 'Workers that are busy.',
+    help: 'Busy workers.',
     labels,
   })
   const maximum = metrics.gauge({
     name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Workers that the controller has.',
+    help: 'Workers of the controller.',
     labels,
   })
   const conflicts = metrics.counter({
     name: 'reconcile_persistent_conflicts_total',
-    help: 'Reconciles that ended with a conflict although several attempts before did, too.',
+    help: 'Reconciles that ended with a conflict after several earlier attempts did.',
     labels,
   })
   const paused = metrics.gauge({

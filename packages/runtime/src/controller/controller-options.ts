@@ -1,4 +1,4 @@
-/** How a controller is described. */
+/** Options of controllers. */
 import type { Clock, KubeClient, KubeObject, Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
@@ -11,13 +11,13 @@ import type { ReconcileRecord } from './reconcile-record.ts'
 import type { Reconcile } from './reconcile-request.ts'
 import type { MappedSource, Source } from './sources.ts'
 
-/** What a controller does. `W` are the types of the objects in `watches`. */
+/** Options of a controller. `W` are the types of the objects in `watches`. */
 export interface ControllerOptions<T extends KubeObject, W extends readonly KubeObject[] = []> {
   /** Names it in logs, metrics and health; unique in the process. */
   readonly name: string
-  /** The resource it is about: its objects are what `reconcile` is called for. */
+  /** The resource that it reconciles. */
   readonly for: Resource<T> | Source<T>
-  /** Resources whose objects carry an owner reference to the primary: a change of one means a look at its owner. */
+  /** Resources whose objects carry an owner reference to the primary: a change of one reconciles its owner. */
   readonly owns?: readonly (Resource | Source<KubeObject>)[]
   /** Other resources, with a mapper that says which primary objects a change concerns. */
   readonly watches?: { readonly [I in keyof W]: MappedSource<W[I]> }
@@ -29,18 +29,18 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
    */
   readonly namespaces?: readonly string[]
   readonly reconcile: Reconcile<T>
-  /** How many objects are worked on at once; one object never by two workers. @default 1 */
+  /** How many objects are reconciled at once; one object never by two workers. @default 1 */
   readonly concurrency?: number
   /** After this the signal of a reconcile aborts, and it is retried. @default 120_000 */
   readonly timeoutMs?: number
   /**
-   * Every object is looked at again after about this time (± 10 %), without any request and with low priority.
+   * Every object is reconciled again after about this time (± 10 %), with low priority.
    * `Infinity` switches it off. @default 36_000_000, ten hours
    */
   readonly resyncMs?: number
   /** How long a reconcile may go on after its signal aborted, before it is abandoned. @default 10_000 */
   readonly graceMs?: number
-  /** How long the caches may take to fill at the start. @default 120_000 */
+  /** How long the caches may take to sync at the start. @default 120_000 */
   readonly syncTimeoutMs?: number
   /** Runs in one process at a time. @default true */
   readonly needsLeadership?: boolean
@@ -48,7 +48,7 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   readonly backoff?: BackoffOptions
   /** Limit of retries over all objects. @default 10 per second, bursts of 100 */
   readonly retryRate?: TokenBucketOptions
-  /** Told of every reconcile after its end; for traces and a console. An exception is logged. */
+  /** Called with every reconcile after its end; for traces and a console. An exception is logged. */
   readonly onReconcile?: (record: ReconcileRecord) => void
   /**
    * Records a Warning event on an object whose reconcile fails, once per failure and not once per retry. Switch it off
@@ -59,7 +59,7 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   readonly maxRecords?: number
 }
 
-/** What a controller works with. A manager's parts fit as they are. */
+/** The dependencies of a controller. The parts of a manager fit as they are. */
 export interface ControllerEnvironment {
   readonly cache: Cache
   /** Its writes are tracked in `cache` by the controller. Fence it by leadership before: `manager.client`. */
@@ -85,14 +85,14 @@ export const CONTROLLER_DEFAULTS = Object.freeze({
   failureEvents: true,
 })
 
-/** Share by which resyncs come earlier or later, so that many controllers do not wake together. */
+/** Share by which resyncs are earlier or later, so that many controllers do not resync together. */
 export const RESYNC_JITTER = 0.1
 
-/** Timers of the platform cannot wait longer. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * *Errors*: {@link ControllerConfigError} for the first value that cannot work.
+ * *Errors*: {@link ControllerConfigError} for the first invalid value.
  */
 export function checkOptions(options: {
   readonly name: string

@@ -11,7 +11,7 @@ const ownedBy = (name: string) => ({
   ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name, uid: `uid-${name}`, controller: true }],
 })
 
-describe('what makes it look', () => {
+describe('what causes a reconcile', () => {
   test('everything that exists when it starts, with low priority', async () => {
     const { requests, stop } = await controllerScenario({}, {}, ({ cluster }) => {
       cluster.put(Widgets, widget('a'))

@@ -12,7 +12,7 @@ const ownedBy = (name: string) => ({
   ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name, uid: `uid-${name}`, controller: true }],
 })
 
-describe('how it goes on', () => {
+describe('what follows a reconcile', () => {
   test('failures are retried after 1 s, 2 s, 4 s …, and a success ends the series', async () => {
     const ranAt: number[] = []
     let fails = 4
@@ -57,7 +57,7 @@ describe('how it goes on', () => {
     await stop()
   })
 
-  test('a terminal error is not retried, but a change of the object is looked at', async () => {
+  test('a terminal error is not retried, but a change of the object is reconciled', async () => {
     const {
       cluster,
       clock,
@@ -209,7 +209,7 @@ test('caches that do not fill in time end the controller with the reason', async
   await stop()
 })
 
-test('reads of resources that were not declared are refused with the remedy', async () => {
+test('reads of resources that were not declared fail with the remedy', async () => {
   const {
     cluster,
     clock,
@@ -228,7 +228,7 @@ test('reads of resources that were not declared are refused with the remedy', as
   await stop()
 })
 
-test('log lines carry controller, object and run, and are loud only for what a person must look at', async () => {
+test('log lines have controller, object and run, and are errors only when a person has to act', async () => {
   const logger = recordingLogger()
   const failures: Error[] = []
   const { cluster, clock, stop } = await controllerScenario(

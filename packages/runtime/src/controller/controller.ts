@@ -1,4 +1,4 @@
-/** Watches resources and calls a reconcile function for every object that may need it. */
+/** Watches resources and calls a reconcile function for the objects that changed. */
 import { channel } from 'node:diagnostics_channel'
 import {
   type Clock,
@@ -109,7 +109,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #primary: Resource<T>
   readonly #pausedObjects: PausedObjects<T>
   readonly #informers = new Set<Informer<KubeObject>>()
-  /** Each adds one handler to one informer, and answers with what removes it. */
+  /** Each adds one handler to one informer, and returns the function that removes it. */
   readonly #subscriptions: (() => () => void)[] = []
   readonly #started = Promise.withResolvers<void>()
   readonly #instance: string
@@ -176,14 +176,14 @@ export class Controller<T extends KubeObject> implements Runnable {
   }
 
   /**
-   * Asks for a reconcile from outside, for example because a message arrived. Kept until the controller runs; does
-   * nothing after it was stopped.
+   * Requests a reconcile from outside, for example because a message arrived. Kept until the controller runs; ignored after
+   * it was stopped.
    */
   enqueue(key: ObjectKey): void {
     this.#add(key, { reason: { event: 'external' } })
   }
 
-  /** Resolves when the caches are filled and every change from now on is seen. */
+  /** Resolves when the caches are synced and every later change is observed. */
   whenReady(signal: AbortSignal): Promise<void> {
     return untilAborted(this.#started.promise, signal)
   }
@@ -231,7 +231,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     }
   }
 
-  /** Mappers and callers may name anything; what is outside the watched namespaces is somebody else's business. */
+  /** Mappers and callers may return any key; those outside the watched namespaces are ignored. */
   #add(key: ObjectKey, options: AddOptions): void {
     const isWatched = this.#informersOf(resourceName(this.#primary)).some(
       ({ selection: { namespace } }) => namespace === undefined || namespace === key.namespace,
@@ -260,7 +260,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   async #waitForCaches(signal: AbortSignal): Promise<void> {
     const { syncTimeoutMs } = this.#options
-    const onTimeout = overdue(`filling the caches of ${this.name}`, syncTimeoutMs)
+    const onTimeout = overdue(`syncing the caches of ${this.name}`, syncTimeoutMs)
     using deadline = new Deadline(syncTimeoutMs, { clock: this.#clock, signal, onTimeout })
     try {
       await Promise.all([...this.#informers].map((informer) => informer.waitForSync(deadline.signal)))
@@ -372,7 +372,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     )
   }
 
-  /** Arranges the next run, and answers how far off it is. */
+  /** Schedules the next reconcile, and returns the delay. */
   #followUp(key: ObjectKey, ending: Ending): number | undefined {
     switch (ending.outcome) {
       case 'success':

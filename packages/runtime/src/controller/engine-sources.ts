@@ -1,4 +1,4 @@
-/** Feeds a reconcile function of the engine with the right caches, and refuses a controller that would not. */
+/** Gives a reconcile function of the engine the caches it needs, and rejects a controller that lacks them. */
 import type { KubeObject, Resource } from '@reeve/kube'
 import { resourceName } from '../cache/informer-options.ts'
 import type { Transform } from '../cache/transform.ts'

@@ -1,4 +1,4 @@
-/** Tells users of failing reconciles by events on the object, without repeating itself. */
+/** Events about failing reconciles, on the object itself and without repetition. */
 import { formatKey, type KubeObject, type ObjectKey } from '@reeve/kube'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { LruMap } from '../lru-map.ts'
@@ -22,7 +22,7 @@ export class FailureEvents {
     this.#events = events
   }
 
-  /** To be called after each reconcile. */
+  /** Call it after each reconcile. */
   note(key: ObjectKey, object: KubeObject | undefined, { outcome, error }: Ending, attempt: number): void {
     const id = formatKey(key)
     if (error === undefined || object === undefined) {

@@ -1,4 +1,4 @@
-/** Reads from what a reconcile answered or threw how it ended, and says so in the log. */
+/** The ending of a reconcile, from its result or error, and its log line. */
 import { isApiError, isConflict } from '@reeve/kube'
 import { StaleViewError } from '../engine/engine-error.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -7,7 +7,7 @@ import { ControllerStoppingError, ReconcileTimeoutError, TerminalError } from '.
 import type { ReconcileOutcome, ReconcileRecord } from './reconcile-record.ts'
 import type { ReconcileResult } from './reconcile-request.ts'
 
-/** After this many failures in a row somebody should look; before, most things cure themselves. */
+/** After this many failures in a row a person should investigate; most problems resolve themselves before. */
 export const FAILURES_TO_ESCALATE = 5
 
 /** How a reconcile ended and what follows from it. */
@@ -25,8 +25,8 @@ export interface Ending {
 export const PAUSED: Ending = { outcome: 'paused', requeueAfterMs: 0, retryAfterMs: 0 }
 
 /**
- * @param signal of the reconcile: its reason tells a time-out from a stop
- * @param result what it answered, or undefined when it threw
+ * @param signal of the reconcile: its reason distinguishes a timeout from a stop
+ * @param result what it returned, or undefined when it threw
  */
 export function endingOf(signal: AbortSignal, result: ReconcileResult | undefined, thrown?: unknown): Ending {
   if (result !== undefined) {
@@ -35,20 +35,21 @@ export function endingOf(signal: AbortSignal, result: ReconcileResult | undefine
       ? { outcome: 'requeue_after', requeueAfterMs, retryAfterMs: 0 }
       : { outcome: 'success', requeueAfterMs: 0, retryAfterMs: 0 }
   }
-  const error = thrown instanceof Error ? thrown : new Error(`something that is no error was thrown: ${String(thrown)}`)
+  const error =
+    thrown instanceof Error ? thrown : new Error(`a value that is not an Error was thrown: ${String(thrown)}`)
   const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0
   return { outcome: outcomeOf(signal, error), error, requeueAfterMs: 0, retryAfterMs }
 }
 
 function outcomeOf(signal: AbortSignal, error: Error): ReconcileOutcome {
-  // A terminal verdict holds also when it comes late.
+  // A terminal error is terminal even after the timeout.
   if (error instanceof TerminalError) return 'terminal'
   if (signal.reason instanceof ControllerStoppingError) return 'aborted'
   if (signal.reason instanceof ReconcileTimeoutError) return 'timeout'
   return isConflict(error) || error instanceof StaleViewError ? 'conflict' : 'error'
 }
 
-/** One line per reconcile: quiet when nothing happened, loud only when a person must look. */
+/** One line per reconcile: debug when nothing happened, error only when a person has to act. */
 export function logEnding(logger: Logger, record: ReconcileRecord, error: Error | undefined): void {
   if (record.outcome === 'paused') return
   const { outcome, durationMs, attempt, writes, omittedWrites, reasons } = record

@@ -57,7 +57,7 @@ test('every reconcile leaves a record of why it ran, what it wrote and how long 
   await stop()
 })
 
-test('the next run is told from the end of the record, however long it takes to arrange it', async () => {
+test('the next run counts from the end of the reconcile, however long scheduling takes', async () => {
   const { cluster, clock, stop, controller } = await controllerScenario({
     reconcile: async ({ clock: on }) => {
       const endMs = on.now()

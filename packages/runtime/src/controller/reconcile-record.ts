@@ -1,4 +1,4 @@
-/** What is remembered of each reconcile: why it ran, what it wrote, how long each part took, how it ended. */
+/** The record of a reconcile: why it ran, what it wrote, how long each stage took, how it ended. */
 import type { ObjectKey, Verb } from '@reeve/kube'
 import type { Reason } from '../queue/reason.ts'
 
@@ -47,7 +47,7 @@ export interface ReconcileRecord {
   readonly attempt: number
   /** In milliseconds since the epoch. */
   readonly startedMs: number
-  /** How long the key was ready before a worker came. */
+  /** How long the key was ready before a worker took it. */
   readonly waitedMs: number
   readonly durationMs: number
   readonly stages: readonly StageRecord[]
@@ -57,13 +57,13 @@ export interface ReconcileRecord {
   readonly outcome: ReconcileOutcome
   /** Message of the error, if it ended with one. */
   readonly error?: string
-  /** When it runs again without an event, after a failure or because it asked to. */
+  /** When it runs again without an event, after a failure or because it was requested. */
   readonly nextRunMs?: number
 }
 
 /**
  * The diagnostics channel on which every controller of the process publishes the {@link ReconcileRecord} of each
- * reconcile that ends. For tools that watch operators from the outside; an operator itself uses `onReconcile`.
+ * reconcile that ends. For tools that observe operators; an operator itself uses `onReconcile`.
  *
  * @example
  * diagnostics_channel.subscribe(RECONCILE_CHANNEL, (record) => console.log(record))

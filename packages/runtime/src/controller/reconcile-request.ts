@@ -1,4 +1,4 @@
-/** What a reconcile function is given and what it answers. */
+/** The input and the result of a reconcile function. */
 import type { Clock, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
@@ -7,11 +7,11 @@ import type { Reason } from '../queue/reason.ts'
 
 /** Everything a reconcile needs to do its work. */
 export interface ReconcileRequest<T extends KubeObject> {
-  /** Which object to look at. It may be gone. */
+  /** The object to reconcile. It may have been deleted. */
   readonly key: ObjectKey
-  /** The object as the cache showed it when the reconcile began; undefined when it is gone. */
+  /** The object from the cache when the reconcile began; undefined when it was deleted. */
   readonly object: Stored<T> | undefined
-  /** Which events on which objects made it run, oldest first. Only for people: act on what is, not on what happened. */
+  /** Which events on which objects made it run, oldest first. For people only: act on the state, not on events. */
   readonly reasons: readonly Reason[]
   /** 1, or one more for each failure in a row before. */
   readonly attempt: number
@@ -39,13 +39,13 @@ export interface ReconcileRequest<T extends KubeObject> {
   stage<R>(name: string, run: () => R): R
 }
 
-/** What a reconcile may ask for. Nothing means: look again when something changes. */
+/** The result of a reconcile. Empty: reconcile again when something changes. */
 export interface ReconcileResult {
-  /** Look again after this time, or earlier when something changes. */
+  /** Reconcile again after this time, or earlier when something changes. */
   readonly requeueAfterMs?: number
 }
 
-/** What a controller has to know of a reconcile function that the engine made, to feed it with the right caches. */
+/** What a controller has to know about a reconcile function of the engine, to give it the right caches. */
 export interface EngineFacts {
   readonly resource: Resource
   /** Kinds that it renders. */
@@ -60,12 +60,12 @@ export interface EngineFacts {
 }
 
 /**
- * Makes the world match the object: idempotent, and correct from whatever state it finds. May throw; then it runs
+ * Makes the cluster match the object: idempotent, and correct from any state. May throw; then it runs
  * again after a backoff, unless it threw a `TerminalError`.
  */
 export interface Reconcile<T extends KubeObject> {
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement is the usual case
   (request: ReconcileRequest<T>): Promise<ReconcileResult | undefined | void>
-  /** Set by `reconcileComponents`. Whoever wraps such a function passes it on. */
+  /** Set by `reconcileComponents`. A wrapper of such a function should pass it on. */
   readonly engine?: EngineFacts
 }

@@ -1,4 +1,4 @@
-/** What makes a controller look: which resources it watches, and whose reconcile a change means. */
+/** Sources of a controller: which resources it watches, and which objects a change reconciles. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { InformerOptions } from '../cache/informer-options.ts'
@@ -11,7 +11,7 @@ export interface Source<T extends KubeObject> extends InformerOptions<T> {
   readonly predicate?: Predicate<T>
 }
 
-/** Answers with the keys of the objects to reconcile after a change of `object`. Must be quick; may read the cache. */
+/** Returns the keys of the objects to reconcile after a change of `object`. Must be quick; may read the cache. */
 export type Mapper<T extends KubeObject> = (object: Stored<T>, cache: CacheReader) => readonly ObjectKey[]
 
 /** A source whose objects say themselves, through `map`, what they concern. */

@@ -23,7 +23,7 @@ function fenced() {
   return { clock, sent, send, lead }
 }
 
-test('writes pass while leading and are refused from the deadline on, without a timer having to fire', async () => {
+test('writes pass while leading and are rejected from the deadline on, without a timer having to fire', async () => {
   const { clock, sent, send, lead } = fenced()
   lead()
   await clock.advance(9_999)

@@ -161,7 +161,7 @@ test('winning the lease so slowly that the deadline has passed does not count as
   expect(acquired).toBe(true)
 })
 
-test('a renewal that the server carried out but whose answer was lost is made good by the next one', async () => {
+test('a renewal whose response was lost is completed by the next one', async () => {
   const { clock, cluster } = world()
   let lost = 0
   const a = candidate({ clock, cluster }, 'a', {
@@ -200,7 +200,7 @@ test('a deleted lease is made anew by its holder, and a standby does not jump in
   expect(cluster.peek(Leases, lease)?.spec?.holderIdentity).toBe('a')
 })
 
-test('a deleted lease whose holder is cut off goes to the standby only after the holder has stopped', async () => {
+test('a standby takes a deleted lease only after its disconnected holder has stopped', async () => {
   const { clock, cluster } = world()
   const [a, b] = [candidate({ clock, cluster }, 'a'), candidate({ clock, cluster }, 'b')]
   await clock.runToCompletion(a.elector.acquire(never))
@@ -277,7 +277,7 @@ test('a write that does not settle by the deadline is cut off and the lease is l
   expect(clock.pendingTimers).toBe(0)
 })
 
-test('a release that finds the lease moved by our own lost renewal looks again', async () => {
+test('a release retries when the lease was changed by an own renewal whose response was lost', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a')
   await clock.runToCompletion(a.elector.acquire(never))
@@ -299,7 +299,7 @@ test('resigning without ever having led touches nothing', async () => {
   expect(cluster.peek(Leases, lease)?.spec?.holderIdentity).toBe('a')
 })
 
-test('dry runs and reads pass whoever leads', async () => {
+test('dry runs and reads pass without leadership', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a')
   await write(a.client, 'there')
@@ -338,7 +338,7 @@ test('who leads shows in the metrics', async () => {
   expect(await metrics.expose()).toContain('leader_election_master_status{name="operator"} 0')
 })
 
-test('times that contradict each other are refused at the start', () => {
+test('times that contradict each other are rejected at the start', () => {
   const client = world().cluster.client()
   expect(() => new LeaderElector(client, { lease, renewDeadlineMs: 15_000 })).toThrow(ElectionConfigError)
   expect(() => new LeaderElector(client, { lease, retryPeriodMs: 9_000 })).toThrow(/no time for a retry/)

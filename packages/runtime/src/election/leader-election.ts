@@ -1,4 +1,4 @@
-/** Leader election on a Lease: of several replicas one works, and another takes over when it is gone. */
+/** Leader election on a Lease: one of several replicas is active, and another takes over when it ends. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, type KubeClient, sleep, systemClock } from '@reeve/kube'
@@ -125,7 +125,7 @@ export class LeaderElector {
    * still under way cannot meet another leader's.
    */
   async resign(deadline: AbortSignal): Promise<Resignation> {
-    const resigned = new RuntimeError('LEADERSHIP_RESIGNED', `leadership on lease ${this.#leaseName} was given up`)
+    const resigned = new RuntimeError('LEADERSHIP_RESIGNED', `leadership of lease ${this.#leaseName} was released`)
     const mayRelease = this.#term.remainingMs > 0
     this.#term.close(resigned)
     const isIdle = await this.#term.whenIdle(deadline).then(
@@ -147,7 +147,7 @@ export class LeaderElector {
       if (isReleased) this.#logger.info({}, 'released the lease')
       return isReleased
     } catch (error) {
-      this.#logger.warn({ error }, 'could not release the lease: a standby takes over when it has run out')
+      this.#logger.warn({ error }, 'could not release the lease, a standby takes over when it expires')
       return false
     }
   }

@@ -33,7 +33,7 @@ export interface Leadership {
 }
 
 /**
- * The state behind {@link Leadership}, driven by whoever holds the election.
+ * The state behind {@link Leadership}, driven by the election.
  *
  * *Guarantees*: once ended a term never leads again; no permit is given at or after the deadline, even when the
  * event loop was blocked and the timer has not fired yet.
@@ -73,7 +73,7 @@ export class LeadershipTerm implements Leadership {
   }
 
   /**
-   * The lease was won or renewed by a request that began at `since`. Answers whether this process leads now: not
+   * The lease was won or renewed by a request that began at `since`. Returns whether this process leads now: not
    * when the answer took so long that the deadline has passed meanwhile.
    *
    * @param expired makes the reason with which the term ends when no further renewal comes in time

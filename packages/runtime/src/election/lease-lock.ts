@@ -73,7 +73,7 @@ export class LeaseLock {
     return written ? this.#held(since) : { isHeld: false, holder }
   }
 
-  /** Gives the lease back if it is still ours. Answers whether nobody holds it now on our account. */
+  /** Releases the lease if this process holds it. Returns whether it is released. */
   async release(signal: AbortSignal): Promise<boolean> {
     const current = this.#mine ?? (await this.#read(signal))
     if (current?.spec?.holderIdentity !== this.#options.identity) return true
@@ -89,7 +89,7 @@ export class LeaseLock {
 
   async #tryCreate(signal: AbortSignal): Promise<LockAttempt> {
     const holder = this.#observed?.holderIdentity ?? ''
-    // Somebody deleted the lease. Its holder cannot know yet: let it run out as if it were still there.
+    // The lease was deleted. Its holder does not know yet: wait for it to expire as if it still existed.
     if (holder !== '' && holder !== this.#options.identity && !this.#hasRunOut()) return { isHeld: false, holder }
     const since = this.#time.now()
     const lease: Lease = {
@@ -118,7 +118,7 @@ export class LeaseLock {
     }
   }
 
-  /** False when somebody else changed or deleted the lease first. */
+  /** False when the lease was changed or deleted first. */
   async #write(current: Stored<Lease>, spec: LeaseSpec, signal: AbortSignal): Promise<boolean> {
     this.#mine = undefined
     const lease: Lease = { ...current, spec }
@@ -138,7 +138,7 @@ export class LeaseLock {
 
   #bounded<T>(signal: AbortSignal, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { requestTimeoutMs: timeoutMs } = this.#options
-    const onTimeout = () => new RuntimeError('LEASE_TIMEOUT', `no answer about the lease within ${timeoutMs} ms`)
+    const onTimeout = () => new RuntimeError('LEASE_TIMEOUT', `no response about the lease within ${timeoutMs} ms`)
     return withDeadline({ clock: this.#clock, signal, timeoutMs, onTimeout }, send)
   }
 

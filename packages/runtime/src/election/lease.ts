@@ -24,7 +24,7 @@ export function heldSpec(
   }
 }
 
-/** The spec that gives the lease to whoever asks first. */
+/** The spec of a released lease. */
 export function releasedSpec(previous: LeaseSpec, nowMs: number): LeaseSpec {
   const now = formatMicroTime(nowMs)
   return { ...previous, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }

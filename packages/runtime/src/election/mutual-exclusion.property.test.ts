@@ -76,7 +76,7 @@ async function replica(
   }
 }
 
-test('whatever the network does, writes of two terms never mix, and somebody leads once it is calm', async () => {
+test('whatever the network does, writes of two terms never mix, and there is a leader once it is stable', async () => {
   await fc.assert(
     fc.asyncProperty(weather, async (conditions) => {
       const clock = new SimulatedClock()

@@ -9,7 +9,7 @@ export interface Instant {
 }
 
 /**
- * The wall clock jumps when somebody sets it; the monotonic clock stands still while a machine is suspended.
+ * The wall clock jumps when it is set; the monotonic clock stands still while a machine is suspended.
  * Leadership must be safe either way, so each question gets the answer of whichever clock is the more careful.
  */
 export interface TimeSource {

@@ -1,4 +1,4 @@
-/** Carries out a plan: the only place where the engine writes. */
+/** Executes a plan: the only place where the engine writes. */
 import {
   isAlreadyExists,
   isConflict,
@@ -29,7 +29,7 @@ export interface Change {
   readonly differences: readonly FieldDifference[]
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface ApplyResult {
   readonly changes: readonly Change[]
   /** Objects that the next wave waits for; empty when every wave was written. */
@@ -63,8 +63,8 @@ export interface ApplyInput {
  * resourceVersion); nothing is created for an owner that is gone (with `ownerResource`). May be cut after any write and
  * run again. An action of type `keep` costs no request.
  *
- * *Errors*: `StaleViewError` when the view was old (look again), `NotControlledError` and `AlreadyControlledError` when
- * an object that the view does not show belongs to somebody else, `FieldConflictError`, and the client's `ApiError`.
+ * *Errors*: `StaleViewError` when the view was stale (reconcile again), `NotControlledError` and `AlreadyControlledError` when
+ * an object that the view does not contain has another owner, `FieldConflictError`, and the client's `ApiError`.
  *
  * @example
  * const { changes } = await applyPlan({ client, owner, actions, fieldManager, conflicts: 'force', trees, accepted, signal })
@@ -138,8 +138,8 @@ async function perform(
 }
 
 /**
- * What is created for an owner that is gone goes at once to the garbage collector; that is seen, and the object is
- * created again: round and round for as long as the view of the owner is old.
+ * The garbage collector deletes immediately what is created for a deleted owner, and the deletion causes a reconcile that
+ * creates it again: a loop for as long as the view of the owner is stale.
  */
 async function requireLiveOwner({ client, owner, ownerResource, signal }: ApplyInput): Promise<void> {
   if (ownerResource === undefined) return
@@ -173,9 +173,9 @@ async function create(
 }
 
 /**
- * The view did not show an object that exists. Only the server can tell why: the view is old, and the next event shows
- * the object; or the object is outside what the view selects. Then waiting does not help. If it belongs to somebody
- * else, that is an error; if it lost the label by which the view finds it, it is updated as the server has it.
+ * The view does not contain an object that exists. Only the server knows why: either the view is stale, and the next event
+ * shows the object; or the object is outside what the view selects, and waiting does not help. If it has another owner, that
+ * is an error; if it lost the label by which the view selects it, it is updated based on its live state.
  */
 async function planHidden(
   input: ApplyInput,
@@ -183,7 +183,7 @@ async function planHidden(
 ): Promise<Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }>> {
   const { client, owner, view, signal } = input
   const live = await client.get(desired.resource, keyOf(object), { signal }).catch((error: unknown) => {
-    // Gone again: the view was old.
+    // Deleted again: the view was stale.
     if (isNotFound(error)) throw new StaleViewError(object, { cause: error })
     throw error
   })
@@ -208,7 +208,7 @@ async function setFields(
   return patchFields(client, desired.resource, live, fields, { fieldManager, signal })
 }
 
-/** Returns undefined when the object is gone, which leaves nothing to do. */
+/** Returns undefined when the object no longer exists: there is nothing to do. */
 async function patchFields(
   client: KubeClient,
   resource: Resource,
@@ -291,7 +291,7 @@ export async function prune(
     })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(live, { cause: error })
-    // Gone already: that is what was wanted.
+    // Already deleted, as wanted.
     if (!isNotFound(error)) throw error
   }
   return { type: 'deleted', resource, object: live, differences: [] }

@@ -46,7 +46,7 @@ describe('comparing desired and live fields', () => {
     expect(compareFields(object({ spec: { replicas: 3, containers: [web] } }), live, containersOwned)).toEqual([])
   })
 
-  it('finds a value that somebody changed', () => {
+  it('finds a value that was changed manually', () => {
     const live = object({ spec: { replicas: 5, containers: [{ ...liveWeb, image: 'nginx:evil' }] } })
     expect(compareFields(object({ spec: { replicas: 3, containers: [web] } }), live, containersOwned)).toEqual([
       { path: 'spec.replicas', desired: 3, live: 5 },
@@ -75,14 +75,14 @@ describe('comparing desired and live fields', () => {
     expect(pathsOf(wanted, live, containersOwned)).toEqual(['spec.containers[name=other]', 'spec.containers[name=web]'])
   })
 
-  it('finds a field that was taken over by somebody else, even with the value we want', () => {
+  it('finds a field that another manager owns now, even with the desired value', () => {
     const live = object({ spec: { replicas: 3 } })
     expect(pathsOf(object({ spec: { replicas: 3 } }), live, applied({ 'f:spec': { 'f:other': {} } }))).toEqual([
       'spec.replicas',
     ])
   })
 
-  it('tells members of a set apart from their order', () => {
+  it('ignores the order of members of a set', () => {
     const own = applied({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } })
     const withFinalizers = (...finalizers: string[]) => ({
       ...object({}),
@@ -175,12 +175,12 @@ describe('drift', () => {
     expect(drift({ cpu: 0.5 }, { cpu: '500m' })).toEqual([])
   })
 
-  it('is a value that somebody else has taken over and changed', () => {
+  it('is a value that another manager owns and changed', () => {
     expect(drift({ image: 'a:1' }, { image: 'a:2' })).toEqual(['spec.image'])
     expect(drift({ image: 'a:1' }, { image: 'a:1', more: true })).toEqual([])
   })
 
-  it('is an item that is missing, not one that somebody added', () => {
+  it('is a missing item, not one that others added', () => {
     expect(drift({ list: [{ name: 'a' }, { name: 'b' }] }, { list: [{ name: 'a' }] })).toEqual(['spec.list[name=b]'])
     expect(drift({ list: [{ name: 'a' }] }, { list: [{ name: 'a' }, { name: 'x' }] })).toEqual([])
   })

@@ -1,8 +1,8 @@
-/** What an operator wants to exist. */
+/** Desired objects. */
 import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
-/** One object that should exist, and how to bring it about. */
+/** One object that should exist, and how to create and update it. */
 export interface DesiredObject<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>
   readonly object: T
@@ -26,12 +26,12 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
   readonly sole?: readonly string[]
   /**
    * What to do about an object of this name that is not the operator's: `fail` leaves it alone and reports it, `adopt`
-   * takes it over. Adopt only names that nobody else can mean.
+   * takes control of it. Adopt only names that are unambiguous.
    * @default 'fail'
    */
   readonly onForeign: 'fail' | 'adopt'
   /**
-   * Sets just these fields, by a merge patch, on an object that belongs to somebody else, such as labels of a namespace.
+   * Sets just these fields, by a merge patch, on an object of another owner, such as labels of a namespace.
    * It is never created or deleted.
    * @default false
    */
@@ -79,7 +79,7 @@ export function desired<T extends KubeObject>(
   }
 }
 
-/** The rendered state contradicts itself: a bug in the operator that no retry mends. */
+/** The rendered objects contradict each other: a bug in the operator that retrying does not fix. */
 export class InvalidDesiredStateError extends RuntimeError {
   override readonly name = 'InvalidDesiredStateError'
 
@@ -99,7 +99,7 @@ export function identityOf(resource: Resource, object: KubeObject): string {
   return `${resource.group}/${resource.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`
 }
 
-/** Refuses a desired state that names an object twice, or not at all. */
+/** Rejects a desired state that names an object twice, or not at all. */
 export function checkDesired(objects: readonly DesiredObject[]): void {
   const seen = new Set<string>()
   for (const { resource, object } of objects) {

@@ -1,16 +1,16 @@
-/** Outcomes of an apply that a controller may want to tell apart. */
+/** Errors of the engine that a controller may handle. */
 import type { KubeObject } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 import { describeObject } from './desired-object.ts'
 
-/** An object of the desired name exists and belongs to nobody: taking it over could destroy somebody's work. */
+/** An object of the desired name exists and has no controller: adopting it could destroy the work of others. */
 export class NotControlledError extends RuntimeError {
   override readonly name = 'NotControlledError'
 
   constructor(owner: KubeObject, live: KubeObject) {
     super(
       'NOT_CONTROLLED',
-      `${describeObject(live)} exists already and is not controlled by ${describeObject(owner)}: delete or rename it, ` +
+      `${describeObject(live)} already exists and is not controlled by ${describeObject(owner)}: delete or rename it, ` +
         `or rename the ${owner.kind}`,
     )
   }
@@ -30,7 +30,7 @@ export class MissingOwnFieldsError extends RuntimeError {
   }
 }
 
-/** Somebody else owns fields with other values, and the conflict policy is to leave them alone. */
+/** Another manager owns fields with other values, and the conflict policy is not to force. */
 export class FieldConflictError extends RuntimeError {
   override readonly name = 'FieldConflictError'
 
@@ -44,11 +44,11 @@ export class FieldConflictError extends RuntimeError {
   }
 }
 
-/** The view was older than the cluster. Nothing was written; the next event brings a newer view. */
+/** The view was older than the cluster. Nothing was written; the next event updates the view. */
 export class StaleViewError extends RuntimeError {
   override readonly name = 'StaleViewError'
 
   constructor(object: KubeObject, options?: ErrorOptions) {
-    super('STALE_VIEW', `${describeObject(object)} changed since it was last seen; it is looked at again`, options)
+    super('STALE_VIEW', `${describeObject(object)} changed since it was last read; it is reconciled again`, options)
   }
 }

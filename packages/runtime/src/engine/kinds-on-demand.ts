@@ -19,10 +19,10 @@ import { controllerOf } from '../owner-references/owner-reference.ts'
 import type { Change } from './apply.ts'
 import type { LiveView } from './live-view.ts'
 
-/** Which kinds, and who wants them. */
+/** The kinds, and which resources want them. */
 export interface KindsOnDemand<Primary extends KubeObject> {
   readonly kinds: readonly Resource[]
-  /** Whether a resource wants objects of these kinds. One that does not is looked at once, to prune what it had. */
+  /** Whether a resource wants objects of these kinds. One that does not is read once, to prune what it had. */
   isWanted(primary: Primary): boolean
   /** The error for a resource that wants kinds which the cluster does not serve. */
   missing(cause: unknown): Error
@@ -31,14 +31,14 @@ export interface KindsOnDemand<Primary extends KubeObject> {
 /** How many resources are remembered to have nothing of the kinds. One that is forgotten costs a list again. */
 const CAPACITY = 10_000
 
-/** What reading needs. */
+/** The input of reads. */
 interface ReadContext {
   readonly client: Pick<KubeClient, 'listAll'>
   readonly logger: Logger
   readonly signal: AbortSignal
 }
 
-/** Reads the objects of a resource, when they may matter. Remembers, within bounds, who has none. */
+/** Reads the objects of a resource when they may matter. Remembers, within bounds, which resources have none. */
 export class OnDemandReader<Primary extends KubeObject> {
   readonly #options: KindsOnDemand<Primary>
   /** Resources that want nothing and have nothing, with their uid. */
@@ -75,7 +75,7 @@ export class OnDemandReader<Primary extends KubeObject> {
     }
   }
 
-  /** To be called when a resource that wants nothing has nothing any more. */
+  /** Call it when a resource that wants nothing has nothing any more. */
   finish(owner: Stored<Primary>): void {
     if (!this.#options.isWanted(owner)) this.#done.set(formatKey(objectKey(owner)), owner.metadata.uid)
   }

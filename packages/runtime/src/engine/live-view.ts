@@ -1,4 +1,4 @@
-/** What the engine knows of the cluster. Reads come from a cache and cost no request. */
+/** The engine's view of the cluster. Reads come from a cache and cost no request. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 
 /**

@@ -1,4 +1,4 @@
-/** Which fields of a live object the operator's own field manager owns. */
+/** The fields of a live object that the operator's field manager owns. */
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry, type Resource } from '@reeve/kube'
 import type { FieldTree, FieldTreePool } from './field-tree.ts'
 

@@ -1,4 +1,4 @@
-/** Whose an object is: by owner reference where that is possible, by a label in other namespaces. */
+/** Ownership of objects: by owner reference where possible, by a label in other namespaces. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import { AlreadyControlledError, controllerOf, withControllerReference } from '../owner-references/owner-reference.ts'
 import { NotControlledError } from './engine-error.ts'
@@ -43,7 +43,7 @@ export function claim<T extends KubeObject>(
 }
 
 /**
- * Refuses an object that somebody else made or controls.
+ * Rejects an object that others made or control.
  *
  * *Errors*: `NotControlledError`, `AlreadyControlledError`.
  */

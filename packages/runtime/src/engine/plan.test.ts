@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(typesOf(plan(viewOf(leaving), wanted('a', {})))).toEqual(['await-deletion'])
   })
 
-  it('never takes over what somebody else made or controls', () => {
+  it('never adopts what others made or control', () => {
     expect(() => plan(viewOf(stored('a')), wanted('a', {}))).toThrow(NotControlledError)
     const foreign = stored('a', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
     expect(() => plan(viewOf(foreign), wanted('a', {}))).toThrow(AlreadyControlledError)
@@ -116,7 +116,7 @@ describe('a plan', () => {
     expect(actions.map((action) => action.type === 'create' && action.object.metadata.name)).toEqual(['b', 'a', 'late'])
   })
 
-  it('refuses a desired state that contradicts itself', () => {
+  it('rejects a desired state that contradicts itself', () => {
     expect(() => plan(viewOf(), wanted('a', {}), wanted('a', {}))).toThrow(/ConfigMap shop\/a is desired twice/)
     const clusterWide = desired(ConfigMaps, { metadata: { name: 'a' } })
     expect(() => plan(viewOf(), clusterWide)).toThrow(InvalidDesiredStateError)

@@ -1,4 +1,4 @@
-/** Decides what to do, without doing it: the difference between the desired and the live state as a list of actions. */
+/** Computes the difference between the desired and the live state as a list of actions. Pure. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import { compareFields, type FieldDifference } from './compare-fields.ts'
@@ -43,9 +43,9 @@ export type Action =
       readonly object: KubeObject
       readonly live: Stored<KubeObject>
     }
-  /** The old incarnation is on its way out; its end wakes the controller again. */
+  /** The old object is being deleted; its deletion event causes the next reconcile. */
   | { readonly type: 'await-deletion'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
-  /** Fields for an object that is gone: nobody waits for them. */
+  /** Fields for an object that does not exist. */
   | { readonly type: 'skip'; readonly desired: DesiredObject }
   | {
       readonly type: 'prune'
@@ -55,7 +55,7 @@ export type Action =
       readonly release?: Readonly<Record<string, unknown>>
     }
 
-/** Everything {@link planDesired} looks at. */
+/** The input of {@link planDesired}. */
 export interface PlanInput {
   readonly owner: Stored<KubeObject>
   readonly desired: readonly DesiredObject[]
@@ -73,8 +73,8 @@ export interface PlanInput {
  * The actions that make the live state the desired one, in the order of their waves; pruning comes last.
  *
  * *Guarantees*: pure; an object that already carries every desired field appears as `keep`. *Errors*:
- * `InvalidDesiredStateError`, `NotControlledError` and `AlreadyControlledError`: an object that somebody else made or
- * controls is never taken over.
+ * `InvalidDesiredStateError`, `NotControlledError` and `AlreadyControlledError`: an object that others made or control is
+ * never adopted.
  *
  * @example
  * const actions = planDesired({ owner, desired, kinds: [Deployments, Services], view, fieldManager, trees, accepted })
@@ -106,7 +106,7 @@ function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclud
   return planUpdate(input, wanted, object, live)
 }
 
-/** What has to be done to a live object of the owner's. */
+/** The action for a live object of the owner. */
 export function planUpdate(
   input: Pick<PlanInput, 'fieldManager' | 'trees' | 'accepted'>,
   wanted: DesiredObject,
@@ -143,8 +143,8 @@ export function elsewhereOf(
 function requireVisible(view: LiveView, { resource }: DesiredObject, object: KubeObject): void {
   if (view.selects?.(resource, object) ?? true) return
   throw new InvalidDesiredStateError(
-    `${describeObject(object)} would not be seen by the informer of ${resource.plural}: give it the labels that the ` +
-      'selector in owns asks for, or widen the selector',
+    `${describeObject(object)} is not selected by the informer of ${resource.plural}: add the labels that the ` +
+      'selector in owns requires, or widen the selector',
   )
 }
 

@@ -32,7 +32,7 @@ describe('entries of others', () => {
     expect(withoutForeignEntries(wanted, added, PATHS)).toEqual({ spec: { ports: [{ name: 'http', port: 80 }] } })
   })
 
-  it('in a list are told apart by fields that the entry itself has', () => {
+  it('in a list are matched by fields that the entry itself has', () => {
     const named = (entry: string) => service({ ports: [JSON.parse(entry)] })
     const patch = withoutForeignEntries(named('{"constructor":{}}'), named('{"port":1}'), ['spec.ports'])
     expect(JSON.stringify(patch)).toBe('{"spec":{"ports":[{"constructor":{}}]}}')
@@ -48,7 +48,7 @@ describe('entries of others', () => {
     expect(withoutForeignEntries(wanted, live, PATHS)).toEqual({ spec: { selector: { tier: null } } })
   })
 
-  it('are nobody’s business in other fields', () => {
+  it('are ignored in other fields', () => {
     const live = service({ ports: [{ name: 'http', port: 80 }], selector: { app: 'web' }, externalIPs: ['192.0.2.1'] })
     expect(withoutForeignEntries(wanted, live, PATHS)).toBeUndefined()
     expect(withoutForeignEntries(wanted, live, ['spec.externalIPs', 'spec.no.such'])).toBeUndefined()

@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
 import { type Condition, getCondition } from '../conditions/condition.ts'
 import { writeStatus } from './write-status.ts'
 
-/** What writing needs. */
+/** The input of writes. */
 interface WriteContext {
   readonly client: KubeClient
   readonly signal: AbortSignal

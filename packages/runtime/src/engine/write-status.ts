@@ -1,4 +1,4 @@
-/** Writes the status of a resource when, and only when, it differs. */
+/** Writes the status of a resource if it differs. */
 import { isConflict, isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import { StaleViewError } from './engine-error.ts'
 import { isJsonEqual } from './json-equal.ts'
@@ -7,8 +7,8 @@ import { isJsonEqual } from './json-equal.ts'
  * Replaces the status subresource.
  *
  * *Guarantees*: no request when `status` equals what `object` carries; never overwrites a status written after
- * `object` was read. Resolves to the object as written, or to nothing when there was nothing to write or it is gone. *Errors*: `StaleViewError` when the object
- * changed meanwhile: the next reconcile sees the change.
+ * `object` was read. Resolves to the written object, or to undefined when there was nothing to write or
+ * the object does not exist. *Errors*: `StaleViewError` when the object changed meanwhile.
  *
  * @example
  * await writeStatus(client, WebApps, app, { phase: 'Ready' }, { signal })

@@ -12,7 +12,7 @@ export interface EventMetrics {
 
 /** Declares `events_sent_total` and `events_dropped_total{reason}`. */
 export function eventMetrics(metrics: Metrics = noMetrics): EventMetrics {
-  const sent = metrics.counter({ name: 'events_sent_total', help: 'Events created or counted up on the server.' })
+  const sent = metrics.counter({ name: 'events_sent_total', help: 'Events created or updated on the server.' })
   const dropped = metrics.counter({
     name: 'events_dropped_total',
     help: 'Events that did not reach the server, by reason.',

@@ -114,7 +114,7 @@ test('one noisy object has a budget, which does not touch the others, and refill
   expect(all().at(-1)).toMatchObject({ reason: 'Reason99', count: 2 })
 })
 
-test('an event that the server has forgotten is created anew and goes on counting', async () => {
+test('an event that the server has deleted is created again and keeps its count', async () => {
   const { clock, cluster, events, all } = await setUp()
   events.record(object(), { reason: 'Synced', message: 'in sync' })
   await clock.settle()
@@ -128,7 +128,7 @@ test('an event that the server has forgotten is created anew and goes on countin
   expect(all()[0]?.metadata.name).not.toBe(first?.metadata.name)
 })
 
-test('an answer that was lost makes no second event', async () => {
+test('a lost response causes no second event', async () => {
   let isFirst = true
   const { clock, events, all } = await setUp({
     after: () => {
@@ -171,7 +171,7 @@ test('a server that stays away costs the event, not the recorder, and the count 
   expect(all()[0]?.count).toBe(2)
 })
 
-test('what the server refuses is not tried again', async () => {
+test('what the server rejects is not retried', async () => {
   let tries = 0
   const { clock, events, dropped } = await setUp({
     before: () => {
@@ -232,7 +232,7 @@ test('names stay valid and texts within what the API allows', async () => {
   expect([event?.reason?.length, event?.message?.length]).toEqual([128, 1_024])
 })
 
-test('an object without metadata does not fail whoever reports on it', async () => {
+test('an object without metadata does not make the recorder fail', async () => {
   const { events } = await setUp()
   expect(() => events.record({} as KubeObject, { reason: 'Odd', message: 'odd' })).not.toThrow()
 })

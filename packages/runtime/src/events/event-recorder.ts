@@ -1,4 +1,4 @@
-/** Tells people what an operator did, as events on the objects it did it to. */
+/** Records what an operator did, as events on the objects it did it to. */
 import {
   apiVersionOf,
   type Clock,
@@ -104,7 +104,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
     const end = new AbortController()
     let timer: Timer | undefined
     const onStop = () => {
-      const expire = () => end.abort(new RuntimeError('EVENTS_STOPPED', 'the time for sending the last events is over'))
+      const expire = () => end.abort(new RuntimeError('EVENTS_STOPPED', 'no time is left to send the last events'))
       timer = this.#clock.schedule(EVENT_DEFAULTS.flushTimeoutMs, expire)
       this.#wake?.()
     }
@@ -118,7 +118,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
     }
     timer?.cancel()
     if (this.#queue.length === 0) return
-    this.#logger.warn({ count: this.#queue.length }, 'dropped events that could not be sent before the stop')
+    this.#logger.warn({ count: this.#queue.length }, 'dropped events that could not be sent before stopping')
     for (const series of this.#queue.splice(0)) this.#drop(series, 'stopped')
   }
 

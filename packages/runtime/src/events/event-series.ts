@@ -5,7 +5,7 @@ import { LruMap } from '../lru-map.ts'
 
 /** What happened to an object, in the words of a controller. */
 export interface Occurrence {
-  /** `Warning` for what somebody should look at. @default 'Normal' */
+  /** `Warning` for what needs attention. @default 'Normal' */
   readonly type?: 'Normal' | 'Warning'
   /** Why, in one CamelCase word that stays the same each time: `ScaledUp`. */
   readonly reason: string

@@ -46,7 +46,7 @@ test('adding from an old view does not set the finalizer twice', async () => {
   expect(live()?.metadata.finalizers).toEqual([MINE])
 })
 
-test('adding to an object that is being deleted, or is another one by now, is refused', async () => {
+test('adding to an object that is being deleted, or was replaced, is rejected', async () => {
   const { client, object, edit, cluster, admin } = await setUp({ finalizers: ['other.com/x'] })
   await edit({ metadata: deleting })
   await expect(addFinalizer(client, ConfigMaps, object, MINE)).rejects.toMatchObject({ code: 'FINALIZER_TOO_LATE' })

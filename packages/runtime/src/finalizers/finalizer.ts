@@ -1,4 +1,4 @@
-/** Holds up the deletion of an object until its clean-up is done. */
+/** Finalizers: an object is not deleted until its clean-up is done. */
 import {
   isConflict,
   isInvalid,
@@ -17,7 +17,7 @@ export interface FinalizerRequestOptions {
   readonly signal?: AbortSignal
 }
 
-/** The list of finalizers kept changing under us. The next reconcile starts from a newer view. */
+/** The list of finalizers changed before every attempt. The next reconcile starts from a newer view. */
 export class FinalizerConflictError extends RuntimeError {
   override readonly name = 'FinalizerConflictError'
 
@@ -26,13 +26,13 @@ export class FinalizerConflictError extends RuntimeError {
     const key = `${namespace === undefined ? '' : `${namespace}/`}${name}`
     super(
       'FINALIZER_CONFLICT',
-      `${object.kind} ${key} changed each time its finalizer ${finalizer} was about to be set or removed: try again`,
+      `${object.kind} ${key} changed before every attempt to set or remove its finalizer ${finalizer}: retry`,
       options,
     )
   }
 }
 
-/** How often a patch is built anew from the live object before the caller is asked to come back. */
+/** How often a patch is rebuilt from the live object before it fails. */
 const ATTEMPTS = 3
 
 /**
@@ -46,7 +46,7 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
 }
 
 /**
- * Puts the finalizer on the object, unless it is there.
+ * Adds the finalizer to the object, unless it has it.
  *
  * *Guarantees*: nobody else's finalizer is touched, and none is set twice: the patch holds only for exactly the
  * version of the object it was made from. When `object` is out of date the live one is read and tried again.
@@ -70,7 +70,7 @@ export async function addFinalizer<T extends KubeObject>(
       const what = `${resource.kind} ${object.metadata.name}`
       throw new RuntimeError(
         'FINALIZER_TOO_LATE',
-        `${what} is being deleted: it takes no finalizer ${finalizer} any more`,
+        `${what} is being deleted: finalizer ${finalizer} can no longer be added`,
       )
     }
     const add: JsonPatchOperation = current.metadata.finalizers?.length
@@ -82,8 +82,7 @@ export async function addFinalizer<T extends KubeObject>(
 }
 
 /**
- * Takes the finalizer off the object. Answers with the object, or with undefined when it is gone: deleted by this very
- * removal, or earlier.
+ * Removes the finalizer. Returns the object, or undefined when it is deleted, by this removal or earlier.
  *
  * *Guarantees*: the patch removes one entry and only if it is this finalizer, on this incarnation of the object; other
  * changes made meanwhile do not get in the way.
@@ -119,7 +118,7 @@ export async function removeFinalizer<T extends KubeObject>(
   }
 }
 
-/** Tries with the object at hand first, which is usually right, and with the live one after the server refused. */
+/** Tries with the given object first, which is usually current, and with the live one after a rejection. */
 async function retryOnChange<T extends KubeObject, R>(
   client: KubeClient,
   resource: Resource<T>,
@@ -134,7 +133,7 @@ async function retryOnChange<T extends KubeObject, R>(
     try {
       return await attempt(current)
     } catch (error) {
-      // A test operation that does not hold is answered with 422, a lost race with 409.
+      // A failed test operation is a 422, a conflict a 409.
       if (!isInvalid(error) && !isConflict(error)) throw error
       lastError = error
     }

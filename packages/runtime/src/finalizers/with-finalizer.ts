@@ -1,4 +1,4 @@
-/** The life of an object with a finalizer, as one function around a reconcile. */
+/** The lifecycle of an object with a finalizer, as one function around a reconcile. */
 import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 
@@ -8,34 +8,34 @@ export interface WithFinalizerOptions<T extends KubeObject, R> {
   readonly resource: Resource<T>
   /** A qualified name of your own: `example.com/cleanup`. */
   readonly finalizer: string
-  /** Brings the world in line with the object. Only called when the finalizer is on the server. */
+  /** Reconciles the object. Only called when the server has stored the finalizer. */
   readonly reconcile: (object: Stored<T>) => Promise<R>
   /**
-   * Undoes what `reconcile` did outside the reach of the garbage collector. Answers `'done'` when it has seen that
-   * nothing is left, anything else (a result that asks to come back) when it must be called again.
+   * Undoes what `reconcile` did outside the reach of the garbage collector. Returns `'done'` when nothing is
+   * left, anything else (such as a result with `requeueAfterMs`) when it must be called again.
    */
   readonly cleanup: (object: Stored<T>) => Promise<'done' | R>
   readonly signal?: AbortSignal
 }
 
 /**
- * Reconciles an object so that its clean-up runs before it is gone.
+ * Reconciles an object so that its clean-up runs before it is deleted.
  *
  * 1. A live object without the finalizer gets it, and is then reconciled.
  * 2. A live object with the finalizer is reconciled.
  * 3. An object that is being deleted and carries the finalizer is cleaned up; the finalizer is removed when that is
  *    done.
- * 4. An object that is being deleted and does not carry it is none of our business any more.
+ * 4. An object that is being deleted and does not carry it is ignored.
  *
  * *Guarantees*
  * - `reconcile` never runs for an object that could vanish without `cleanup`.
- * - `cleanup` runs at least once for every object that `reconcile` ever saw, and the finalizer stays until it answers
- *   `'done'`: an exception leaves it in place.
+ * - `cleanup` runs at least once for every object that `reconcile` ever saw, and the finalizer stays until it returns
+ *   `'done'`, also after an exception.
  * - Other finalizers are left alone.
  *
  * *Assumptions*
  * - `cleanup` is idempotent: it is called again after a crash, and on a view that is out of date.
- * - Nobody else removes the finalizer. A person may, to get rid of an object by force; then `cleanup` is skipped.
+ * - Nothing else removes the finalizer. A person may, to force a deletion; then `cleanup` is skipped.
  *
  * *Errors*: what `reconcile`, `cleanup` or the server throw; `FinalizerConflictError`.
  *

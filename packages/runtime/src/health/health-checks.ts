@@ -1,12 +1,12 @@
-/** Named checks behind `/healthz` and `/readyz`. */
+/** The named checks of `/healthz` and `/readyz`. */
 import { type Clock, redactText, systemClock, withDeadline } from '@reeve/kube'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
 import { RuntimeError } from '../runtime-error.ts'
 
-/** Passes by returning, fails by throwing; the message is shown to whoever asks, so it must not contain secrets. */
+/** Passes by returning, fails by throwing; the message is public, so it must not contain secrets. */
 export type HealthCheck = (signal: AbortSignal) => void | Promise<void>
 
-/** What one check said. */
+/** The result of one check. */
 export interface CheckResult {
   readonly name: string
   /** Absent when the check passed. */
@@ -32,7 +32,7 @@ const MAX_FAILURE_LENGTH = 500
  * @example
  * const readiness = new HealthChecks()
  * readiness.add('cache', () => {
- *   if (!cache.isSynced) throw new Error('the cache is not filled yet')
+ *   if (!cache.isSynced) throw new Error('the cache is not synced yet')
  * })
  */
 export class HealthChecks {
@@ -45,16 +45,16 @@ export class HealthChecks {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Adds a check. Throws when the name is taken or would not fit in a path. Answers with what removes it again. */
+  /** Adds a check. Throws when the name is taken or not valid in a path. Returns the function that removes it. */
   add(name: string, check: HealthCheck): () => void {
     if (!CHECK_NAME.test(name)) {
       throw new RuntimeError(
         'HEALTH_CHECK_NAME',
-        `"${name}" is no name for a check: use letters, digits, ".", "_", "-"`,
+        `"${name}" is not a valid name of a check: use letters, digits, ".", "_", "-"`,
       )
     }
     if (this.#checks.has(name)) {
-      throw new RuntimeError('HEALTH_CHECK_NAME', `there already is a check named "${name}": choose another name`)
+      throw new RuntimeError('HEALTH_CHECK_NAME', `a check already has the name "${name}": choose another name`)
     }
     this.#checks.set(name, check)
     return () => {
@@ -75,7 +75,7 @@ export class HealthChecks {
 
   async #runOne(name: string, check: HealthCheck): Promise<CheckResult> {
     const timeoutMs = this.#timeoutMs
-    const onTimeout = () => new Error(`no answer within ${timeoutMs} ms`)
+    const onTimeout = () => new Error(`no response within ${timeoutMs} ms`)
     try {
       await withDeadline({ clock: this.#clock, timeoutMs, onTimeout }, async (signal) => check(signal))
       return { name }

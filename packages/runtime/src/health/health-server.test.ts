@@ -89,7 +89,7 @@ test('a metric that throws makes an error, not a hang', async () => {
   expect([response.status, await response.text()]).toEqual([500, 'internal error\n'])
 })
 
-test('a check that hangs counts as failed after its time-out and is told to stop', async () => {
+test('a check that hangs fails after its timeout and is aborted', async () => {
   const clock = new SimulatedClock()
   const readiness = new HealthChecks({ clock, timeoutMs: 900 })
   let stopped = false
@@ -100,7 +100,7 @@ test('a check that hangs counts as failed after its time-out and is told to stop
     return new Promise(() => undefined)
   })
   const results = await clock.runToCompletion(readiness.run())
-  expect(results).toEqual([{ name: 'slow', failure: 'no answer within 900 ms' }])
+  expect(results).toEqual([{ name: 'slow', failure: 'no response within 900 ms' }])
   expect(stopped).toBe(true)
   expect(clock.pendingTimers).toBe(0)
 })
@@ -112,8 +112,8 @@ test('secrets in a failure are not shown', async () => {
 
 test('names are unique, fit in a path, and can be taken back', () => {
   const set = checks(['one', () => undefined])
-  expect(() => set.add('one', () => undefined)).toThrow('already is a check named "one"')
-  expect(() => set.add('a/b', () => undefined)).toThrow(/is no name for a check/)
+  expect(() => set.add('one', () => undefined)).toThrow('a check already has the name "one"')
+  expect(() => set.add('a/b', () => undefined)).toThrow(/is not a valid name of a check/)
   const remove = set.add('two', () => undefined)
   remove()
   expect(set.has('two')).toBe(false)

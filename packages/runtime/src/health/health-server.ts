@@ -55,7 +55,7 @@ export class HealthServer implements Runnable {
     this.name = name
     this.#options = options
     this.#logger = (options.logger ?? silentLogger).child({ server: name })
-    // Whoever does not ask for the address must not be punished with an unhandled rejection.
+    // Without a reader of the address there must be no unhandled rejection.
     this.#listening.promise.catch(() => undefined)
   }
 
@@ -143,7 +143,7 @@ export class HealthServer implements Runnable {
       })
       response.end(request.method === 'HEAD' ? undefined : answer.body)
     } catch (error) {
-      this.#logger.error({ error, method: request.method }, 'could not answer a health request')
+      this.#logger.error({ error, method: request.method }, 'could not respond to a health request')
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT })
       response.end('internal error\n')
     }

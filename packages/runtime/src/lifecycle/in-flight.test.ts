@@ -20,7 +20,7 @@ test('is idle at first, and again after the last has left', async () => {
   expect(inFlight.count).toBe(0)
 })
 
-test('stops waiting when told to', async () => {
+test('stops waiting on abort', async () => {
   const inFlight = new InFlight()
   inFlight.enter()
   const deadline = new AbortController()

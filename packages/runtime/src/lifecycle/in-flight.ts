@@ -16,7 +16,7 @@ export class InFlight {
     return this.#count
   }
 
-  /** One more. Answers with what takes it out again; calling that twice does nothing. */
+  /** One more. Returns what takes it out again; calling that twice does nothing. */
   enter(): () => void {
     this.#count++
     let isInside = true

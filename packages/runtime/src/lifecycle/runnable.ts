@@ -11,7 +11,7 @@ export const START_PHASES = ['servers', 'webhooks', 'caches', 'workers'] as cons
 export type StartPhase = (typeof START_PHASES)[number]
 
 /**
- * Something that runs until it is told to stop: a controller, a webhook server, an informer set.
+ * Something that runs until its signal aborts: a controller, a webhook server, an informer set.
  *
  * *Guarantees expected of an implementation*: `run` resolves only when nothing of it runs any more, at the
  * latest soon after `signal` aborts; it rejects when it cannot go on, which stops the whole manager.

@@ -34,7 +34,7 @@ test('a new level applies at once, also to children made before', async () => {
   expect(records().map(({ msg }) => msg)).toEqual(['kept'])
 })
 
-test('an unknown level is refused and the known ones are named', async () => {
+test('an unknown level is rejected and the error names the known ones', async () => {
   const { logger } = await capture()
   expect(() => Object.assign(logger, { level: 'loud' })).toThrow(/unknown log level "loud": use one of debug, info/)
 })

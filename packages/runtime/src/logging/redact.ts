@@ -1,7 +1,7 @@
-/** Takes secrets out of what is about to be logged. */
+/** Redacts secrets in log fields. */
 import { isSecretKey, REDACTED, redactText } from '@reeve/kube'
 
-/** Deeper than this a log field is nobody's reading; it also bounds the work and breaks cycles. */
+/** The maximum depth of a log field; it bounds the work and ends cycles. */
 const MAX_DEPTH = 6
 
 /**
@@ -60,8 +60,8 @@ export function className(error: Error): string {
 }
 
 /**
- * Whether an error is one that somebody foresaw: it has a stable code, and where in the code it was thrown helps nobody.
- * Codes of Node that begin with `ERR_` are about wrong calls, which are bugs, and so are the errors of the language.
+ * Whether an error is expected: it has a stable code, and its stack would not help. Codes of Node that begin with `ERR_` are
+ * about wrong calls, which are bugs, and so are the errors of the language.
  */
 function isExpected(error: Error): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false

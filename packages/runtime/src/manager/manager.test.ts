@@ -142,7 +142,7 @@ test('a part that throws before it returns a promise is a failure like any other
   await expect(clock.runToCompletion(manager.run(stop.signal))).rejects.toThrow('sudden failed: at once')
 })
 
-test('a part that ends by itself is done and stops nobody', async () => {
+test('a runnable that ends on its own stops nothing else', async () => {
   const world = setUp()
   const { clock, manager, stop } = world
   manager.add({ name: 'migration', needsLeadership: true, run: async () => undefined }, part(world, 'worker'))
@@ -232,7 +232,7 @@ test('without an election writes are open while running and closed after the sto
   expect(cluster.all(ConfigMaps).map(({ metadata }) => metadata.name)).toEqual(['in-time'])
 })
 
-test('told to stop at any moment of its life, it ends within the grace with the lease free', async () => {
+test('stopped at any moment, it ends within the grace period with the lease released', async () => {
   for (let atMs = 0; atMs <= 9_000; atMs += 250) {
     const world = setUp({ leaderElection: { lease, identity: 'a' } })
     const { clock, cluster, manager, stop } = world
@@ -278,7 +278,7 @@ test('runs once, and takes no parts after the start', async () => {
   await clock.runToCompletion(run)
 })
 
-test('a grace without room for the lease is refused', () => {
+test('a grace period without time for the lease is rejected', () => {
   expect(() => setUp({ shutdownGraceMs: 5_000 })).toThrow(/must be above 5000/)
 })
 

@@ -25,7 +25,7 @@ export interface ServerAddress {
 
 /** Options of {@link createManager}. */
 export interface ManagerOptions<Cache extends Runnable = Runnable> {
-  /** Closed by whoever made it, after the manager has ended. */
+  /** Closed by its creator, after the manager has ended. */
   readonly client: KubeClient
   /** Shared by all controllers; started and filled before any of them. */
   readonly cache?: Cache
@@ -198,7 +198,7 @@ export class Manager<Cache extends Runnable = Runnable> {
     lost.addEventListener('abort', onLost, { once: true })
   }
 
-  /** Answers with the names of what did not stop within the grace. */
+  /** Returns the names of what did not stop within the grace. */
   async #shutDown(groups: Groups): Promise<readonly string[]> {
     this.#state = 'stopping'
     this.#logger.info({ graceMs: this.#graceMs }, 'stopping')
@@ -211,7 +211,7 @@ export class Manager<Cache extends Runnable = Runnable> {
     await this.#resign(groups.leader.running.length === 0 ? release.signal : AbortSignal.abort(leaders.signal.reason))
     for (const phase of START_PHASES.toReversed()) await groups[phase].stop(whole.signal)
     const notStopped = [groups.leader, ...START_PHASES.map((phase) => groups[phase])].flatMap(({ running }) => running)
-    if (notStopped.length > 0) this.#logger.error({ notStopped }, 'stopped by force: parts are still running')
+    if (notStopped.length > 0) this.#logger.error({ notStopped }, 'stopped before everything ended')
     else this.#logger.info({}, 'stopped')
     return notStopped
   }
@@ -224,18 +224,18 @@ export class Manager<Cache extends Runnable = Runnable> {
     this.#soleTerm?.end(resigned)
     const outcome = await this.#elector?.resign(deadline)
     if (outcome && outcome.writesInFlight > 0) {
-      this.#logger.error({ writesInFlight: outcome.writesInFlight }, 'cut off writes: the lease is left to run out')
+      this.#logger.error({ writesInFlight: outcome.writesInFlight }, 'interrupted writes, leaving the lease to expire')
     }
   }
 
   /** The first failure counts: later ones are usually its consequences. */
   #fail(error: Error): void {
     if (this.#stop.signal.aborted) {
-      this.#logger.warn({ error }, 'a part failed while stopping')
+      this.#logger.warn({ error }, 'a runnable failed while stopping')
       return
     }
     this.#failure = error
-    this.#logger.error({ error }, 'a part failed: stopping')
+    this.#logger.error({ error }, 'a runnable failed, stopping')
     this.#stop.abort(error)
   }
 

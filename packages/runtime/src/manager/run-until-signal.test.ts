@@ -20,7 +20,7 @@ test('a failure exits with 1', async () => {
   expect(await runUntilSignal(run, { source: new EventEmitter() })).toBe(1)
 })
 
-test('a run that ends by itself exits with 0', async () => {
+test('a run that ends on its own exits with 0', async () => {
   expect(await runUntilSignal(async () => undefined, { source: new EventEmitter() })).toBe(0)
 })
 

@@ -1,4 +1,4 @@
-/** Ties a run to the signals with which a process is told to stop. */
+/** Runs until the process receives a signal to stop. */
 import { constants } from 'node:os'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 
@@ -18,7 +18,7 @@ export interface RunUntilSignalOptions {
 }
 
 /**
- * Runs until the process is told to stop and answers with its exit code: 0 after a clean stop, 1 after a failure (which
+ * Runs until the process receives a signal to stop, and returns its exit code: 0 after a clean stop, 1 after a failure (which
  * is logged), 128 + the signal's number when a second signal comes before the stop is done: the caller should then exit
  * without waiting.
  *
@@ -34,11 +34,11 @@ export async function runUntilSignal(
   const forced = Promise.withResolvers<number>()
   const onSignal = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted) {
-      logger.warn({ signal }, 'told to stop again: exiting at once')
+      logger.warn({ signal }, 'received a second signal, exiting')
       forced.resolve(128 + constants.signals[signal])
       return
     }
-    logger.info({ signal }, 'told to stop')
+    logger.info({ signal }, 'received a signal, stopping')
     stop.abort(new DOMException(`received ${signal}`, 'AbortError'))
   }
   for (const signal of signals) source.on(signal, onSignal)

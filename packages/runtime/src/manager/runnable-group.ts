@@ -4,7 +4,7 @@ import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { RunnableFailedError } from './manager-error.ts'
 
-/** What a group tells its manager. */
+/** The callbacks of a group. */
 export interface RunnableGroupOptions {
   readonly logger?: Logger
   /** One of the group could not go on. */
@@ -59,7 +59,7 @@ export class RunnableGroup {
     await untilAborted(Promise.all(waits), signal)
   }
 
-  /** Tells all members to stop and waits until they have, at most until `deadline`. Answers who has not. */
+  /** Stops all members and waits until they have ended, at most until `deadline`. Returns those that have not. */
   async stop(deadline: AbortSignal): Promise<readonly string[]> {
     this.#stop.abort(new DOMException('the manager is stopping', 'AbortError'))
     const all = Promise.all(this.#running.values())
@@ -74,7 +74,7 @@ export class RunnableGroup {
       await member.run(signal)
       this.#logger.debug({ runnable: member.name }, 'stopped')
     } catch (error) {
-      // What ends with its signal's reason has done as it was told.
+      // What ends with the reason of its signal has stopped as requested.
       if (!signal.aborted || error !== signal.reason) this.#onFailure(new RunnableFailedError(member.name, error))
     } finally {
       this.#running.delete(member)

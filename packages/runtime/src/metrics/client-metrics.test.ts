@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { clientMetrics } from './client-metrics.ts'
 import { createMetricsRegistry } from './registry.ts'
 
-test('requests are counted by code and method, and failures without an answer too', async () => {
+test('requests are counted by code and method, failures without a response included', async () => {
   const metrics = await createMetricsRegistry({ processMetrics: false })
   const onRequest = clientMetrics(metrics, 'api')
   const request = { verb: 'get', method: 'GET', durationMs: 30 }

@@ -24,7 +24,7 @@ export interface Histogram<L extends string = string> {
 /** What every metric is declared with. */
 export interface MetricDescription<L extends string> {
   readonly name: string
-  /** One sentence, shown to whoever reads `/metrics`. */
+  /** One sentence, shown in `/metrics`. */
   readonly help: string
   /** @default no labels */
   readonly labels?: readonly L[]
@@ -43,7 +43,7 @@ export interface HistogramDescription<L extends string> extends MetricDescriptio
 }
 
 /**
- * What parts of the runtime take to declare their metrics. Declaring the same name twice answers with the first
+ * What parts of the runtime take to declare their metrics. Declaring the same name twice returns the first
  * metric, so several controllers share theirs.
  *
  * @example

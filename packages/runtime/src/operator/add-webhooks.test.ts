@@ -23,7 +23,7 @@ function withWebhook(certificate: WebhookOptions['certificate']) {
 test('an operator that issues its certificate is not ready before it has one', async () => {
   const { webhooks, readiness } = withWebhook({ secret: NAME, hosts: ['localhost'] })
   expect(webhooks.certificates).toBeDefined()
-  expect(await readiness()).toContain('certificates: there is no certificate yet')
+  expect(await readiness()).toContain('certificates: no certificate has been issued yet')
 })
 
 test('an operator with a certificate from files issues none', async () => {

@@ -1,4 +1,4 @@
-/** Puts the webhooks of an operator together: router, server, and the certificate that the server shows. */
+/** The webhooks of an operator: router, server, and the certificate of the server. */
 import type { KubeClient } from '@reeve/kube'
 import { CertificateManager } from '../certificates/certificate-manager.ts'
 import { FileCertificates } from '../certificates/file-certificates.ts'
@@ -9,18 +9,18 @@ import { WebhookRouter } from '../webhooks/webhook-router.ts'
 import { WebhookServer } from '../webhooks/webhook-server.ts'
 import type { OperatorFrame } from './operator-frame.ts'
 
-/** Where the webhooks of an operator listen and how they prove who they are. */
+/** The address of the webhooks of an operator, and their certificate. */
 export interface WebhookOptions {
   readonly address: ServerAddress
   /** Issued by the operator itself and kept in a Secret, or mounted as the files `tls.crt` and `tls.key`. */
   readonly certificate:
     | { readonly secret: { readonly namespace: string; readonly name: string }; readonly hosts: readonly string[] }
     | { readonly directory: string }
-  /** What has to trust a certificate that the operator issues. @default nothing */
+  /** What has to trust the certificate that the operator issues. @default nothing */
   readonly inject?: CaBundleTargets
   /**
    * How long to go on serving after the stop signal: in a cluster, endpoints are taken out of a Service a moment after
-   * their pod is told to stop.
+   * their pod starts to terminate.
    * @default 0
    */
   readonly lameDuckMs?: number

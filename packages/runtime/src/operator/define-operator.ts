@@ -1,4 +1,4 @@
-/** The front door: an operator named and described once, from which everything else follows. */
+/** Defines an operator: named and described once, and everything else follows. */
 import { type CustomResourceDefinition, connect, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { AnyComponent, Reportable, ResolveContext } from '../components/component.ts'
@@ -43,11 +43,11 @@ type Tuning<Primary extends KubeObject> = Pick<
   | 'failureEvents'
 >
 
-/** What every controller says about itself. */
+/** Options of every controller. */
 interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
   /** Names it in logs and metrics. @default the kind in lower case */
   readonly name?: string
-  /** The resource it is about. */
+  /** The resource that it reconciles. */
   readonly for: Resource<Primary> | Source<Primary>
   /**
    * The kinds that it renders. A change of an object is a reconcile of its owner; what is owned and no longer rendered
@@ -63,7 +63,7 @@ interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
   readonly plannable?: boolean
 }
 
-/** What the engine is told, but for what follows from the rest. */
+/** Options of the engine that do not follow from the rest. */
 type EngineSettings<Primary extends Reportable, Dependencies> = Pick<
   ComponentOptions<Primary, Dependencies>,
   'elsewhere' | 'onDemand' | 'finalizer' | 'conflicts' | 'report'
@@ -84,7 +84,7 @@ export interface ComponentSet<Primary extends Reportable> {
 }
 
 /**
- * Hands something to every component of a list: clients of other services, settings.
+ * Passes dependencies to every component of a list: clients of other services, settings.
  *
  * @example
  * components: withDependencies(translator, [translation, echo])
@@ -142,11 +142,11 @@ export interface OperatorOptions extends OperatorFrameOptions {
   readonly webhook?: WebhookOptions | undefined
   /** Watch these namespaces only. @default all of them */
   readonly namespaces?: readonly string[] | undefined
-  /** How many objects each controller works on at once. @default what its definition says */
+  /** How many objects each controller reconciles at once. @default as in its definition */
   readonly concurrency?: number | undefined
-  /** Delays after failures, for all controllers. @default what their definitions say */
+  /** Delays after failures, for all controllers. @default as in their definitions */
   readonly backoff?: BackoffOptions | undefined
-  /** Told of every reconcile after its end. */
+  /** Called with every reconcile after its end. */
   readonly onReconcile?: ((record: ReconcileRecord) => void) | undefined
 }
 
@@ -158,7 +158,7 @@ export interface CreatedOperator<Primaries extends readonly Reportable[]> {
   readonly webhooks: Webhooks | undefined
 }
 
-/** What a process of its own may be told. */
+/** Options of an operator in its own process. */
 export interface RunOperatorOptions extends Partial<OperatorOptions> {
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -170,7 +170,7 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   /** Puts cache, controllers, events and webhooks together, for a process or a test that has its own client. */
   create(options: OperatorOptions): CreatedOperator<Primaries>
   /**
-   * Connects and runs until the process is told to stop; returns the exit code. Takes part in an election where
+   * Connects and runs until the process receives SIGTERM or SIGINT; returns the exit code. Takes part in an election where
    * POD_NAMESPACE is set, as it is inside a cluster.
    */
   run(options?: RunOperatorOptions): Promise<number>
@@ -200,7 +200,7 @@ export interface DescribedController {
   readonly reconcile: Reconcile<Reportable>
 }
 
-/** An operator is described in a way that cannot work. Thrown when it is defined. */
+/** The definition of an operator is invalid. Thrown when it is defined. */
 export class OperatorDefinitionError extends RuntimeError {
   override readonly name = 'OperatorDefinitionError'
 
@@ -209,7 +209,7 @@ export class OperatorDefinitionError extends RuntimeError {
   }
 }
 
-/** What field managers, Leases and labels accept alike. */
+/** Valid as field manager, name of a Lease, and label. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
@@ -238,7 +238,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   const settings = describe()
   const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)
   if (twice !== undefined) {
-    throw new OperatorDefinitionError(`two controllers are called "${twice.name}"; give one of them a name`)
+    throw new OperatorDefinitionError(`two controllers have the name "${twice.name}"; set name on one of them`)
   }
   const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
     const frame = operatorFrame(name, options)

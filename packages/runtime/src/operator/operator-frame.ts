@@ -1,4 +1,4 @@
-/** What every operator stands on: a cache, a recorder of events and a manager, put together the same way. */
+/** The parts that every operator needs: a cache, an event recorder and a manager. */
 import type { Clock, KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '../cache/cache.ts'
 import { describeFailure } from '../cache/informer-health.ts'
@@ -8,7 +8,7 @@ import type { Logger } from '../logging/logger.ts'
 import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 
-/** What operators have in common; each adds its own. */
+/** Options that all operators have. */
 export interface OperatorFrameOptions
   extends Pick<ManagerOptions, 'leaderElection' | 'healthAddress' | 'metricsAddress'> {
   readonly client: KubeClient
@@ -22,16 +22,16 @@ export interface OperatorFrameOptions
   readonly cacheTiming?: CacheOptions['timing']
 }
 
-/** The parts that all parts of an operator are given. */
+/** The dependencies of all parts of an operator. */
 export type SharedParts = Pick<OperatorFrameOptions, 'clock' | 'logger' | 'metrics' | 'random'>
 
-/** An operator that has everything but its controllers and webhooks. */
+/** An operator without controllers and webhooks. */
 export interface OperatorFrame {
   readonly manager: Manager<Cache>
   readonly cache: Cache
-  /** For whatever else the operator consists of. */
+  /** For other parts of the operator. */
   readonly shared: SharedParts
-  /** What its controllers work with. */
+  /** The dependencies of its controllers. */
   readonly environment: ControllerEnvironment
 }
 

@@ -1,8 +1,8 @@
-/** The rights that an operator needs, derived from what its controllers watch, render and finalize. */
+/** The roles of an operator, derived from what its controllers watch, render and finalize. */
 import type { ClusterRole, PolicyRule, Resource, Role } from '@reeve/kube'
 import type { EngineFacts } from '../controller/reconcile-request.ts'
 
-/** What cannot be told from controllers. */
+/** What does not follow from controllers. */
 export interface RbacOptions {
   /** The namespace of the operator: of its Lease, and of its certificate. @default 'default' */
   readonly namespace?: string
@@ -29,7 +29,7 @@ export interface ExtraRule extends PolicyRule {
   readonly namespace?: string
 }
 
-/** What is looked at of a controller. */
+/** What the roles of a controller follow from. */
 interface Described {
   readonly for: Kind | KindSomewhere
   readonly owns?: readonly (Kind | KindSomewhere)[]
@@ -50,7 +50,7 @@ const somewhere = (kind: Kind | KindSomewhere): KindSomewhere => ('resource' in 
 const READ = ['get', 'list', 'watch']
 const WRITE = [...READ, 'create', 'patch', 'delete']
 
-/** One right: verbs on a resource, in a namespace or everywhere. */
+/** Verbs on a resource, in a namespace or in all of them. */
 interface Grant {
   readonly namespace: string | undefined
   readonly apiGroup: string
@@ -124,7 +124,7 @@ function grant({ group, plural }: Kind, namespace: string | undefined, verbs: re
   return { namespace, apiGroup: group, resource: plural, verbs }
 }
 
-/** What every operator keeps for itself. */
+/** What every operator needs for itself. */
 function ownGrants(name: string, namespace: string, { webhook }: RbacOptions): readonly Grant[] {
   const kept = (apiGroup: string, resource: string, resourceName: string): readonly Grant[] => [
     { namespace, apiGroup, resource, verbs: ['create'] },

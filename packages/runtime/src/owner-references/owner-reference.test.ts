@@ -72,7 +72,7 @@ test('a cluster-scoped owner may own everywhere', () => {
   expect(isControlledBy(withControllerReference(owner(undefined), child('shop')), owner(undefined))).toBe(true)
 })
 
-test('a second controller is refused and the first one is named', () => {
+test('a second controller is rejected and the error names the first one', () => {
   const service = withControllerReference(owner('shop'), child('shop'))
   expect(() => withControllerReference(owner('shop', 'uid-2'), service)).toThrow(AlreadyControlledError)
   expect(() => withControllerReference(owner('shop', 'uid-2'), service)).toThrow(/controlled by WebApp web/)

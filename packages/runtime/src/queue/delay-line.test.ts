@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DelayLine } from './delay-line.ts'
 
 describe('a delay line', () => {
-  it('is not held up by a timer that the wall clock has jumped over', async () => {
+  it('is not delayed by a timer that the wall clock has jumped over', async () => {
     const simulated = new SimulatedClock()
     let jumpedMs = 0
     const clock: Clock = {

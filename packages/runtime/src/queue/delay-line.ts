@@ -50,7 +50,7 @@ export class DelayLine<T> {
     if (this.#waiting.size === 0) this.#disarm()
   }
 
-  /** Drops everything and answers with what was dropped. */
+  /** Drops everything and returns what was dropped. */
   clear(): readonly T[] {
     const dropped = [...this.#waiting.values()].map(({ value }) => value)
     this.#waiting.clear()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Heap } from './heap.ts'
 
-test('hands values out in order whatever was pushed and removed before', () => {
+test('returns values in order, whatever was pushed and removed before', () => {
   const step = fc.record({ value: fc.integer({ min: 0, max: 50 }), remove: fc.option(fc.nat(100), { nil: undefined }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {

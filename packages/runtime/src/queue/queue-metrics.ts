@@ -1,7 +1,7 @@
 /** Metrics of work queues, under the names that existing dashboards of controllers use. */
 import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
-/** Seconds; a healthy queue hands work out within milliseconds, an overloaded one within minutes. */
+/** Seconds; a healthy queue takes milliseconds, an overloaded one minutes. */
 const QUEUE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_000]
 
 /** What a queue answers when the metrics are read. */
@@ -34,19 +34,19 @@ export function queueMetrics(name: string, metrics: Metrics = noMetrics, sample:
   metrics.gauge({
     ...declare,
     name: 'workqueue_depth',
-    help: 'Keys that wait for a worker.',
+    help: 'Keys waiting for a worker.',
     collect: (gauge) => gauge.set({ name }, sample().depth),
   })
   metrics.gauge({
     ...declare,
     name: 'workqueue_unfinished_work_seconds',
-    help: 'Seconds of work in progress that no finished item has been credited with; growth means stuck workers.',
+    help: 'Total duration of work in progress in seconds; growth means stuck workers.',
     collect: (gauge) => gauge.set({ name }, sample().unfinishedSeconds),
   })
   metrics.gauge({
     ...declare,
     name: 'workqueue_longest_running_processor_seconds',
-    help: 'How long the longest running worker has been at its key.',
+    help: 'Duration of the longest work in progress.',
     collect: (gauge) => gauge.set({ name }, sample().longestRunningSeconds),
   })
   const adds = metrics.counter({ ...declare, name: 'workqueue_adds_total', help: 'Keys that became ready.' })
@@ -54,18 +54,18 @@ export function queueMetrics(name: string, metrics: Metrics = noMetrics, sample:
   const rejections = metrics.counter({
     ...declare,
     name: 'workqueue_rejected_total',
-    help: 'Keys refused because the queue holds its maximum.',
+    help: 'Keys rejected because the queue is full.',
   })
   const waits = metrics.histogram({
     ...declare,
     name: 'workqueue_queue_duration_seconds',
-    help: 'How long a ready key waited for a worker.',
+    help: 'Time from ready to a worker.',
     buckets: QUEUE_BUCKETS,
   })
   const works = metrics.histogram({
     ...declare,
     name: 'workqueue_work_duration_seconds',
-    help: 'How long a worker took for a key.',
+    help: 'Time from a worker to done.',
     buckets: QUEUE_BUCKETS,
   })
   return {

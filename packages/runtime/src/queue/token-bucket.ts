@@ -9,7 +9,7 @@ export interface TokenBucketOptions {
 }
 
 /**
- * Hands out places in time: whoever comes when the bucket is empty is told how long to wait, and later comers wait
+ * Limits a rate: a caller that finds the bucket empty gets the time to wait, and later callers wait
  * behind it.
  *
  * @example

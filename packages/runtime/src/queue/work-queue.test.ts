@@ -118,7 +118,7 @@ describe('delays', () => {
     expect(queue.depth).toBe(0)
   })
 
-  test('an immediate add overtakes a delayed one and answers it', async () => {
+  test('an immediate add replaces a delayed one', async () => {
     const { clock, queue } = setUp()
     queue.add('a', { delayMs: 30_000 })
     queue.add('a')
@@ -257,7 +257,7 @@ describe('priorities', () => {
     expect(await runAll(queue, clock)).toEqual(['b', 'a'])
   })
 
-  test('a resync that waited for a minute goes before a change that comes just then', async () => {
+  test('a resync that waited for a minute runs before a new change', async () => {
     const { clock, queue } = setUp()
     queue.add('resync', { priority: 'low' })
     await clock.advance(60_001)
@@ -277,7 +277,7 @@ describe('shutdown', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('draining hands out what is ready, drops what is delayed and resolves when the last item is done', async () => {
+  test('draining returns what is ready, drops what is delayed and resolves when the last item is done', async () => {
     const { clock, queue } = setUp()
     queue.add('ready')
     queue.add('later', { delayMs: 1_000 })
@@ -317,7 +317,7 @@ describe('shutdown', () => {
   })
 })
 
-test('refuses keys beyond its maximum and accepts again when there is room', async () => {
+test('rejects keys beyond its maximum and accepts them again when there is room', async () => {
   const errors: string[] = []
   const { clock, queue } = setUp({
     maxKeys: 2,

@@ -11,7 +11,7 @@ export interface ControllerScenario extends CacheScenario {
   readonly controller: Controller<Widget>
   /** Every call of the reconcile function so far. */
   readonly requests: ReconcileRequest<Widget>[]
-  /** Tells the controller to stop; resolves when it has. */
+  /** Stops the controller; resolves when it has ended. */
   stopController(reason?: unknown): Promise<void>
 }
 

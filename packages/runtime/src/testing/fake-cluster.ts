@@ -60,7 +60,7 @@ export interface FakeClusterOptions {
   readonly streaming?: 'offered' | 'refused' | 'ignored'
 }
 
-/** See the file's head. */
+/** See the comment at the top of this file. */
 export class FakeCluster {
   readonly client: KubeClient
   /** Every request, in order. */
@@ -98,12 +98,12 @@ export class FakeCluster {
     return this.requests.filter((request) => request.verb === verb).length
   }
 
-  /** Somebody creates an object or changes it. */
+  /** Another client creates or changes an object. */
   put<T extends KubeObject>(of: Resource<T>, object: T): Stored<T> {
     return this.#copy(of, this.#commit(of, object))
   }
 
-  /** Somebody deletes an object. */
+  /** Another client deletes an object. */
   remove(of: Resource, key: ObjectKey): void {
     this.#delete(of, key)
   }
@@ -112,7 +112,7 @@ export class FakeCluster {
     return this.#snapshot(of, this.#version)
   }
 
-  /** Forgets all events so far: whoever resumes from before now gets a 410. */
+  /** Forgets all events so far: a watch that resumes from before now gets a 410. */
   compact(): void {
     this.#compactedTo = this.#version
   }

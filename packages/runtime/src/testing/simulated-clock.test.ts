@@ -54,7 +54,7 @@ test('runUntil stops at the very instant the condition holds', async () => {
   expect(clock.now()).toBe(90_000)
 })
 
-test('runUntil waits for a condition that has to ask somebody', async () => {
+test('runUntil waits for an asynchronous condition', async () => {
   const clock = new SimulatedClock({ startMs: 0 })
   let done = false
   clock.schedule(10, () => {
@@ -94,7 +94,7 @@ test('runToCompletion drives time for a promise and passes its outcome on', asyn
   expect(clock.now()).toBe(1_000)
 })
 
-test('refuses a second run while the first is under way', async () => {
+test('rejects a second run while the first is in progress', async () => {
   const clock = new SimulatedClock()
   const first = clock.advance(10)
   await expect(clock.advance(10)).rejects.toThrow(SimulatedTimeError)
@@ -110,7 +110,7 @@ test('notices a timer that re-arms itself without delay instead of hanging', asy
   await expect(clock.advance(1)).rejects.toThrow('time stands still')
 })
 
-test('an exception of a timer reaches whoever moves the clock', async () => {
+test('an exception of a timer reaches the caller that moves the clock', async () => {
   const clock = new SimulatedClock()
   clock.schedule(1, () => {
     throw new Error('in a timer')

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timer } from '@reeve/kube'
 import { Heap } from '../queue/heap.ts'
 
-/** Where a simulated clock starts unless told otherwise. */
+/** The default start of a simulated clock. */
 const DEFAULT_START_MS = Date.UTC(2030, 0, 1)
 
 /** More timers than this at one and the same instant can only be a loop that re-arms itself without delay. */
@@ -139,7 +139,7 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Moves time until `promise` settles and answers with its outcome.
+   * Moves time until `promise` settles and returns its outcome.
    *
    * @example
    * await clock.runToCompletion(manager.stop())

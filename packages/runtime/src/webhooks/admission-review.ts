@@ -1,4 +1,4 @@
-/** The questions the API server asks before it stores something, and the answers to them. */
+/** Admission reviews: the requests of the API server before it stores an object, and the responses. */
 import type { JsonPatchOperation, KubeObject, UnknownObject } from '@reeve/kube'
 
 /** Names a kind in one version. */
@@ -53,7 +53,7 @@ export interface DenialCause {
   readonly reason?: string
 }
 
-/** The request is refused. */
+/** The request is rejected. */
 export interface Denial {
   readonly allowed: false
   /** Shown to the user: name the field and the remedy. */
@@ -66,23 +66,23 @@ export interface Denial {
   readonly warnings?: readonly string[]
 }
 
-/** The request passes as it is. */
+/** The request is allowed as it is. */
 export interface Approval {
   readonly allowed: true
   /** Shown to the user by `kubectl`. */
   readonly warnings?: readonly string[]
-  /** Why the request passes; ends up in the audit log of the API server, not in the user's terminal. */
+  /** Why the request is allowed; shown in the audit log of the API server, not to the user. */
   readonly message?: string
 }
 
-/** The request passes with changes: the object as it shall be, or the operations that make it so. */
+/** The request is allowed with changes: the changed object, or the operations that change it. */
 export interface Mutation extends Approval {
   readonly object?: KubeObject
   readonly patch?: readonly JsonPatchOperation[]
 }
 
 /**
- * Lets a request pass.
+ * Allows a request.
  *
  * @example
  * return allow(['spec.image: the tag latest makes roll-backs impossible'])
@@ -92,7 +92,7 @@ export function allow(warnings?: readonly string[]): Approval {
 }
 
 /**
- * Refuses a request.
+ * Rejects a request.
  *
  * @example
  * return deny('spec.replicas: must be at most 100, got 500', { code: 422, reason: 'Invalid' })
@@ -102,7 +102,7 @@ export function deny(message: string, more: Omit<Denial, 'allowed' | 'message'> 
 }
 
 /**
- * Lets a request pass with `object` instead of what was sent. The server of the webhook computes the patch.
+ * Allows a request with `object` in place of the one that was sent. The webhook server computes the patch.
  *
  * @example
  * mutatingWebhook<WebApp>('/mutate', ({ object }) =>

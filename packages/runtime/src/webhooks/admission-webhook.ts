@@ -1,4 +1,4 @@
-/** Routes that admit, refuse or change what is about to be stored. */
+/** Routes of validating and mutating webhooks. */
 import { isRecord, type JsonPatchOperation, type KubeObject, type Resource, type UnknownObject } from '@reeve/kube'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import { jsonDiff } from './json-diff.ts'
@@ -22,12 +22,12 @@ const OPERATIONS: readonly unknown[] = [
   'CONNECT',
 ] satisfies AdmissionRequest['operation'][]
 
-// Handlers quote what they were sent. Nobody reads more of it than this, and the API server passes all of it on.
+// Handlers quote their input, and the API server passes all of it on to the user.
 const MAX_MESSAGE_LENGTH = 8_192
 const MAX_CAUSE_LENGTH = 1_024
 const MAX_CAUSES = 100
 
-/** Answers one request. `signal` aborts when the API server has given up waiting. */
+/** Handles one request. `signal` aborts when the API server no longer waits. */
 export type AdmissionHandler<T extends KubeObject, R> = (
   request: AdmissionRequest<T>,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export function validatingWebhook<T extends KubeObject = UnknownObject>(
 ): WebhookRoute {
   return admissionRoute<T>({ path, ...triggerOf('validating', options) }, async (request, signal) => {
     const { allowed, warnings, ...rest } = await handler(request, signal)
-    // A patch of a validating webhook would make the API server reject the whole answer.
+    // The API server rejects the response of a validating webhook that has a patch.
     return allowed
       ? { allowed, ...(warnings && { warnings }) }
       : { ...(rest as Denial), allowed, ...(warnings && { warnings }) }

@@ -17,7 +17,7 @@ export class BodyBudget {
     return {
       take: (bytes) => {
         if (this.#usedBytes + bytes > this.#maxBytes) {
-          throw new BadReviewError(503, 'too many large requests at once: try later')
+          throw new BadReviewError(503, 'too many large requests at once, retry later')
         }
         this.#usedBytes += bytes
         takenBytes += bytes
@@ -55,7 +55,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number, share
       chunks.push(chunk)
     }
   } catch (error) {
-    throw error instanceof BadReviewError ? error : new BadReviewError(400, 'the body broke off')
+    throw error instanceof BadReviewError ? error : new BadReviewError(400, 'the body is incomplete')
   }
   return Buffer.concat(chunks, size)
 }

@@ -40,7 +40,7 @@ export class Semaphore {
     }
   }
 
-  /** Whoever leaves hands the place to the next, so the number inside does not change. */
+  /** A holder that leaves passes its place to the next, so the count does not change. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#inside--

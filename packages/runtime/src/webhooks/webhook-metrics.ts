@@ -3,7 +3,7 @@ import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** What the router reports. */
 export interface WebhookMetrics {
-  /** A request has come. Answers with what to call with the HTTP status when it is answered. */
+  /** A request has come. Returns what to call with the HTTP status when it is answered. */
   begin(webhook: string): (code: number, durationMs: number) => void
 }
 
@@ -19,12 +19,12 @@ export function webhookMetrics(metrics: Metrics = noMetrics): WebhookMetrics {
   })
   const latency = metrics.histogram({
     name: 'controller_runtime_webhook_latency_seconds',
-    help: 'How long webhooks took to answer.',
+    help: 'Duration of webhook requests.',
     labels: ['webhook'],
   })
   const inFlight = metrics.gauge({
     name: 'controller_runtime_webhook_requests_in_flight',
-    help: 'Requests that webhooks are working on.',
+    help: 'Webhook requests in progress.',
     labels: ['webhook'],
   })
   return {

@@ -1,8 +1,8 @@
-/** What the webhook router knows of each kind of webhook. */
+/** Webhook routes, and what all kinds of them share. */
 import { isRecord, objectProblems, type Resource } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
-/** Why a review could not be answered by its handler. */
+/** Why a handler could not process a review. */
 export interface ReviewFailure {
   /** HTTP status that the user's client gets. */
   readonly code: number
@@ -26,9 +26,9 @@ export interface WebhookRoute {
   readonly converts?: readonly { readonly group: string; readonly kind: string }[]
   /** Absolute, without a query: `/validate-webapp`. */
   readonly path: string
-  /** The answer to a review. Rejects with {@link BadReviewError} for a body that is none. */
+  /** The response to a review. Rejects with {@link BadReviewError} for a body that is not a review. */
   answer(body: unknown, signal: AbortSignal): Promise<object>
-  /** The answer to a review that failed. Throws {@link BadReviewError} for a body that is none. */
+  /** The response to a review that failed. Throws {@link BadReviewError} for a body that is not a review. */
   refuse(body: unknown, failure: ReviewFailure): object
 }
 
@@ -79,7 +79,7 @@ export function objectProblem(field: string, value: unknown): string | undefined
   return `${field}${problem.field === '' ? '' : `.${problem.field}`}: ${problem.message}`
 }
 
-/** A text from outside, cut to what anybody reads of it. */
+/** A text from outside, cut to a length that people read. */
 export function shortened(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }

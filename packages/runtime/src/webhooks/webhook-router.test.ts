@@ -106,7 +106,7 @@ test('a patch made by the handler is passed on as it is', async () => {
   ).toEqual(patch)
 })
 
-test('a validating webhook cannot smuggle a patch into its answer', async () => {
+test('a validating webhook cannot return a patch', async () => {
   const route = validatingWebhook('/v', () => mutate(widget(5)))
   expect((await ask(route, admissionReview())).response).toEqual({ uid: 'uid-1', allowed: true })
 })
@@ -129,7 +129,7 @@ test('a deletion has an old object and no new one', async () => {
   expect(seen).toEqual({ object: undefined, oldObject: widget(), operation: 'DELETE' })
 })
 
-test('an exception becomes a denial that tells nothing of its cause', async () => {
+test('an exception becomes a denial that does not reveal its cause', async () => {
   const route = validatingWebhook('/v', () => {
     throw new Error('password hunter2 refused by db.internal')
   })
@@ -142,7 +142,7 @@ test('an exception becomes a denial that tells nothing of its cause', async () =
   expect(JSON.stringify(answer)).not.toMatch(/hunter2|db\.internal/)
 })
 
-test('a handler that hangs is told to stop and answered for within its time-out', async () => {
+test('a handler that hangs is aborted, and the request fails within its timeout', async () => {
   const clock = new SimulatedClock()
   let isStopped = false
   const route = validatingWebhook('/v', (_request, signal) => {
@@ -190,7 +190,7 @@ test('a path whose handlers are all busy does not hold up another path', async (
   expect(await clock.runToCompletion(stuck)).toMatchObject({ response: { allowed: false } })
 })
 
-test('a request that waits too long for its turn is refused', async () => {
+test('a request that waits too long is rejected', async () => {
   const clock = new SimulatedClock()
   const hang = validatingWebhook('/v', () => new Promise(() => undefined))
   const router = new WebhookRouter([hang], { clock, maxConcurrent: 1 })
@@ -199,7 +199,7 @@ test('a request that waits too long for its turn is refused', async () => {
   expect(second?.response).toMatchObject({ allowed: false, status: { code: 504 } })
 })
 
-test('beyond what may wait, the API server is told to come back: its failure policy decides', async () => {
+test('requests beyond the limit are rejected with 503, so that the failure policy decides', async () => {
   const clock = new SimulatedClock()
   const router = new WebhookRouter([validatingWebhook('/v', () => new Promise(() => undefined))], {
     clock,
@@ -232,10 +232,10 @@ test('an unknown path is not found', async () => {
   await expect(router.handle('/other', admissionReview())).rejects.toMatchObject({ status: 404 })
 })
 
-test('paths are unique and look like paths', () => {
+test('paths are unique and valid', () => {
   const route = validatingWebhook('/v', () => allow())
-  expect(() => new WebhookRouter([route, route])).toThrow('two webhooks at /v')
-  expect(() => new WebhookRouter([validatingWebhook('v?x', () => allow())])).toThrow('is no path for a webhook')
+  expect(() => new WebhookRouter([route, route])).toThrow('two webhooks have the path /v')
+  expect(() => new WebhookRouter([validatingWebhook('v?x', () => allow())])).toThrow('is not a valid path of a webhook')
 })
 
 test('requests are counted and timed by path', async () => {
@@ -302,7 +302,7 @@ test('a kind that the webhook does not know fails the review', async () => {
   expect(response.result).toMatchObject({ status: 'Failure', message: expect.stringContaining('Gadget shop/w') })
 })
 
-test('a conversion that hangs is answered as a failure', async () => {
+test('a conversion that hangs is reported as a failure', async () => {
   const clock = new SimulatedClock()
   const route = conversionWebhook('/c', [
     { group: 'example.com', kind: 'Widget', convert: () => new Promise<never>(() => undefined) },

@@ -83,7 +83,7 @@ export class WebhookRouter {
 
   async #measure(path: string, answer: (route: WebhookRoute) => Promise<object>): Promise<object> {
     const route = this.#routes.get(path)
-    if (route === undefined) throw new BadReviewError(404, 'there is no webhook at this path')
+    if (route === undefined) throw new BadReviewError(404, 'no webhook is served at this path')
     const answered = this.#metrics.begin(path)
     const startedMs = this.#clock.now()
     let code = 200
@@ -113,8 +113,9 @@ export class WebhookRouter {
       return await untilAborted(answer, signal)
     } catch (error) {
       if (error instanceof BadReviewError) throw error
-      if (error instanceof SemaphoreFullError) throw new BadReviewError(503, 'too many requests are waiting: try later')
-      if (options.signal?.aborted) throw new BadReviewError(499, 'the request was given up')
+      if (error instanceof SemaphoreFullError)
+        throw new BadReviewError(503, 'too many requests are waiting, retry later')
+      if (options.signal?.aborted) throw new BadReviewError(499, 'the client cancelled the request')
       return route.refuse(body, this.#failure(route, error, deadline.hasPassed, timeoutMs))
     }
   }
@@ -136,10 +137,10 @@ function byPath(routes: readonly WebhookRoute[]): ReadonlyMap<string, WebhookRou
     if (!/^\/[^?#]*$/.test(route.path)) {
       throw new RuntimeError(
         'WEBHOOK_PATH',
-        `"${route.path}" is no path for a webhook: it starts with / and has no query`,
+        `"${route.path}" is not a valid path of a webhook: it must start with / and have no query`,
       )
     }
-    if (map.has(route.path)) throw new RuntimeError('WEBHOOK_PATH', `there are two webhooks at ${route.path}`)
+    if (map.has(route.path)) throw new RuntimeError('WEBHOOK_PATH', `two webhooks have the path ${route.path}`)
     map.set(route.path, route)
   }
   return map

@@ -111,7 +111,7 @@ function untilClosed(socket: TLSSocket): Promise<string> {
   })
 }
 
-test('answers a review over TLS 1.3 under the name of its service', async () => {
+test('responds to a review over TLS 1.3 under the name of its service', async () => {
   const { port } = await start()
   const reply = await send(port)
   expect(reply.status).toBe(200)
@@ -119,7 +119,7 @@ test('answers a review over TLS 1.3 under the name of its service', async () => 
   expect((await open(port)).getProtocol()).toBe('TLSv1.3')
 })
 
-test('refuses a client that speaks only TLS 1.2', async () => {
+test('rejects a client that supports only TLS 1.2', async () => {
   const { port } = await start()
   await expect(open(port, 'TLSv1.2')).rejects.toThrow(/alert protocol version/)
 })
@@ -141,7 +141,7 @@ test.each([
   expect(reply.body).not.toContain('hunter2')
 })
 
-test('a probe over TLS is answered with nothing but its status, and only where it is wanted', async () => {
+test('a probe over TLS returns only its status, and only where it is enabled', async () => {
   const { port } = await start({ livenessPath: '/livez' })
   expect(await send(port, { method: 'GET', path: '/livez?verbose', body: '' })).toMatchObject({ status: 200, body: '' })
   expect(await send(port, { method: 'POST', path: '/livez' })).toMatchObject({ status: 404 })
@@ -154,7 +154,7 @@ test('a content type with parameters is fine', async () => {
   expect((await send(port, { headers: { 'content-type': 'application/json; charset=utf-8' } })).status).toBe(200)
 })
 
-test('a body that announces too much is refused at once, one that turns out too large while it comes', async () => {
+test('a body with a large Content-Length is rejected at once, one that grows too large while it is read', async () => {
   const { port } = await start({ maxBodyBytes: 1_000 })
   const body = Buffer.alloc(5_000, 32)
   expect((await send(port, { body })).status).toBe(413)
@@ -201,7 +201,7 @@ test('the patience that the API server announces limits the handler', async () =
   expect(JSON.parse(reply.body)).toMatchObject({ response: { allowed: false, status: { code: 504 } } })
 })
 
-test('a client that goes away aborts its handler', async () => {
+test('a client that disconnects aborts its handler', async () => {
   const aborted = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const { port } = await start({}, (_request, signal) => {
@@ -248,7 +248,7 @@ test('a certificate that cannot be used leaves the old one in place', async () =
   expect((await send(port)).status).toBe(200)
 })
 
-test('a stop answers what is under way, closes every connection and refuses new ones', async () => {
+test('a stop completes requests in progress, closes every connection and rejects new ones', async () => {
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   const { port, stop, done } = await start({}, async () => {
@@ -309,7 +309,7 @@ test('a port that is taken ends the run with the error', async () => {
   await expect(second.run(new AbortController().signal)).rejects.toMatchObject({ code: 'EADDRINUSE' })
 })
 
-test('reviews are answered without a socket as well', async () => {
+test('reviews are also handled without a socket', async () => {
   const { server } = await start()
   expect(await server.handle('/validate', JSON.parse(review))).toMatchObject({ response: { allowed: true } })
 })

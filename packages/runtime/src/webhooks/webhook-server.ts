@@ -44,7 +44,7 @@ export interface WebhookServerOptions {
   readonly logger?: Logger
 }
 
-/** The API server tells how long it waits; our answer has to travel back within that. */
+/** The API server sends its timeout; the response has to arrive within it. */
 const ANSWER_MARGIN_MS = 500
 
 /**
@@ -78,7 +78,7 @@ export class WebhookServer implements Runnable {
     this.#bodies = new BodyBudget(options.maxBufferedBytes ?? WEBHOOK_DEFAULTS.maxBufferedBytes)
     this.#clock = options.clock ?? systemClock
     this.#logger = (options.logger ?? silentLogger).child({ server: 'webhooks' })
-    // Whoever does not ask for the address must not be punished with an unhandled rejection.
+    // Without a reader of the address there must be no unhandled rejection.
     this.#listening.promise.catch(() => undefined)
   }
 
@@ -137,8 +137,8 @@ export class WebhookServer implements Runnable {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     })
-    server.on('error', (error) => this.#logger.warn({ error }, 'the webhook server reports an error'))
-    server.on('tlsClientError', (error) => this.#logger.debug({ error }, 'a TLS handshake failed'))
+    server.on('error', (error) => this.#logger.warn({ error }, 'webhook server error'))
+    server.on('tlsClientError', (error) => this.#logger.debug({ error }, 'TLS handshake failed'))
     return server
   }
 
@@ -160,7 +160,7 @@ export class WebhookServer implements Runnable {
     try {
       server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.3' })
     } catch (error) {
-      this.#logger.error({ error }, 'could not use the new certificate: the old one stays')
+      this.#logger.error({ error }, 'could not use the new certificate, keeping the old one')
     }
   }
 
@@ -173,10 +173,10 @@ export class WebhookServer implements Runnable {
     const onTimeout = overdue('answering the last requests', drainTimeoutMs)
     using deadline = new Deadline(drainTimeoutMs, { clock: this.#clock, onTimeout })
     await this.#requests.whenIdle(deadline.signal).catch(() => {
-      this.#logger.warn({ count: this.#requests.count }, 'cut off requests that took too long')
+      this.#logger.warn({ count: this.#requests.count }, 'aborted requests that took too long')
     })
     server.closeAllConnections()
-    // One that is still shaking hands is not a connection yet, and would stay open for as long as its client likes.
+    // A TLS handshake in progress is not a connection yet, and would stay open for as long as its client wants.
     for (const socket of this.#sockets) socket.destroy()
     await closed
   }
@@ -199,7 +199,7 @@ export class WebhookServer implements Runnable {
     } catch (error) {
       if (error instanceof BadReviewError) refuse(request, response, error)
       else {
-        this.#logger.error({ error }, 'could not answer a webhook request')
+        this.#logger.error({ error }, 'could not respond to a webhook request')
         refuse(request, response, new BadReviewError(500, 'internal error'))
       }
     }

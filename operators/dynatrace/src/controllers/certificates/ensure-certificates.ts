@@ -99,7 +99,7 @@ async function distribute(bundle: string, { client, logger, signal }: Certificat
   }
   const results = await injectCaBundle(client, bundle, targets, { signal, verb: 'update' })
   for (const { target, outcome } of results) {
-    if (outcome === 'patched') logger.info({ target }, 'wrote the bundle of authorities')
+    if (outcome === 'patched') logger.info({ target }, 'wrote the CA bundle')
   }
   const missing = results.filter(isMissing)
   if (missing.length > 0) logger.debug({ missing: missing.map(({ target }) => target) }, 'nobody to be trusted by')
