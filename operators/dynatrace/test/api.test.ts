@@ -58,7 +58,7 @@ describe('versions', () => {
 })
 
 describe('the schema of DynaKube', () => {
-  it('wants an apiUrl of at most 128 characters (21)', async () => {
+  it('wants an apiUrl of at most 128 characters', async () => {
     const url = (length: number) => `https://${'a'.repeat(length - 12)}/api`
     expect(await refusal({ apiUrl: undefined })).toContain('spec.apiUrl')
     expect(await refusal({ apiUrl: url(129) })).toContain('spec.apiUrl')
@@ -67,20 +67,20 @@ describe('the schema of DynaKube', () => {
 
   it.each([
     ['none', []],
-    ['two', [{ id: 'a' }, { id: 'b' }]],
+    ['two with the same id', [{ id: 'a' }, { id: 'a' }]],
     ['a long id', [{ id: 'abcdefghi' }]],
     ['an odd id', [{ id: 'A_b' }]],
-  ])('wants one database with a short id, not %s (22)', async (_, databases) => {
+  ])('wants databases with short and distinct ids, not %s', async (_, databases) => {
     expect(await refusal({ extensions: { databases } })).toContain('spec.extensions.databases')
-    expect(await refusal({ extensions: { databases: [{ id: 'db-1' }] } })).toBe('')
+    expect(await refusal({ extensions: { databases: [{ id: 'db-1' }, { id: 'db-2' }] } })).toBe('')
   })
 
-  it('wants the image of the executor to be there, even if empty (23)', async () => {
+  it('wants the image of the executor to be there, even if empty', async () => {
     expect(await refusal({ templates: { sqlExtensionExecutor: {} } })).toContain('imageRef')
     expect(await refusal({ templates: { sqlExtensionExecutor: { imageRef: {} } } })).toBe('')
   })
 
-  it('wants arguments of agents once each (24)', async () => {
+  it('wants arguments of agents once each', async () => {
     expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=1'] } } })).toContain('args')
     expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=2'] } } })).toBe('')
   })
@@ -112,7 +112,7 @@ describe('conditions', () => {
     ],
   ] as const
 
-  it.each(kinds)('of %s exist once per type (25)', async (_, build, kind) => {
+  it.each(kinds)('of %s exist once per type', async (_, build, kind) => {
     const created = await cluster.client.create<UnknownObject>(kind, build() as KubeObject as UnknownObject)
     const one = await cluster.client.update(
       kind,
@@ -126,7 +126,7 @@ describe('conditions', () => {
     expect((read.status as { readonly conditions: unknown }).conditions).toEqual([condition])
   })
 
-  it.each([{ reason: '' }, { reason: 'two words' }, { status: 'Maybe' }])('are refused with %o (52)', async (odd) => {
+  it.each([{ reason: '' }, { reason: 'two words' }, { status: 'Maybe' }])('are refused with %o', async (odd) => {
     const kind = of('DynaKube', 'v1beta6')
     const created = await cluster.client.create<UnknownObject>(
       kind,
@@ -140,7 +140,7 @@ describe('conditions', () => {
 })
 
 describe('what a server shows', () => {
-  it('EdgeConnect v1alpha1 gets its defaults (18)', async () => {
+  it('EdgeConnect v1alpha1 gets its defaults', async () => {
     const kind = of('EdgeConnect', 'v1alpha1')
     const object = {
       ...edgeConnect(),
@@ -153,7 +153,7 @@ describe('what a server shows', () => {
     expect(latest.status).toEqual({ version: {} })
   })
 
-  it('a DynaKube of an old version has the empty members of the stored one (50)', async () => {
+  it('a DynaKube of an old version has the empty members of the stored one', async () => {
     const object = { ...dynakube({}, { name: unused() }), apiVersion: 'dynatrace.com/v1beta5' }
     const { namespace, name } = await cluster.client
       .create(of('DynaKube', 'v1beta5'), object as KubeObject as UnknownObject)
@@ -174,19 +174,16 @@ describe('what a server shows', () => {
   it.each([
     ['dynakubes', 'v1beta4', ['Name', 'ApiUrl', 'Status', 'Age']],
     ['edgeconnects', 'v1alpha2', ['Name', 'ApiServer', 'Status', 'Age']],
-  ])(
-    'tables of %s have their columns in order, and both are in one category (49)',
-    async (plural, version, columns) => {
-      const table = await cluster.get(
-        `/apis/dynatrace.com/${version}/namespaces/dynatrace/${plural}`,
-        'application/json;as=Table;v=v1;g=meta.k8s.io',
-      )
-      const { columnDefinitions } = table.body as { readonly columnDefinitions: readonly { readonly name: string }[] }
-      expect(columnDefinitions.map(({ name }) => name)).toEqual(columns)
-      const { body } = await cluster.get(`/apis/dynatrace.com/${version}`)
-      expect(body).toMatchObject({
-        resources: expect.arrayContaining([expect.objectContaining({ name: plural, categories: ['dynatrace'] })]),
-      })
-    },
-  )
+  ])('tables of %s have their columns in order, and both are in one category', async (plural, version, columns) => {
+    const table = await cluster.get(
+      `/apis/dynatrace.com/${version}/namespaces/dynatrace/${plural}`,
+      'application/json;as=Table;v=v1;g=meta.k8s.io',
+    )
+    const { columnDefinitions } = table.body as { readonly columnDefinitions: readonly { readonly name: string }[] }
+    expect(columnDefinitions.map(({ name }) => name)).toEqual(columns)
+    const { body } = await cluster.get(`/apis/dynatrace.com/${version}`)
+    expect(body).toMatchObject({
+      resources: expect.arrayContaining([expect.objectContaining({ name: plural, categories: ['dynatrace'] })]),
+    })
+  })
 })

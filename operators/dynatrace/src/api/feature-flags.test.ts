@@ -32,19 +32,19 @@ describe('feature flags', () => {
     })
   })
 
-  it('that are on by default are switched off by explicit words only (39)', () => {
+  it('that are on by default are switched off by explicit words only', () => {
     const results = ['true', 'TRUE', 't', '1', 'random', '', 'false', 'F', '0'].map(
       (value) => flagsOf({ 'automatic-injection': value }).automaticInjection,
     )
     expect(results).toEqual([true, true, true, true, true, true, false, false, false])
   })
 
-  it('know two failure policies (41)', () => {
+  it('know two failure policies', () => {
     expect(flagsOf({ 'injection-failure-policy': 'flail' }).injectionFailurePolicy).toBe('silent')
     expect(flagsOf({ 'injection-failure-policy': 'fail' }).injectionFailurePolicy).toBe('fail')
   })
 
-  it('connect again later under Istio unless told otherwise (42)', () => {
+  it('connect again later under Istio unless told otherwise', () => {
     const retry = (enableIstio: boolean, value?: string) =>
       featureFlags(
         dynakube({ enableIstio }, value === undefined ? {} : { flags: { 'oneagent-initial-connect-retry-ms': value } }),
@@ -54,12 +54,12 @@ describe('feature flags', () => {
     ])
   })
 
-  it('read the mount timeout as a duration (43)', () => {
+  it('read the mount timeout as a duration', () => {
     const timeout = (value: string) => flagsOf({ 'max-csi-mount-timeout': value }).maxCsiMountTimeoutMs
     expect(['5', '-1', 'abc', '-5m', '1h'].map(timeout)).toEqual([600_000, 600_000, 600_000, 600_000, 3_600_000])
   })
 
-  it('let activegate-updates win over its negative form (44)', () => {
+  it('let activegate-updates win over its negative form', () => {
     const updates = (flags: Record<string, string>) => flagsOf(flags).activeGateUpdates
     expect(updates({ 'activegate-updates': 'true', 'disable-activegate-updates': 'true' })).toBe(true)
     expect(updates({ 'disable-activegate-updates': 'true' })).toBe(false)

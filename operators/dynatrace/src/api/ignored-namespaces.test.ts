@@ -23,13 +23,13 @@ describe('ignored namespaces', () => {
     expect(['(', 'shop'].filter(includes)).toEqual(['('])
   })
 
-  it('are the default ones when the list cannot be read (40)', () => {
+  it('are the default ones when the list cannot be read', () => {
     for (const value of ['[1,2,3]', '{}', 'kube-.*', '']) expect(ignoredBy(value).names).toEqual(BY_DEFAULT)
     expect(ignoredBy('[]').names).toEqual([])
     expect(ignoredBy('null').names).toEqual([])
   })
 
-  it('are those that a valid pattern matches, whatever stands beside it (54)', () => {
+  it('are those that a valid pattern matches, whatever stands beside it', () => {
     expect(ignoredBy('["(", "^a$"]')).toEqual({ names: ['a'], excess: undefined })
   })
 

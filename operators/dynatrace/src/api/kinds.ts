@@ -1,4 +1,4 @@
-/** Both kinds, with what is done to their objects whatever the version. */
+/** Both kinds, with the operations on objects of any version. */
 import type { AnyCrd, Convert } from '@reeve/crd'
 import type { KubeObject } from '@reeve/kube'
 import { convertDynaKube, convertEdgeConnect } from './conversion/convert.ts'
@@ -14,7 +14,7 @@ export const API_GROUP = 'dynatrace.com'
 export interface ApiKind {
   readonly crd: AnyCrd
   readonly convert: Convert
-  /** What admission says about a new object that the schema admits. */
+  /** The verdict of admission on a new object that the schema admits. */
   readonly judge: (object: KubeObject, lookupsFor: LookupsFor) => Promise<Judgement>
 }
 

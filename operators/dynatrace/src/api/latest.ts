@@ -1,4 +1,4 @@
-/** The stored versions, which are the only ones that code outside `api` knows. */
+/** The stored versions, the only ones that code outside of `api` uses. */
 import type { ObjectOf } from '@reeve/crd'
 import { DynaKubeCrd } from './dynakube/dynakube-crd.ts'
 import type { v1beta6 } from './dynakube/v1beta6.ts'

@@ -30,8 +30,8 @@ export interface NamespaceMatcher {
 type Match = (name: string) => boolean
 
 /**
- * Makes a matcher. A pattern that is no regular expression matches nothing; those beyond the limits are left out and
- * told.
+ * Makes a matcher. An invalid regular expression matches nothing; patterns beyond the limits are left out and
+ * reported.
  *
  * *Guarantee*: time grows with the length of a name only, whatever the patterns are.
  */

@@ -1,4 +1,4 @@
-/** What an API server does with an object before admission: unknown fields go, defaults come, the schema is applied. */
+/** What an API server does with an object before admission: it prunes, applies defaults and validates. */
 import { type AnyCrd, applyDefaults, type Problem, type StructuralSchema, validate } from '@reeve/crd'
 import { isRecord, type KubeObject } from '@reeve/kube'
 import { schemaOf } from './schema-of.ts'
@@ -7,11 +7,11 @@ import { quantityProblems } from './validation/quantity-problems.ts'
 
 /** The outcome. */
 export interface SchemaReview {
-  /** As it would be stored. It has the shape of the schema only when there are no problems. */
+  /** As it would be stored. It matches the schema only when there are no problems. */
   readonly object: KubeObject
   /** Fields that the schema does not know; the server drops them and warns. */
   readonly unknownFields: readonly string[]
-  /** Why the server refuses it; empty when it does not. */
+  /** Why the server rejects it; empty when it does not. */
   readonly problems: readonly Problem[]
 }
 
@@ -52,7 +52,7 @@ function prune(schema: StructuralSchema, value: unknown, field: string, unknownF
     const known = own(schema.properties, name) ?? schema.additionalProperties
     if (field === '' && COMMON.has(name)) kept.push([name, child])
     else if (typeof known === 'object') {
-      // A null where none is allowed counts as absent, and only in lists as a mistake.
+      // A null where none is allowed counts as absent; in lists it is an error.
       if (child !== null || known.nullable) kept.push([name, prune(known, child, at, unknownFields)])
     }
     // A value of the wrong type has no fields of its own to judge: the schema reports it as a whole.

@@ -37,7 +37,7 @@ describe('validate', () => {
     const { code, stdout } = await runCli(['validate', '-f', '-'], { stdin: FIT.replace('/api', '') })
     expect(code).toBe(1)
     expect(stdout.split('\n')[0]).toMatch(
-      /^<stdin>:7:3: error: DynaKube dynatrace\/dynakube: spec\.apiUrl is .* must end in \/api \[DK-URL-INVALID\]$/,
+      /^<stdin>:7:3: error: DynaKube dynatrace\/dynakube: spec\.apiUrl: .* must end in \/api \[DK-URL-INVALID\]$/,
     )
   })
 

@@ -65,7 +65,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await sleep(5, { signal: deadline })
 }
 
-it('waits for the Secret, then the files equal it, and nothing else of it is written (40)', async () => {
+it('waits for the Secret, then the files equal it, and nothing else of it is written', async () => {
   start()
   await until(() => lines.some((line) => line.startsWith('waiting for a certificate')))
   expect(await read('tls.crt')).toBeUndefined()

@@ -146,7 +146,7 @@ describe('long lists', () => {
 })
 
 describe('a denial', () => {
-  it('lists all mistakes, numbered, with their count and the kind (1)', async () => {
+  it('lists all mistakes, numbered, with their count and the kind', async () => {
     const object = dynakube({
       apiUrl: placeholder,
       activeGate: { capabilities: ['routing', 'routing', 'telepathy'] },
@@ -163,12 +163,12 @@ describe('a denial', () => {
     expect(lines.join('\n')).toMatch(/apiUrl[\s\S]*telepathy[\s\S]*routing[\s\S]*rival[\s\S]*shop/)
   })
 
-  it('carries the warnings too (60)', async () => {
+  it('carries the warnings too', async () => {
     const object = dynakube({ apiUrl: placeholder, activeGate: { capabilities: ['routing'] } })
     expect(await review({ object })).toMatchObject({ allowed: false, warnings: [expect.stringContaining('memory')] })
   })
 
-  it('comes without a crash for an object without a spec (62)', async () => {
+  it('comes without a crash for an object without a spec', async () => {
     const { spec: _, ...bare } = dynakube()
     const { status } = await review({ object: bare })
     expect(status?.message).toContain('2 errors found in the DynaKube')
@@ -176,7 +176,7 @@ describe('a denial', () => {
     expect(await review({ object: bareConnect })).toMatchObject({ allowed: false })
   })
 
-  it('judges old versions by what they become: two modes are one (7)', async () => {
+  it('judges old versions by what they become: two modes are one', async () => {
     const object = dynakube({ oneAgent: { classicFullStack: {}, hostMonitoring: {} } })
     expect((await review({ object })).status?.message).toContain('oneAgent')
     expect(await review({ object: asVersion(object, 'v1beta5') })).toMatchObject({ allowed: true })
@@ -186,7 +186,7 @@ describe('a denial', () => {
 describe('an update', () => {
   const before = dynakube()
 
-  it('must not change apiUrl, in any version (5)', async () => {
+  it('must not change apiUrl, in any version', async () => {
     const object = dynakube({ apiUrl: 'https://other.live.example.com/api' })
     for (const version of ['v1beta3', 'v1beta4', 'v1beta5', 'v1beta6']) {
       const change = { object: asVersion(object, version), oldObject: asVersion(before, version) }
@@ -225,7 +225,7 @@ describe('what is not judged', () => {
     expect(await review({ oldObject, operation: 'DELETE' })).toEqual({ uid: 'uid-1', allowed: true })
   })
 
-  it('a write to the status (59)', async () => {
+  it('a write to the status', async () => {
     const object = dynakube({ apiUrl: placeholder })
     const write = { object, oldObject: object, operation: 'UPDATE', subResource: 'status' }
     expect(await review(write)).toEqual({ uid: 'uid-1', allowed: true })

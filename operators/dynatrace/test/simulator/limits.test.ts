@@ -173,5 +173,5 @@ test.each<[string, SimulatorOptions]>([
 })
 
 test('an unknown tenant is named together with those that exist', () => {
-  expect(() => simulator.tenant('nobody')).toThrow('there is no tenant nobody: it is one of abc12345')
+  expect(() => simulator.tenant('nobody')).toThrow('unknown tenant nobody; use one of abc12345')
 })

@@ -81,7 +81,7 @@ describe('what the tenant knows', () => {
 })
 
 describe('downloads', () => {
-  it('land unchanged in the file, without conditions (checks 22 and 24)', async () => {
+  it('land unchanged in the file, without conditions', async () => {
     const file = join(scratch.path, 'modules.zip')
     const progress: number[] = []
     const result = await client.installers.download(codeModules('x64'), TENANT_DEFAULTS.agentVersion, file, {
@@ -122,7 +122,7 @@ describe('downloads', () => {
     expect(calls[1]?.headers.range).toMatch(/^bytes=\d+-$/)
   })
 
-  it('name what can be had when the version cannot (check 23)', async () => {
+  it('name what can be had when the version cannot', async () => {
     const file = join(scratch.path, 'missing.zip')
     await expect(client.installers.download(codeModules('x64'), '9.9.9.9-9', file)).rejects.toThrow(
       /agent download: 404 There is no agent/,

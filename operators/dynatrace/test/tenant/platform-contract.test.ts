@@ -62,7 +62,7 @@ describe('an EdgeConnect', () => {
 })
 
 describe('access tokens', () => {
-  it('come before every first call, with the scopes that are needed (check 41)', async () => {
+  it('come before every first call, with the scopes that are needed', async () => {
     for (const [hasKubernetesAutomation, count] of [
       [false, 4],
       [true, 6],
@@ -79,7 +79,7 @@ describe('access tokens', () => {
     }
   })
 
-  it('are asked for with credentials in the body when a header is refused (check 42)', async () => {
+  it('are asked for with credentials in the body when a header is refused', async () => {
     const { client, sender } = scripted([{ status: 401, body: '{"error":"invalid_client"}' }, token(), list()])
     await client.edgeConnects.findByName('office')
     const form = new URLSearchParams(String(sender.requests[1]?.body))
@@ -87,7 +87,7 @@ describe('access tokens', () => {
     expect(sender.requests[1]?.headers.authorization).toBeUndefined()
   })
 
-  it('live as long as a number or a text says (check 43)', async () => {
+  it('live as long as a number or a text says', async () => {
     for (const expiresIn of [300, '300']) {
       const clock = new SimulatedClock()
       const { client, sender } = scripted([token(expiresIn), list(), list(), token(expiresIn), list()], { clock })
@@ -122,7 +122,7 @@ describe('access tokens', () => {
 describe('bodies and statuses', () => {
   const created = { id: 'i', oauthClientId: 'c', oauthClientSecret: 's', oauthClientResource: 'r' }
 
-  it('of a new EdgeConnect (check 44)', async () => {
+  it('of a new EdgeConnect', async () => {
     const { client, sender } = scripted([token(), { status: 201, body: JSON.stringify(created) }])
     await client.edgeConnects.create({ name: 'office', hostMappings: REQUEST.hostMappings, oauthClientId: 'ignored' })
     expect(JSON.parse(String(sender.requests[1]?.body))).toEqual({
@@ -138,7 +138,7 @@ describe('bodies and statuses', () => {
     await expect(client.edgeConnects.create(REQUEST)).rejects.toThrow(/oauthClientSecret/)
   })
 
-  it('mean success only as 200 for updates and 204 for deletions (check 45)', async () => {
+  it('mean success only as 200 for updates and 204 for deletions', async () => {
     const outcome = async (status: number, call: 'update' | 'delete') => {
       const { client } = scripted([token(), { status }])
       const done = call === 'update' ? client.edgeConnects.update('i', REQUEST) : client.edgeConnects.delete('i')
@@ -153,7 +153,7 @@ describe('bodies and statuses', () => {
     expect(await outcome(200, 'delete')).toBe('error')
   })
 
-  it('of a connection setting (check 46)', async () => {
+  it('of a connection setting', async () => {
     const { client, sender } = scripted([token(), { status: 204 }])
     await client.connectionSettings.create(CONNECTION)
     expect(JSON.parse(String(sender.requests[1]?.body))).toEqual([

@@ -15,7 +15,7 @@ const names = { [HOST]: '127.0.0.1' }
 const proxied = () => simulated({ tls: { hosts: [HOST] } })
 
 describe('a proxy', () => {
-  it('with a password carries every call (check 38)', async () => {
+  it('with a password carries every call', async () => {
     await using proxy = await startForwardProxy({ account: 'me:p%w', names })
     await using tenant = await proxied()
     const client = tenant.client({ proxy: { url: `http://me:p%25w@${proxy.address}` } })
@@ -48,7 +48,7 @@ describe('a proxy', () => {
     expect(proxy.seen).toHaveLength(1)
   })
 
-  it('is left out for the hosts of the no-proxy list (check 38)', async () => {
+  it('is left out for the hosts of the no-proxy list', async () => {
     await using proxy = await startForwardProxy({ names })
     await using tenant = await proxied()
     const client = tenant.client({ proxy: { url: `http://${proxy.address}`, noProxy: '.tenant.example' } })
@@ -76,7 +76,7 @@ describe('a proxy', () => {
     expect(tenant.received()).toEqual([])
   })
 
-  it('carries plain http as well (check 38)', async () => {
+  it('carries plain http as well', async () => {
     const server = createServer((_request, response) => response.end('{"latestGatewayVersion":"1"}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo // it listens on TCP
@@ -95,7 +95,7 @@ describe('a proxy', () => {
 })
 
 describe('certificates', () => {
-  it('of a private authority are accepted when it is trusted, and only then (check 40)', async () => {
+  it('of a private authority are accepted when it is trusted, and only then', async () => {
     await using tenant = await simulated()
     await tenant.client().versions.latestGateway()
     const stranger = await issueAuthority('stranger', { nowMs: Date.now(), validityMs: 3_600_000 })
@@ -115,7 +115,7 @@ describe('certificates', () => {
     await tenant.client({ trustedCertificates }).versions.latestGateway()
   })
 
-  it('that have expired are refused, unless nothing is checked (check 40)', async () => {
+  it('that have expired are refused, unless nothing is checked', async () => {
     await using tenant = await simulated()
     tenant.simulator.trouble.add({ kind: 'expired-certificate' })
     await expect(tenant.client().versions.latestGateway()).rejects.toThrow(/expired/)
@@ -123,7 +123,7 @@ describe('certificates', () => {
     expect(await careless.versions.latestGateway()).not.toBe('')
   })
 
-  it('that cannot be read are an error for EdgeConnect (check 49)', () => {
+  it('that cannot be read are an error for EdgeConnect', () => {
     const oauth = { endpoint: 'https://sso.example', clientId: 'id', clientSecret: 'secret' }
     const options = { apiServer: 'tenant.example', oauth, trustedCertificates: 'nonsense' }
     expect(() => createPlatformClient(options)).toThrow(expect.objectContaining({ code: 'HTTP_CONFIG' }))

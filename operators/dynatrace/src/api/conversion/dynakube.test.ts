@@ -32,13 +32,13 @@ const OLD = ['v1beta3', 'v1beta4', 'v1beta5']
 describe('autoUpdate', () => {
   const old = object('v1beta5', { oneAgent: { hostMonitoring: { autoUpdate: false } }, templates })
 
-  it('becomes an annotation of v1beta6 (3)', () => {
+  it('becomes an annotation of v1beta6', () => {
     const { metadata, spec } = convert(old, 'v1beta6')
     expect(metadata.annotations).toEqual({ [AUTO_UPDATE]: 'false' })
     expect(spec.oneAgent).toEqual({ hostMonitoring: {} })
   })
 
-  it('comes back without the annotation (4)', () => {
+  it('comes back without the annotation', () => {
     const back = convert(convert(old, 'v1beta6'), 'v1beta5')
     expect(back.spec.oneAgent?.hostMonitoring).toEqual({ autoUpdate: false })
     expect(back.metadata.annotations).toBeUndefined()
@@ -67,7 +67,7 @@ describe('autoUpdate', () => {
 })
 
 describe('the image of the collector', () => {
-  it.each(OLD)('is filled in and marked when %s has none (5)', (version) => {
+  it.each(OLD)('is filled in and marked when %s has none', (version) => {
     const { metadata, spec } = convert(object(version, {}), 'v1beta6')
     expect(spec.templates?.otelCollector?.imageRef).toEqual({
       repository: 'public.ecr.aws/dynatrace/dynatrace-otel-collector',
@@ -76,14 +76,14 @@ describe('the image of the collector', () => {
     expect(metadata.annotations).toEqual({ [DEFAULT_IMAGE]: 'true' })
   })
 
-  it('is blanked in older versions when it was filled in (6)', () => {
+  it('is blanked in older versions when it was filled in', () => {
     const hub = object('v1beta6', { templates }, { [DEFAULT_IMAGE]: 'true', kept: 'yes' })
     const { metadata, spec } = convert(hub, 'v1beta5')
     expect(spec.templates?.otelCollector?.imageRef ?? {}).toEqual({})
     expect(metadata.annotations).toEqual({ kept: 'yes' })
   })
 
-  it('is kept as it is when half of it is given (7)', () => {
+  it('is kept as it is when half of it is given', () => {
     const half = { otelCollector: { imageRef: { repository: 'r' } } }
     const { metadata, spec } = convert(object('v1beta5', { templates: half }), 'v1beta6')
     expect(spec.templates?.otelCollector?.imageRef).toEqual({ repository: 'r' })
@@ -92,21 +92,21 @@ describe('the image of the collector', () => {
 })
 
 describe('features', () => {
-  it.each(OLD)('extensions of %s are Prometheus (8)', (version) => {
+  it.each(OLD)('extensions of %s are Prometheus', (version) => {
     expect(convert(object(version, { extensions: {} }), 'v1beta6').spec.extensions).toEqual({ prometheus: {} })
   })
 
-  it('extensions are only present in older versions (9)', () => {
+  it('extensions are only present in older versions', () => {
     const hub = object('v1beta6', { extensions: { databases: [{ id: 'a' }] } })
     expect(convert(hub, 'v1beta5').spec.extensions).toEqual({})
   })
 
-  it.each(OLD)('KSPM of %s maps everything (10)', (version) => {
+  it.each(OLD)('KSPM of %s maps everything', (version) => {
     expect(convert(object(version, { kspm: {} }), 'v1beta6').spec.kspm).toEqual({ mappedHostPaths: ['/'] })
     expect(convert(object(version, {}), 'v1beta6').spec.kspm).toBeUndefined()
   })
 
-  it('the claim of the ActiveGate has another name in v1beta4 (11)', () => {
+  it('the claim of the ActiveGate has another name in v1beta4', () => {
     const claim = { storageClassName: 'fast' }
     const hub = convert(object('v1beta4', { activeGate: { persistentVolumeClaim: claim } }), 'v1beta6')
     expect(hub.spec.activeGate).toEqual({ volumeClaimTemplate: claim })
@@ -114,7 +114,7 @@ describe('features', () => {
     expect(convert(hub, 'v1beta3').spec.activeGate).toEqual({})
   })
 
-  it.each(['v1beta4', 'v1beta5'])('telemetry ingest of %s is kept, both ways (12)', (version) => {
+  it.each(['v1beta4', 'v1beta5'])('telemetry ingest of %s is kept, both ways', (version) => {
     const telemetryIngest = { protocols: ['otlp'], serviceName: 's', tlsRefName: 't' }
     const hub = convert(object(version, { telemetryIngest }), 'v1beta6')
     expect(hub.spec.telemetryIngest).toEqual(telemetryIngest)
@@ -164,7 +164,7 @@ describe('settings about updates', () => {
 })
 
 describe('modes', () => {
-  it.each(OLD)('of %s stay the only one (13)', (version) => {
+  it.each(OLD)('of %s stay the only one', (version) => {
     const hub = convert(object(version, { oneAgent: { classicFullStack: {} } }), 'v1beta6')
     expect(hub.spec.oneAgent).toEqual({ classicFullStack: {} })
     expect(convert(hub, version).spec.oneAgent).toEqual({ classicFullStack: {} })
@@ -185,14 +185,14 @@ describe('modes', () => {
 })
 
 describe('objects', () => {
-  it.each(OLD)('without annotations, spec or status convert up and down from %s (14)', (version) => {
+  it.each(OLD)('without annotations, spec or status convert up and down from %s', (version) => {
     const { spec: _, ...bare } = object(version, {}) as KubeObject & { readonly spec: object }
     expect(convert(bare, 'v1beta6').spec.apiUrl).toBe('')
     const hub: KubeObject = { ...bare, apiVersion: 'dynatrace.com/v1beta6' }
     expect(convert(hub, version).metadata.annotations).toBeUndefined()
   })
 
-  it.each(OLD)('keep their status up and down from %s (15)', (version) => {
+  it.each(OLD)('keep their status up and down from %s', (version) => {
     const status = {
       phase: 'Running',
       kubeSystemUUID: 'uid',
@@ -218,7 +218,7 @@ describe('objects', () => {
     expect(convert(hub, version).status).toMatchObject(status)
   })
 
-  it.each(['v1beta4', 'v1beta5'])('created in %s show the empty members of v1beta6 (50)', (version) => {
+  it.each(['v1beta4', 'v1beta5'])('created in %s show the empty members of v1beta6', (version) => {
     const { spec, status } = convert(object(version, {}), 'v1beta6')
     expect(status).toEqual({
       activeGate: { connectionInfoStatus: {} },
@@ -241,7 +241,7 @@ describe('objects', () => {
     expect(convert(hub, 'v1beta5').status?.metadataEnrichment).toEqual({ rules: [rule] })
   })
 
-  it('convert between old versions through the stored one (20)', () => {
+  it('convert between old versions through the stored one', () => {
     const claim = { storageClassName: 'fast' }
     const old = object('v1beta4', { activeGate: { persistentVolumeClaim: claim }, oneAgent: { hostMonitoring: {} } })
     const converted = convert(old, 'v1beta5')

@@ -13,7 +13,7 @@ const object = (version: string, spec?: object) =>
 const convert = (from: KubeObject, to: string) => convertEdgeConnect(from, to) as EdgeConnect
 
 describe('an EdgeConnect', () => {
-  it('lists host restrictions in v1alpha2 and joins them in v1alpha1 (16)', () => {
+  it('lists host restrictions in v1alpha2 and joins them in v1alpha1', () => {
     const hub = convert(object('v1alpha1', { hostRestrictions: 'foo,bar' }), 'v1alpha2')
     expect(hub.spec.hostRestrictions).toEqual(['foo', 'bar'])
     expect(convert(hub, 'v1alpha1').spec.hostRestrictions).toBe('foo,bar')
@@ -23,7 +23,7 @@ describe('an EdgeConnect', () => {
     )
   })
 
-  it('shows its defaults in v1alpha1 (17)', () => {
+  it('shows its defaults in v1alpha1', () => {
     expect(convert(object('v1alpha2', { apiServer: 'a' }), 'v1alpha1').spec).toEqual({
       apiServer: 'a',
       autoUpdate: true,
@@ -36,7 +36,7 @@ describe('an EdgeConnect', () => {
     expect(convert(object('v1alpha1', spec), 'v1alpha2').spec).toEqual(spec)
   })
 
-  it('has the empty version status of v1alpha2 from the start (50)', () => {
+  it('has the empty version status of v1alpha2 from the start', () => {
     expect(convert(object('v1alpha1', {}), 'v1alpha2').status).toEqual({ version: {} })
   })
 

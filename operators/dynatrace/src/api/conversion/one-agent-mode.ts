@@ -15,7 +15,7 @@ export interface RaisedOneAgent {
   readonly hasAutoUpdate: boolean
 }
 
-/** From an old version. Of several modes, which admission refuses, the first is kept. */
+/** From an old version. Of several modes, which admission rejects, the first is kept. */
 export function raiseOneAgent(old: Old | undefined): RaisedOneAgent {
   const mode = activeMode(old)
   if (old === undefined || mode === undefined) {

@@ -5,7 +5,7 @@ import { atomicGroup, atomicList, atomicTextList, requiredText, textMap } from '
 /** One requirement of a selector on labels or fields. */
 export const selectorRequirement = (subject: 'label' | 'label or field' | 'field') =>
   Type.Object({
-    key: requiredText(`The ${subject} that is looked at.`),
+    key: requiredText(`The ${subject} that is compared.`),
     operator: requiredText('How it is compared: In, NotIn, Exists or DoesNotExist; on nodes also Gt and Lt.'),
     values: atomicTextList('What it is compared with; none for Exists and DoesNotExist, one for Gt and Lt.'),
   })

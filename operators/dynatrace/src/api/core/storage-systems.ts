@@ -72,7 +72,7 @@ export const storageSystems = {
   flexVolume: group(
     {
       driver: requiredText('The driver.'),
-      options: textMap('What the driver is told.'),
+      options: textMap('Parameters of the driver.'),
       fsType: fsType(),
       secretRef: credentials(),
       readOnly: readOnly(),

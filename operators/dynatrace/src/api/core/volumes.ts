@@ -99,7 +99,7 @@ const volume = Type.Object({
       path: requiredText('The path on the node.'),
       type: text('What must be there, such as Directory or DirectoryOrCreate; not checked when left out.'),
     },
-    'A file or directory of the node. OpenShift refuses it unless a security context constraint allows it.',
+    'A file or directory of the node. OpenShift rejects it unless a security context constraint allows it.',
   ),
   persistentVolumeClaim: group(
     { claimName: requiredText('The claim, in the same namespace.'), readOnly: readOnly() },
@@ -120,7 +120,7 @@ const volume = Type.Object({
   csi: group(
     {
       driver: requiredText('The driver.'),
-      volumeAttributes: textMap('What the driver is told.'),
+      volumeAttributes: textMap('Parameters of the driver.'),
       nodePublishSecretRef: secretRef('A Secret that the driver gets.'),
       fsType: text('The file system.'),
       readOnly: readOnly(),

@@ -17,7 +17,7 @@ import { oneAgentUsesProxy, proxyUrl, proxyUrlHash } from './proxy.ts'
 const withCapabilities = (...capabilities: string[]) => dynakube({ activeGate: { capabilities, replicas: 3 } })
 
 describe('the ActiveGate of a DynaKube', () => {
-  it('runs once when only extensions need it (35)', () => {
+  it('runs once when only extensions need it', () => {
     const object = dynakube({ extensions: { prometheus: {} }, activeGate: { replicas: 3 } })
     expect(hasActiveGate(object)).toBe(true)
     expect(activeGateReplicas(object)).toBe(1)
@@ -47,7 +47,7 @@ describe('the ActiveGate of a DynaKube', () => {
     expect(capabilityArguments(withCapabilities('routing', 'constructor', 'telepathy'))).toEqual(['MSGrouter'])
   })
 
-  it('is trusted by the collector by its own certificate, or the tenant by the given ones (36)', () => {
+  it('is trusted by the collector by its own certificate, or the tenant by the given ones', () => {
     const facts = (object: ReturnType<typeof dynakube>) => [
       collectorNeedsTrustedCertificates(object),
       hasActiveGateCertificate(object),
@@ -56,7 +56,7 @@ describe('the ActiveGate of a DynaKube', () => {
     expect(facts(dynakube({ trustedCAs: 'cas', activeGate: { capabilities: ['routing'] } }))).toEqual([false, true])
   })
 
-  it('shows tls.crt rather than server.crt (37)', () => {
+  it('shows tls.crt rather than server.crt', () => {
     expect(certificateOf({ 'server.crt': 'old' })).toBe('old')
     expect(certificateOf({ 'server.crt': 'old', 'tls.crt': 'new' })).toBe('new')
     expect(certificateOf({})).toBeUndefined()
@@ -80,16 +80,16 @@ describe('the ActiveGate of a DynaKube', () => {
 })
 
 describe('the proxy of a DynaKube', () => {
-  it('is taken from the field without reading a Secret (38)', async () => {
+  it('is taken from the field without reading a Secret', async () => {
     const readSecret = () => Promise.reject(new Error('must not be read'))
     expect(await proxyUrl(dynakube({ proxy: { value: 'http://p:1', valueFrom: 's' } }), readSecret)).toBe('http://p:1')
     expect(await proxyUrl(dynakube(), readSecret)).toBeUndefined()
   })
 
-  it('is taken from a Secret, and what is missing there is named (38)', async () => {
+  it('is taken from a Secret, and what is missing there is named', async () => {
     const object = dynakube({ proxy: { valueFrom: 'web' } })
     expect(await proxyUrl(object, async () => ({ proxy: 'http://p:1' }))).toBe('http://p:1')
-    await expect(proxyUrl(object, async () => undefined)).rejects.toThrow(/no Secret web/)
+    await expect(proxyUrl(object, async () => undefined)).rejects.toThrow(/the Secret web does not exist/)
     await expect(proxyUrl(object, async () => ({}))).rejects.toThrow(/Secret web has no key proxy/)
     await expect(proxyUrl(object, () => Promise.reject(new Error('down')))).rejects.toThrow(/web cannot be read/)
   })
@@ -101,7 +101,7 @@ describe('the proxy of a DynaKube', () => {
     )
   })
 
-  it('is hashed with its quotes (53)', () => {
+  it('is hashed with its quotes', () => {
     const expected = createHash('sha256').update('"http://p:1"').digest('hex').slice(0, 16)
     expect(proxyUrlHash('http://p:1')).toBe(expected)
   })

@@ -37,7 +37,7 @@ export const hasActiveGate = (dynakube: DynaKube): boolean =>
 export const activeGateReplicas = (dynakube: DynaKube): number =>
   capabilities(dynakube).length === 0 ? 1 : (dynakube.spec.activeGate?.replicas ?? 1)
 
-/** What the container is told to do, in the user's order and then what features add. */
+/** The arguments of the container: capabilities in the user's order, then those that features add. */
 export function capabilityArguments(dynakube: DynaKube): readonly string[] {
   return [
     ...capabilities(dynakube).flatMap((capability) => ownValue(CAPABILITY_ARGUMENTS, capability) ?? []),

@@ -29,7 +29,7 @@ describe('features of a DynaKube', () => {
     )
   })
 
-  it('receive all protocols when none is chosen (47)', () => {
+  it('receive all protocols when none is chosen', () => {
     const all = ['otlp', 'jaeger', 'statsd', 'zipkin']
     expect(ingestProtocols(dynakube({ telemetryIngest: {} }))).toEqual(all)
     expect(ingestProtocols(dynakube({ telemetryIngest: { protocols: [] } }))).toEqual(all)
@@ -74,7 +74,7 @@ describe('features of a DynaKube', () => {
     ])
   })
 
-  it('name the annotation of a rule after its target (46)', () => {
+  it('name the annotation of a rule after its target', () => {
     expect(enrichmentAnnotation({ type: 'LABEL', source: 'team', target: '' })).toBe('')
     expect(enrichmentAnnotation({ target: 'x' })).toBe('metadata.dynatrace.com/x')
     expect(enrichmentAttribute({ type: 'LABEL', source: 'team' })).toBe('k8s.namespace.label.team')

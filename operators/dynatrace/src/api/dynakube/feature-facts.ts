@@ -15,7 +15,7 @@ export const hasExtensions = (dynakube: DynaKube): boolean => hasPrometheus(dyna
 /** Logs are sent. */
 export const hasLogMonitoring = ({ spec }: DynaKube): boolean => spec.logMonitoring !== undefined
 
-/** Logs are sent by an agent of their own, as there is no OneAgent on the nodes. */
+/** Logs are sent by a separate agent, as no OneAgent runs on the nodes. */
 export const hasStandaloneLogMonitoring = (dynakube: DynaKube): boolean =>
   hasLogMonitoring(dynakube) && !needsOneAgentDaemonSet(dynakube)
 

@@ -24,7 +24,7 @@ export const logMonitoring = group(
   {
     ingestRuleMatchers: list(
       Type.Object({
-        attribute: text('What is looked at, such as k8s.namespace.name.'),
+        attribute: text('The attribute that is compared, such as k8s.namespace.name.'),
         values: textList('The values that match.'),
       }),
       'Which logs are sent, written once into the settings of the tenant; all when left out.',

@@ -43,12 +43,12 @@ describe('names of what belongs to a DynaKube', () => {
     expect(extensionControllerHost(dynakube())).toBe('dk-extension-controller.dynatrace')
   })
 
-  it('take the Secret with the tokens from the field, else from the name (26)', () => {
+  it('take the Secret with the tokens from the field, else from the name', () => {
     expect(tokensSecretName(dynakube())).toBe('dk')
     expect(tokensSecretName(dynakube({ tokens: 'mine' }))).toBe('mine')
   })
 
-  it('list the generated pull secret before that of the user (27)', () => {
+  it('list the generated pull secret before that of the user', () => {
     expect(imagePullSecretNames(dynakube())).toEqual(['dk-pull-secret'])
     expect(imagePullSecretNames(dynakube({ customPullSecret: 'mine' }))).toEqual(['dk-pull-secret', 'mine'])
     expect(imagePullSecretNames(dynakube({ customPullSecret: 'dk-pull-secret' }))).toEqual(['dk-pull-secret'])

@@ -91,7 +91,7 @@ export function imagePullSecretNames(dynakube: DynaKube): readonly string[] {
   return [...new Set([namesOf(dynakube).pullSecret, ...(customPullSecret ? [customPullSecret] : [])])]
 }
 
-/** The one pull secret that troubleshooting looks at. */
+/** The one pull secret that `troubleshoot` checks. */
 export const singlePullSecretName = (dynakube: DynaKube): string =>
   dynakube.spec.customPullSecret || namesOf(dynakube).pullSecret
 

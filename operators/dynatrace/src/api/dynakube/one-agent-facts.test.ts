@@ -25,7 +25,7 @@ describe('the OneAgent of a DynaKube', () => {
     expect(oneAgentModes(dynakube())).toEqual([])
   })
 
-  it('needs a DaemonSet, injects pods and spares the host depending on the mode (34)', () => {
+  it('needs a DaemonSet, injects pods and spares the host depending on the mode', () => {
     const facts = [...HOST_MODES, 'applicationMonitoring' as const].map((mode) => {
       const object = dynakube({ oneAgent: { [mode]: {} } })
       return [needsOneAgentDaemonSet(object), needsAppInjection(object), supportsReadOnlyHost(object)]
@@ -38,24 +38,24 @@ describe('the OneAgent of a DynaKube', () => {
     ])
   })
 
-  it.each(HOST_MODES)('is updated in %s unless version or image is pinned (33)', (mode) => {
+  it.each(HOST_MODES)('is updated in %s unless version or image is pinned', (mode) => {
     const isUpdated = (spec: object) => isOneAgentAutoUpdated(dynakube({ oneAgent: { [mode]: spec } }))
     expect([isUpdated({}), isUpdated({ version: '1' }), isUpdated({ image: 'i' })]).toEqual([true, false, false])
   })
 
-  it('is not updated where there is no agent (33)', () => {
+  it('is not updated where there is no agent', () => {
     expect(isOneAgentAutoUpdated(dynakube({ oneAgent: { applicationMonitoring: {} } }))).toBe(false)
     expect(isOneAgentAutoUpdated(dynakube())).toBe(false)
   })
 
-  it('prefers the host group of the field to that of the arguments (31)', () => {
+  it('prefers the host group of the field to that of the arguments', () => {
     const classicFullStack = { args: ['--set-host-group=arg'] }
     expect(hostGroup(dynakube({ oneAgent: { hostGroup: 'field', classicFullStack } }))).toBe('field')
     expect(hostGroup(dynakube({ oneAgent: { classicFullStack } }))).toBe('arg')
     expect(hostGroup(dynakube())).toBe('')
   })
 
-  it('keeps everything after the first = of an argument, in order (32)', () => {
+  it('keeps everything after the first = of an argument, in order', () => {
     const args = ['--set-host-property=k=v', '--flag', '--set-host-property=a=b=c', '--set-host-property=']
     expect([...argumentValues(args)]).toEqual([
       ['--set-host-property', ['k=v', 'a=b=c', '']],

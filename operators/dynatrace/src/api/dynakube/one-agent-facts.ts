@@ -7,7 +7,7 @@ export type OneAgentMode = Exclude<keyof OneAgentSpec, 'hostGroup'>
 type ModeSpec<M extends OneAgentMode> = NonNullable<OneAgentSpec[M]>
 type HostMode = Exclude<OneAgentMode, 'applicationMonitoring'>
 
-/** In the order in which a mode wins where two are given, which admission refuses. */
+/** In order of precedence where two are given, which admission rejects. */
 export const ONE_AGENT_MODES = [
   'classicFullStack',
   'cloudNativeFullStack',
@@ -50,7 +50,7 @@ function firstHost(dynakube: DynaKube, order: readonly HostMode[]): ModeSpec<'cl
   return mode && (modeSpec(dynakube, mode) as ModeSpec<'cloudNativeFullStack'> | undefined)
 }
 
-// Which mode wins, when admission was bypassed and there are two, has grown by history and differs per question.
+// Which mode wins if admission was bypassed and there are two differs per question, for historical reasons.
 const FOR_IMAGE = ['classicFullStack', 'hostMonitoring', 'cloudNativeFullStack'] as const
 const FOR_ARGUMENTS = ['cloudNativeFullStack', 'classicFullStack', 'hostMonitoring'] as const
 const FOR_UPDATES = ['cloudNativeFullStack', 'hostMonitoring', 'classicFullStack'] as const

@@ -12,7 +12,7 @@ export const hasProxy = ({ spec }: DynaKube): boolean => Boolean(spec.proxy?.val
 export const oneAgentUsesProxy = (dynakube: DynaKube): boolean =>
   hasProxy(dynakube) && !featureFlags(dynakube).oneAgentIgnoreProxy
 
-/** Decoded data of a Secret, or `undefined` when there is no such Secret. Rejects when that cannot be told. */
+/** Decoded data of a Secret, or `undefined` when it does not exist. Rejects when it cannot be read. */
 export type ReadSecret = (name: string) => Promise<Readonly<Record<string, string>> | undefined>
 
 /** The address of the proxy cannot be found out. */
@@ -37,7 +37,7 @@ export async function proxyUrl({ spec, metadata }: DynaKube, readSecret: ReadSec
   } catch (cause) {
     throw new ProxyNotFoundError(`${at}: the Secret ${valueFrom} cannot be read`, { cause })
   }
-  if (data === undefined) throw new ProxyNotFoundError(`${at}: there is no Secret ${valueFrom}; create it`)
+  if (data === undefined) throw new ProxyNotFoundError(`${at}: the Secret ${valueFrom} does not exist; create it`)
   const url = data[PROXY_KEY]
   if (url === undefined) {
     throw new ProxyNotFoundError(`${at}: the Secret ${valueFrom} has no key ${PROXY_KEY}; add it`)

@@ -28,7 +28,7 @@ describe('the tenant of a DynaKube', () => {
   })
 
   it.each(['', '/api', 'tenant/api', 'https:///api', 'https://h:port/api', 'https://a b/api', 'https://a\u0007/api'])(
-    'has no image when its address is "%s" (29)',
+    'has no image when its address is "%s"',
     (apiUrl) => {
       expect(defaultOneAgentImage(at(apiUrl), '1.2.3')).toBe('')
     },
@@ -53,7 +53,7 @@ describe('the tenant of a DynaKube', () => {
     [5, [3, 7], [false, true]],
     [20, [17, 22], [false, true]],
     [0, [0], [true]],
-  ])('is asked again after %s minutes (30)', (dynatraceApiRequestThreshold, minutesAgo, expected) => {
+  ])('is asked again after %s minutes', (dynatraceApiRequestThreshold, minutesAgo, expected) => {
     const now = Date.UTC(2030, 0, 1)
     const object = dynakube(dynatraceApiRequestThreshold === undefined ? {} : { dynatraceApiRequestThreshold })
     const allowed = minutesAgo.map((minutes) =>

@@ -2,7 +2,7 @@
 import { parseUrl } from '@reeve/http/url-reference'
 import type { DynaKube } from '../latest.ts'
 
-/** Host and port of `apiUrl`; empty when it has none or is no URL. */
+/** Host and port of `apiUrl`; empty when it has none or is not a URL. */
 export const apiHost = ({ spec }: DynaKube): string => parseUrl(spec.apiUrl)?.host ?? ''
 
 /** The tag of an image of the tenant for a version. */
@@ -25,14 +25,14 @@ function imageOf(dynakube: DynaKube, component: string, version: string): string
   return host === '' ? '' : `${host}/linux/${component}:${imageTag(version)}`
 }
 
-/** The tenant is not known yet, or cannot be told from the address. */
+/** The UUID of the tenant is not known yet, and not part of the URL. */
 export class TenantUnknownError extends Error {
   readonly code = 'TENANT_UNKNOWN'
   override readonly name = 'TenantUnknownError'
 }
 
 /**
- * The tenant as it told us. Not read from `apiUrl`, which may point to a gateway or a vanity name.
+ * The UUID that the tenant reported. Not read from `apiUrl`, which may point to a gateway or a vanity name.
  *
  * *Errors*: {@link TenantUnknownError} until the tenant has been asked.
  */

@@ -29,7 +29,7 @@ describe('an EdgeConnect', () => {
     expect([isAutoUpdated(edgeConnect()), isAutoUpdated(edgeConnect({ autoUpdate: false }))]).toEqual([true, false])
   })
 
-  it('lists the automation host once and last, whatever its case (45)', () => {
+  it('lists the automation host once and last, whatever its case', () => {
     const host = 'ec.dynatrace.uid.kubernetes-automation'
     const given = [host.toUpperCase(), '*.internal.org']
     const status = { kubeSystemUID: 'uid' }

@@ -27,7 +27,7 @@ export const isCustomImage = ({ spec }: EdgeConnect): boolean => Boolean(spec.im
 /** Whether pods are restarted for new images. */
 export const isAutoUpdated = ({ spec }: EdgeConnect): boolean => spec.autoUpdate ?? true
 
-/** The service account; empty only when the user wrote that, which admission refuses. */
+/** The service account; empty only when the user wrote that, which admission rejects. */
 export const serviceAccountName = ({ spec }: EdgeConnect): string => spec.serviceAccountName ?? DEFAULT_SERVICE_ACCOUNT
 
 /** Whether the operator creates the EdgeConnect in the tenant. */

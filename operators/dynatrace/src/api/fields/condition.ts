@@ -1,4 +1,4 @@
-/** What the operator says about one aspect of a resource. */
+/** Conditions: what the operator reports about one aspect of a resource. */
 import { listMap, oneOf } from '@reeve/crd'
 import { Type } from 'typebox'
 import { int64, list, requiredText } from './fields.ts'
@@ -8,7 +8,7 @@ const TYPE = `^(${LABEL}(\\.${LABEL})*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-
 
 const condition = Type.Object({
   type: requiredText('The aspect, such as Tokens or OneAgentDaemonSet.', { maxLength: 316, pattern: TYPE }),
-  status: oneOf(['True', 'False', 'Unknown'], { description: 'Whether it is as it should be.' }),
+  status: oneOf(['True', 'False', 'Unknown'], { description: 'Whether it is as expected.' }),
   reason: requiredText('Why, in one word that programs can rely on.', {
     minLength: 1,
     maxLength: 1024,

@@ -1,4 +1,4 @@
-/** The kinds of fields that the resources are made of; each takes what `kubectl explain` shall say about it. */
+/** The types of fields that the resources consist of; each takes the text that `kubectl explain` shows. */
 import { type TOptional, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
 
 /** Text that may be left out. */
@@ -7,7 +7,7 @@ export const text = (description: string, more: object = {}) => Type.Optional(re
 /** Text that must be given. */
 export const requiredText = (description: string, more: object = {}) => Type.String({ description, ...more })
 
-/** Yes or no. */
+/** A boolean that may be left out. */
 export const flag = (description: string, more: object = {}) => Type.Optional(Type.Boolean({ description, ...more }))
 
 /** A whole number of 32 bits. */
@@ -30,14 +30,14 @@ export const textMap = (description: string) =>
 /** A list of texts. */
 export const textList = (description: string) => list(Type.String(), description)
 
-/** A list of texts that always has one owner. */
+/** An atomic list of texts. */
 export const atomicTextList = (description: string) => atomicList(Type.String(), description)
 
 /** A list. */
 export const list = <T extends TSchema>(items: T, description: string) =>
   Type.Optional(Type.Array(items, { description }))
 
-/** A list that always has one owner: who applies it, replaces it. */
+/** An atomic list: server-side apply replaces it as a whole. */
 export const atomicList = <T extends TSchema>(items: T, description: string) =>
   Type.Optional(requiredAtomicList(items, description))
 
@@ -53,7 +53,7 @@ export const group = <T extends TProperties>(properties: T, description: string)
 export const requiredGroup = <T extends TProperties>(properties: T, description: string) =>
   Type.Object(properties, { description })
 
-/** A group of fields that always has one owner: who applies it, replaces it. */
+/** An atomic group of fields: server-side apply replaces it as a whole. */
 export const atomicGroup = <T extends TProperties>(properties: T, description: string) =>
   Type.Optional(requiredAtomicGroup(properties, description))
 
@@ -61,7 +61,7 @@ export const atomicGroup = <T extends TProperties>(properties: T, description: s
 export const requiredAtomicGroup = <T extends TProperties>(properties: T, description: string) =>
   Type.Object(properties, { description, 'x-kubernetes-map-type': 'atomic' })
 
-/** Something without fields of its own whose presence says it all. */
+/** An object without fields whose presence enables something. */
 export const presence = (description: string): TOptional<TUnsafe<Record<string, never>>> =>
   Type.Optional(Type.Unsafe<Record<string, never>>({ type: 'object', description }))
 

@@ -12,8 +12,8 @@ export const pullPolicy = (image: string, byDefault = 'Always') =>
   )
 
 const halves = (example: string) => ({
-  repository: text('Where the image is, without a tag.', { example }),
-  tag: text('Which build of it.'),
+  repository: text('The repository of the image, without a tag.', { example }),
+  tag: text('The tag of the image.'),
   pullPolicy: pullPolicy('the image', 'the default of the workload'),
 })
 
@@ -22,5 +22,5 @@ const ANY_IMAGE = 'docker.io/dynatrace/image-name'
 /** An image reference. */
 export const imageRef = (description: string, example = ANY_IMAGE) => group(halves(example), description)
 
-/** The same where it must be given. */
+/** A required image reference. */
 export const requiredImageRef = (description: string) => requiredGroup(halves(ANY_IMAGE), description)

@@ -1,4 +1,4 @@
-/** Numbers that the schemas admit and that the operator has no room for. */
+/** Numbers that the schemas admit and that are out of range. */
 import type { Problem } from '@reeve/crd'
 import type { KubeObject } from '@reeve/kube'
 
@@ -6,7 +6,7 @@ const MAX_THRESHOLD_MINUTES = 65_535
 
 /** Why an object of any version cannot be read, though its schema admits it; empty when it can. */
 export function decodingProblems(object: KubeObject): readonly Problem[] {
-  // Only the two members are looked at, and whatever they hold is checked first.
+  // Only these two members are read, and their types are checked first.
   const { kind, spec } = object as KubeObject & {
     readonly spec?: { readonly dynatraceApiRequestThreshold?: unknown; readonly proxy?: { readonly port?: unknown } }
   }

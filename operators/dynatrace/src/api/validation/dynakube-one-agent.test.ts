@@ -14,7 +14,7 @@ const HOST_MODES = ['classicFullStack', 'cloudNativeFullStack', 'hostMonitoring'
 const limited = (capabilities: string[]) => ({ capabilities, resources: { limits: { memory: '1Gi' } } })
 
 describe('the denial', () => {
-  it('lists all mistakes, numbered, with their count and the kind (1)', async () => {
+  it('lists all mistakes, numbered, with their count and the kind', async () => {
     const rival = dynakube({ oneAgent: { cloudNativeFullStack: {} } }, { name: 'rival' })
     const found = await errors(
       {
@@ -31,7 +31,7 @@ describe('the denial', () => {
     expect(text).toMatch(/\n 4\. .*rival.*nodeSelector.*\n 5\. .*namespace shop/)
   })
 
-  it('comes with warnings too (60)', async () => {
+  it('comes with warnings too', async () => {
     const verdict = await judge({ apiUrl: '', activeGate: { capabilities: ['routing'] } })
     expect(verdict.errors.length).toBeGreaterThan(0)
     expect(verdict.warnings).toHaveLength(1)
@@ -47,7 +47,7 @@ describe('apiUrl', () => {
     ['https://www.google.com', /must end in \/api/],
     ['/api', /needs a host/],
     ['https://tenantid.doma.apps.in/api', /drop the "apps" part/],
-  ])('%s is refused (2, 4)', async (apiUrl, message) => {
+  ])('%s is refused', async (apiUrl, message) => {
     expect(await at(apiUrl)).toEqual([expect.stringMatching(message)])
   })
 
@@ -55,11 +55,11 @@ describe('apiUrl', () => {
     'https://tenantid.doma.in/api',
     'https://...tenantid/api',
     'https://my-in-cluster-activegate/e/<tenant>/api',
-  ])('%s is allowed (2, 3)', async (apiUrl) => {
+  ])('%s is allowed', async (apiUrl) => {
     expect(await at(apiUrl)).toEqual([])
   })
 
-  it('cannot change (5)', async () => {
+  it('cannot change', async () => {
     const before = dynakube({ apiUrl: 'https://old/api' })
     const after = dynakube({ apiUrl: 'https://new/api' })
     const verdict = await validateDynaKube(after, lookups(), before)
@@ -67,15 +67,15 @@ describe('apiUrl', () => {
     expect(await validateDynaKube(before, lookups(), before)).toEqual(allowed)
   })
 
-  it('is missed in an object without a spec (62)', async () => {
+  it('is missed in an object without a spec', async () => {
     const { spec: _, ...bare } = dynakube()
     const verdict = await validateDynaKube(bare, lookups())
-    expect(verdict.errors).toEqual([expect.stringMatching(/missing/), expect.stringMatching(/no valid URL/)])
+    expect(verdict.errors).toEqual([expect.stringMatching(/missing/), expect.stringMatching(/not a valid tenant URL/)])
   })
 })
 
 describe('modes', () => {
-  it('are refused together and allowed alone (6)', async () => {
+  it('are refused together and allowed alone', async () => {
     expect(await errors({ oneAgent: { classicFullStack: {}, hostMonitoring: {} } })).toEqual([
       expect.stringMatching(/several modes \(classicFullStack, hostMonitoring\)/),
     ])
@@ -84,7 +84,7 @@ describe('modes', () => {
     }
   })
 
-  it('beyond the first are not seen in older versions (7)', async () => {
+  it('beyond the first are not seen in older versions', async () => {
     const old = {
       ...dynakube({ oneAgent: { classicFullStack: {}, hostMonitoring: {} } }),
       apiVersion: 'dynatrace.com/v1beta5',
@@ -109,11 +109,11 @@ describe('names', () => {
     expect(await named(limit + 1, spec)).toEqual([expect.stringContaining(`may have ${limit}`)])
   })
 
-  it.each(['1dynakube', 'foo.bar'])('%s is refused in the words of Kubernetes (9)', async (name) => {
+  it.each(['1dynakube', 'foo.bar'])('%s is refused in the words of Kubernetes', async (name) => {
     expect(await errors({}, { name })).toEqual([expect.stringContaining('[a-z]([-a-z0-9]*[a-z0-9])?')])
   })
 
-  it('that are too long are not blamed for their characters (9)', async () => {
+  it('that are too long are not blamed for their characters', async () => {
     const found = await errors({}, { name: `1${'.'.repeat(41)}` })
     expect(found).toHaveLength(1)
     expect(found[0]).not.toContain('DNS-1035')
@@ -123,12 +123,12 @@ describe('names', () => {
 describe('the agent', () => {
   const withArgs = (mode: string, ...args: string[]) => errors({ oneAgent: { [mode]: { args } } })
 
-  it.each(['', '1.0.0.20240101-000000'])('may have version "%s" (10)', async (version) => {
+  it.each(['', '1.0.0.20240101-000000'])('may have version "%s"', async (version) => {
     expect(await errors({ oneAgent: { hostMonitoring: { version } } })).toEqual([])
   })
 
   it.each(['latest', 'raw', '1.200', '1.200.0', '1.200.0.0-0', 'v1.200.0', '1.200.1-raw+build'])(
-    'cannot have version %s (10)',
+    'cannot have version %s',
     async (version) => {
       for (const mode of [...HOST_MODES, 'applicationMonitoring']) {
         expect(await errors({ oneAgent: { [mode]: { version } } })).toEqual([expect.stringContaining(`"${version}"`)])
@@ -136,7 +136,7 @@ describe('the agent', () => {
     },
   )
 
-  it('has each argument once, but for properties and distinct tags (11, 12, 13, 14)', async () => {
+  it('has each argument once, but for properties and distinct tags', async () => {
     for (const value of ['foo', 'bar']) {
       expect(await withArgs('hostMonitoring', '--set-server=foo', `--set-server=${value}`)).toEqual([
         expect.stringContaining('--set-server'),
@@ -148,12 +148,12 @@ describe('the agent', () => {
     expect(await withArgs('hostMonitoring', '--flag', '--flag')).toEqual([expect.stringContaining('--flag')])
   })
 
-  it('has its host id set by the operator in cloudNativeFullStack (15)', async () => {
+  it('has its host id set by the operator in cloudNativeFullStack', async () => {
     expect(await withArgs('cloudNativeFullStack', '--set-host-id-source=x')).toHaveLength(1)
     expect(await withArgs('hostMonitoring', '--set-host-id-source=x')).toEqual([])
   })
 
-  it('needs its storage volume where the host is read-only (25)', async () => {
+  it('needs its storage volume where the host is read-only', async () => {
     const withValue = (mode: string, value: string) =>
       errors({ oneAgent: { [mode]: { env: [{ name: 'ONEAGENT_ENABLE_VOLUME_STORAGE', value }] } } })
     expect(await withValue('cloudNativeFullStack', 'false')).toHaveLength(1)
@@ -168,7 +168,7 @@ describe('the agent', () => {
     expect(await errors({ oneAgent: { hostMonitoring: { env: [elsewhere] } } })).toHaveLength(1)
   })
 
-  it('takes code modules from an image where something can unpack it (23, 24)', async () => {
+  it('takes code modules from an image where something can unpack it', async () => {
     const withImage = (mode: string, codeModulesImage: string, csiDriver: boolean, pull: string) =>
       errors(
         { oneAgent: { [mode]: { codeModulesImage } } },
@@ -200,7 +200,7 @@ describe('DynaKubes that share a cluster', () => {
   const conflicts = async (object: DynaKube, ...dynakubes: DynaKube[]) =>
     (await validateDynaKube(object, lookups({ dynakubes }))).errors
 
-  it('cannot run two agents on a node, whatever the tenant (16, 18)', async () => {
+  it('cannot run two agents on a node, whatever the tenant', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     const rivals = [agent('hostMonitoring', 'x', 'two', 'https://b/api'), agent('classicFullStack', 'x', 'three')]
     expect(await conflicts(one, ...rivals)).toEqual([expect.stringMatching(/two, three/)])
@@ -218,7 +218,7 @@ describe('DynaKubes that share a cluster', () => {
     expect(await conflict({ a: '1' }, { b: '1' })).toBe(false)
   })
 
-  it('cannot run an agent and a log agent of one tenant on a node (17, 19)', async () => {
+  it('cannot run an agent and a log agent of one tenant on a node', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await conflicts(one, logs('x', 'two'))).toEqual([expect.stringContaining('two')])
     expect(await conflicts(one, logs('x', 'two', 'https://b/api'))).toEqual([])
@@ -231,12 +231,12 @@ describe('DynaKubes that share a cluster', () => {
     expect(verdict.warnings).toHaveLength(1)
   })
 
-  it('do not conflict with themselves (20)', async () => {
+  it('do not conflict with themselves', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await conflicts(one, one)).toEqual([])
   })
 
-  it('cannot inject the same namespace (21)', async () => {
+  it('cannot inject the same namespace', async () => {
     const injecting = (name: string, team: string) =>
       dynakube({ oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team } } } } }, { name })
     const namespaces = { shop: { team: 'a' }, bank: { team: 'b' } }
@@ -248,7 +248,7 @@ describe('DynaKubes that share a cluster', () => {
     expect(await found(injecting('one', 'a'), injecting('two', 'b'))).toEqual([])
   })
 
-  it('cannot enrich what another injects, but may configure exporters there (21)', async () => {
+  it('cannot enrich what another injects, but may configure exporters there', async () => {
     const namespaces = { shop: {}, 'kube-system': {} }
     const injecting = dynakube({ oneAgent: { applicationMonitoring: {} } }, { name: 'one' })
     const found = (other: DynaKube, cluster: LookupParts = { namespaces }) =>
@@ -283,12 +283,12 @@ describe('modules', () => {
     [{ logMonitoring: false }, { oneAgent: { hostMonitoring: {} }, logMonitoring: {} }, /LogMonitoring/],
     [{ kspm: false }, { kspm: {} }, /^spec\.kspm needs KSPM[^,]*,[^,]*$/],
     [{ kspm: false, kubernetesMonitoring: false }, { kspm: {} }, /KSPM.*,.*KubernetesMonitoring/],
-  ])('%o are missed when they are used (52)', async (modules, spec, message) => {
+  ])('%o are missed when they are used', async (modules, spec, message) => {
     expect((await errors(spec, {}, { modules }))[0]).toMatch(message)
     expect(await errors({}, {}, { modules })).toEqual([])
   })
 
-  it('are all there unless a readable text says otherwise (53; workloads 30)', () => {
+  it('are all there unless a readable text says otherwise', () => {
     for (const text of [undefined, '', 'garbage', '[]', '{"kspm":1}']) {
       expect(Object.values(parseModules(text)).every(Boolean)).toBe(true)
     }

@@ -33,7 +33,7 @@ export const EDGECONNECT_RULES: readonly Rule<EdgeConnect>[] = [
       const isFit = labels.split('.').some((label) => label !== '')
       return isFit
         ? undefined
-        : `spec.apiServer is ${JSON.stringify(apiServer)}, which is no host of a tenant; write it like ${SUFFIXES.map((each) => `abc12345${each}`).join(' or ')}`
+        : `spec.apiServer: ${JSON.stringify(apiServer)} is not the host of a tenant; write it like ${SUFFIXES.map((each) => `abc12345${each}`).join(' or ')}`
     },
   },
   {

@@ -9,7 +9,7 @@ const ANNOTATION = /\bannotation (\S+)/
  * object as it was written, to tell which of the modes has them.
  *
  * @example
- * fieldInMessage('spec.apiUrl is "x", which is no valid URL', dynakube) // 'spec.apiUrl'
+ * fieldInMessage('spec.apiUrl: "x" is not a valid tenant URL', dynakube) // 'spec.apiUrl'
  */
 export function fieldInMessage(message: string, object: KubeObject): string | undefined {
   const [, member, path] = PATH.exec(message) ?? []

@@ -15,7 +15,7 @@ const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 const MAX_LENGTH = 63
 const MAX_PREFIX_LENGTH = 253
 
-/** Every requirement is looked at for every namespace, whenever one of them changes. */
+/** Every requirement is evaluated for every namespace, whenever one of them changes. */
 const MAX_REQUIREMENTS = 1_000
 const MAX_VALUES = 10_000
 
@@ -57,13 +57,13 @@ function keyProblems(key: string, field: string): readonly string[] {
   const isPrefixFit = prefix === undefined || (prefix.length <= MAX_PREFIX_LENGTH && PREFIX.test(prefix))
   return parts.length <= 2 && isPrefixFit && name.length <= MAX_LENGTH && NAME.test(name)
     ? []
-    : [`${field}: "${key}" is no label; write [domain/]name of letters, digits, "-", "_" and "."`]
+    : [`${field}: "${key}" is not a valid label; write [domain/]name of letters, digits, "-", "_" and "."`]
 }
 
 function valueProblems(value: string, field: string): readonly string[] {
   return value === '' || (value.length <= MAX_LENGTH && NAME.test(value))
     ? []
-    : [`${field}: "${value}" is no value of a label; use up to ${MAX_LENGTH} letters, digits, "-", "_" and "."`]
+    : [`${field}: "${value}" is not a valid label value; use up to ${MAX_LENGTH} letters, digits, "-", "_" and "."`]
 }
 
 function operatorProblems(operator: string, count: number, at: string): readonly string[] {

@@ -23,7 +23,7 @@ export const MODULES_VARIABLE = 'modules.json'
 export const ALL_MODULES: Modules = modulesBy(() => true)
 
 /**
- * Reads the environment variable. Nothing, nonsense or a member that is no boolean means that everything is
+ * Reads the environment variable. If it is absent, unreadable or has a member that is not a boolean, everything is
  * installed; what a readable text does not mention is not. Case does not matter.
  */
 export function parseModules(text: string | undefined): Modules {

@@ -36,7 +36,7 @@ export interface Call {
   readonly isRepeatable: boolean
   /** Statuses that mean success. @default 200 and 201 */
   readonly success?: readonly number[]
-  /** How a refusal is written: one error, or (unless it is 401 or 403) a list with one error per object. @default 'one' */
+  /** The form of an error response: one error, or (unless it is 401 or 403) a list with one error per object. @default 'one' */
   readonly refusalForm?: 'one' | 'list'
   /** @default true */
   readonly countsAsUnavailable?: boolean
@@ -81,12 +81,12 @@ export class CallExecutor {
     return this.#options.logger
   }
 
-  /** From now on this value is taken out of whatever the server says: it is about to be sent. */
+  /** From now on this value is removed from everything that the server says, because it is about to be sent. */
   protect(secret: string): void {
     this.#options.secrets.add(secret)
   }
 
-  /** The answer in the shape of `schema`. */
+  /** The response, which matches `schema`. */
   json<S extends TSchema>(schema: S, call: Call, options: CallOptions & DecodeOptions = {}): Promise<Static<S>> {
     return this.repeat(call, options, CLIENT_DEFAULTS.callTimeoutMs, async (signal, attempt) => {
       const response = await this.open(call, signal, attempt)
@@ -97,7 +97,7 @@ export class CallExecutor {
     })
   }
 
-  /** Waits for success; whatever the server says besides is read and dropped. */
+  /** Waits for success; the body of the response is read and dropped. */
   async done(call: Call, options: CallOptions = {}): Promise<void> {
     await this.repeat(call, options, CLIENT_DEFAULTS.callTimeoutMs, async (signal, attempt) =>
       readAnswer(await this.open(call, signal, attempt)),
@@ -131,7 +131,7 @@ export class CallExecutor {
     )
   }
 
-  /** One try: the answer of a call that succeeded, its body not yet read. */
+  /** One attempt: the response of a call that succeeded, its body not yet read. */
   async open(call: Call, signal: AbortSignal, attempt = 0): Promise<OutboundResponse> {
     const startedAt = this.#options.clock.now()
     const { name, method } = call
@@ -164,7 +164,7 @@ export class CallExecutor {
     const server = isList ? parseServerErrorList(bytes, clean) : parseServerError(bytes, clean)
     const askedMs = retryAfterMs(headers, clock.now())
     if (server === undefined) {
-      // Cleaned before it is cut: half a token is still half a token.
+      // Secrets are removed before the text is cut: half a token is still half a token.
       const explanation = explainUnreadable(response, bytes, (text) => cut(clean(text), quotedErrorBytes))
       return new TenantUnreadableError(name, status, explanation, askedMs)
     }
@@ -190,7 +190,7 @@ function compose(call: Call, signal: AbortSignal): OutboundRequest {
 
 async function readRefusal(response: OutboundResponse): Promise<Uint8Array> {
   const isPacked = headerValue(response.headers, 'content-encoding') !== undefined
-  // Only whole answers can be unpacked; a packed error beyond the bound is nothing that anybody could read.
+  // Only complete responses can be decompressed; a compressed error beyond the bound is not readable.
   return isPacked
     ? readAnswer(response, CLIENT_DEFAULTS.maxErrorBytes).catch(() => new Uint8Array())
     : readBeginning(response, CLIENT_DEFAULTS.maxErrorBytes)

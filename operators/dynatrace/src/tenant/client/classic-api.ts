@@ -42,7 +42,7 @@ export class ClassicApi {
     }
   }
 
-  /** The whole call. Throws {@link TenantCallError} when its token is missing: it could only be refused. */
+  /** The complete call. Throws {@link TenantCallError} when its token is missing: it could only fail. */
   call(classic: ClassicCall): Call {
     const { name, method = 'GET', path, acceptsJson = false, body, isRepeatable = method === 'GET' } = classic
     const token = this.#token(classic.token)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { communicationHosts } from './communication-hosts.ts'
 
-it('finds the one host among endpoints that are none (check 7)', () => {
+it('finds the one host among endpoints that are none', () => {
   const endpoints = [
     'https://tenant.example.com:443/communication',
     'https://tenant.example.com:notaport/communication',
@@ -13,7 +13,7 @@ it('finds the one host among endpoints that are none (check 7)', () => {
   expect(communicationHosts(endpoints)).toEqual([{ protocol: 'https', host: 'tenant.example.com', port: 443 }])
 })
 
-it('names every host once, with the default port of its protocol (check 8)', () => {
+it('names every host once, with the default port of its protocol', () => {
   const endpoints = ['http://a.example', 'https://a.example/x', 'https://a.example:443/y', 'http://[fe80::1]:8080']
   expect(communicationHosts(endpoints)).toEqual([
     { protocol: 'http', host: 'a.example', port: 80 },

@@ -10,7 +10,7 @@ export interface OneAgentConnectionInfo {
   readonly tenantUuid: string
   /** A secret. */
   readonly tenantToken: string
-  /** All endpoints in one text, handed to agents as it is. */
+  /** All endpoints in one text, passed to agents unchanged. */
   readonly endpoints: string
   /** The usable ones among the endpoints, each once. */
   readonly hosts: readonly CommunicationHost[]
@@ -47,8 +47,8 @@ export class ConnectionInfoCalls {
   }
 
   /**
-   * For agents, in a network zone if one is given. A zone that nobody knows yet gives an empty answer rather than an
-   * error: the gateway that opens it may still come.
+   * For agents, in a network zone if one is given. An unknown zone gives an empty result rather than an
+   * error: the gateway that opens it may be installed later.
    */
   async oneAgent(options: CallOptions & { readonly networkZone?: string } = {}): Promise<OneAgentConnectionInfo> {
     const { networkZone } = options

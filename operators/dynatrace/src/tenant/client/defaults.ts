@@ -5,13 +5,13 @@ export const USER_AGENT = 'dynatrace-operator'
 
 /** Limits of calls. */
 export const CLIENT_DEFAULTS = Object.freeze({
-  /** For a call whose answer is a document, retries included. */
+  /** For a call whose response is a document, retries included. */
   callTimeoutMs: 60_000,
   /** For a download, retries included. */
   downloadTimeoutMs: 15 * 60_000,
   /** Bytes of an unreadable error body that are quoted. */
   quotedErrorBytes: 1_000,
-  /** Largest error body that is looked at. */
+  /** The largest error body that is read. */
   maxErrorBytes: 256 * 1024,
 })
 

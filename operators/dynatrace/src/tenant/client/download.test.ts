@@ -101,7 +101,7 @@ describe('a download', () => {
     await expect(download(new Parts(short, short, short, short))).rejects.toThrow(/999 of 1000 bytes arrived/)
   })
 
-  it('is conditional when a copy exists, and only then (check 24)', async () => {
+  it('is conditional when a copy exists, and only then', async () => {
     const conditional = new Parts({ status: 304, body: new Uint8Array() })
     expect((await download(conditional, {}, ETAG)).result).toEqual({ outcome: 'unchanged' })
     expect(conditional.requests[0]?.headers['if-none-match']).toBe(ETAG)
@@ -110,7 +110,7 @@ describe('a download', () => {
     expect(plain.requests[0]?.headers).not.toHaveProperty('if-none-match')
   })
 
-  it('is given up after 15 minutes (check 25)', async () => {
+  it('is given up after 15 minutes', async () => {
     const clock = new SimulatedClock()
     const waiting = Promise.withResolvers<void>()
     const endless: Sender = {

@@ -1,4 +1,4 @@
-/** Streams a large answer into a file: bounded memory, resumed after a cut, hashed on the way. */
+/** Streams a large response into a file: bounded memory, resumed after a cut, hashed on the way. */
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { batches, releaseMemory } from '@reeve/archives'
@@ -10,11 +10,11 @@ import { CLIENT_DEFAULTS } from './defaults.ts'
 /** How far a download is. */
 export interface DownloadProgress {
   readonly receivedBytes: number
-  /** Absent when the server does not tell. */
+  /** Absent when the server does not send it. */
   readonly totalBytes?: number
 }
 
-/** What became of a download. */
+/** The outcome of a download. */
 export type DownloadResult =
   | { readonly outcome: 'downloaded'; readonly sizeBytes: number; readonly sha256: string; readonly etag?: string }
   /** The copy with the given entity tag is still current; the file was not touched. */
@@ -30,12 +30,12 @@ export interface DownloadOptions extends CallOptions {
  * Downloads into `file`.
  *
  * *Guarantees*
- * - Never more than about a megabyte in memory, however large the answer.
+ * - Never more than about a megabyte in memory, however large the response.
  * - A connection that breaks is resumed where it broke when the server identified the content by a strong entity tag
- *   and it is still the same; otherwise the download starts over. Both count as tries and share one deadline.
+ *   and it is still the same; otherwise the download starts over. Both count as attempts and share one deadline.
  * - Without `etag` the first request is an unconditional one.
  *
- * *Errors*: those of the call. The file is then incomplete; it is the caller's to remove.
+ * *Errors*: those of the call. The file is then incomplete; the caller removes it.
  */
 export async function downloadToFile(
   executor: CallExecutor,
@@ -60,7 +60,7 @@ export async function downloadToFile(
   }
 }
 
-/** The file being written, and what is known of its content across tries. */
+/** The file being written, and what is known of its content across attempts. */
 class DownloadTarget {
   readonly #handle: FileHandle
   readonly #onProgress: ((progress: DownloadProgress) => void) | undefined
@@ -87,7 +87,7 @@ class DownloadTarget {
     const { headers, status } = response
     if (status === 206) this.#checkResumes(response)
     else await this.#startOver(headers)
-    // What arrives before a cut is written as well: the next try goes on from there.
+    // What arrives before a disconnect is written as well: the next attempt continues from there.
     for await (const { chunks, bytes } of batches(response.body)) await this.#write(chunks, bytes)
     if (this.#totalBytes !== undefined && this.#receivedBytes !== this.#totalBytes) {
       const counts = `${this.#receivedBytes} of ${this.#totalBytes} bytes arrived`

@@ -1,4 +1,4 @@
-/** Everything a tenant can answer that is not what was asked for, one class per thing a caller may handle. */
+/** Errors of the tenant client, one class per thing that a caller may handle. */
 import type { Refusal } from '@reeve/http'
 
 /** Stable codes of the errors of the tenant client; connections fail with the codes of `HttpError`. */
@@ -19,7 +19,7 @@ export interface ConstraintViolation {
   readonly message: string
 }
 
-/** What a server says about why it refused. */
+/** Why a server rejected a call. */
 export interface ServerError {
   /** The code inside the body, which decides; it usually repeats the HTTP status. */
   readonly code: number
@@ -29,7 +29,7 @@ export interface ServerError {
   readonly missingScopes: readonly string[]
 }
 
-/** The server refused a call and said why. */
+/** The server rejected a call and said why. */
 export class TenantApiError extends TenantError implements Refusal {
   override readonly name = 'TenantApiError'
   override readonly code = 'ENVIRONMENT_API'
@@ -56,7 +56,7 @@ export class TenantApiError extends TenantError implements Refusal {
   }
 }
 
-/** The server, or a proxy before it, refused a call with a body that nobody can read. */
+/** The server, or a proxy before it, rejected a call with an unreadable body. */
 export class TenantUnreadableError extends TenantError implements Refusal {
   override readonly name = 'TenantUnreadableError'
   override readonly code = 'ENVIRONMENT_UNREADABLE'
@@ -73,7 +73,7 @@ export class TenantUnreadableError extends TenantError implements Refusal {
   }
 }
 
-/** The server answered with success, but not in the promised shape. The message names the field. */
+/** The server responded with success, but the body does not match the schema. The message names the field. */
 export class TenantResponseError extends TenantError {
   override readonly name = 'TenantResponseError'
   override readonly code = 'ENVIRONMENT_BAD_RESPONSE'
@@ -96,14 +96,14 @@ export class TenantCallError extends TenantError {
 }
 
 /**
- * Whether the tenant is overloaded or in maintenance: not an error of anybody's configuration, so a reconcile ends
- * quietly and comes back.
+ * Whether the tenant is overloaded or in maintenance: not a configuration error, so a reconcile ends
+ * without an error and is repeated.
  */
 export function isTenantUnavailable(error: unknown): boolean {
   return error instanceof TenantApiError && error.countsAsUnavailable && [429, 503].includes(error.server.code)
 }
 
-/** Whether the server has no such thing: by its own code, or by the HTTP status. */
+/** Whether the server says that something does not exist: by its own code, or by the HTTP status. */
 export function isTenantNotFound(error: unknown): boolean {
   if (error instanceof TenantApiError) return error.status === 404 || error.server.code === 404
   return error instanceof TenantUnreadableError && error.status === 404

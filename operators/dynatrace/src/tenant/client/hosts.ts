@@ -4,7 +4,7 @@ import type { CallExecutor, CallOptions } from './call-executor.ts'
 import type { ClassicApi } from './classic-api.ts'
 import { isTenantNotFound, TenantCallError } from './errors.ts'
 
-/** What became of a search for a host. */
+/** The outcome of a search for a host. */
 export type HostSearch =
   | { readonly outcome: 'found'; readonly entityId: string }
   | { readonly outcome: 'not-found' }

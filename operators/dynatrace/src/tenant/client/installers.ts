@@ -35,8 +35,8 @@ export class InstallerCalls {
   /**
    * Downloads an installer ZIP into `file`, which is replaced.
    *
-   * When a version cannot be had, the tenant is asked which ones can, and the answer is logged for whoever wrote
-   * the version down. If that question fails as well, its failure is the one reported, because it says more about the
+   * When a version cannot be downloaded, the available versions are listed and logged, so that the user can correct
+   * the version. If that call fails as well, its failure is the one reported, because it says more about the
    * state of the tenant; the first one is its cause.
    */
   async download(

@@ -1,4 +1,4 @@
-/** The configuration of process modules that a tenant hands to injected agents. */
+/** The configuration of process modules that a tenant has for injected agents. */
 import { HttpConnectionError, HttpDeadlineError } from '@reeve/http'
 import { Type } from 'typebox'
 import type { CallExecutor, CallOptions } from './call-executor.ts'
@@ -23,7 +23,7 @@ export interface ProcessModuleConfig {
 export interface ProcessModuleOptions extends CallOptions {
   /** @default none */
   readonly hostGroup?: string
-  /** The revision already known; the tenant answers with nothing when it is still the newest. @default '0' */
+  /** The revision already known; the response is empty when it is still the newest. @default '0' */
   readonly revision?: string
 }
 
@@ -46,8 +46,8 @@ export class ProcessModuleCalls {
   }
 
   /**
-   * The configuration; empty for tenants that do not have it (404), when nothing is newer (304), and when nobody
-   * answers at all: injection must not fail because of an optional refinement.
+   * The configuration; empty for tenants that do not have it (404), when nothing is newer (304), and when there is
+   * no response at all: injection must not fail because of an optional refinement.
    */
   async config(options: ProcessModuleOptions = {}): Promise<ProcessModuleConfig> {
     const name = 'process module config'
@@ -81,7 +81,7 @@ export class ProcessModuleCalls {
   }
 }
 
-// A broken answer is a failure; no answer at all is not.
+// A broken response is a failure; no response at all is not.
 function isSilence(error: unknown): error is Error {
   return error instanceof HttpDeadlineError || (error instanceof HttpConnectionError && error.phase !== 'response')
 }

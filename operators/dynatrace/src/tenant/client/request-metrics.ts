@@ -4,7 +4,7 @@ import type { Metrics } from '@reeve/runtime/metrics'
 
 /**
  * A hook that counts and times calls: `tenant_requests_total{call,code}` and
- * `tenant_request_duration_seconds{call}`. `code` is `<error>` when no answer arrived.
+ * `tenant_request_duration_seconds{call}`. `code` is `<error>` when no response arrived.
  *
  * @example
  * const client = createTenantClient({ apiUrl, apiToken, onRequest: tenantMetrics(metrics) })

@@ -24,14 +24,14 @@ const ErrorList = Type.Array(ErrorBody)
 
 type Body = Type.Static<typeof ErrorBody>
 
-/** What the body says, or `undefined` when it is no such body. `clean` takes secrets out of the server's words. */
+/** What the body says, or `undefined` when it is not an error body. `clean` removes secrets from the text of the server. */
 export function parseServerError(bytes: Uint8Array, clean: (text: string) => string): ServerError | undefined {
   if (Buffer.from(bytes).toString('utf8').trim() === 'null') return serverError({}, clean)
   const decoded = decodeJson(ErrorBody, bytes)
   return 'value' in decoded ? serverError(decoded.value, clean) : undefined
 }
 
-/** The same for calls that create several objects at once and answer with one error each; the first one counts. */
+/** The same for calls that create several objects at once and respond with one error each; the first one counts. */
 export function parseServerErrorList(bytes: Uint8Array, clean: (text: string) => string): ServerError | undefined {
   const decoded = decodeJson(ErrorList, bytes)
   const first = 'value' in decoded ? decoded.value[0] : undefined

@@ -4,7 +4,7 @@
 export interface SettingsObject {
   readonly schemaId: string
   readonly schemaVersion: string
-  /** Entity the setting belongs to; absent: the tenant makes one. */
+  /** Entity the setting belongs to; absent: the tenant creates one. */
   readonly scope?: string
   readonly value: Readonly<Record<string, unknown>>
 }
@@ -39,7 +39,7 @@ export function clusterSetting({ label, clusterId, entityId }: ClusterIdentity):
   }
 }
 
-/** The same for tenants from before settings formed a hierarchy. */
+/** The same for old tenants without hierarchical settings. */
 export function legacyClusterSetting(cluster: ClusterIdentity): SettingsObject {
   const current = clusterSetting(cluster)
   return {

@@ -26,7 +26,7 @@ const refusal = (code: number, message = 'no') => ({ error: { code, message } })
 const CLUSTER = { label: 'dk', clusterId: 'uid' }
 
 describe('the cluster entity', () => {
-  it('is the first one found by the UID of the cluster (check 26)', async () => {
+  it('is the first one found by the UID of the cluster', async () => {
     const items = [{ scope: 'KUBERNETES_CLUSTER-1', value: { label: 'dk' } }, { scope: 'KUBERNETES_CLUSTER-2' }]
     const { settings, sent } = scripted(json({ items, totalCount: 2 }), json({ items: [] }))
     expect(await settings.findCluster('uid')).toEqual({ id: 'KUBERNETES_CLUSTER-1', name: 'dk' })
@@ -36,7 +36,7 @@ describe('the cluster entity', () => {
     )
   })
 
-  it('is not searched without that UID (check 26)', async () => {
+  it('is not searched without that UID', async () => {
     const { settings, enrichment, sent } = scripted(json({}))
     const invalid = { code: 'ENVIRONMENT_INVALID_CALL' }
     await expect(settings.findCluster('')).rejects.toMatchObject(invalid)
@@ -47,7 +47,7 @@ describe('the cluster entity', () => {
 })
 
 describe('settings of an entity', () => {
-  it('are zero without one, and nobody is asked (check 27)', async () => {
+  it('are zero without one, and nobody is asked', async () => {
     const { settings, sent } = scripted(json({ totalCount: 1 }))
     expect(await settings.countClusterSettings('')).toBe(0)
     expect(await settings.countClusterSettings('ME-1')).toBe(1)
@@ -56,14 +56,14 @@ describe('settings of an entity', () => {
     ])
   })
 
-  it('may be of a schema that the tenant does not have (check 32)', async () => {
+  it('may be of a schema that the tenant does not have', async () => {
     const { settings } = scripted(json(refusal(404), 404))
     expect(await settings.countKubernetesAppSettings('ME-1')).toBeUndefined()
   })
 })
 
 describe('creating settings', () => {
-  it('sends a list of one, with a scope only when there is one (check 28)', async () => {
+  it('sends a list of one, with a scope only when there is one', async () => {
     const { settings, sent } = scripted(json([{ objectId: 'o1' }], 201))
     expect(await settings.createClusterSetting(CLUSTER)).toBe('o1')
     await settings.createClusterSetting({ ...CLUSTER, entityId: 'ME-1' })
@@ -80,7 +80,7 @@ describe('creating settings', () => {
   })
 
   it.each([json([refusal(404)], 404), json([refusal(404)], 400), { status: 404, body: '<html>' }])(
-    'tries the old schema after a 404 (check 29)',
+    'tries the old schema after a 404',
     async (refused) => {
       const { settings, sent } = scripted(refused, json([{ objectId: 'o1' }]))
       await settings.createClusterSetting(CLUSTER)
@@ -104,18 +104,18 @@ describe('creating settings', () => {
     },
   )
 
-  it('does not try the old schema after a 400 (check 29)', async () => {
+  it('does not try the old schema after a 400', async () => {
     const { settings, sent } = scripted(json([refusal(400)], 400))
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toMatchObject({ status: 400 })
     expect(sent()).toHaveLength(1)
   })
 
-  it.each([[[]], [[{ objectId: 'a' }, { objectId: 'b' }]]])('wants exactly one id back (check 30)', async (body) => {
+  it.each([[[]], [[{ objectId: 'a' }, { objectId: 'b' }]]])('wants exactly one id back', async (body) => {
     const { settings } = scripted(json(body))
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toMatchObject({ code: 'ENVIRONMENT_BAD_RESPONSE' })
   })
 
-  it('shows what the server says, in either form (check 31)', async () => {
+  it('shows what the server says, in either form', async () => {
     const { settings } = scripted(json(refusal(403, 'scope missing'), 403), json([refusal(400, 'bad value')], 400))
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toThrow(/403 scope missing/)
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toThrow(/400 bad value/)
@@ -128,7 +128,7 @@ describe('creating settings', () => {
     expect(isTenantUnavailable(error)).toBe(false)
   })
 
-  it('gives log rules the operator MATCHES and always a list of matchers (check 33)', async () => {
+  it('gives log rules the operator MATCHES and always a list of matchers', async () => {
     const { settings, sent } = scripted(json([{ objectId: 'o1' }]))
     const rules = [
       { attribute: 'k8s.namespace.name', values: ['a', 'b'] },
@@ -147,7 +147,7 @@ describe('creating settings', () => {
 describe('enrichment rules', () => {
   const SCHEMA = 'builtin:kubernetes.generic.metadata.enrichment'
 
-  it('of all items count, in the scope of the tenant without an entity (check 34)', async () => {
+  it('of all items count, in the scope of the tenant without an entity', async () => {
     const items = [
       { value: { rules: [{ type: 'LABEL', source: 'team', target: 'dt.security_context' }] } },
       { value: { rules: [{ type: 'ANNOTATION', source: 'cost' }] } },
@@ -160,7 +160,7 @@ describe('enrichment rules', () => {
     expect(sent()[0]?.call).toMatch(/schemaIds=builtin%3Akubernetes.generic.metadata.enrichment&scope=environment$/)
   })
 
-  it('are none where the schema is unknown, and only then (checks 34 and 55)', async () => {
+  it('are none where the schema is unknown, and only then', async () => {
     const { enrichment } = scripted(
       json(refusal(404, `no schema ${SCHEMA}`), 404),
       { status: 404, body: `<p>${SCHEMA}</p>` },

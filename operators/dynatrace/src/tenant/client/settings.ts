@@ -74,7 +74,7 @@ export class SettingsCalls {
     return (await this.#count('cluster settings', KUBERNETES_SCHEMA, entityId, options)).totalCount
   }
 
-  /** How often the Kubernetes app is switched; `undefined` where tenants do not know this setting. */
+  /** How often the Kubernetes app is switched; `undefined` if the tenant does not have this setting. */
   async countKubernetesAppSettings(entityId: string, options: CallOptions = {}): Promise<number | undefined> {
     if (entityId === '') return 0
     return this.#countIfKnown('Kubernetes app settings', APP_TRANSITION_SCHEMA, entityId, options)
@@ -93,7 +93,7 @@ export class SettingsCalls {
   }
 
   /**
-   * Creates the setting of a cluster and gives its id. A tenant that does not know the current schema (404) is
+   * Creates the setting of a cluster and returns its id. A tenant that does not know the current schema (404) is
    * asked once more with the one of old tenants.
    */
   async createClusterSetting(cluster: ClusterIdentity, options: CallOptions = {}): Promise<string> {
@@ -107,12 +107,12 @@ export class SettingsCalls {
     }
   }
 
-  /** Switches the Kubernetes app on and gives the id of the setting. */
+  /** Switches the Kubernetes app on and returns the id of the setting. */
   enableKubernetesApp(entityId: string, options: CallOptions = {}): Promise<string> {
     return this.#create('Kubernetes app setting creation', kubernetesAppSetting(entityId), options)
   }
 
-  /** Creates the log ingest rule of a cluster and gives its id. */
+  /** Creates the log ingest rule of a cluster and returns its id. */
   createLogMonitoringSetting(
     entityId: string,
     clusterName: string,
@@ -157,7 +157,7 @@ export class SettingsCalls {
     const created = await this.#executor.json(Created, call, options)
     const [only] = created
     if (only === undefined || created.length !== 1) {
-      throw new TenantResponseError(name, `the answer has ${created.length} entries instead of one`)
+      throw new TenantResponseError(name, `the response has ${created.length} entries instead of one`)
     }
     return only.objectId ?? ''
   }
@@ -167,7 +167,7 @@ export class SettingsCalls {
   }
 }
 
-/** Settings of a cluster need to know which one; without its UID they would match or create just any. */
+/** Without the UID of the cluster, settings of any cluster would match. */
 export function requireClusterId(call: string, clusterId: string): void {
   if (clusterId === '') throw new TenantCallError(call, 'the UID of the kube-system namespace is not known')
 }

@@ -37,7 +37,7 @@ const refusal = (code: number, message = 'no', status = code) => json({ error: {
 const INFO = { tenantUUID: 'abc', tenantToken: 'secret', communicationEndpoints: ['https://a.example'] }
 
 describe('addresses and tokens', () => {
-  it('joins the address and the path without a double slash (check 1)', async () => {
+  it('joins the address and the path without a double slash', async () => {
     const { client, sent } = scripted([json(INFO)], { apiUrl: 'https://tenant.example.com/e/abc/api/' })
     await client.connectionInfo.oneAgent()
     expect(sent()[0]?.path).toBe('/e/abc/api/v1/deployment/installer/agent/connectioninfo')
@@ -56,16 +56,13 @@ describe('addresses and tokens', () => {
     (client: ReturnType<typeof scripted>['client']) => client.hosts.findByIp('1.2.3.4'),
   ]
 
-  it.each([...paasCalls, ...apiCalls])(
-    'uses the API token for everything when it is the only one (check 2)',
-    async (call) => {
-      const { client, sent } = scripted([refusal(500)], { paasToken: '' })
-      await expect(call(client)).rejects.toThrow()
-      expect(sent()[0]?.headers.authorization).toBe('Api-Token api-token-value')
-    },
-  )
+  it.each([...paasCalls, ...apiCalls])('uses the API token for everything when it is the only one', async (call) => {
+    const { client, sent } = scripted([refusal(500)], { paasToken: '' })
+    await expect(call(client)).rejects.toThrow()
+    expect(sent()[0]?.headers.authorization).toBe('Api-Token api-token-value')
+  })
 
-  it('uses the PaaS token where there is one, and the API token for the rest (check 3)', async () => {
+  it('uses the PaaS token where there is one, and the API token for the rest', async () => {
     for (const [calls, token] of [[paasCalls, 'paas-token-value'] as const, [apiCalls, 'api-token-value'] as const]) {
       for (const call of calls) {
         const { client, sent } = scripted([refusal(500)], { paasToken: 'paas-token-value' })
@@ -75,7 +72,7 @@ describe('addresses and tokens', () => {
     }
   })
 
-  it('looks every token up with itself (check 4)', async () => {
+  it('looks every token up with itself', async () => {
     const { client, sent } = scripted([json({ scopes: ['DataExport'] })])
     for (const token of ['one-token', 'two-token', '']) await client.tokens.scopes(token)
     expect(sent().map(({ headers, body }) => [headers.authorization, body])).toEqual([
@@ -93,7 +90,7 @@ describe('addresses and tokens', () => {
 })
 
 describe('connection info', () => {
-  it('asks for a network zone with fallback, for agents only (check 5)', async () => {
+  it('asks for a network zone with fallback, for agents only', async () => {
     const { client, sent } = scripted([json(INFO), json({ ...INFO, communicationEndpoints: '' })])
     await client.connectionInfo.oneAgent({ networkZone: 'nz' })
     await client.connectionInfo.activeGate()
@@ -101,12 +98,12 @@ describe('connection info', () => {
     expect(sent()[1]?.path).toMatch(/gateway\/connectioninfo$/)
   })
 
-  it('takes status 400 for "no hosts yet" (check 6)', async () => {
+  it('takes status 400 for "no hosts yet"', async () => {
     const { client } = scripted([{ status: 400, body: '<html>' }])
     expect(await client.connectionInfo.oneAgent()).toMatchObject({ tenantUuid: '', hosts: [] })
   })
 
-  it('wants one text from gateways and a list from agents (check 9)', async () => {
+  it('wants one text from gateways and a list from agents', async () => {
     const { client } = scripted([json(INFO), json({ ...INFO, communicationEndpoints: 'https://a,https://b' })])
     await expect(client.connectionInfo.activeGate()).rejects.toThrow(
       /ActiveGate connection info: unexpected answer: communicationEndpoints must be string/,
@@ -117,7 +114,7 @@ describe('connection info', () => {
 })
 
 describe('refusals', () => {
-  it('keep the code and the words of the server (check 10)', async () => {
+  it('keep the code and the words of the server', async () => {
     const violations = [{ path: 'flavor', message: 'must be one of default' }]
     const body = { error: { code: 500, message: 'm', constraintViolations: violations } }
     const { client } = scripted([json(body, 500)])
@@ -135,7 +132,7 @@ describe('refusals', () => {
     body: `<html>${'x'.repeat(5_000)}`,
   }
 
-  it('that nobody can read show status, proxy, type and the first 1000 bytes (check 11)', async () => {
+  it('that nobody can read show status, proxy, type and the first 1000 bytes', async () => {
     const { client } = scripted([html])
     const error = await client.versions.latestGateway().catch((reason: Error) => reason)
     expect(error).toMatchObject({ code: 'ENVIRONMENT_UNREADABLE', status: 403 })
@@ -146,12 +143,12 @@ describe('refusals', () => {
     ['6', '<html>'],
     ['0', `<html>${'x'.repeat(994)}`],
     ['six', `<html>${'x'.repeat(994)}`],
-  ])('quote %s bytes when the variable says so (check 11)', async (value, quoted) => {
+  ])('quote %s bytes when the variable says so', async (value, quoted) => {
     const { client } = scripted([html], { env: { DT_CLIENT_API_ERROR_LOG_LEN: value } })
     await expect(client.versions.latestGateway()).rejects.toThrow(new RegExp(`html: ${quoted}$`))
   })
 
-  it('mean "come back later" by the code in the body, not by the status (check 12)', async () => {
+  it('mean "come back later" by the code in the body, not by the status', async () => {
     const { client } = scripted([refusal(503), refusal(500, 'no', 503), refusal(429)])
     const errors = []
     for (let call = 0; call < 3; call++) errors.push(await client.versions.latestGateway().catch((error) => error))
@@ -165,7 +162,7 @@ describe('refusals', () => {
     }
   })
 
-  it('include 204 (check 13)', async () => {
+  it('include 204', async () => {
     const { client } = scripted([{ status: 204 }])
     await expect(client.versions.latestGateway()).rejects.toMatchObject({ status: 204 })
   })
@@ -183,7 +180,7 @@ describe('refusals', () => {
 })
 
 describe('versions and images', () => {
-  it('asks for hosts without and for code modules with an architecture (check 14)', async () => {
+  it('asks for hosts without and for code modules with an architecture', async () => {
     const { client, sent } = scripted([json({ latestAgentVersion: '1.2.3.4-5' })])
     expect(await client.versions.latestAgent(hostInstaller)).toBe('1.2.3.4-5')
     await client.versions.latestAgent(codeModules('x64'))
@@ -193,14 +190,14 @@ describe('versions and images', () => {
     ])
   })
 
-  it.each(['os', 'type'])('sends nothing with an empty %s (check 15)', async (field) => {
+  it.each(['os', 'type'])('sends nothing with an empty %s', async (field) => {
     const { client, sent } = scripted([json({})])
     const target = { ...hostInstaller, [field]: '' }
     await expect(client.versions.latestAgent(target)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID_CALL' })
     expect(sent()).toEqual([])
   })
 
-  it('asks for images by a GET with a body of two empty texts (check 16)', async () => {
+  it('asks for images by a GET with a body of two empty texts', async () => {
     const { client, sent } = scripted([json({ source: 'registry.example/agent', tag: '1' })])
     expect(await client.images.codeModules()).toEqual({ source: 'registry.example/agent', tag: '1' })
     expect(sent()[0]).toMatchObject({
@@ -212,7 +209,7 @@ describe('versions and images', () => {
     expect(sent()[0]?.headers['content-type']).toBeUndefined()
   })
 
-  it('says so when JSON is broken (check 17)', async () => {
+  it('says so when JSON is broken', async () => {
     const broken = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"source":' }
     const { client } = scripted([broken])
     for (const call of [
@@ -226,17 +223,17 @@ describe('versions and images', () => {
 })
 
 describe('process module config', () => {
-  it.each([304, 404])('is empty on %s (check 18)', async (status) => {
+  it.each([304, 404])('is empty on %s', async (status) => {
     const { client } = scripted([{ status }])
     expect(await client.processModules.config()).toEqual({ revision: '0', properties: [] })
   })
 
-  it.each([{}, { properties: [] }])('without properties is an error (check 18)', async (body) => {
+  it.each([{}, { properties: [] }])('without properties is an error', async (body) => {
     const { client } = scripted([json(body)])
     await expect(client.processModules.config()).rejects.toThrow(/properties is empty/)
   })
 
-  it('asks for a host group and revision 0 (check 19)', async () => {
+  it('asks for a host group and revision 0', async () => {
     const { client, sent } = scripted([json({ revision: 17, properties: [{ section: 's', key: 'k', value: 'v' }] })])
     const config = await client.processModules.config({ hostGroup: 'hg' })
     expect(config).toEqual({ revision: '17', properties: [{ section: 's', key: 'k', value: 'v' }] })
@@ -256,7 +253,7 @@ describe('process module config', () => {
     await expect(client.processModules.config()).rejects.toThrow(/revision must match pattern/)
   })
 
-  it('is empty when nobody answers, but not when the answer breaks off (check 20)', async () => {
+  it('is empty when nobody answers, but not when the answer breaks off', async () => {
     const { client } = scripted([
       new HttpConnectionError('refused', 'connect'),
       new HttpConnectionError('cut', 'response'),
@@ -267,7 +264,7 @@ describe('process module config', () => {
 })
 
 describe('ActiveGate tokens', () => {
-  it('are asked for with name, type and 60 days (check 21)', async () => {
+  it('are asked for with name, type and 60 days', async () => {
     const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1) })
     const { client, sent } = scripted([json({ id: 'x', token: 'dt0g02.PUB.PRIV' }, 201)], { clock })
     expect(await client.tokens.createForActiveGate('dk')).toEqual({ id: 'dt0g02.PUB', token: 'dt0g02.PUB.PRIV' })
@@ -293,7 +290,7 @@ describe('hosts and events', () => {
     { entityId: 'HOST-4', networkZoneId: '', ipAddresses: ['2.2.2.2'] },
   ])
 
-  it('count only in their network zone, the last one of an address (check 35)', async () => {
+  it('count only in their network zone, the last one of an address', async () => {
     const { client } = scripted([hosts])
     const found = (entityId: string) => ({ outcome: 'found', entityId })
     expect(await client.hosts.findByIp('1.1.1.1')).toEqual(found('HOST-1'))
@@ -312,7 +309,7 @@ describe('hosts and events', () => {
     endMs: 2,
   }
 
-  it('may not be available, by status or by code (check 36)', async () => {
+  it('may not be available, by status or by code', async () => {
     for (const answer of [refusal(404), refusal(404, 'no', 400), { status: 404, body: '<html>' }]) {
       const { client } = scripted([answer])
       expect(await client.hosts.findByIp('1.1.1.1')).toEqual({ outcome: 'not-available' })
@@ -323,7 +320,7 @@ describe('hosts and events', () => {
     await expect(client.hosts.sendEvent(event)).rejects.toMatchObject({ code: 'ENVIRONMENT_API' })
   })
 
-  it('are not sent without type or data (check 37)', async () => {
+  it('are not sent without type or data', async () => {
     const { client, sent } = scripted([json({})])
     const invalid = { code: 'ENVIRONMENT_INVALID_CALL' }
     await expect(client.hosts.sendEvent({ ...event, eventType: '' })).rejects.toMatchObject(invalid)

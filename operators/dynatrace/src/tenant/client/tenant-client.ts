@@ -49,10 +49,10 @@ export interface TenantClient extends AsyncDisposable {
 }
 
 /**
- * Makes a client. Nothing is sent before the first call.
+ * Creates a client. Nothing is sent before the first call.
  *
- * *Guarantees*: no error, log line or report holds a token. What only reads is tried again after failures that pass;
- * what changes something only when the tenant cannot have processed it.
+ * *Guarantees*: no error, log line or report holds a token. Reads are retried after transient failures,
+ * writes only when the tenant cannot have processed them.
  *
  * *Errors*: calls reject with `TenantError` or `HttpError`, each with a stable `code`, or with the reason of the
  * caller's signal.

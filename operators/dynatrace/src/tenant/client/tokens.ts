@@ -48,13 +48,13 @@ export class TokenCalls {
       path: '/v2/apiTokens/lookup',
       token: { value: token },
       body: { token },
-      // Asks, and changes nothing.
+      // A read, although it is a POST.
       isRepeatable: true,
     })
     return (await this.#executor.json(LookupAnswer, call, options)).scopes ?? []
   }
 
-  /** Makes a token for gateways of the DynaKube `name`, good for 60 days. */
+  /** Creates a token for gateways of the DynaKube `name`, valid for 60 days. */
   async createForActiveGate(name: string, options: CallOptions = {}): Promise<ActiveGateToken> {
     const expires = new Date(this.#executor.clock.now() + ACTIVE_GATE_TOKEN_LIFETIME_MS)
     const expirationDate = expires.toISOString().replace(/\.\d+Z$/, 'Z')
@@ -68,7 +68,7 @@ export class TokenCalls {
     })
     const { token } = await this.#executor.json(CreatedToken, call, options)
     const [prefix, publicPart] = token.split('.')
-    // What stands before the second dot is shown in a condition; without a dot that would be the secret itself.
+    // The part before the second dot is shown in a condition; without a dot that would be the secret itself.
     if (publicPart === undefined) throw new TenantResponseError(call.name, 'token has no public part')
     return { id: `${prefix}.${publicPart}`, token }
   }

@@ -24,7 +24,7 @@ export interface ReceivedCall {
   readonly headers: Readonly<Record<string, string>>
   /** What was sent along, with the values of secret fields masked; undefined when nothing was read. */
   readonly body: unknown
-  /** Kinds of trouble that were made. */
+  /** The kinds of faults that were applied. */
   readonly trouble: readonly string[]
 }
 

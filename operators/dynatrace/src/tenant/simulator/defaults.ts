@@ -1,21 +1,21 @@
 /** Every default and limit of the simulated tenant. */
 
-/** Limits of the server: whoever connects can cost only so much. */
+/** Limits of the server. */
 export const SERVER_LIMITS = {
-  /** Larger bodies are refused with 413. No call of an operator comes near it. */
+  /** Larger bodies are rejected with 413. No call of an operator comes near it. */
   maxBodyBytes: 1024 * 1024,
   maxUrlLength: 8 * 1024,
   maxConnections: 512,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 15_000,
-  /** A connection on which nothing moves, such as a download that nobody reads. */
+  /** A connection on which nothing moves, such as a download that is not read. */
   idleTimeoutMs: 120_000,
-  /** How long requests under way may take once the server is told to stop. */
+  /** How long requests under way may take once the server stops. */
   drainTimeoutMs: 5_000,
 } as const
 
-/** How much of each kind a tenant remembers; the oldest goes first where that does no harm, else new ones are refused. */
+/** How much of each kind a tenant remembers; the oldest is dropped where that does no harm; otherwise new ones are rejected. */
 export const STATE_LIMITS = {
   calls: 1_000,
   callBodyBytes: 4 * 1024,

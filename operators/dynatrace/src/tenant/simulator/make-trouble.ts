@@ -1,4 +1,4 @@
-/** Turns a good answer into the one that a rule of trouble wants. */
+/** Turns a normal response into the one that a fault rule asks for. */
 import { type Clock, sleep } from '@reeve/kube'
 import { type Answer, html, isStreamed } from './http/answer.ts'
 import { type ErrorForm, Refusal, refusalAnswer } from './http/refusal.ts'
@@ -51,10 +51,10 @@ function refusal(fault: Fault, errors: ErrorForm): Answer | undefined {
 }
 
 function statusAnswer(fault: Extract<Fault, { kind: 'status' }>, errors: ErrorForm): Answer {
-  const { status, body = 'api', message = `Simulated trouble: status ${status}.`, headers = {}, bodyCode } = fault
+  const { status, body = 'api', message = `Simulated fault: status ${status}.`, headers = {}, bodyCode } = fault
   if (body === 'empty') return { status, headers, body: '' }
   if (body === 'html')
-    return html(status, `<html><body><h1>${status}</h1><p>Simulated trouble</p></body></html>`, headers)
+    return html(status, `<html><body><h1>${status}</h1><p>Simulated fault</p></body></html>`, headers)
   const details = { headers, ...(bodyCode !== undefined && { bodyCode }) }
   return refusalAnswer(errors, new Refusal(status, message, details))
 }

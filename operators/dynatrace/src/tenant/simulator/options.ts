@@ -1,4 +1,4 @@
-/** What a simulated tenant can be told when it starts. */
+/** Options of simulated tenants. */
 import type { Clock } from '@reeve/kube'
 import type { RandomBytes } from './random-text.ts'
 

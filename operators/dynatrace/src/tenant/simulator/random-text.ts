@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 /** A source of random bytes; a seeded one makes a simulator repeatable. */
 export type RandomBytes = (sizeBytes: number) => Uint8Array
 
-/** Bytes that nobody can guess. */
+/** Unpredictable bytes. */
 export const systemRandom: RandomBytes = (sizeBytes) => randomBytes(sizeBytes)
 
 /** The letters of Dynatrace tokens. 32 of them, so that a byte picks one without favouring any. */
@@ -37,7 +37,7 @@ export function randomToken(random: RandomBytes, prefix: string): string {
   return `${prefix}.${randomText(random, 24)}.${randomText(random, 64)}`
 }
 
-/** The part of a token that names it and is no secret; undefined when it has none. */
+/** The part of a token that identifies it and is not secret; undefined when it has none. */
 export function publicPart(token: string): string | undefined {
   return /^(dt0[a-z]\d\d\.[^.]+)\../.exec(token)?.[1]
 }

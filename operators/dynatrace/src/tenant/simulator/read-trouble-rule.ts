@@ -1,9 +1,9 @@
-/** Reads rules of trouble that come from outside: from the control API and from the page. */
+/** Reads fault rules from the control API and from the page. */
 import { isRecord } from '@reeve/kube'
 import { violation } from './http/refusal.ts'
 import type { Fault, TroubleRule } from './trouble.ts'
 
-/** Trouble that one button makes. */
+/** Faults that one button switches on. */
 export const TROUBLE_PRESETS: Readonly<
   Record<string, { readonly title: string; readonly rule: Fault | ExpiredCertificate }>
 > = {
@@ -84,7 +84,7 @@ function readFault(value: Readonly<Record<string, unknown>>): Fault | ExpiredCer
     case 'status':
       return readStatus(value)
     default:
-      throw wrong('kind', `${JSON.stringify(value.kind)} is no kind of trouble`)
+      throw wrong('kind', `${JSON.stringify(value.kind)} is not a kind of fault`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** The simulated tenant without a server: tenants, trouble, a registry, and an answer to every call. */
+/** Simulated tenants without a server: state, fault rules, a registry, and a response to every call. */
 import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, systemClock } from '@reeve/kube'
 import { CallLog, type ReceivedCall } from './call-log.ts'
@@ -23,7 +23,7 @@ export interface SimulatedTenantsOptions
 }
 
 /**
- * Everything that a tenant knows and answers. It opens no socket and starts nothing: clients in the same process
+ * The state and the responses of tenants. It opens no socket and starts nothing: clients in the same process
  * call it as a {@link Sender}, and with a simulated clock and chance every run is the same.
  *
  * @example
@@ -31,7 +31,7 @@ export interface SimulatedTenantsOptions
  * const client = createTenantClient({ apiUrl: tenant.url('abc12345'), apiToken, sender: tenant.sender })
  */
 export class SimulatedTenants {
-  /** Switches for trouble. */
+  /** Fault rules. */
   readonly trouble: Trouble
   /** The images that can be pulled. */
   readonly registry: ImageRegistry
@@ -49,7 +49,7 @@ export class SimulatedTenants {
   readonly #log: CallLog
   readonly #clock: Clock
 
-  /** @param onCertificate is told when TLS clients are to see an expired certificate, and when no longer */
+  /** @param onCertificate called when TLS clients are to see an expired certificate, and when no longer */
   constructor(options: SimulatedTenantsOptions = {}, onCertificate: (isExpired: boolean) => void = () => undefined) {
     const { clock = systemClock, random = systemRandom, authority = 'environment.example.com' } = options
     this.#clock = clock
@@ -99,7 +99,7 @@ export class SimulatedTenants {
     const tenant = this.#tenants.get(id)
     if (tenant !== undefined) return tenant
     const known = [...this.#tenants.keys()].join(', ')
-    throw new SimulatorError('SIMULATOR_UNKNOWN_TENANT', `there is no tenant ${id}: it is one of ${known}`)
+    throw new SimulatorError('SIMULATOR_UNKNOWN_TENANT', `unknown tenant ${id}; use one of ${known}`)
   }
 
   /** Every tenant. */
@@ -117,7 +117,7 @@ export class SimulatedTenants {
     this.#log.clear()
   }
 
-  /** Answers one request of a client in this process. *Errors*: `HttpConnectionError` when trouble cuts it. */
+  /** Responds to one request of a client in this process. *Errors*: `HttpConnectionError` when a fault cuts it. */
   answer(request: OutboundRequest): Promise<OutboundResponse> {
     return answerInProcess(this.handler, request, this.#clock)
   }

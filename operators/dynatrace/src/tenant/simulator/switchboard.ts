@@ -1,4 +1,4 @@
-/** Finds out whom a call is for, makes trouble if that is wanted, and has it answered. */
+/** Finds the tenant and the route of a call, applies fault rules and responds. */
 import type { Clock } from '@reeve/kube'
 import type { CallLog, CallOutcome } from './call-log.ts'
 import type { Answer } from './http/answer.ts'
@@ -22,7 +22,7 @@ import { tokenLookupRoutes } from './routes/token-lookup.ts'
 import type { TenantState } from './state/tenant-state.ts'
 import type { Trouble } from './trouble.ts'
 
-/** What the switchboard connects. */
+/** What the switchboard works with. */
 export interface SwitchboardParts {
   readonly tenants: ReadonlyMap<string, TenantState>
   readonly trouble: Trouble
@@ -34,7 +34,7 @@ export interface SwitchboardParts {
   authority(): string
 }
 
-/** Answers every call of every API. */
+/** Responds to every call of every API. */
 export class Switchboard implements CallHandler {
   readonly #parts: SwitchboardParts
   readonly #router: Router
@@ -80,8 +80,8 @@ export class Switchboard implements CallHandler {
   }
 
   /**
-   * Tenants are told apart by path (`/e/<id>/api`) or by the first label of the host name, as in the addresses of the
-   * real ones; a lone tenant needs neither. On the platform the access token tells too.
+   * Tenants are distinguished by path (`/e/<id>/api`) or by the first label of the host name, as in the addresses of the
+   * real ones; a lone tenant needs neither. On the platform the access token identifies them, too.
    */
   #locate(call: Call): { readonly area: Route['area']; readonly path: string } {
     const { tenants } = this.#parts

@@ -1,4 +1,4 @@
-/** Switches for trouble: which calls go wrong, how, and how often. */
+/** Fault rules: which calls fail, how, and how often. */
 import { STATE_LIMITS } from './defaults.ts'
 import type { Call } from './http/call.ts'
 import { SimulatorError } from './simulator-error.ts'
@@ -45,7 +45,7 @@ export type Fault =
   | { readonly kind: 'content-type'; readonly contentType: string }
   | { readonly kind: 'malformed-json' }
 
-/** Trouble with some calls, or with the certificate, which is shown before anybody can tell what is called. */
+/** A fault of some calls, or of the certificate, which is shown before the call is known. */
 export type TroubleRule =
   | (CallMatch & Fault & { /** How many calls. @default until it is removed */ readonly times?: number })
   | { readonly kind: 'expired-certificate' }
@@ -70,7 +70,7 @@ export class Trouble {
   readonly #onCertificate: (isExpired: boolean) => void
   #lastId = 0
 
-  /** @param onCertificate is told when the server has to show an expired certificate, and when no longer */
+  /** @param onCertificate called when the server has to start or stop showing an expired certificate */
   constructor(onCertificate: (isExpired: boolean) => void) {
     this.#onCertificate = onCertificate
   }
@@ -78,7 +78,7 @@ export class Trouble {
   /** Puts a rule in force; answers with what takes it out again. */
   add(rule: TroubleRule): { readonly id: number; remove(): void } {
     if (this.#entries.size >= STATE_LIMITS.troubleRules) {
-      throw new SimulatorError('SIMULATOR_OPTIONS', `there are ${this.#entries.size} rules of trouble: clear some`)
+      throw new SimulatorError('SIMULATOR_OPTIONS', `there are ${this.#entries.size} fault rules: clear some`)
     }
     const id = ++this.#lastId
     this.#entries.set(id, { id, rule, struck: 0 })

@@ -66,7 +66,7 @@ export function admissionSuite(at: () => WebhookStage): void {
 
     it('denies an object without a spec (62)', async () => {
       const { spec: _, ...bare } = build({})
-      expect(await refusal(bare as KubeObject)).toMatch(/2 errors[\s\S]*missing[\s\S]*no valid URL/)
+      expect(await refusal(bare as KubeObject)).toMatch(/2 errors[\s\S]*missing[\s\S]*not a valid tenant URL/)
     })
 
     it('looks at other DynaKubes and at namespaces of the cluster (16, 21, 46)', async () => {
@@ -89,7 +89,7 @@ export function admissionSuite(at: () => WebhookStage): void {
 
     it('reads the Secret of the proxy, and never repeats what is in it (28)', async () => {
       const object = build({ proxy: { valueFrom: 'proxy' } })
-      expect(await refusal(object)).toContain('there is no Secret proxy')
+      expect(await refusal(object)).toContain('the Secret proxy does not exist')
       const store = (stringData: Record<string, string>) => {
         const secret = { apiVersion: 'v1', kind: 'Secret', metadata: key('proxy'), stringData }
         return at().client.apply(Secrets, secret, { force: true })

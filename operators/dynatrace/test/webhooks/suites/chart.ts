@@ -98,7 +98,7 @@ export function chartSuite(at: () => WebhookStage): void {
             object: { ...object, metadata: { ...object.metadata, namespace } },
           },
         })
-        expect(JSON.stringify(answer)).toMatch(/there is no Secret no-such-proxy.*networking\.istio\.io/)
+        expect(JSON.stringify(answer)).toMatch(/the Secret no-such-proxy does not exist.*networking\.istio\.io/)
         stop.abort()
         await running
         expect(refusals).toEqual([])

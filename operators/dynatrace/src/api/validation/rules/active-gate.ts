@@ -14,7 +14,7 @@ export function repeatedValues(values: readonly string[]): readonly string[] {
   return [...repeated]
 }
 
-/** Rules 12 to 14. */
+/** Capabilities are known and distinct, and there is one kind of storage. */
 export const activeGateRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-AG-CAP-INVALID',

@@ -1,4 +1,4 @@
-/** Rules on DynaKubes that get in each other's way. */
+/** Rules on DynaKubes that conflict with each other. */
 import { setImmediate } from 'node:timers/promises'
 import { hasStandaloneLogMonitoring } from '../../dynakube/feature-facts.ts'
 import { claimOf, claimsNamespaces } from '../../dynakube/namespace-claims.ts'
@@ -6,7 +6,7 @@ import { agentNodeSelector, needsAppInjection, needsOneAgentDaemonSet } from '..
 import type { DynaKube } from '../../latest.ts'
 import { type Lookups, otherDynaKubes, type Rule, unlessUnreachable } from '../rule.ts'
 
-/** Rule 17. */
+/** Agents of different DynaKubes run on different nodes. */
 export const nodeSelectorRule: Rule<DynaKube> = {
   id: 'DK-NODESEL',
   check: (dynakube, lookups) =>
@@ -36,7 +36,7 @@ function overlap(one: Labels, other: Labels): boolean {
   return contains(one, other) || contains(other, one)
 }
 
-/** Rule 18. */
+/** Each namespace is injected by one DynaKube. */
 export const namespaceConflictRule: Rule<DynaKube> = {
   id: 'DK-NSCONFLICT',
   check: (dynakube, lookups) =>
@@ -50,7 +50,7 @@ export const namespaceConflictRule: Rule<DynaKube> = {
     }),
 }
 
-/** Patterns may take a millisecond per namespace: other reviews get their turn in between. */
+/** Patterns may take a millisecond per namespace, so that other reviews run in between. */
 const NAMESPACES_AT_ONCE = 25
 
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {
@@ -61,7 +61,7 @@ async function findConflict(dynakube: DynaKube, lookups: Lookups) {
     const owners: DynaKube[] = []
     for (const { owner, isOwner, selects } of claims) {
       const isMatch = selects(namespace)
-      // A selector that nobody can evaluate ends the search; another rule reports it.
+      // A selector that cannot be evaluated ends the search; another rule reports it.
       if (isMatch === undefined) return undefined
       if (isMatch && isOwner) owners.push(owner)
       if (owners.length > 1) return { namespace: namespace.name, owners }

@@ -8,7 +8,7 @@ const TRUSTED_CERTIFICATES_PATH = '/var/ssl-certs/user'
 
 const databases = ({ spec }: DynaKube) => spec.extensions?.databases ?? []
 
-/** Rules 42 and 43. */
+/** Volumes are mounted, outside of the paths of the operator. */
 export const databaseRules: readonly Rule<DynaKube>[] = [
   { id: 'DK-DB-MOUNTS', check: checkMounts },
   {

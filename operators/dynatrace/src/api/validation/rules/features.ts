@@ -37,11 +37,11 @@ const image = (
   },
 })
 
-/** Whether the cluster is known to the tenant by the operator's own doing. */
+/** Whether the operator announces the cluster to the tenant. */
 export const isClusterAnnounced = (dynakube: DynaKube): boolean =>
   hasKubernetesMonitoring(dynakube) && featureFlags(dynakube).automaticKubernetesApiMonitoring
 
-/** Rules 26 and 27. */
+/** The extension controller has an image and one kind of storage. */
 export const extensionControllerRules: readonly Rule<DynaKube>[] = [
   image('DK-EEC-IMAGE', 'extensionExecutionController', 'the extension controller', hasExtensions),
   {
@@ -55,7 +55,7 @@ export const extensionControllerRules: readonly Rule<DynaKube>[] = [
   },
 ]
 
-/** Rules 28 to 32. */
+/** KSPM has one gateway that monitors Kubernetes, an image and absolute paths. */
 export const kspmRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-KSPM-REPLICAS',
@@ -94,7 +94,7 @@ export const kspmRules: readonly Rule<DynaKube>[] = [
   },
 ]
 
-/** Rule 33. */
+/** Log agents have an image. */
 export const logMonitoringRule = image(
   'DK-LM-IMAGE',
   'logMonitoring',
@@ -106,7 +106,7 @@ const FIELD = 'spec.telemetryIngest'
 const RESERVED = ['-extension-controller', '-telemetry-ingest', '-activegate', '-webhook']
 const serviceName = ({ spec }: DynaKube) => spec.telemetryIngest?.serviceName ?? ''
 
-/** Rules 35 to 39; the rule before them can never fire, as an empty list means all protocols. */
+/** Protocols are known and distinct, and the Service has a name of its own. An empty list means all protocols. */
 export const telemetryIngestRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-TI-UNKNOWN',
@@ -161,7 +161,7 @@ export const telemetryIngestRules: readonly Rule<DynaKube>[] = [
   },
 ]
 
-/** Rules 40 and 41. */
+/** Collectors and executors of databases have images. */
 export const collectorRules: readonly Rule<DynaKube>[] = [
   image(
     'DK-OTELC-IMAGE',

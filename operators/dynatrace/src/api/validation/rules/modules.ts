@@ -1,4 +1,4 @@
-/** Rules on what was installed. */
+/** Rules on which modules are installed. */
 import { hasActiveGate, hasKubernetesMonitoring } from '../../dynakube/active-gate-facts.ts'
 import { hasExtensions, hasKspm, hasLogMonitoring } from '../../dynakube/feature-facts.ts'
 import { needsOneAgentDaemonSet } from '../../dynakube/one-agent-facts.ts'
@@ -6,9 +6,9 @@ import type { DynaKube } from '../../latest.ts'
 import type { Modules } from '../modules.ts'
 import type { Rule } from '../rule.ts'
 
-/** The sentence for a part that is used and not installed. */
+/** The message for a module that is used and not installed. */
 export const notInstalled = (field: string, module: string): string =>
-  `${field} needs ${module}, which was switched off when the operator was installed; install it again by Helm with ${module} switched on`
+  `${field} needs ${module}, which the release does not include; upgrade the release with ${module} enabled`
 
 const needs =
   (
@@ -20,7 +20,7 @@ const needs =
   (dynakube, { modules }) =>
     isUsed(dynakube) && !modules[module] ? notInstalled(field, label) : undefined
 
-/** Rules 1 to 5. */
+/** The modules of all features in use are installed. */
 export const moduleRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-MOD-AG',

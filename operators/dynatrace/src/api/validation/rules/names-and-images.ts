@@ -6,14 +6,14 @@ import { mayBeImage } from '../image-reference.ts'
 import { selectorExcess, selectorProblems } from '../label-selector-problems.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-/** What a name may be when Services are called after it. */
+/** The names that Services may have. */
 const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const DNS_1035 = new RegExp(`^${DNS_1035_LABEL}$`)
 
-/** Whether a text fits as the name of a Service. */
+/** Whether a Service may have this name. */
 export const isServiceName = (name: string): boolean => name.length <= 63 && DNS_1035.test(name)
 
-/** The sentence that Kubernetes users know. */
+/** The rule in the words of Kubernetes. */
 export const SERVICE_NAME_RULE = `must consist of lower case alphanumeric characters or '-', start with a letter and end with an alphanumeric character (a DNS-1035 label, regex ${DNS_1035_LABEL})`
 
 const LIMITS = [
@@ -23,7 +23,7 @@ const LIMITS = [
   { limit: 35, why: 'the node configuration collector is named after it', applies: hasKspm },
 ] as const
 
-/** Rules 23 to 25. */
+/** The name fits into the names that are derived from it. */
 export const nameRule: Rule<DynaKube> = { id: 'DK-NAME', check: checkName }
 
 function checkName(dynakube: DynaKube): Finding {
@@ -37,7 +37,7 @@ function checkName(dynakube: DynaKube): Finding {
   return DNS_1035.test(name) ? undefined : `metadata.name is "${name}", but ${SERVICE_NAME_RULE}; choose another one`
 }
 
-/** Rule 24. */
+/** The labels of the selector of injected namespaces are valid. */
 export const namespaceSelectorRule: Rule<DynaKube> = {
   id: 'DK-NS-LABELS',
   check: (dynakube) => {
@@ -59,13 +59,13 @@ export const selectorSizeRule: Rule<DynaKube> = {
     ),
 }
 
-/** Patterns that would keep the webhook or the operator busy are refused before anything is built from them. */
+/** Patterns that would keep the webhook or the operator busy are rejected before anything is compiled. */
 export const ignoredNamespacesRule: Rule<DynaKube> = {
   id: 'DK-IGNORED-NS',
   check: (dynakube, { ignoredNamespaces }) => ignoredNamespaces.of(dynakube).excess,
 }
 
-/** Rule 25. */
+/** Images of the user can be image references. */
 export const imageRule: Rule<DynaKube> = {
   id: 'DK-IMAGE',
   check: (dynakube) => {

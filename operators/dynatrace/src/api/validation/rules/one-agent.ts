@@ -18,18 +18,18 @@ import { repeatedValues } from './active-gate.ts'
 const VERSION = /^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.[0-9]{8}-[0-9]{6}$/
 const VOLUME_STORAGE = 'ONEAGENT_ENABLE_VOLUME_STORAGE'
 
-/** Rule 6. */
+/** A pinned version is complete. */
 export const versionRule: Rule<DynaKube> = {
   id: 'DK-OA-VERSION',
   check: (dynakube) => {
     const version = customVersion(dynakube)
     if (version === '' || VERSION.test(version)) return undefined
     const field = `spec.oneAgent.${oneAgentModes(dynakube)[0]}.version`
-    return `${field} is "${version}", which is no version; write it like 1.267.209.20231204-134602 or leave it out`
+    return `${field}: "${version}" is not a valid version; write it like 1.267.209.20231204-134602 or leave it out`
   },
 }
 
-/** Rule 7. */
+/** Arguments are given once. */
 export const repeatedArgumentsRule: Rule<DynaKube> = {
   id: 'DK-OA-ARGS-DUP',
   check: (dynakube) => {
@@ -45,7 +45,7 @@ export const repeatedArgumentsRule: Rule<DynaKube> = {
   },
 }
 
-/** Rule 8. */
+/** The operator sets the source of host ids itself. */
 export const hostIdRule: Rule<DynaKube> = {
   id: 'DK-OA-HOSTID',
   check: (dynakube) => {
@@ -56,7 +56,7 @@ export const hostIdRule: Rule<DynaKube> = {
   },
 }
 
-/** Rule 16. */
+/** There is one mode. */
 export const modesRule: Rule<DynaKube> = {
   id: 'DK-OA-MODES',
   check: (dynakube) => {
@@ -65,7 +65,7 @@ export const modesRule: Rule<DynaKube> = {
   },
 }
 
-/** Rules 20 to 22. */
+/** Code modules can be injected in the chosen way. */
 export const injectionRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-CMI-NOCSI',

@@ -7,13 +7,13 @@ import type { Finding, Lookups, Rule } from '../rule.ts'
 const EXAMPLE = 'https://ENVIRONMENTID.live.dynatrace.com/api'
 const PASSWORD = /^[!"#$()*\-./0-9:;<>?@A-Z[\]^_a-z{|}~]*$/
 
-/** Rules 9 to 11. */
+/** The URL of the tenant is complete and that of the classic API. */
 export const apiUrlRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-URL-MISSING',
     check: ({ spec }) =>
       spec.apiUrl === '' || spec.apiUrl === EXAMPLE
-        ? `spec.apiUrl is missing or still the example ${EXAMPLE}; write the address of your tenant`
+        ? `spec.apiUrl is missing or still the example ${EXAMPLE}; set the URL of your tenant`
         : undefined,
   },
   {
@@ -23,7 +23,7 @@ export const apiUrlRules: readonly Rule<DynaKube>[] = [
       const hasHost = hostname.split('.').some((label) => label !== '')
       return spec.apiUrl.endsWith('/api') && hasHost
         ? undefined
-        : `spec.apiUrl is "${spec.apiUrl}", which is no valid URL of a tenant; it needs a host and must end in /api`
+        : `spec.apiUrl: "${spec.apiUrl}" is not a valid tenant URL: it needs a host and must end in /api`
     },
   },
   {
@@ -35,7 +35,7 @@ export const apiUrlRules: readonly Rule<DynaKube>[] = [
   },
 ]
 
-/** Rule 15. */
+/** The proxy has a URL and a password that ActiveGates can use. */
 export const proxyRule: Rule<DynaKube> = { id: 'DK-PROXY', check: checkProxy }
 
 async function checkProxy(dynakube: DynaKube, lookups: Lookups): Promise<Finding> {
@@ -65,12 +65,12 @@ function isPasswordFit(userInfo = ''): boolean {
   try {
     return PASSWORD.test(decodeURIComponent(userInfo.slice(colon + 1)))
   } catch {
-    // Escapes that are no UTF-8 stand for characters that are not allowed anyway.
+    // Escapes that are not valid UTF-8 stand for characters that are not allowed anyway.
     return false
   }
 }
 
-/** Rule 19. */
+/** Istio is installed if it is used. */
 export const istioRule: Rule<DynaKube> = {
   id: 'DK-ISTIO',
   check: async ({ spec }, { hasIstio }) => {

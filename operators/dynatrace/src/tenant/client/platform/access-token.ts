@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { CallExecutor, CallOptions } from '../call-executor.ts'
 import { TenantResponseError } from '../errors.ts'
 
-/** Who asks for tokens, where, and for what. */
+/** The client, the endpoint and the scopes. */
 export interface OAuthClient {
   /** Address of the token endpoint. */
   readonly endpoint: string
@@ -14,7 +14,7 @@ export interface OAuthClient {
   readonly scopes: readonly string[]
 }
 
-/** A token this close to its end may be over before the call arrives. */
+/** A token this close to its expiry may expire before the call arrives. */
 const EXPIRY_MARGIN_MS = 10_000
 
 const Text = Type.Optional(Type.String())
@@ -58,7 +58,7 @@ export class AccessTokens {
     return obtained.authorization
   }
 
-  /** Forgets the token, after a server refused it. */
+  /** Drops the token, after a server rejected it. */
   forget(): void {
     this.#current = undefined
   }
@@ -92,7 +92,7 @@ export class AccessTokens {
         ...(authorization !== undefined && { authorization }),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(form).toString(),
-        // A token that nobody uses does no harm.
+        // An unused token does no harm.
         isRepeatable: true,
         success: [200, 201, 202, 203],
       },

@@ -21,7 +21,7 @@ export interface CreatedEdgeConnect extends EdgeConnectRecord {
   readonly oauthClientResource: string
 }
 
-/** A host name that EdgeConnect answers for another one. */
+/** A host name that EdgeConnect maps to another one. */
 export interface HostMapping {
   readonly from: string
   readonly to: string
@@ -65,7 +65,7 @@ export class EdgeConnectCalls {
     this.#api = api
   }
 
-  /** The one with this name, or `undefined`. Several are an error: there is no telling which is ours. */
+  /** The one with this name, or `undefined`. Several are an error: it is not known which one is ours. */
   async findByName(name: string, options: CallOptions = {}): Promise<EdgeConnectRecord | undefined> {
     const query = sortedQuery({ 'add-fields': 'name,managedByDynatraceOperator', filter: `name='${name}'` })
     const call = { name: 'EdgeConnect list', path: `${PATH}${query}` }

@@ -27,12 +27,12 @@ export class PlatformApi {
     this.#tokens = tokens
   }
 
-  /** From now on this value is taken out of whatever the server says: it is about to be sent. */
+  /** From now on this value is removed from everything that the server says, because it is about to be sent. */
   protect(secret: string): void {
     this.#executor.protect(secret)
   }
 
-  /** The answer in the shape of `schema`. */
+  /** The response, which matches `schema`. */
   json<S extends TSchema>(schema: S, call: PlatformCall, options: CallOptions = {}): Promise<Static<S>> {
     return this.#authorized(call, options, (authorized) => this.#executor.json(schema, authorized, options))
   }
@@ -57,7 +57,7 @@ export class PlatformApi {
         ...(success !== undefined && { success }),
       })
     } catch (error) {
-      // Revoked before its time: the next call asks for a new one.
+      // The token was revoked early: the next call gets a new one.
       if (refusalOf(error)?.status === 401) this.#tokens.forget()
       throw error
     }

@@ -43,7 +43,7 @@ export interface PlatformClient extends AsyncDisposable {
 }
 
 /**
- * Makes a client. The API is contacted directly, the token endpoint through the proxy of the process if it has one.
+ * Creates a client. The API is contacted directly, the token endpoint through the proxy of the process if it has one.
  *
  * *Errors*: {@link HttpConfigError} when certificates are given and none of them can be used.
  *

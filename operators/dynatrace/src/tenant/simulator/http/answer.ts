@@ -1,4 +1,4 @@
-/** What the simulator answers, as a value: trouble can still change it before it is written. */
+/** A response as a value: fault rules can still change it before it is written. */
 
 /** Bytes that are made while they are read, from any position. */
 export interface ByteSource {

@@ -28,13 +28,13 @@ export class Call {
   operation = 'unknown'
   /** Whether it concerns the simulator itself and is not written down. */
   isOwn = false
-  /** Set once it is known whom it is about. */
+  /** Set once the tenant is known. */
   tenant: TenantState | undefined
   /** Name of the token it came with; never its value. */
   tokenName: string | undefined
   /** What was sent along, as far as a handler read it. */
   bodyText: string | undefined
-  /** Kinds of trouble that were made. */
+  /** The kinds of faults that were applied. */
   readonly trouble: string[] = []
   readonly #request: IncomingCall
   readonly #maxBodyBytes: number

@@ -6,7 +6,7 @@ import { type Answer, isStreamed } from './answer.ts'
 import { Call } from './call.ts'
 import type { CallHandler } from './server.ts'
 
-/** Has a request answered and written down, and breaks the answer off where trouble wants that. */
+/** Responds to a request, records it, and breaks the response off where a fault rule says so. */
 export async function answerInProcess(
   handler: CallHandler,
   request: OutboundRequest,

@@ -8,7 +8,7 @@ export type PathParameters = Readonly<Record<string, string>>
 
 /** One call of one API. */
 export interface Route {
-  /** Stable name: the log, the page and the rules of trouble use it. */
+  /** Stable name: the log, the page and fault rules use it. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /**
@@ -18,7 +18,7 @@ export interface Route {
   /** `:name` stands for one segment, `:name+` for one or more. */
   readonly path: string
   readonly errors: ErrorForm
-  /** Whether it concerns the simulator itself: such calls are neither written down nor troubled. @default false */
+  /** Whether it concerns the simulator itself: such calls are neither recorded nor subject to faults. @default false */
   readonly isOwn?: boolean
   handle(call: Call, parameters: PathParameters): Answer | Promise<Answer>
 }
@@ -41,7 +41,7 @@ export class Router {
     this.#routes = routes.map((route) => ({ route, pattern: compile(route.path) }))
   }
 
-  /** The names of all calls, for rules of trouble and the page. */
+  /** The names of all calls, for fault rules and the page. */
   get operations(): readonly string[] {
     const calls = this.#routes.filter(({ route }) => route.isOwn !== true)
     return [...new Set(calls.map(({ route }) => route.operation))]
@@ -77,7 +77,7 @@ function decodeSegment(value: string): string {
   try {
     return decodeURIComponent(value)
   } catch {
-    // An escape that stands for no character names nothing; the handler says that there is no such thing.
+    // An invalid escape matches nothing; the handler responds with 404.
     return value
   }
 }

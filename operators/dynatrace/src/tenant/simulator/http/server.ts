@@ -13,7 +13,7 @@ import { writeAnswer } from './write-answer.ts'
 
 /** What the server asks to have a call answered and written down. */
 export interface CallHandler {
-  /** @param signal aborted when the client is gone or the server stops: nobody waits for the answer any more */
+  /** @param signal aborted when the client disconnects or the server stops */
   answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer>
   /** Called before the answer is sent, so that a client that has it finds the call; the result is called after that. */
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void
@@ -111,7 +111,7 @@ export class HttpsServer {
     }
     const answered = await this.#answer(call, AbortSignal.any([gone.signal, this.#stop.signal]))
     if (answered === undefined || gone.signal.aborted) {
-      // Either the client did not wait for the answer, or it is told so.
+      // Either the client disconnected, or it gets this error.
       response.destroy()
       this.#handler.record(call, outcome(0, 0))
       return
@@ -151,7 +151,7 @@ function readCall(request: IncomingMessage): Call | undefined {
   try {
     return new Call(request, SERVER_LIMITS.maxBodyBytes)
   } catch {
-    // A target that is no URL: there is nothing to route.
+    // The target is not a URL: there is nothing to route.
     return undefined
   }
 }

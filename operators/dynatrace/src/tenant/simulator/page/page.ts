@@ -89,7 +89,7 @@ function troubleSection({ trouble, operations, tenants }: PageContent): Markup {
   )
   return markup`<section aria-labelledby="trouble">
 <h2 id="trouble">Trouble</h2>
-${trouble.length === 0 ? markup`<p>None: every call is answered properly.</p>` : markup`<ul>${list}</ul>`}
+${trouble.length === 0 ? markup`<p>None: every call gets a normal response.</p>` : markup`<ul>${list}</ul>`}
 <form method="post" action="/control/trouble" class="fields">
 <label>What <select name="preset">${Object.entries(TROUBLE_PRESETS).map(([name, { title }]) => option(name, title))}</select></label>
 <label>Call <select name="operation">${option('', 'every call')}${operations.map((name) => option(name))}</select></label>

@@ -25,11 +25,11 @@ const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'cache-control': 'no-store',
-  // With no-referrer browsers would send the forms with the origin null, which is nobody's.
+  // With no-referrer browsers would send the forms with the origin null, which matches nothing.
   'referrer-policy': 'same-origin',
 }
 
-/** Calls that concern the simulator itself: they are neither written down nor troubled. */
+/** Calls that concern the simulator itself: they are neither recorded nor subject to faults. */
 export function controlRoutes(parts: ControlParts): readonly Route[] {
   const { tenants, trouble, log } = parts
   const route = (

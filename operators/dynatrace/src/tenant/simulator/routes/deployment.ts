@@ -8,7 +8,7 @@ import { readInstaller } from './installer-parameters.ts'
 
 const scopes = ['InstallerDownload']
 
-/** @param registryHost of the images that a tenant recommends unless told otherwise */
+/** @param registryHost of the images that a tenant recommends unless others are set */
 export function deploymentRoutes(registryHost: () => string): readonly Route[] {
   return [
     tenantRoute({

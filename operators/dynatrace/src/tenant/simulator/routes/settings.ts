@@ -43,7 +43,7 @@ const CALLS: readonly SettingsCall[] = [
       const body = await call.json()
       if (!Array.isArray(body) || body.length === 0) throw violation('PAYLOAD_BODY', '', 'must be an array of objects')
       const drafts = body.map(readSettingsDraft)
-      // All are checked before the first is written, so that a refused request has changed nothing.
+      // All are checked before the first is written, so that a rejected request has changed nothing.
       for (const draft of drafts) settings.check(draft)
       if (call.query.get('validateOnly') === 'true')
         return json(

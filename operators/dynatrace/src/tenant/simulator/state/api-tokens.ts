@@ -78,7 +78,7 @@ export function requireScope(token: ApiToken, ...anyOf: readonly string[]): void
   throw missingScope(anyOf)
 }
 
-/** What a token without the scopes is told. */
+/** The message for a token without the scopes. */
 function missingScope(anyOf: readonly string[]): Refusal {
   return new Refusal(403, `Token is missing required scope. Use one of: ${anyOf.join(', ')}`)
 }

@@ -2,7 +2,7 @@
 import { violation } from '../http/refusal.ts'
 import type { NetworkZoneOptions } from '../options.ts'
 
-/** The endpoint a tenant answers with for OneAgents. */
+/** The connection info for OneAgents. */
 export interface AgentConnectionInfo {
   readonly tenantUUID: string
   readonly tenantToken: string
@@ -17,7 +17,7 @@ export interface GatewayConnectionInfo {
   readonly communicationEndpoints: string
 }
 
-/** Change the fields to change the answers. */
+/** Set the fields to change the responses. */
 export class ConnectionInfo {
   readonly tenantId: string
   /** What agents present to the server. */
@@ -42,7 +42,7 @@ export class ConnectionInfo {
     return this.#endpoints()
   }
 
-  /** An empty list means that nobody can be reached. */
+  /** An empty list means that there are no endpoints. */
   set endpoints(endpoints: readonly string[]) {
     this.#endpoints = () => endpoints
   }

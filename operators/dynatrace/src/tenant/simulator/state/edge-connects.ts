@@ -22,7 +22,7 @@ export interface EdgeConnectObject {
   readonly modifiedMs: number
 }
 
-/** What creating one answers, once: the secret is told to nobody again. */
+/** What creating one returns, once: the secret is never shown again. */
 export interface CreatedEdgeConnect {
   readonly object: EdgeConnectObject
   readonly oauthClientSecret: string

@@ -1,4 +1,4 @@
-/** The hosts that a tenant monitors, and what it is told about them. */
+/** The hosts that a tenant monitors, and the events about them. */
 import { type Clock, isRecord } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'

@@ -6,7 +6,7 @@ export interface SettingsSchema {
   readonly displayName: string
   /** The newest first. Objects may be written in any of them. */
   readonly versions: readonly string[]
-  /** What applies where nobody has written anything. */
+  /** What applies when nothing has been written. */
   readonly defaultValue?: Readonly<Record<string, unknown>>
   /** Fields that a value must have. */
   readonly requiredFields: readonly string[]

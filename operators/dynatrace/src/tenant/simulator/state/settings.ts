@@ -11,7 +11,7 @@ export interface SettingsObject {
   readonly objectId: string
   readonly schemaId: string
   readonly schemaVersion: string
-  /** An entity id, or `tenant`. */
+  /** An entity id, or `environment`. */
   readonly scope: string
   readonly value: Readonly<Record<string, unknown>>
   readonly modifiedMs: number
