@@ -43,6 +43,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     load: () => import('./bootstrap.ts'),
   },
   {
+    name: 'csi-init',
+    summary: 'move volumes of earlier releases to the present layout of the data directory',
+    load: () => import('./csi-init.ts'),
+  },
+  {
     name: 'crd-storage-migration',
     summary: 'rewrite stored DynaKubes in the version that is stored now',
     load: () => import('./crd-storage-migration.ts'),

@@ -1,5 +1,6 @@
 /** Decides whether a request to publish a volume makes sense, and reads it. */
 import { parseDurationMs } from '../../api/annotation-values.ts'
+import { isFileName } from '../file-name.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
 import { VOLUME_ATTRIBUTES } from '../names.ts'
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
@@ -64,10 +65,6 @@ export function unpublishedVolume(request: NodeUnpublishVolumeRequest): NodeUnpu
   demand(targetPath !== '', 'target_path is missing')
   demand(isFileName(volumeId), `volume_id "${volumeId}" is not a valid name`)
   return request
-}
-
-function isFileName(text: string): boolean {
-  return !/[/\0]/.test(text) && !/^\.{1,2}$/.test(text) && Buffer.byteLength(text) <= 255
 }
 
 function demand(isMet: boolean, problem: string): void {
