@@ -25,6 +25,13 @@ const LASTING = { activeGate: { capabilities: ['kubernetes-monitoring'] }, logMo
 
 const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
 
+/** The other modes of monitoring, each with the least beside it; fields that they share with the full one are tried there. */
+const OTHER_MODES: readonly DynaKubeSpec[] = [
+  { classicFullStack: { rollingUpdate: {}, oneAgentResources: {} } },
+  { hostMonitoring: { rollingUpdate: {}, oneAgentResources: {} } },
+  { applicationMonitoring: { namespaceSelector: {}, initResources: {} } },
+].map((oneAgent) => ({ ...PLAIN, ...LASTING, oneAgent }))
+
 /** What users do before the first DynaKube. */
 async function prepare({ client, world }: User<TenantWorld>): Promise<void> {
   for (const name of [NAMESPACE, 'shop']) {
@@ -53,7 +60,7 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
     'metadataEnrichment.enabled',
     'networkZone',
   ],
-  exampleSpecs: [FULL],
+  exampleSpecs: [FULL, ...OTHER_MODES],
   complete: (spec) => {
     const { activeGate, telemetryIngest } = spec as Partial<DynaKubeSpec>
     return {
@@ -70,10 +77,18 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
   // How to reach the tenant is not for walks, nor is what leaves settings there for good, on purpose.
   accepts: (spec) => {
     const { apiUrl, tokens, dynatraceApiRequestThreshold, templates, ...rest } = spec as Partial<DynaKubeSpec>
-    const isPlain = isDeepStrictEqual({ apiUrl, tokens, dynatraceApiRequestThreshold, templates }, PLAIN)
+    const isPlain = isDeepStrictEqual(
+      { apiUrl, tokens, dynatraceApiRequestThreshold, templates: EXAMPLE_TEMPLATES },
+      PLAIN,
+    )
+    // Without their images nothing of them could run.
+    const haveImages = Object.entries(EXAMPLE_TEMPLATES).every(([name, { imageRef }]) => {
+      const { repository, tag } = templates?.[name as keyof typeof EXAMPLE_TEMPLATES]?.imageRef ?? {}
+      return isDeepStrictEqual({ repository, tag }, imageRef)
+    })
     const { activeGate, logMonitoring } = rest
     const isMonitored = activeGate?.capabilities?.includes('kubernetes-monitoring') ?? false
-    return isPlain && isMonitored && logMonitoring !== undefined
+    return isPlain && haveImages && isMonitored && logMonitoring !== undefined
   },
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { arbitraryFor } from './arbitrary-for.ts'
-import { changedValues, emptiedValues, removablePaths, without } from './changed-values.ts'
+import { addedValues, changedValues, emptiedValues, removablePaths, without } from './changed-values.ts'
 
 const crd = defineCrd({
   group: 'example.com',
@@ -104,5 +104,17 @@ describe('emptiedValues', () => {
       { path: ['env'], value: { ...full, env: [] } },
       { path: ['free'], value: { ...full, free: {} } },
     ])
+  })
+})
+
+describe('addedValues', () => {
+  it('adds one absent field at a time, and not an empty one', () => {
+    const small = { image: 'a', replicas: 2 }
+    const added = addedValues(schema, small, 1)
+    expect(added.map(({ path }) => path.join('.'))).toEqual(['tone', 'host', 'limits', 'env', 'free'])
+    expect(added.find(({ path }) => path[0] === 'env')?.value).toMatchObject({
+      ...small,
+      env: expect.arrayContaining([{ name: expect.any(String) }]),
+    })
   })
 })

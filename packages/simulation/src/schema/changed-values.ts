@@ -81,9 +81,30 @@ export function emptiedValues(schema: StructuralSchema, value: unknown): readonl
   })
 }
 
+/** Samples from which the fullest value of a field is taken. */
+const SAMPLES = 12
+
+/**
+ * `value` with each field added that the schema has and the value has not, one at a time, as full as the schema allows.
+ *
+ * @example
+ * addedValues(schema, { image: 'nginx' }, 1) // [{ path: ['env'], value: { image: 'nginx', env: [{ name: 'a' }] } }]
+ */
+export function addedValues(schema: StructuralSchema, value: unknown, seed: number): readonly ChangedValue[] {
+  return placesFor(schema, value, []).flatMap(({ path, field, isAbsent }) => {
+    if (!isAbsent || field.type === undefined) return []
+    const samples = fc.sample(arbitraryFor(field), { seed, numRuns: SAMPLES })
+    const added = samples.map((sample) => replaced(value, path, sample))
+    const valid = added.filter((candidate) => validate(schema, candidate).length === 0)
+    const fullest = valid.toSorted((one, other) => JSON.stringify(other).length - JSON.stringify(one).length)[0]
+    return fullest === undefined ? [] : [{ path, value: fullest }]
+  })
+}
+
 interface Place {
   readonly path: RemovablePath
   readonly field: StructuralSchema
+  readonly isAbsent: boolean
 }
 
 /** All fields of a value, and those that its objects could have. */
@@ -95,7 +116,8 @@ function placesFor(schema: StructuralSchema, value: unknown, path: RemovablePath
   const fields = value as Readonly<Record<string, unknown>>
   return [...new Set([...Object.keys(properties), ...Object.keys(fields)])].flatMap((name) => {
     const field = properties[name] ?? shared
-    return [{ path: [...path, name], field }, ...placesFor(field, fields[name], [...path, name])]
+    const place = { path: [...path, name], field, isAbsent: fields[name] === undefined }
+    return [place, ...placesFor(field, fields[name], [...path, name])]
   })
 }
 

@@ -1,0 +1,49 @@
+/** Finds the smallest walk that still shows a difference. */
+import type { PlainObject } from '../operator-under-test.ts'
+import { removablePaths, without } from '../schema/changed-values.ts'
+import type { PointOutcome } from './pattern.ts'
+import { smallest } from './smallest-walk.ts'
+import { accepted, type Parts } from './walk-parts.ts'
+
+/** How many shorter or simpler walks are tried when one fails. */
+export const MAX_SHRINK_RUNS = 40
+
+/** Runs a walk; when it fails, leaves out states and parts of states as long as it still does. */
+export async function reduced(
+  parts: Parts,
+  states: readonly PlainObject[],
+  run: (states: readonly PlainObject[]) => Promise<PointOutcome>,
+): Promise<PointOutcome> {
+  const first = await run(states)
+  if (first.problems.length === 0) return first
+  let [outcome, current, runs] = [first, states, 0]
+  for (let isSmaller = true; isSmaller; ) {
+    isSmaller = false
+    for (const candidate of simpler(parts, current)) {
+      if (runs++ >= MAX_SHRINK_RUNS) return smallest(outcome, current)
+      const tried = await run(candidate)
+      if (kindOf(tried) !== kindOf(first)) continue
+      ;[outcome, current, isSmaller] = [tried, candidate, true]
+      break
+    }
+  }
+  return smallest(outcome, current)
+}
+
+/** What is wrong, without numbers: a smaller walk has to show the same, not anything. */
+function kindOf({ problems }: PointOutcome): string | undefined {
+  return problems[0]?.message.replace(/\d[\s\S]*/, '')
+}
+
+/** Walks with one state less, or with one part less in all of their states. */
+function* simpler(parts: Parts, states: readonly PlainObject[]): Generator<readonly PlainObject[]> {
+  for (const [index] of states.slice(0, -1).entries()) {
+    if (states.length > 2) yield states.toSpliced(index, 1)
+  }
+  const [first = {}] = states
+  for (const path of removablePaths(parts.schema, first)) {
+    const next = states.map((state) => without(state, path) as PlainObject)
+    const isDistinct = next.every((state, index) => JSON.stringify(state) !== JSON.stringify(next[index + 1]))
+    if (isDistinct && next.every((state) => accepted(parts, state))) yield next
+  }
+}
