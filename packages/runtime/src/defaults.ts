@@ -67,7 +67,7 @@ export const WEBHOOK_DEFAULTS = Object.freeze({
   maxBodyBytes: 7 * 1024 * 1024,
   /** Hundreds of usual reviews at once, or four of the largest. */
   maxBufferedBytes: 32 * 1024 * 1024,
-  /** Below the API server's own default of 10 s, so that our answer arrives before it gives up. */
+  /** Below the API server's own default of 10 s, so that the response arrives in time. */
   handlerTimeoutMs: 9 * SECOND_MS,
   /** From the first byte to the end of the body. */
   requestTimeoutMs: 10 * SECOND_MS,
@@ -79,7 +79,7 @@ export const WEBHOOK_DEFAULTS = Object.freeze({
   keepAliveTimeoutMs: 120 * SECOND_MS,
   maxConcurrent: 100,
   maxConnections: 1_000,
-  /** After the stop signal: how long requests under way may still take. */
+  /** After the stop signal: how long requests in progress may take. */
   drainTimeoutMs: 10 * SECOND_MS,
 })
 
@@ -91,10 +91,10 @@ export const CERTIFICATE_DEFAULTS = Object.freeze({
   renewBefore: 1 / 3,
   /** Certificates start a little in the past, for peers whose clock is behind. */
   backdateMs: 1 * HOUR_MS,
-  /** How often each replica looks at the Secret and at whom it has to be trusted by. */
+  /** How often each replica checks the Secret and the targets that have to trust it. */
   checkIntervalMs: 1 * MINUTE_MS,
   /** How long old and new authority are trusted side by side at each step; well above the check interval. */
   overlapMs: 30 * MINUTE_MS,
-  /** How often mounted certificate files are looked at. */
+  /** How often mounted certificate files are read. */
   fileIntervalMs: 10 * SECOND_MS,
 })

@@ -11,7 +11,7 @@ export function formatTime(epochMs: number): string {
 }
 
 /**
- * Six digits of a second, as `metav1.MicroTime` is serialized: `2030-01-01T00:00:00.000000Z`. Servers refuse a
+ * Six digits of a second, as `metav1.MicroTime` is serialized: `2030-01-01T00:00:00.000000Z`. Servers reject a
  * `MicroTime` without them.
  *
  * @example

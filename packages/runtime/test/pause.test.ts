@@ -87,6 +87,18 @@ describe('an object with the annotation reeve.dev/paused: "true"', () => {
     await expect(world.client.get(Notes, key)).rejects.toThrow('not found')
   })
 
+  it('is still paused when its schema has no place for the condition', async () => {
+    // As if the status had required members that have not been written yet.
+    const invalid = { kind: 'status', code: 422, reason: 'Invalid' } as const
+    const match = { verb: 'update', resource: 'notes.example.com', subresource: 'status' } as const
+    world.cluster.faults.inject(match, invalid, { times: Number.POSITIVE_INFINITY })
+    await annotate('true')
+    await world.edit({ spec: { text: 'two' } })
+    await world.clock.advance(60_000)
+    expect(await world.text()).toBe('one')
+    expect(await world.events()).toEqual(['Normal Paused'])
+  })
+
   it('is reconciled with any other value of the annotation', async () => {
     await annotate('false')
     await world.edit({ spec: { text: 'two' } })

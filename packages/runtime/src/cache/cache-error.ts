@@ -99,7 +99,7 @@ export class TooManyInformersError extends RuntimeError {
   }
 }
 
-/** The cache was stopped, or an informer discarded, before it held everything. */
+/** The cache was stopped, or an informer discarded, before it was synced. */
 export class CacheStoppedError extends RuntimeError {
   override readonly name = 'CacheStoppedError'
 

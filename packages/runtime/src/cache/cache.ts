@@ -38,7 +38,7 @@ export interface CacheOptions {
   readonly metrics?: Metrics
   /**
    * The field manager of the operator. Objects keep its entry of managedFields, which the engine compares.
-   * @default none: managedFields are dropped, and the engine refuses to work with this cache
+   * @default none: managedFields are dropped, and the engine rejects this cache
    */
   readonly fieldManager?: string
   /**
@@ -108,7 +108,7 @@ export class Cache implements Runnable, CacheReader {
   }
 
   /**
-   * The informer of a resource and selection, made when first asked for. Starts at once when the cache runs.
+   * The informer of a resource and selection, created on first use. Starts immediately when the cache runs.
    *
    * *Errors*: {@link UnscopedInformerError} for all Secrets or ConfigMaps of a cluster;
    * {@link TooManyInformersError}.

@@ -50,7 +50,7 @@ export class CollectionSource<T extends KubeObject> {
   /**
    * Passes every object to `collect`, page by page, and returns the version of the whole.
    *
-   * @param restart told to forget what was collected: the pages took longer than the server remembers, and
+   * @param restart called to discard what was collected: the pages took longer than the server remembers, and
    * everything comes once more in one piece
    */
   async list(signal: AbortSignal, collect: (object: Stored<T>) => void, restart: () => void): Promise<string> {
@@ -74,7 +74,7 @@ export class CollectionSource<T extends KubeObject> {
     }
   }
 
-  /** Asks for a single object, only to see that the server answers. */
+  /** Reads a single object, to check that the server responds. */
   async probe(signal: AbortSignal): Promise<void> {
     await this.#page(signal, 1, undefined)
   }

@@ -1,12 +1,12 @@
 /**
  * What an informer knows: the objects as the watch shows them, with this process's own newer writes laid over them.
  *
- * After a write returns, nobody in the process may act on an older view of that object, yet its watch event can be
+ * After a write returns, nothing in the process may act on an older view of that object, yet its watch event can be
  * seconds away. So each write is kept as *own* version of its key until the watch has passed it. The watch delivers
  * events strictly in the order of resourceVersions, so "the watch has passed version V" is one comparison, whatever
  * order responses and events arrive in, and whichever key the event was about.
  *
- * A deletion's answer usually carries no version, but it names the uid, and a uid never comes back: what is known to
+ * The response to a deletion usually has no version, but it has the uid, and a uid is never reused: what is known to
  * be *dead* is hidden even when a late event still shows it.
  */
 import { formatKey, type KubeObject, type Stored } from '@reeve/kube'
@@ -42,17 +42,17 @@ interface Shadow<T extends KubeObject> {
 /** State noted when a deletion is sent, for {@link InformerStore.recordDeletion}. */
 export interface DeletionStart {
   readonly sequence: number
-  /** The incarnation shown by the watch at that time: if another one got deleted, this one was gone before. */
+  /** The object that the watch showed at that time: if another one was deleted, this one was deleted before. */
   readonly watchedUid: string | undefined
 }
 
-/** See the file's head. Pure bookkeeping: no time, no input or output. */
+/** See the comment at the top of this file. Pure bookkeeping: no clock, no input or output. */
 export class InformerStore<T extends KubeObject> {
   /** What readers see. Written by this class alone. */
   readonly view = new ObjectStore<T>()
   readonly #shadows = new Map<string, Shadow<T>>()
   readonly #ownByVersion = new Heap<OwnVersion<T>>((a, b) => isNewer(b.version, a.version))
-  /** Uids known to be gone, with the sequence of when that became known. */
+  /** Uids of deleted objects, with the sequence at which the deletion became known. */
   readonly #dead = new Map<string, number>()
   #seen: string | undefined
   #sequence = 0
@@ -140,7 +140,7 @@ export class InformerStore<T extends KubeObject> {
 
   /**
    * Own writes that readers saw and no longer see, although the watch has nothing to say: an object that was made here
-   * and gone before the watch could show it. Handlers hear of it as if the watch had shown it, or nobody looks again.
+   * and deleted before the watch could show it. Handlers are called as if the watch had shown it, so that it is reconciled.
    */
   #untold(shownBefore: ReadonlyMap<string, Stored<T> | undefined>, told: readonly Change<T>[]): readonly Change<T>[] {
     if (shownBefore.size === 0) return []
@@ -152,7 +152,7 @@ export class InformerStore<T extends KubeObject> {
   }
 
   /**
-   * Lays the answer of an own write over the watch.
+   * Lays the response of an own write over the watch.
    *
    * @param value what readers shall see: undefined when the object, as written, does not belong into this store.
    */
@@ -174,7 +174,7 @@ export class InformerStore<T extends KubeObject> {
   /**
    * Hides what an own deletion removed.
    *
-   * @param uid of the deleted object, as far as the answer names it
+   * @param uid of the deleted object, if the response has it
    * @param version of the deletion, or of the object before it, where known: everything older is hidden, too
    */
   recordDeletion(key: string, start: DeletionStart, uid: string | undefined, version?: string): void {
@@ -201,7 +201,7 @@ export class InformerStore<T extends KubeObject> {
     return shadow === undefined ? this.view.get(key) : shadow.watched
   }
 
-  /** Everything the watch shows, own writes aside: what handlers have been told of. */
+  /** Everything the watch shows, without own writes: what handlers have been called with. */
   *watchedEntries(): Iterable<readonly [string, Stored<T>]> {
     for (const key of this.view.keys()) {
       const object = this.#shadows.has(key) ? undefined : this.view.get(key)

@@ -31,7 +31,7 @@ export interface Lister<T extends KubeObject> {
   get(key: ObjectKey): Stored<T> | undefined
   /** In no particular order. */
   list(options?: { readonly namespace?: string; readonly labelSelector?: string }): readonly Stored<T>[]
-  /** The objects for which the index's function answered `value`. */
+  /** The objects for which the indexer returned `value`. */
   byIndex(index: string, value: string): readonly Stored<T>[]
   /** The objects whose controller has this uid. */
   ownedBy(ownerUid: string): readonly Stored<T>[]
@@ -204,7 +204,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#synced.reject(new CacheStoppedError(describeSelection(this.resource, this.selection)))
   }
 
-  /** Lays the answer of an own write over what the watch shows. For {@link trackWrites} to call. */
+  /** Lays the response of an own write over what the watch shows. For {@link trackWrites}. */
   recordWrite(written: Stored<T>): void {
     const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
@@ -220,8 +220,8 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   /**
    * Hides what an own deletion removed.
    *
-   * @param gone what the server answered
-   * @param preconditions what the deletion was sent with: as good as an answer that says the same
+   * @param gone the response of the server
+   * @param preconditions those of the deletion: as good as a response with the same values
    */
   recordDeletion(
     key: ObjectKey,

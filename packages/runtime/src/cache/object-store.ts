@@ -19,7 +19,7 @@ interface Index<T extends KubeObject> {
 /**
  * A map of objects with secondary indexes.
  *
- * *Assumption*: objects are immutable, so an indexer answers the same when an object leaves as when it came.
+ * *Assumption*: objects are immutable, so an indexer returns the same values when an object is removed as when it was added.
  */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, Stored<T>>()

@@ -26,7 +26,7 @@ import { isNewer, isOrdered } from './resource-version.ts'
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
-/** Known after the first refusal, and shared by all informers of a cache: the server is the same. */
+/** Known after the first rejection, and shared by all informers of a cache: the server is the same. */
 export interface StreamingSupport {
   isOffered: boolean
 }
@@ -125,11 +125,11 @@ export class Reflector<T extends KubeObject> {
     try {
       if (!this.#mustList) {
         this.#enter('watching')
-        // An answer would prove nothing about a failure of our own.
+        // A response proves nothing about an internal failure.
         const isOurs = this.#lastFailure?.reason === 'internal'
         if (this.#failingSinceMs !== undefined && !isOurs) await this.#probe(signal)
         const heard = await this.#watch(signal)
-        // A watch may end at any time, but one that ends at once and says nothing would be a tight loop.
+        // A watch may end at any time, but one that ends immediately without an event would cause a tight loop.
         if (heard > 0 || clock.now() - startedMs >= timing.minWatchMs) {
           this.#failures = 0
           return 0
@@ -162,7 +162,7 @@ export class Reflector<T extends KubeObject> {
     }
     if (error instanceof StaleListError) return 'stale'
     if (isApiError(error)) {
-      // Refusals that say nothing about who we are or how busy the server is are about the version we resume from.
+      // Other rejections than those about identity and load are about the version to resume from.
       if (![401, 403, 429, 500, 502, 503].includes(error.status)) this.#mustList = true
       return 'refused'
     }
@@ -207,7 +207,7 @@ export class Reflector<T extends KubeObject> {
     this.#replace(objects, version, begunAt, floor, 'paged')
   }
 
-  /** Fetches everything as events of a watch, and goes on watching. */
+  /** Fetches everything as events of a watch, and continues watching. */
   async #stream(signal: AbortSignal): Promise<void> {
     const { store, clock, timing, streaming } = this.#options
     this.#enter('listing')
@@ -238,7 +238,7 @@ export class Reflector<T extends KubeObject> {
       )
     } catch (error) {
       if (isComplete || signal.aborted) throw error
-      // Whatever went wrong, pages may do better; only a clear refusal is remembered for the other informers.
+      // After any failure, pages may work; only a clear rejection is remembered for the other informers.
       if (isInvalid(error)) streaming.isOffered = false
       const isRefused = isApiError(error) && error.status < 500 && error.status !== 429 && !isExpired(error)
       const isUnavailable = isRefused || error instanceof WatchSilentError || error instanceof StreamingUnavailableError
@@ -251,8 +251,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Asks for a single object. A watch tells nothing while nothing changes, so after a failure this is what shows
-   * that the server answers again.
+   * Reads a single object. A watch is silent while nothing changes, so after a failure this shows that the server responds
+   * again.
    */
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#source.probe(signal)

@@ -16,14 +16,14 @@ import type { Informer } from './informer.ts'
 export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[]
 
 /**
- * Wraps `client` so that the answer of every create, update, patch, apply and delete, also of `status`, is laid over
+ * Wraps `client` so that the response of every create, update, patch, apply and delete, also of `status`, is laid over
  * the informers it belongs to, until their watch has caught up.
  *
  * *Guarantees*: once a call returned, no read of those informers shows an older state of that object.
  *
- * *Caveats*: `deleteCollection`, `raw` and subresources that answer with another kind (`scale`, `eviction`) say
+ * *Caveats*: `deleteCollection`, `raw` and subresources that return another kind (`scale`, `eviction`) say
  * nothing about the object and are not tracked; nor are dry runs. A deletion without preconditions hides the
- * incarnation that was deleted, but cannot hide one in between that the cache has not seen yet. Objects in answers
+ * incarnation that was deleted, but cannot hide one in between that the cache has not seen yet. Objects in responses
  * are frozen where they went into a cache.
  */
 export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeClient {
@@ -75,14 +75,14 @@ function recordAnswer<T extends KubeObject>(
   }
 }
 
-/** A deletion returns a Status when the object is gone, or with its last state; an object that stays is marked. */
+/** A deletion returns a Status or the last state when the object is deleted; an object that waits is marked. */
 function isStillThere<T extends KubeObject>(answer: Status | Stored<T>): answer is Stored<T> {
   if (answer.kind === 'Status') return false
   const { metadata } = answer as Stored<T> // every kind but Status is the object itself
   return metadata.deletionTimestamp !== undefined && isHeld(metadata)
 }
 
-/** Being deleted and held by nothing: a write that removes the last finalizer removes the object with it. */
+/** Being deleted without a finalizer: a write that removes the last finalizer deletes the object. */
 function isGone({ metadata }: Stored<KubeObject>): boolean {
   return metadata.deletionTimestamp !== undefined && !isHeld(metadata)
 }

@@ -19,7 +19,7 @@ export interface CertificateManagerOptions {
   readonly secret: { readonly namespace: string; readonly name: string }
   /** DNS names and IP addresses of the server; see `serviceHosts`. */
   readonly hosts: readonly string[]
-  /** Whose trust to set. @default nobody's */
+  /** What has to trust the certificates. @default nothing */
   readonly inject?: CaBundleTargets
   /** Name of the authority. @default the Secret's name */
   readonly commonName?: string
@@ -31,7 +31,7 @@ export interface CertificateManagerOptions {
   readonly servingValidityMs?: number
   /** How long each step of a rotation is given to be seen everywhere. @default 30 minutes */
   readonly overlapMs?: number
-  /** How often this replica looks at the Secret and the targets. Well below the overlap. @default 1 minute */
+  /** How often this replica checks the Secret and the targets. Well below the overlap. @default 1 minute */
   readonly checkIntervalMs?: number
   readonly clock?: Clock
   /** Spreads the checks of replicas. @default Math.random */
@@ -48,7 +48,7 @@ const RETRY_MS = 1_000
  * *Guarantees*
  * - Replicas agree: each works from the same Secret, and of two that change it one wins.
  * - No request fails because of a rotation: a new authority is trusted before anything is signed by it, and an old one
- *   until nobody shows what it signed. The bundle is written to the targets before the certificate is handed out.
+ *   until nothing it signed is served. The bundle is written to the targets before the certificate is served.
  * - A target whose bundle was removed (by an upgrade of a chart) is repaired at the next check.
  *
  * *Assumption*: clocks of replicas and API server differ by less than an hour.

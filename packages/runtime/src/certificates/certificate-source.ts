@@ -10,7 +10,7 @@ export interface ServingCertificate {
 export interface CertificateSource {
   /** Undefined until the first one is known. */
   readonly current: ServingCertificate | undefined
-  /** Calls `listener` with the certificate that is known, if any, and with every new one. Returns how to stop that. */
+  /** Calls `listener` with the certificate that is known, if any, and with every new one. Returns the function that stops it. */
   subscribe(listener: (certificate: ServingCertificate) => void): () => void
 }
 

@@ -24,7 +24,7 @@ export interface CaBundleTargets {
 export interface InjectCaBundleOptions {
   readonly signal?: AbortSignal
   /**
-   * `update` sends whole objects, for roles that allow `update` and not `patch`; somebody who changes one in between
+   * `update` sends whole objects, for roles that allow `update` and not `patch`; a change in between
    * makes it fail with a conflict.
    * @default 'patch'
    */
@@ -43,7 +43,7 @@ export interface InjectionResult {
  * Writes the bundle into every webhook of the targets, where it differs.
  *
  * *Guarantees*: a target that carries the bundle already costs one read and no write; the patch touches nothing but
- * `caBundle`, and holds only if the webhook at that place is still the one that was looked at; one target that fails does
+ * `caBundle`, and holds only if the webhook at that place is still the one that was read; one target that fails does
  * not keep the others from being written. Needs `get` and `patch` (or `update`, see `verb`) on the targets.
  *
  * @param bundle authorities in PEM

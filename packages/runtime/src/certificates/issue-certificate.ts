@@ -46,7 +46,7 @@ export async function issueAuthority(
   const { keyUsages = ['keyCertSign', 'cRLSign'], isForServers = false } = profile
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
-    // Two authorities of one name differ by this number, so that nobody mistakes the old for the new.
+    // Two authorities of one name differ by this number, so that the old is not mistaken for the new.
     name: nameOf(profile, `${commonName} ${notBefore.toISOString().slice(0, 10)} ${randomBytes(4).toString('hex')}`),
     notBefore,
     notAfter,
@@ -122,7 +122,7 @@ export function serviceHosts(
   return [`${short}.svc`, `${short}.svc.${clusterDomain}`, short]
 }
 
-/** A common name is limited to 64 characters; clients look at the alternative names anyway. */
+/** A common name is limited to 64 characters; clients use the alternative names anyway. */
 function nameOf({ subject }: CertificateProfile, commonName: string): Record<string, string[]>[] {
   const attributes = subject ?? [['CN', commonName] as const]
   return attributes.map(([attribute, value]) => ({ [attribute]: [attribute === 'CN' ? value.slice(0, 64) : value] }))

@@ -7,7 +7,7 @@ const MISLABELLED = /^-----BEGIN PRIVATE KEY-----([\s\S]+)-----END PRIVATE KEY--
  * The key of a PEM text. Some programs put the bytes of an EC key (SEC 1) under the label of PKCS #8; such a key is
  * accepted.
  *
- * *Errors*: the crypto library's, without the text, when it is no key.
+ * *Errors*: the crypto library's, without the text, when it is not a key.
  *
  * @example
  * const isFitting = new X509Certificate(certificate).checkPrivateKey(readPrivateKey(pem))

@@ -14,7 +14,7 @@ import type { ObjectOutcome } from './component.ts'
 export interface ApplyContext {
   readonly client: KubeClient
   readonly owner: Stored<KubeObject>
-  /** With it the owner is looked at on the server before the first object is created for it. */
+  /** With it the owner is read from the server before the first object is created for it. */
   readonly ownerResource: Resource | undefined
   readonly view: LiveView
   readonly elsewhere: readonly OwnedElsewhere[]

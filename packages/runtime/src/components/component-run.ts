@@ -79,7 +79,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   }
 
   /**
-   * *Errors*: `StaleViewError` when the view was old, and the reason of the signal. What goes wrong with a component is
+   * *Errors*: `StaleViewError` when the view was stale, and the reason of the signal. The failure of a component is
    * in its outcome.
    */
   async run(): Promise<RunResult<Primary>> {

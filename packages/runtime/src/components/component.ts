@@ -94,7 +94,7 @@ export interface ComponentOutcome<Primary extends Reportable, Facts> {
   /** Undefined unless they were resolved. */
   readonly facts: Facts | undefined
   readonly waiting: Waiting | undefined
-  /** Set when it failed, and when it goes on with facts that could not be refreshed. */
+  /** Set when it failed, and when it continues with facts that could not be refreshed. */
   readonly failure: Error | undefined
   /** The stage in which it failed or waits; `needs`: a component that it needs does. */
   readonly stage: 'needs' | 'resolve' | 'render' | 'apply' | undefined

@@ -28,14 +28,14 @@ export interface ConditionState {
   readonly observedGeneration?: number | undefined
 }
 
-/** The API refuses longer messages. */
+/** The API rejects longer messages. */
 const MAX_MESSAGE_LENGTH = 32_768
 
 /**
  * Sets one condition, adding it at the end when it is new.
  *
  * *Guarantees*: the given list is not modified; `lastTransitionTime` moves only when `status` changes; when
- * nothing changes the very same array is returned, so `===` tells whether status needs a write.
+ * nothing changes the same array is returned, so `===` shows whether the status needs a write.
  *
  * @example
  * const conditions = setCondition(

@@ -41,7 +41,7 @@ export class ReconcileTimeoutError extends RuntimeError {
   }
 }
 
-/** The controller is being stopped: the reason of the signal of reconciles under way. */
+/** The controller is being stopped: the reason of the signal of reconciles in progress. */
 export class ControllerStoppingError extends RuntimeError {
   override readonly name = 'ControllerStoppingError'
 
@@ -50,7 +50,7 @@ export class ControllerStoppingError extends RuntimeError {
   }
 }
 
-/** A reconcile did not end although its signal aborted; its client refuses further requests. */
+/** A reconcile did not end after its signal aborted; its client rejects further requests. */
 export class ReconcileAbandonedError extends RuntimeError {
   override readonly name = 'ReconcileAbandonedError'
 

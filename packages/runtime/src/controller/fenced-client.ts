@@ -1,4 +1,4 @@
-/** The client of one reconcile: notes what it writes, and refuses everything once the reconcile is abandoned. */
+/** The client of one reconcile: records its writes, and rejects all requests once the reconcile is abandoned. */
 import { type Clock, isApiError, type KubeClient } from '@reeve/kube'
 import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.ts'
 import type { WriteRecord } from './reconcile-record.ts'
@@ -8,9 +8,9 @@ export interface FenceOptions {
   readonly clock: Clock
   /** The signal that the reconcile was given; aborts no later than `abandoned`. */
   readonly signal: AbortSignal
-  /** Ends every request under way and refuses new ones. */
+  /** Aborts every request in progress and rejects new ones. */
   readonly abandoned: AbortSignal
-  /** Told of each write, failed ones included, but no dry runs. */
+  /** Called with each write, failed ones included, but not with dry runs. */
   readonly onWrite: (write: WriteRecord) => void
 }
 

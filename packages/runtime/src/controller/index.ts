@@ -1,4 +1,4 @@
-/** @module A controller with a reconcile function of its own, and what it is told about each reconcile. */
+/** @module A controller with its own reconcile function, and the record of each reconcile. */
 export { type BackoffOptions, DEFAULT_BACKOFF, exponentialBackoff } from '../queue/backoff.ts'
 export { Controller, controller } from './controller.ts'
 export * from './controller-error.ts'

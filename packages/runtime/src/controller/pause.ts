@@ -20,7 +20,7 @@ export const PAUSED_ANNOTATION = 'reeve.dev/paused'
 /** The condition of a paused object. */
 export const PAUSED_CONDITION = 'Paused'
 
-/** The reason of the condition, by which it is told from a condition of the operator's own. */
+/** The reason of the condition, which distinguishes it from a condition of the operator itself. */
 const REASON = 'PausedByAnnotation'
 
 /**

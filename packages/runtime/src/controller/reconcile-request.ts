@@ -18,7 +18,7 @@ export interface ReconcileRequest<T extends KubeObject> {
   /** Names this run in logs and records. */
   readonly reconcileId: string
   /**
-   * Writes are visible in `cache` as soon as they return. Refuses further requests when the reconcile is abandoned, so
+   * Writes are visible in `cache` as soon as they return. Rejects further requests when the reconcile is abandoned, so
    * that one that ignores its signal cannot interfere with the next.
    */
   readonly client: KubeClient

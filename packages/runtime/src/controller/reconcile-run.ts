@@ -24,8 +24,8 @@ export interface ReconcileRunOptions {
 
 /**
  * *Guarantees*: {@link ReconcileRun.execute} settles at the latest `graceMs` after the time limit or the stop, whatever
- * the work does; from then on {@link ReconcileRun.client} refuses everything, so that abandoned work cannot write while
- * the next run of the same key is under way.
+ * the work does; from then on {@link ReconcileRun.client} rejects everything, so that abandoned work cannot write while
+ * the next reconcile of the same key is in progress.
  */
 export class ReconcileRun {
   readonly client: KubeClient
@@ -102,7 +102,7 @@ export class ReconcileRun {
       const result = run()
       if (!(result instanceof Promise)) return result
       isPending = true
-      // The same promise goes out; this branch only measures, its rejection is the caller's business.
+      // The same promise is returned; this branch only measures, and the caller handles the rejection.
       result.then(end, end)
       return result
     } finally {

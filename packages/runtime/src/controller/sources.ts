@@ -16,7 +16,7 @@ export type Mapper<T extends KubeObject> = (object: Stored<T>, cache: CacheReade
 
 /** A source whose objects say themselves, through `map`, what they concern. */
 export interface MappedSource<T extends KubeObject> extends Source<T> {
-  /** Called with both states of an update: what an object stops to concern is looked at, too. */
+  /** Called with both states of a modified object, so that the objects that it no longer refers to are reconciled, too. */
   readonly map: Mapper<T>
 }
 
@@ -30,7 +30,7 @@ export function toController(owner: Resource): Mapper<KubeObject> {
   return ({ metadata }) => {
     const reference = metadata.ownerReferences?.find(({ controller }) => controller === true)
     if (reference === undefined || reference.kind !== owner.kind) return []
-    // The version is that of whoever wrote the reference; the group tells kinds of the same name apart.
+    // The version depends on the writer of the reference; the group distinguishes kinds of the same name.
     const slash = reference.apiVersion.indexOf('/')
     const group = slash === -1 ? '' : reference.apiVersion.slice(0, slash)
     if (group !== owner.group) return []

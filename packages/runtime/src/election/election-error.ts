@@ -1,8 +1,8 @@
-/** What goes wrong around leadership. */
+/** Errors of leader election. */
 import { RuntimeError } from '../runtime-error.ts'
 
 /**
- * A write was refused, or cut off, because this process does not lead (any more). Another one does or will: stop,
+ * A write was rejected, or aborted, because this process is not the leader (any more). Another one does or will: stop,
  * and do not retry here.
  */
 export class NotLeaderError extends RuntimeError {

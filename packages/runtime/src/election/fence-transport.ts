@@ -7,8 +7,8 @@ import type { Leadership } from './leadership.ts'
  * A transport that sends only reads while this process does not lead.
  *
  * A client retries inside one call. Behind a long pause of the process its retry may wake before the timer that ends
- * the term; here the deadline is looked at once more for each try. Put a client on it for the strictest fence, and
- * wrap that in `fenceWrites`, which waits for writes under way and names the object in errors.
+ * the term; here the deadline is checked again for each try. Use it under a client for the strictest fence, and
+ * wrap that in `fenceWrites`, which waits for writes in progress and names the object in errors.
  *
  * @example
  * const writer = fenceWrites(createClient({ transport: fenceTransport(transport, leadership) }), leadership)

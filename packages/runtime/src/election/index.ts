@@ -1,4 +1,4 @@
-/** @module A leader by Lease, and clients that refuse to write once it is lost. */
+/** @module Leader election by Lease, and clients that do not write once it is lost. */
 export { ELECTION_DEFAULTS } from '../defaults.ts'
 export * from './election-error.ts'
 export { fenceTransport } from './fence-transport.ts'

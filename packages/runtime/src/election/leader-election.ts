@@ -20,7 +20,7 @@ export interface LeaderElectionOptions {
   readonly identity?: string
   /** How long a standby waits after the leader's last sign of life. @default 15_000 */
   readonly leaseDurationMs?: number
-  /** How long the leader goes on without a successful renewal. Less than `leaseDurationMs`. @default 10_000 */
+  /** How long the leader continues without a successful renewal. Less than `leaseDurationMs`. @default 10_000 */
   readonly renewDeadlineMs?: number
   /** Between two tries. Well below `renewDeadlineMs`. @default 2_000 */
   readonly retryPeriodMs?: number
@@ -33,7 +33,7 @@ export interface LeaderElectionOptions {
 
 /** How a resignation went. */
 export interface Resignation {
-  /** False when a write was still under way or the server could not be reached: a standby then waits the lease out. */
+  /** False when a write was still in progress or the server could not be reached: a standby then waits until the lease expires. */
   readonly isReleased: boolean
   /** Writes that had not settled at the deadline. */
   readonly writesInFlight: number
@@ -120,9 +120,9 @@ export class LeaderElector {
   }
 
   /**
-   * Lets the writes under way settle, keeping the lease meanwhile, and then gives it back. New writes are refused
+   * Waits for writes in progress, keeping the lease meanwhile, and then releases it. New writes are rejected
    * from the first moment. When `deadline` aborts first, or has already, the lease is left to run out, so that work
-   * still under way cannot meet another leader's.
+   * still in progress cannot overlap with those of another leader.
    */
   async resign(deadline: AbortSignal): Promise<Resignation> {
     const resigned = new RuntimeError('LEADERSHIP_RESIGNED', `leadership of lease ${this.#leaseName} was released`)

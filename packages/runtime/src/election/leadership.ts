@@ -1,4 +1,4 @@
-/** One term of leadership: until when it holds, and which writes are under way in it. */
+/** One term of leadership: until when it is valid, and its writes in progress. */
 import type { Clock, Timer } from '@reeve/kube'
 import { InFlight } from '../lifecycle/in-flight.ts'
 import { NotLeaderError } from './election-error.ts'
@@ -6,7 +6,7 @@ import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 
 /** Leave to write while leading. Every permit must be given back. */
 export interface WritePermit {
-  /** Aborts the write when leadership ends while it is under way. */
+  /** Aborts the write when leadership ends while it is in progress. */
   readonly signal: AbortSignal
   /** The write has settled. Calling it twice does nothing. */
   done(): void
@@ -74,7 +74,7 @@ export class LeadershipTerm implements Leadership {
 
   /**
    * The lease was won or renewed by a request that began at `since`. Returns whether this process leads now: not
-   * when the answer took so long that the deadline has passed meanwhile.
+   * when the response took so long that the deadline has passed.
    *
    * @param expired makes the reason with which the term ends when no further renewal comes in time
    */
@@ -89,7 +89,7 @@ export class LeadershipTerm implements Leadership {
     return true
   }
 
-  /** No new write may begin; those under way may finish, and the term can still be renewed for them. */
+  /** No new write may begin; those in progress may finish, and the term can still be renewed for them. */
   close(reason: Error): void {
     this.#closed ??= reason
   }

@@ -30,7 +30,7 @@ export interface LeaseLockOptions {
 export type LockAttempt =
   /** `since` is from before the write that took or renewed the lease was sent. */
   | { readonly isHeld: true; readonly holder: string; readonly since: Instant }
-  /** `holder` as far as is known; empty when nobody is. */
+  /** `holder` if it is known; empty when there is none. */
   | { readonly isHeld: false; readonly holder: string }
 
 /**
@@ -81,7 +81,7 @@ export class LeaseLock {
       this.#mine = undefined
       return true
     }
-    // A renewal whose answer was lost moved the lease: look once more.
+    // A renewal whose response was lost changed the lease: read it again.
     const moved = await this.#read(signal)
     if (moved?.spec?.holderIdentity !== this.#options.identity) return true
     return this.#write(moved, releasedSpec(moved.spec, this.#time.now().wallMs), signal)

@@ -2,7 +2,7 @@
 import type { Lease } from '@reeve/kube'
 import { formatMicroTime } from '../timestamp.ts'
 
-/** Who holds the lease and until when they mean to. An empty `holderIdentity` means nobody. */
+/** The holder of the lease and when it expires. An empty `holderIdentity` means none. */
 export type LeaseSpec = NonNullable<Lease['spec']>
 
 /** The spec with which `identity` takes the lease over, or keeps it when it is the holder already. */

@@ -10,7 +10,7 @@ export interface Instant {
 
 /**
  * The wall clock jumps when it is set; the monotonic clock stands still while a machine is suspended.
- * Leadership must be safe either way, so each question gets the answer of whichever clock is the more careful.
+ * Leadership must be safe either way, so each decision uses the more conservative clock.
  */
 export interface TimeSource {
   now(): Instant

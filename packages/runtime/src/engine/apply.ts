@@ -41,7 +41,7 @@ export interface ApplyInput {
   readonly client: KubeClient
   /** Whose objects these are. */
   readonly owner: Stored<KubeObject>
-  /** The owner's resource: with it the owner is looked at on the server before anything is created for it. */
+  /** The owner's resource: with it the owner is read from the server before anything is created for it. */
   readonly ownerResource?: Resource
   readonly actions: readonly Action[]
   /** The view that the plan was made from. */
@@ -60,7 +60,7 @@ export interface ApplyInput {
  *
  * *Guarantees*: no write is made on an old view. A creation fails when the object exists, an update when the object
  * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
- * resourceVersion); nothing is created for an owner that is gone (with `ownerResource`). May be cut after any write and
+ * resourceVersion); nothing is created for a deleted owner (with `ownerResource`). May be interrupted after any write and
  * run again. An action of type `keep` costs no request.
  *
  * *Errors*: `StaleViewError` when the view was stale (reconcile again), `NotControlledError` and `AlreadyControlledError` when

@@ -30,7 +30,7 @@ const IDENTITY = new Set([
  * What counts as a difference:
  * - `apply`: whatever an apply would change, ownership included. Owned fields that are not desired would be removed.
  * - `as-created`: the same, but fields owned beyond the desired ones are known to be the server's defaults.
- * - `drift`: values that somebody else has changed. An owned field is as it was written, even where the server or a
+ * - `drift`: values that others have changed. An owned field is as it was written, even where the server or a
  *   webhook expressed it differently (`0.5` as `500m`); a field that is no longer owned only has to have its value.
  */
 export type Comparison = 'apply' | 'as-created' | 'drift'
@@ -70,7 +70,7 @@ function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefin
   // The server drops empty lists and maps from typed objects: wanting one and having none is the same.
   if (isEmpty(desired) && (isDrift || live === undefined || isCollection(live))) return
   if (isDrift && desired === null) return
-  // When somebody changes the only key of a map, its former owner is left with the map around it.
+  // When the only key of a map is changed by others, its former owner still owns the map.
   if (tree !== undefined && isLeaf(tree) && !(isDrift && isRecord(desired))) {
     if (!isAsOwned(desired, live, walk)) walk.differences.push({ path, desired, live })
   } else if (isRecord(desired) && (!isDrift || isRecord(live))) {
@@ -121,7 +121,7 @@ function compareObject(
   for (const name of tree.fields.keys()) {
     if (ownValue(desired, name) !== undefined) continue
     const present = ownValue(live, name)
-    // An owned field that is gone from the object needs no request to be removed.
+    // An owned field that the object no longer has needs no request to be removed.
     if (present === undefined) continue
     walk.differences.push({ path: path === '' ? name : `${path}.${name}`, desired: undefined, live: present })
   }

@@ -14,13 +14,13 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    */
   readonly isReady?: (live: T) => boolean
   /**
-   * What to do when the server refuses a change to an immutable field: `recreate` deletes the object and creates it
-   * anew, `fail` reports the refusal.
+   * What to do when the server rejects a change of an immutable field: `recreate` deletes the object and creates it
+   * again, `fail` reports the rejection.
    * @default 'fail'
    */
   readonly onImmutable: 'fail' | 'recreate'
   /**
-   * Paths of lists and maps in which nobody else may have entries, such as `spec.ports` of a Service.
+   * Paths of lists and maps in which others may not have entries, such as `spec.ports` of a Service.
    * @default none: entries of others are left alone
    */
   readonly sole?: readonly string[]
@@ -65,7 +65,7 @@ export function desired<T extends KubeObject>(
   object: Omit<T, 'apiVersion' | 'kind'>,
   options: DesiredOptions<T> = {},
 ): DesiredObject<T> {
-  // What was left out above is put back here.
+  // What the parameter omits is added here.
   const complete = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } as T
   return {
     resource,

@@ -8,7 +8,7 @@
 export interface FieldTree {
   /** `f:name`: fields of an object. */
   readonly fields: ReadonlyMap<string, FieldTree>
-  /** `k:{…}`: items of a list, told apart by key fields. */
+  /** `k:{…}`: items of a list, identified by key fields. */
   readonly items: readonly { readonly key: Readonly<Record<string, unknown>>; readonly tree: FieldTree }[]
   /** `v:…`: members of a set. */
   readonly members: readonly unknown[]

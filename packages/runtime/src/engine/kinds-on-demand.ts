@@ -1,6 +1,6 @@
 /**
  * Kinds that are read when they are needed instead of being watched, because most clusters do not serve them: a watch on
- * what is not there does nothing but fail. So nobody has to be restarted when such a kind is installed or removed.
+ * what is not there only fails. So no operator has to be restarted when such a kind is installed or removed.
  */
 import {
   formatKey,
@@ -50,7 +50,7 @@ export class OnDemandReader<Primary extends KubeObject> {
 
   /**
    * What there is for a resource; undefined when it neither wants nor has anything. Never rejects but with the reason of
-   * the signal: what went wrong is thrown by whoever looks at the objects, so that only those fail who need them.
+   * the signal: an error is thrown when the objects are read, so that only components that need them fail.
    */
   async read(owner: Stored<Primary>, { client, logger, signal }: ReadContext): Promise<OnDemandView | undefined> {
     const { kinds } = this.#options

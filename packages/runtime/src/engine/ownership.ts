@@ -5,7 +5,7 @@ import { NotControlledError } from './engine-error.ts'
 
 /**
  * Objects of a kind that a resource has in other namespaces, or in none. An owner reference cannot cross namespaces, so
- * a label says whose they are, and it follows from the key of the resource: they are found again when that is gone.
+ * a label says whose they are, and it follows from the key of the resource: they are still found when that is deleted.
  */
 export interface OwnedElsewhere {
   readonly resource: Resource

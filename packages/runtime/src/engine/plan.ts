@@ -59,7 +59,7 @@ export type Action =
 export interface PlanInput {
   readonly owner: Stored<KubeObject>
   readonly desired: readonly DesiredObject[]
-  /** The kinds that are pruned: an object of these, controlled by the owner and not desired, goes. */
+  /** The kinds that are pruned: an object of these, controlled by the owner and not desired, is deleted. */
   readonly kinds: readonly Resource[]
   /** What may be desired outside the namespace of the owner; pruned in this order. @default nothing */
   readonly elsewhere?: readonly OwnedElsewhere[]
@@ -194,7 +194,7 @@ export function planPruning(
 }
 
 /**
- * The deletions of what a resource has in other namespaces; also for a resource that is gone.
+ * The deletions of what a resource has in other namespaces; also for a deleted resource.
  *
  * @param wanted identities of objects that stay
  */

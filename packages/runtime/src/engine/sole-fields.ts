@@ -1,7 +1,7 @@
 /**
  * Lists and maps that are one writer's alone. Server-side apply merges the entries of several writers, and that is
- * mostly what is wanted; but two ports of a Service must not share a name, so that a port that somebody renumbered by
- * hand would keep the original from coming back for ever.
+ * mostly what is wanted; but two ports of a Service must not share a name, so that a port that was renumbered
+ * manually would prevent the original from being restored.
  */
 import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
 

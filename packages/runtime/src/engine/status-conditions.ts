@@ -1,5 +1,5 @@
-/** Conditions that the runtime itself puts into the status of a resource. */
-import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
+/** Conditions that the runtime itself writes to the status of a resource. */
+import { isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import { type Condition, getCondition } from '../conditions/condition.ts'
 import { writeStatus } from './write-status.ts'
 
@@ -55,8 +55,12 @@ export class StatusConditions<T extends KubeObject> {
     if (status === before) return
     const { signal, fieldManager } = options
     const given = { signal, ...(fieldManager !== undefined && { fieldManager }) }
-    const written = await writeStatus(client, this.#resource, object, status as never, given)
-    this.learn(status, written)
+    try {
+      this.learn(status, await writeStatus(client, this.#resource, object, status as never, given))
+    } catch (error) {
+      // The schema may require members that this status does not have yet; the operator writes them, not the runtime.
+      if (!isInvalid(error)) throw error
+    }
   }
 
   /** Compares what was sent with what the server kept; `undefined` when there is no status to write to. */

@@ -1,7 +1,7 @@
 /** How many requests the events of one object may cost. */
 
 /**
- * A bucket of tokens that refills slowly. Unlike a reservation, a request beyond the budget is refused and forgotten.
+ * A bucket of tokens that refills slowly. Unlike a reservation, a request beyond the budget is rejected.
  *
  * @example
  * const budget = new EventBudget(clock.now(), { burst: 25, refillIntervalMs: 300_000 })

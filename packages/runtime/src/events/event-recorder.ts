@@ -140,7 +140,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
     return this.#budgets.getOrMake(object, make).tryTake(nowMs)
   }
 
-  /** Tries a few times and then gives up: the count stays and goes along with the next occurrence. */
+  /** Retries a few times: after that the count is sent with the next occurrence. */
   async #send(series: EventSeries, end: AbortSignal): Promise<void> {
     series.isQueued = false
     for (let attempt = 1; series.count > series.sentCount; attempt++) {
@@ -177,7 +177,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
         series.sentCount = count
         return
       } catch (error) {
-        // Only an answer that was lost explains that this very name exists: count it up.
+        // The name exists only if a response was lost: increase the count.
         if (!isAlreadyExists(error)) throw error
         series.isCreated = true
       }
@@ -189,7 +189,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
       series.sentCount = count
     } catch (error) {
       if (!isNotFound(error)) throw error
-      // The server forgets events after an hour: the series goes on there under a new name.
+      // The server deletes events after an hour: the series continues under a new name.
       series.isCreated = false
       series.eventName = undefined
       await this.#sendOnce(series, end)
@@ -230,7 +230,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
   }
 }
 
-/** Events about cluster-scoped objects live in the default namespace, where `kubectl describe` looks for them. */
+/** Events about cluster-scoped objects live in the default namespace, where `kubectl describe` expects them. */
 function namespaceOf(series: EventSeries): string {
   return series.involved.namespace ?? 'default'
 }

@@ -31,7 +31,7 @@ export interface EventSeries {
   lastMs: number
   /** What the server knows: 0 before the first success. */
   sentCount: number
-  /** Name of the event on the server; kept across tries, so that an answer that was lost makes no second event. */
+  /** Name of the event on the server; kept across tries, so that a lost response causes no second event. */
   eventName: string | undefined
   /** The server has it. */
   isCreated: boolean
@@ -39,7 +39,7 @@ export interface EventSeries {
   isQueued: boolean
 }
 
-/** The API refuses longer ones. */
+/** The API rejects longer ones. */
 const MAX_MESSAGE_LENGTH = 1_024
 const MAX_WORD_LENGTH = 128
 

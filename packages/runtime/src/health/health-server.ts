@@ -23,7 +23,7 @@ export interface HealthServerOptions {
   readonly logger?: Logger
 }
 
-/** An answer of the server, also without a socket. */
+/** A response of the server, also without a socket. */
 export interface HealthResponse {
   readonly status: number
   readonly contentType: string
@@ -98,7 +98,7 @@ export class HealthServer implements Runnable {
     }
   }
 
-  /** Answers a request without a socket. */
+  /** Handles a request without a socket. */
   async handle(method: string, url: string): Promise<HealthResponse> {
     if (method !== 'GET' && method !== 'HEAD') return FORBIDDEN_METHOD
     const { pathname, searchParams } = new URL(url, 'http://local')
@@ -125,7 +125,7 @@ export class HealthServer implements Runnable {
 
   async #close(server: Server): Promise<void> {
     server.close()
-    // Checks have their own time-outs; a client that does not read its answer must not hold up the stop either.
+    // Checks have their own timeouts; a client that does not read its response must not delay the stop either.
     await this.#requests.whenIdle(AbortSignal.timeout(HEALTH_DEFAULTS.requestTimeoutMs)).catch(() => undefined)
     server.closeAllConnections()
   }

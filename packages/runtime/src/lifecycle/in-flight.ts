@@ -1,4 +1,4 @@
-/** Counts what is under way, so that a stop can wait for the last of it. */
+/** Counts operations in progress, so that a stop can wait for them. */
 
 /**
  * @example
@@ -11,12 +11,12 @@ export class InFlight {
   readonly #waiters = new Set<() => void>()
   #count = 0
 
-  /** How many are under way. */
+  /** How many are in progress. */
   get count(): number {
     return this.#count
   }
 
-  /** One more. Returns what takes it out again; calling that twice does nothing. */
+  /** Adds one. Returns the function that removes it; calling that twice does nothing. */
   enter(): () => void {
     this.#count++
     let isInside = true
@@ -28,7 +28,7 @@ export class InFlight {
     }
   }
 
-  /** Resolves when nothing is under way. Rejects with the signal's reason when that comes first. */
+  /** Resolves when nothing is in progress. Rejects with the signal's reason when that comes first. */
   whenIdle(signal: AbortSignal): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve, reject) => {

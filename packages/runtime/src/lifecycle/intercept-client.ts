@@ -12,7 +12,7 @@ export interface ClientCall {
   readonly subresource: string | undefined
 }
 
-/** What goes around calls. */
+/** What wraps calls. */
 export interface ClientInterceptor {
   /** Sends a call, with its options or others, and returns what came back. */
   around<O extends { readonly signal?: AbortSignal }, R>(
@@ -41,7 +41,7 @@ export function interceptClient(client: KubeClient, { around, watching }: Client
     verb,
     isWrite,
     isDryRun: options.dryRun === true,
-    // Only its names are looked at.
+    // Only its names are used.
     resource,
     key,
     subresource: options.subresource,

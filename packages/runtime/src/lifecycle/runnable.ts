@@ -26,7 +26,7 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>
   /**
    * Resolves when whatever comes after may start: the server listens, the cache is filled. Called after `run`.
-   * @default at once
+   * @default immediately
    */
   whenReady?(signal: AbortSignal): Promise<void>
 }

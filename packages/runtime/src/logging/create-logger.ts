@@ -1,4 +1,4 @@
-/** The logger of an operator: JSON lines by pino, with secrets taken out and a level that can change while running. */
+/** The logger of an operator: JSON lines by pino, with secrets redacted and a level that can change while running. */
 import { redactText } from '@reeve/kube'
 import type { Logger as PinoLogger } from 'pino'
 import type { Logger } from './logger.ts'

@@ -219,7 +219,7 @@ export class Manager<Cache extends Runnable = Runnable> {
   async #resign(deadline: AbortSignal): Promise<void> {
     const resigned = new RuntimeError('LEADERSHIP_RESIGNED', 'the operator is stopping')
     this.#soleTerm?.close(resigned)
-    // Without an election there is no lease to wait for, but the last writes are waited for all the same.
+    // Without an election there is no lease to wait for, but the last writes are still awaited.
     await this.#soleTerm?.whenIdle(deadline).catch(() => undefined)
     this.#soleTerm?.end(resigned)
     const outcome = await this.#elector?.resign(deadline)

@@ -13,7 +13,7 @@ export interface RunnableGroupOptions {
 
 /**
  * *Guarantees*: an exception of a member, also one thrown synchronously, is reported and never left unhandled; a
- * member that ends by itself without an error is simply done.
+ * member that ends on its own without an error is done.
  */
 export class RunnableGroup {
   readonly #members: readonly Runnable[]

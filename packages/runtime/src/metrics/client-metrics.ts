@@ -5,7 +5,7 @@ import type { Metrics } from './registry.ts'
 export interface ObservedRequest {
   readonly verb: string
   readonly method: string
-  /** Absent when no answer arrived. */
+  /** Absent when no response arrived. */
   readonly status?: number
   readonly durationMs: number
 }
@@ -14,7 +14,7 @@ export interface ObservedRequest {
  * A hook for `createClient({ onRequest })` that counts and times every request.
  *
  * Declares `rest_client_requests_total{code,method,host}` and `rest_client_request_duration_seconds{verb,host}`.
- * `code` is `<error>` when no answer arrived. Paths and names stay out of the labels: they are unbounded.
+ * `code` is `<error>` when no response arrived. Paths and names stay out of the labels: they are unbounded.
  *
  * @param host of the API server, as a label: one value per client
  *

@@ -19,7 +19,7 @@ export interface WebhookOptions {
   /** What has to trust the certificate that the operator issues. @default nothing */
   readonly inject?: CaBundleTargets
   /**
-   * How long to go on serving after the stop signal: in a cluster, endpoints are taken out of a Service a moment after
+   * How long to keep serving after the stop signal: in a cluster, endpoints are removed from a Service a moment after
    * their pod starts to terminate.
    * @default 0
    */

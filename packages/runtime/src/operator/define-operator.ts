@@ -167,7 +167,7 @@ export interface RunOperatorOptions extends Partial<OperatorOptions> {
 /** An operator. */
 export interface Operator<Primaries extends readonly Reportable[]> {
   readonly name: string
-  /** Puts cache, controllers, events and webhooks together, for a process or a test that has its own client. */
+  /** Creates cache, controllers, events and webhooks, for a process or a test with its own client. */
   create(options: OperatorOptions): CreatedOperator<Primaries>
   /**
    * Connects and runs until the process receives SIGTERM or SIGINT; returns the exit code. Takes part in an election where
@@ -180,7 +180,7 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   rbac(options?: RbacOptions): RbacRoles
   /**
    * The webhook configurations that it needs, from what its webhooks are `for`. The CA bundle is injected by the operator,
-   * or by whoever issues the certificate.
+   * or by the issuer of the certificate.
    */
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
   /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */

@@ -36,7 +36,7 @@ export interface OperatorFrame {
 }
 
 /**
- * Puts the frame together: events are recorded by the manager, and an operator that is cut off from the API server is not
+ * Creates the parts: events are recorded by the manager, and an operator that is cut off from the API server is not
  * ready.
  *
  * @param component the field manager and the source of events, such as `webapp-operator`

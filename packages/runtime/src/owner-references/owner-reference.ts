@@ -2,7 +2,7 @@
 import type { KubeObject, OwnerReference, Stored } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
-/** The garbage collector would delete such an object at once or never: ownership must not cross namespaces. */
+/** The garbage collector would delete such an object immediately or never: ownership must not cross namespaces. */
 export class CrossNamespaceOwnerError extends RuntimeError {
   override readonly name = 'CrossNamespaceOwnerError'
 

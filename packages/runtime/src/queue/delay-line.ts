@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '@reeve/kube'
 import { Heap, type HeapEntry } from './heap.ts'
 
-/** The longest delay a timer of the platform can have; a longer one would fire at once. */
+/** The longest delay a timer of the platform can have; a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 interface Waiting<T> {

@@ -4,7 +4,7 @@ import { type Metrics, noMetrics } from '../metrics/registry.ts'
 /** Seconds; a healthy queue takes milliseconds, an overloaded one minutes. */
 const QUEUE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_000]
 
-/** What a queue answers when the metrics are read. */
+/** The state of a queue when the metrics are read. */
 export interface QueueSample {
   readonly depth: number
   /** Sum over all items being worked on. */
@@ -16,7 +16,7 @@ export interface QueueSample {
 export interface QueueMetrics {
   added(): void
   retried(): void
-  /** A key was refused because the queue is full. */
+  /** A key was rejected because the queue is full. */
   rejected(): void
   taken(waitedSeconds: number): void
   finished(workedSeconds: number): void

@@ -33,8 +33,8 @@ export interface WorkQueueOptions<K> {
   /** Distinct reasons kept per key. @default 8 */
   readonly maxReasons?: number
   /**
-   * Keys known at once. Far above what any cluster holds: reaching it means that something makes keys up, and
-   * further ones are refused, logged and counted. @default 1_000_000
+   * Keys known at once. Far above what any cluster holds: reaching it means that something generates keys, and
+   * further ones are rejected, logged and counted. @default 1_000_000
    */
   readonly maxKeys?: number
 }

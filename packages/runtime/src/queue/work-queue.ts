@@ -111,7 +111,7 @@ export class WorkQueue<K> {
   /**
    * Asks for a run of `key`. Does nothing after the queue was stopped.
    *
-   * @returns false when the key was refused because the queue is stopped or full.
+   * @returns false when the key was rejected because the queue is stopped or full.
    */
   add(key: K, options: AddOptions = {}): boolean {
     if (this.#phase !== 'open') return false
@@ -198,7 +198,7 @@ export class WorkQueue<K> {
     this.#announceEmpty()
   }
 
-  /** Refuses further keys, drops what waits, ends every `take`. What is being worked on may still be given back. */
+  /** Rejects further keys, drops what waits, ends every `take`. Items in progress may still be completed. */
   stop(): void {
     this.#phase = 'stopped'
     this.#dropDelayed()
@@ -214,8 +214,8 @@ export class WorkQueue<K> {
   }
 
   /**
-   * Refuses further keys, lets workers finish what is ready or under way, then stops. What waits for a later time
-   * is dropped: the next start looks at everything anyway.
+   * Rejects further keys, lets workers finish what is ready or in progress, then stops. Delayed keys are dropped: the next
+   * start reconciles everything anyway.
    *
    * @returns the keys still being worked on when `timeoutMs` was over; empty when all was finished.
    *
@@ -300,7 +300,7 @@ export class WorkQueue<K> {
     if (state.running === undefined) this.#settle(pending, wasReady)
   }
 
-  /** Puts a request where it belongs by its due time, and wakes who waits for it. */
+  /** Files a request by its due time, and wakes a waiting worker. */
   #settle(pending: Pending<K>, wasReady = false): void {
     if (pending.dueMs > this.#clock.now()) {
       pending.place = { in: 'delayed', entry: this.#delayed.add(pending, pending.dueMs) }

@@ -165,7 +165,7 @@ function problemOf({ operation, object, oldObject }: ReadRequest): string | unde
 }
 
 function typed<T extends KubeObject>(request: ReadRequest): AdmissionRequest<T> {
-  // The rules of the webhook configuration decide which type arrives; whoever writes the handler wrote them, too.
+  // The rules of the webhook configuration decide which type arrives; they have the same author as the handler.
   return request as unknown as AdmissionRequest<T>
 }
 

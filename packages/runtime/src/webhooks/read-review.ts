@@ -5,7 +5,7 @@ import { BadReviewError, type ReviewFailure } from './webhook-route.ts'
 /** The review itself is the first level, its request the second: there its uid and kind stand. */
 const ENVELOPE_DEPTH = 2
 
-/** A review, or what is needed to refuse it. */
+/** A review, or what is needed to reject it. */
 export interface ReadReview {
   /** With a failure: the envelope alone, without the objects. */
   readonly review: unknown
@@ -15,7 +15,7 @@ export interface ReadReview {
 /**
  * Parses the text of a review.
  *
- * What exceeds the limits is refused by a verdict, not by an HTTP status: under the failure policy `Ignore` the API server
+ * What exceeds the limits is rejected by a denial, not by an HTTP status: under the failure policy `Ignore` the API server
  * would let pass what the webhook could not read.
  *
  * *Errors*: {@link BadReviewError} 400 for what is not JSON, 413 for an envelope that alone exceeds the limits.

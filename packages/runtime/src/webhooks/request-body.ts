@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BadReviewError } from './webhook-route.ts'
 
-/** The memory that all bodies under way share: one connection is harmless, a thousand full ones are not. */
+/** The memory that all bodies in progress share: one connection is harmless, a thousand full ones are not. */
 export class BodyBudget {
   readonly #maxBytes: number
   #usedBytes = 0

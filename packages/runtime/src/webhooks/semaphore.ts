@@ -1,4 +1,4 @@
-/** Lets a limited number of things happen at once; the others wait in order. */
+/** Limits how many operations run at once; the others wait in order. */
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Too many are waiting already. */

@@ -3,7 +3,7 @@ import { type Metrics, noMetrics } from '../metrics/registry.ts'
 
 /** What the router reports. */
 export interface WebhookMetrics {
-  /** A request has come. Returns what to call with the HTTP status when it is answered. */
+  /** A request arrived. Returns the function to call with the HTTP status of the response. */
   begin(webhook: string): (code: number, durationMs: number) => void
 }
 

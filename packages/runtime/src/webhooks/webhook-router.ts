@@ -1,4 +1,4 @@
-/** Answers reviews by path, with limits and without a socket. */
+/** Routes reviews by path, with limits and without a socket. */
 import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/kube'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -11,10 +11,10 @@ import { BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook
 
 /** Options of {@link WebhookRouter}. */
 export interface WebhookRouterOptions {
-  /** After this a review is refused with code 504. @default 9_000 */
+  /** After this a review is rejected with code 504. @default 9_000 */
   readonly handlerTimeoutMs?: number
   /**
-   * Handlers of one path that may run at once; further requests to it wait for their turn within their time-out. Paths
+   * Handlers of one path that may run at once; further requests to it wait within their timeout. Paths
    * do not take places from each other: a validating webhook that lists custom resources makes the API server call the
    * conversion webhook, which must not have to wait for it.
    * @default 100
@@ -27,14 +27,14 @@ export interface WebhookRouterOptions {
 
 /** Options of {@link WebhookRouter.handle}. */
 export interface HandleOptions {
-  /** Aborts when whoever asked has gone away. */
+  /** Aborts when the client has disconnected. */
   readonly signal?: AbortSignal
   /** What the asker is willing to wait; the shorter of this and the router's own time-out counts. */
   readonly timeoutMs?: number
 }
 
 /**
- * *Guarantees*: a review is always answered, within its time-out: an exception or a hanging handler becomes a refusal
+ * *Guarantees*: a review always gets a response within its timeout: an exception or a hanging handler becomes a rejection
  * that says so without giving internals away. Only what is not a review, or comes to a server that is overloaded,
  * rejects with {@link BadReviewError}, so that the API server's failure policy decides.
  *
@@ -63,13 +63,13 @@ export class WebhookRouter {
     this.#metrics = webhookMetrics(options.metrics)
   }
 
-  /** Answers a review. `body` is given away: it is frozen. */
+  /** Handles a review. `body` must not be used afterwards: it is frozen. */
   handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
     return this.#measure(path, (route) => this.#answer(route, body, options))
   }
 
   /**
-   * Answers a review that is still the text of a request. One that exceeds the limits of {@link readReview} is refused
+   * Handles the text of a request. One that exceeds the limits of {@link readReview} is rejected
    * before any handler sees it.
    */
   handleBytes(path: string, bytes: Uint8Array, options: HandleOptions = {}): Promise<object> {
@@ -108,7 +108,7 @@ export class WebhookRouter {
     const { signal } = deadline
     try {
       const leave = await this.#semaphores.get(route)?.enter(signal)
-      // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on answers.
+      // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on responses.
       const answer = route.answer(body, signal).finally(leave)
       return await untilAborted(answer, signal)
     } catch (error) {

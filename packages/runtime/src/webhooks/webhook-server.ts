@@ -26,11 +26,11 @@ export interface WebhookServerOptions {
   readonly host?: string
   /** 0 takes a free one. @default 9443 */
   readonly port?: number
-  /** A GET of this path is answered with 200 and nothing: for probes that come over TLS. @default none */
+  /** A GET of this path returns 200 and no body: for probes over TLS. @default none */
   readonly livenessPath?: string
-  /** Larger bodies are refused with 413. @default 7 MiB */
+  /** Larger bodies are rejected with 413. @default 7 MiB */
   readonly maxBodyBytes?: number
-  /** All bodies under way together; beyond it requests are refused with 503. @default 32 MiB */
+  /** All bodies in progress together; beyond it requests are rejected with 503. @default 32 MiB */
   readonly maxBufferedBytes?: number
   /** From the first byte of a request to the last. @default 10_000 */
   readonly requestTimeoutMs?: number
@@ -38,7 +38,7 @@ export interface WebhookServerOptions {
   readonly headersTimeoutMs?: number
   /** After the stop signal: keep accepting for as long as it takes until no more requests are sent here. @default 0 */
   readonly lameDuckMs?: number
-  /** How long requests under way may take after that. @default 10_000 */
+  /** How long requests in progress may take after that. @default 10_000 */
   readonly drainTimeoutMs?: number
   readonly clock?: Clock
   readonly logger?: Logger
@@ -51,8 +51,8 @@ const ANSWER_MARGIN_MS = 500
  * Serves a {@link WebhookRouter} over TLS 1.3.
  *
  * *Guarantees*: no older TLS; bodies, headers, connections, memory and times are limited; a new certificate is used for new
- * connections while those that are open go on; after the stop signal requests under way are answered, connections are
- * told to close, and none is left when `run` resolves.
+ * connections while open ones continue; after the stop signal requests in progress are completed, connections are closed,
+ * and none is left when `run` resolves.
  *
  * @example
  * const server = new WebhookServer(new WebhookRouter([validate, mutate]), { certificates, port: 9443 })
@@ -91,7 +91,7 @@ export class WebhookServer implements Runnable {
     await this.#listening.promise
   }
 
-  /** Answers a review without a socket. */
+  /** Handles a review without a socket. */
   handle(path: string, review: unknown, options?: HandleOptions): Promise<object> {
     return this.#router.handle(path, review, options)
   }
@@ -127,7 +127,7 @@ export class WebhookServer implements Runnable {
         requestTimeout,
         headersTimeout,
         keepAliveTimeout: WEBHOOK_DEFAULTS.keepAliveTimeoutMs,
-        // Time-outs are only looked at this often.
+        // Timeouts are only checked this often.
         connectionsCheckingInterval: Math.min(1_000, headersTimeout / 2),
       },
       (request, response) => void this.#serve(request, response),
@@ -218,7 +218,7 @@ export class WebhookServer implements Runnable {
     }
     const target = URL.parse(request.url ?? '/', 'https://local')
     if (target === null) throw new BadReviewError(400, 'the request target is not a valid URL')
-    // Held until the review is answered: what is made of a body is larger than the body.
+    // Reserved until the review is handled: the parsed body is larger than its text.
     using share = this.#bodies.share()
     const body = await readBody(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes, share)
     const patienceMs = parseDuration(target.searchParams.get('timeout') ?? '')
