@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Says what is missing instead of failing on the first line of TypeScript, then hands over.
+// Checks the version of Node first: older ones fail on the first line of TypeScript.
 import module from 'node:module'
 
 const [major = 0] = process.versions.node.split('.').map(Number)

@@ -13,7 +13,7 @@ import { SimulatedHelm, type SimulatedHelmOptions } from './simulated-helm.ts'
 const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
 const configure = (values: PlainObject) => ({ collector: { configuration: configured(values) } })
 
-/** How long an answer of the chart source is good for: longer than anything rests, so that no fault strikes then. */
+/** How long a resolved chart is used: longer than any rest, so that the source is not asked then. */
 const FRESH_MS = 24 * 3_600_000
 
 const CHECK_INTERVAL_MS = 5 * 60_000
@@ -61,12 +61,12 @@ const changes: readonly HelmStep[] = [
 
 const remove: HelmStep = { name: 'delete', act: ({ client }) => client.delete(Collectors, logs) }
 
-/** The beginning and the end of a Collector, for what shows there already. */
+/** Creation and deletion only, for quick tests. */
 export const shortLife: Scenario<HelmWorld> = { name: 'short life of a Collector', steps: [create, remove] }
 
 /** What may be exchanged in a description of the operator. */
 export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 'outlivesOperator'> {
-  /** Stands between the operator and Helm, to see that mistakes are caught. @default nothing */
+  /** Wraps Helm, to test that mistakes are caught. @default no wrapper */
   readonly wrap?: (helm: ReleaseCommands) => ReleaseCommands
 }
 
@@ -104,7 +104,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
         return { run: (signal) => manager.run(signal), cacheHealth: () => cache.health() }
       },
       normalise: (resource, object) => {
-        // Shared with others, and never taken away or corrected: what is in it is compared.
+        // Shared with others, and never deleted or changed: only its contents are compared.
         if (resource === 'namespaces') return undefined
         return resource === 'collectors.example.com' ? withoutWay(object) : object
       },
@@ -120,7 +120,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
 /** What `npm run explore` finds. */
 export const exploration = exploreCollectors()
 
-/** A source that may be out of reach; what it said a moment ago is taken for granted, as the real resolver does. */
+/** A source that may be unreachable; what it returned recently is used again, as the real resolver does. */
 function chartsBehind(call: OutsideCall, clock: Clock): ChartResolver {
   let askedMs = Number.NEGATIVE_INFINITY
   return {
@@ -133,7 +133,7 @@ function chartsBehind(call: OutsideCall, clock: Clock): ChartResolver {
   }
 }
 
-/** How many revisions and attempts it took is not the same in every good run. */
+/** Numbers of revisions and attempts differ between good runs. */
 function withoutWay(object: PlainObject): PlainObject {
   const { status, ...rest } = object as { readonly status?: Collector['status'] }
   if (status === undefined) return object

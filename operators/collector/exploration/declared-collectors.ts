@@ -1,4 +1,4 @@
-/** Specs of Collectors for walks through declared states: whatever way leads to one, the release must be the same. */
+/** Specs of Collectors for walks through declared states: the release must not depend on the states before. */
 import { applyDefaults, objectSchema } from '@reeve/crd'
 import type { OperatorUnderTest, PlainObject } from '@reeve/simulation'
 import { type Collector, CollectorCrd, type CollectorSpec } from '../src/api/collector.ts'

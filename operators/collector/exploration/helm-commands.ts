@@ -101,7 +101,7 @@ export async function upgrade(command: HelmCommand, { values, labels, descriptio
   return conclude(command, pending, description)
 }
 
-/** The same with a revision of the past, whatever state the newest one is in. */
+/** The same with an older revision, whatever the state of the newest one. */
 export async function rollback(command: HelmCommand, revision: number): Promise<Release> {
   const { releases, release } = command
   const history = await releases.history(release)
@@ -196,7 +196,7 @@ async function applyAll(
   }
 }
 
-/** What fails says so in its record. An install or upgrade that is told to end does so, too; a rollback just ends. */
+/** A failure is recorded. So is an install or upgrade that is stopped by a signal; a rollback just ends. */
 async function orFail(
   { process, releases }: HelmCommand,
   pending: Release,
@@ -206,7 +206,7 @@ async function orFail(
   try {
     await work()
   } catch (error) {
-    if (process.isToldToEnd && what === 'Rollback') throw error
+    if (process.isStopped && what === 'Rollback') throw error
     const description = `${what} "${pending.name}" failed: ${error instanceof Error ? error.message : String(error)}`
     const failed: Release = { ...pending, status: 'failed', description }
     await process.lastStep(`record revision ${pending.revision} as failed`, () => releases.record(failed, 'update'))

@@ -1,8 +1,8 @@
-/** One helm process in the simulation: a sequence of steps, between any two of which it may die or be told to end. */
+/** One simulated helm process: a sequence of steps, between which it may crash or be stopped. */
 import { type Clock, sleep } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
 
-/** What a step takes: long enough for others to look in between. */
+/** Duration of a step: long enough for others to read in between. */
 const STEP_MS = 200
 
 /** How a process is started. */
@@ -10,11 +10,11 @@ export interface ProcessOptions {
   /** Such as `helm upgrade acme/log-collector-eu1`. */
   readonly what: string
   readonly clock: Clock
-  /** Tells it to end, as SIGTERM does. */
+  /** Stops it, as SIGTERM does. */
   readonly signal?: AbortSignal | undefined
   /** Each step is a call of its own, so that the process dies with the operator at any of them. Absent: it outlives it. */
   readonly call?: OutsideCall | undefined
-  /** Take no time: for what a user does, during which the world stands still. @default false */
+  /** Take no time: for what a user does, during which no time passes. @default false */
   readonly isInstant?: boolean
 }
 
@@ -30,17 +30,17 @@ export class HelmProcess {
     return this.#options.clock
   }
 
-  get isToldToEnd(): boolean {
+  get isStopped(): boolean {
     return this.#options.signal?.aborted ?? false
   }
 
-  /** Takes one step, unless the process was told to end: then it throws the reason. */
+  /** Takes one step, unless the process was stopped: then it throws the reason. */
   async step<R>(what: string, act: () => Promise<R>): Promise<R> {
     this.#options.signal?.throwIfAborted()
     return this.lastStep(what, act)
   }
 
-  /** Takes one step whatever it was told: what Helm still writes when it ends early. */
+  /** Takes one step even after a stop: what Helm still writes then. */
   async lastStep<R>(what: string, act: () => Promise<R>): Promise<R> {
     const { clock, call, what: command, isInstant = false } = this.#options
     const pass = async () => (isInstant ? undefined : sleep(STEP_MS, { clock }))
@@ -50,7 +50,7 @@ export class HelmProcess {
     }
     return call(`${command}: ${what}`, async (killed) => {
       await pass()
-      // Nobody waits for the result of a process that died before it came to this.
+      // A process that has crashed never completes.
       return killed.aborted ? new Promise<R>(() => undefined) : act()
     })
   }

@@ -4,7 +4,7 @@ import type { Clock, KubeClient, KubeObject, Resource, Secret, Stored, UnknownOb
 import type { OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
 import { MADE_BY_HELM, ReleaseStore, SAMPLE_KINDS } from './release-store.ts'
 
-/** Releases of one simulated cluster, and a view of them that shows what others do to the cluster, too. */
+/** Releases of one simulated cluster, and a view of them that includes changes by others. */
 export class HelmWorld implements OutsideWorld {
   readonly clock: Clock
   readonly releases: ReleaseStore
@@ -17,14 +17,14 @@ export class HelmWorld implements OutsideWorld {
     this.releases = new ReleaseStore(client)
     this.#client = client
     for (const resource of SAMPLE_KINDS) {
-      // The view looks at what all objects have, and at the kind.
+      // Only kind and metadata are read.
       void this.#follow(resource as Resource<KubeObject>)
     }
   }
 
   /**
-   * Each release by its newest revision, and each object that is there. Numbers and descriptions of revisions tell of the
-   * way, which differs between two good runs.
+   * Each release by its newest revision, and each existing object, without numbers and descriptions of revisions, which
+   * differ between two good runs.
    */
   state(): Readonly<Record<string, PlainObject>> {
     const state: Record<string, PlainObject> = {}
@@ -50,7 +50,7 @@ export class HelmWorld implements OutsideWorld {
     )
   }
 
-  /** The server ends streams from time to time; one that ends at once has ended with its world. */
+  /** Reconnects when the server ends a stream; one that ends at once has ended with its world. */
   async #follow(resource: Resource<KubeObject>): Promise<void> {
     const idOf = ({ metadata: { namespace, name } }: Stored<KubeObject>) => `${resource.kind} ${namespace}/${name}`
     for (let startedMs = Number.NaN; startedMs !== this.clock.now(); ) {
@@ -62,7 +62,7 @@ export class HelmWorld implements OutsideWorld {
           else this.#seen.set(idOf(object), object)
         }
       } catch {
-        // A stream that breaks is asked for again, as one that ends is.
+        // A broken stream is opened again, like one that has ended.
       }
     }
   }

@@ -43,7 +43,7 @@ export class ReleaseStore {
     await ignoreMissing(this.#client.delete(Secrets, { namespace, name: releaseSecretName(name, revision) }))
   }
 
-  /** Creates an object or brings it to what is rendered. */
+  /** Creates an object or updates it to what is rendered. */
   async apply(release: ReleaseKey, object: UnknownObject): Promise<void> {
     const { namespace, name } = release
     const annotations = { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace }

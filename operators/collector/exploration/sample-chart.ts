@@ -17,7 +17,7 @@ export const SAMPLE_CHART: ResolvedChart = {
  * The objects of a release, in the order in which Helm makes them. `broken` renders an object that only the API server
  * refuses: by then Helm has recorded the revision.
  *
- * *Errors*: `ValuesRefusedError` when `replicas` is no number, as the schema of a chart would have it.
+ * *Errors*: `ValuesRefusedError` when `replicas` is not a number, as with the schema of a chart.
  *
  * @example
  * const objects = renderSample({ namespace: 'acme', name: 'log-collector-eu1' }, { replicas: 2 })
@@ -25,7 +25,7 @@ export const SAMPLE_CHART: ResolvedChart = {
 export function renderSample(release: ReleaseKey, values: Values): readonly UnknownObject[] {
   const { replicas = 1, pipeline = {}, broken = false, extra = false } = values
   if (typeof replicas !== 'number') {
-    const problem = { path: 'replicas', message: 'is no number' }
+    const problem = { path: 'replicas', message: 'is not a number' }
     throw new ValuesRefusedError(`helm: ${problem.path} ${problem.message}`, [problem])
   }
   const { name } = release

@@ -28,9 +28,9 @@ export interface HelmSurroundings {
 
 /** Options of {@link SimulatedHelm}. */
 export interface SimulatedHelmOptions {
-  /** The way out of the operator: a process is a call, and each of its steps is one. Absent: somebody runs it by hand. */
+  /** Calls to the outside world: a process is a call, and so is each of its steps. Absent: a user runs helm. */
   readonly call?: OutsideCall
-  /** Whether a process goes on when the operator is killed, as it does outside a container. @default false */
+  /** Whether a process continues when the operator is killed, as it does outside a container. @default false */
   readonly outlivesOperator?: boolean
 }
 
@@ -112,7 +112,7 @@ export class SimulatedHelm implements ReleaseCommands {
   }
 }
 
-/** @param usual what Helm writes into the history when it is told nothing */
+/** @param usual the default of Helm */
 function deployment(usual: string, { values = {}, labels = {}, description = usual }: DeployOptions): Deployment {
   if (typeof values === 'string') throw new Error('the simulated helm takes values as an object')
   return { values, labels, description }

@@ -15,7 +15,7 @@ export interface SourceContext {
 /**
  * The source of a valid Collector's chart: its own, or that of its cluster, with the credentials for it.
  *
- * *Errors*: what the client throws for a Secret that is not there; `InvalidHelmRequestError` for one that is no use.
+ * *Errors*: those of the client, for instance when the Secret does not exist; `InvalidHelmRequestError` when it cannot be used.
  *
  * @example
  * const chart = await charts.resolve(await chartSourceOf(collector, { client, settings }))
@@ -30,7 +30,7 @@ export async function chartSourceOf(collector: Collector, context: SourceContext
       ...(await credentialsIn(key, chart.url, context, accountOf(collector.spec, context.settings))),
       ...(chart.digest !== undefined && { digest: chart.digest }),
     }
-    // Validation has seen to it that a bare address has a digest.
+    // Validation requires a digest for a plain URL.
     if (chart.type === 'url') return { type: 'url', url: chart.url, digest: chart.digest ?? '', ...access }
     if (chart.type === 'oci') return { type: 'oci', url: chart.url, version, ...access }
     return { type: 'repository', url: chart.url, chart: chart.name ?? name, version, ...access }
@@ -53,7 +53,7 @@ async function credentialsIn(
 ): Promise<{ readonly credentials?: ChartCredentials }> {
   if (key === undefined) return {}
   const { namespace = '' } = key
-  // Those of the settings are the administrator's, and the operator's own to read; a Collector's are read as its account.
+  // Credentials in the settings are read by the operator itself; those of a Collector are read as its account.
   const identity = account === undefined ? {} : as({ namespace, name: account })
   const secret = await client.get(Secrets, key, { ...(signal && { signal }), ...identity })
   return { credentials: chartCredentials(secret, url) }

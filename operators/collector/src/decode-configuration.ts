@@ -1,4 +1,4 @@
-/** Reads the configuration of a Collector: Base64 of a YAML map. Treated as hostile input. */
+/** Reads the configuration of a Collector: Base64 of a YAML map. The input is not trusted. */
 import type { Problem } from '@reeve/crd'
 import { readYaml, YamlFault, yamlValue } from '@reeve/helm/yaml'
 import { ownValue } from '@reeve/kube'
@@ -7,7 +7,7 @@ import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 /** Values for a chart. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Values, or why there are none. */
+/** Values, or the problem with them. */
 export type Decoded =
   | { readonly values: Values; readonly problem?: undefined }
   | { readonly values?: undefined; readonly problem: Problem }
@@ -17,7 +17,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** About six a line: more than a configuration of the largest size needs. */
 const MAX_TOKENS = 100_000
 
-/** Nobody nests values this deep, and recursion over them has to end. */
+/** Bounds the recursion over values. */
 const MAX_DEPTH = 64
 
 /**
@@ -48,7 +48,7 @@ export function decodeValues(bytes: Uint8Array, field: string): Decoded {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    // The decoder only says that it failed, which is what the problem says.
+    // The error of the decoder says no more than the problem.
     return refuse(field, 'is not UTF-8 text: encode a YAML file')
   }
   return parseValues(text, field)
@@ -79,13 +79,13 @@ export function parseValues(text: string, field: string): Decoded {
 }
 
 /**
- * Lays one set of values over another, as Helm does with several files: maps are merged, everything else is replaced.
+ * Merges one set of values over another, as Helm does with several files: maps are merged, everything else is replaced.
  *
  * @example
  * mergeValues({ image: { tag: '1' } }, { image: { pullPolicy: 'Always' } })
  */
 export function mergeValues(below: Values, above: Values): Values {
-  // Unlike an assignment, this takes __proto__ for a name like any other.
+  // Unlike an assignment, this treats __proto__ like any other name.
   const merged = Object.entries(above).map(([key, value]) => {
     const under = ownValue(below, key)
     return [key, isMap(under) && isMap(value) ? mergeValues(under, value) : value] as const
@@ -97,7 +97,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** What YAML can say and JSON, in which values reach Helm, cannot. */
+/** Finds what YAML can express but JSON, in which values reach Helm, cannot. */
 function findUnsuitable(value: unknown, path: string, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -112,7 +112,8 @@ function findUnsuitable(value: unknown, path: string, depth: number): string | u
     const below = Object.entries(value).map(([key, item]) => [path === '' ? key : `${path}.${key}`, item] as const)
     return first(below, depth)
   }
-  if (typeof value === 'object' && value !== null) return `has something at ${path} that only YAML knows: write a text`
+  if (typeof value === 'object' && value !== null)
+    return `has a value at ${path} that JSON cannot express: write it as a text`
   return undefined
 }
 

@@ -3,10 +3,10 @@ import type { Counter, Histogram, Metrics } from '@reeve/runtime/metrics'
 import { noMetrics } from '@reeve/runtime/metrics'
 import { type Collector, PHASES } from './api/collector.ts'
 
-/** What is done to a release. */
+/** What Helm does to a release. */
 export type HelmAction = 'install' | 'upgrade' | 'rollback' | 'recover' | 'uninstall'
 
-/** What the operator counts. */
+/** The metrics that components update. */
 export interface CollectorMetrics {
   readonly actions: Histogram<'action' | 'outcome'>
   readonly failures: Counter<'reason'>
@@ -38,7 +38,7 @@ export function collectorMetrics(
   return {
     actions: metrics.histogram({
       name: 'collector_action_duration_seconds',
-      help: 'How long Helm took, by what it did and whether it succeeded.',
+      help: 'Duration of Helm commands, by action and outcome.',
       labels: ['action', 'outcome'],
       buckets: ACTION_BUCKETS,
     }),

@@ -18,18 +18,19 @@ const source = Type.Object({
       'A chart repository (https://…), a registry and folder (oci://…), or a folder that holds chart folders.',
   }),
   credentials,
-  plainHttp: Type.Optional(Type.Boolean({ description: 'For a registry on this machine that speaks no TLS.' })),
+  plainHttp: Type.Optional(Type.Boolean({ description: 'For a local registry without TLS.' })),
 })
 
 const settings = Type.Object({
-  clusters: Type.Record(Type.String(), source, { description: 'Chart sources by what spec.cluster calls them.' }),
+  clusters: Type.Record(Type.String(), source, { description: 'Chart sources by the names that spec.cluster uses.' }),
   chartOverrides: Type.Optional(
-    Type.Boolean({ description: 'Let Collectors bring their own chart source. @default false' }),
+    Type.Boolean({ description: 'Allow Collectors to use their own chart source. @default false' }),
   ),
   defaultServiceAccount: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'The ServiceAccount of a target that Helm acts as, where a Collector names none. @default collector',
+      description:
+        'The ServiceAccount of the target namespace that Helm acts as, unless a Collector names one. @default collector',
     }),
   ),
   serviceAccounts: Type.Optional(
@@ -43,8 +44,7 @@ const settings = Type.Object({
         clusterRole: Type.Optional(
           Type.String({
             minLength: 1,
-            description:
-              'Create the default ServiceAccount with the namespace, and bind this ClusterRole to it in there.',
+            description: 'Create the default ServiceAccount with the namespace, and bind this ClusterRole to it.',
           }),
         ),
         labels: Type.Optional(
@@ -53,13 +53,13 @@ const settings = Type.Object({
           }),
         ),
       },
-      { description: 'What the namespaces get that are created for Collectors of administrators.' },
+      { description: 'Namespaces that are created for Collectors of administrators.' },
     ),
   ),
   allowedKinds: Type.Optional(
     Type.Array(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9]*([.][-.a-z0-9]+)?$' }), {
       description:
-        'Kinds that charts may render outside of the namespace of the release or for the whole cluster, such as ' +
+        'Kinds that charts may render outside of the namespace of the release, or cluster-scoped ones, such as ' +
         'PriorityClass.scheduling.k8s.io. The account still needs the rights.',
     }),
   ),
@@ -77,7 +77,7 @@ export type ClusterSource = Static<typeof source>
 /** See `docs/collector.md`. */
 export type CollectorSettings = Static<typeof settings>
 
-/** The settings cannot be used; the message lists every field and its remedy. Thrown at the start. */
+/** The settings are not valid; the message lists every field and its remedy. Thrown at start-up. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly code = 'COLLECTOR_SETTINGS'
@@ -99,7 +99,7 @@ export function parseSettings(text: string): CollectorSettings {
     throw new SettingsError('the settings are not valid YAML', { cause: error })
   }
   const problems = validate(SCHEMA, value)
-  if (problems.length > 0) throw new SettingsError(`the settings cannot be used: ${problems.map(sentence).join('; ')}`)
+  if (problems.length > 0) throw new SettingsError(`the settings are not valid: ${problems.map(sentence).join('; ')}`)
   // Just validated against the schema that the type comes from.
   return value as CollectorSettings
 }

@@ -21,7 +21,7 @@ describe('a Collector', () => {
     ['configuration that is not a map', { configuration: configuration('- a') }, 'configuration', /not a map/],
     ['configuration of two documents', { configuration: configuration('a: 1\n---\nb: 2') }, 'configuration', /several/],
     ['configuration that is not text', { configuration: '/w==' }, 'configuration', /not UTF-8/],
-    ['a version that is none', { version: 'newest' }, 'version', /"newest" is neither a version nor a range/],
+    ['an invalid version', { version: 'newest' }, 'version', /"newest" is neither a version nor a range/],
     ['a name with capitals', { name: 'Metrics' }, 'name', /./],
   ])('with %s is refused', (_, collector, field, message) => {
     const problems = validateCollector(collectorOf({ collector }))
@@ -37,7 +37,7 @@ describe('a Collector', () => {
   })
 
   it.each([
-    ['a tenant that cannot name a namespace', { reference: 'acme corp' }, 'reference', /cannot name a namespace/],
+    ['a tenant that is not a namespace name', { reference: 'acme corp' }, 'reference', /is not a valid namespace name/],
     ['a name of a release that is too long', { instance: 'x'.repeat(50) }, 'instance', /Helm allows 53; shorten/],
   ])('with %s is refused', (_, tenant, field, message) => {
     const problems = validateCollector(collectorOf({ tenant }))
@@ -59,7 +59,7 @@ describe('a Collector', () => {
     expect(validateCollector(asking('admin'), rules)).toEqual([
       {
         field: 'spec.serviceAccountName',
-        message: '"admin" is not among the accounts of the operator: use one of collector, deployer',
+        message: '"admin" is not allowed by the settings of the operator: use one of collector, deployer',
       },
     ])
     expect(validateCollector(asking('admin'), validationRules({ ...settings, serviceAccounts: ['*'] }))).toEqual([])
@@ -68,7 +68,7 @@ describe('a Collector', () => {
     }
   })
 
-  it('may bring its own chart only when that is allowed, and pinned when it is a bare address', () => {
+  it('may use its own chart only when that is allowed, and pinned when it is a plain URL', () => {
     const chart = { type: 'url' as const, url: 'http://charts.example.com/a.tgz' }
     const own = collectorOf({ collector: { chart } })
     expect(validateCollector(own, { areChartOverridesAllowed: false })).toMatchObject([
@@ -80,7 +80,7 @@ describe('a Collector', () => {
     ])
   })
 
-  it('is told of all its problems at once', () => {
+  it('reports all problems at once', () => {
     const bad = collectorOf({ collector: { configuration: '!', version: '?' }, tenant: { reference: '-' } })
     expect(validateCollector(bad, { clusters: [] }).map(({ field }) => field)).toEqual([
       'spec.collector.configuration',
@@ -103,7 +103,7 @@ describe('a configuration', () => {
     )
   })
 
-  it('is read or refused whatever its bytes, and never quoted', () => {
+  it('is read or rejected, whatever its bytes, and never quoted', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const { values, problem } = decodeConfiguration(Buffer.from(bytes).toString('base64'))

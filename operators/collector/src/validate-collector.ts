@@ -1,4 +1,4 @@
-/** What makes a Collector acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
+/** Validates what a schema cannot express. Used by the webhook, the controller and the command line. */
 import { applyDefaults, objectSchema, type Problem, validate } from '@reeve/crd'
 import semver from 'semver'
 import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
@@ -9,9 +9,9 @@ import { allowedAccounts } from './tenancy/service-account.ts'
 
 const SCHEMA = objectSchema(CollectorCrd, 'v1alpha')
 
-/** What the rules need to know of the operator. */
+/** What the rules depend on. */
 export interface ValidationRules {
-  /** The chart sources there are. Absent: not known here, and not checked. */
+  /** The known chart sources. Absent: not checked. */
   readonly clusters?: readonly string[]
   /** Whether `spec.collector.chart` may be used. @default true */
   readonly areChartOverridesAllowed?: boolean
@@ -20,7 +20,7 @@ export interface ValidationRules {
 }
 
 /**
- * Checks a Collector against its schema and the rules that a schema cannot say. All problems are reported at once, each
+ * Checks a Collector against its schema and further rules. All problems are reported at once, each
  * with its field and the remedy.
  *
  * @example
@@ -28,7 +28,7 @@ export interface ValidationRules {
  */
 export function validateCollector(collector: Collector, rules: ValidationRules = {}): readonly Problem[] {
   const shape = validate(SCHEMA, collector)
-  // A rule looks only at what has the right shape: one mistake, one message.
+  // A rule is applied only to fields of the right shape: one mistake, one message.
   const isSound = (field: string) =>
     !shape.some((problem) => field.startsWith(problem.field) || problem.field.startsWith(field))
   const { spec } = collector
@@ -70,7 +70,13 @@ function checkChart({ collector: { chart } }: CollectorSpec, rules: ValidationRu
   if (chart === undefined) return []
   const field = 'spec.collector.chart'
   if (rules.areChartOverridesAllowed === false) {
-    return [{ field, message: 'is not allowed by the settings of the operator: remove it, or ask for chartOverrides' }]
+    return [
+      {
+        field,
+        message:
+          'is not allowed by the settings of the operator: remove it, or ask the administrator for chartOverrides',
+      },
+    ]
   }
   const scheme = chart.type === 'oci' ? 'oci://' : 'https://'
   return [
@@ -78,7 +84,7 @@ function checkChart({ collector: { chart } }: CollectorSpec, rules: ValidationRu
       ? []
       : [{ field: `${field}.url`, message: `does not start with ${scheme}, as type ${chart.type} needs` }]),
     ...(chart.type === 'url' && chart.digest === undefined
-      ? [{ field: `${field}.digest`, message: 'is missing: an archive at an address has to be pinned by its digest' }]
+      ? [{ field: `${field}.digest`, message: 'is missing: a chart at a plain URL must be pinned by its digest' }]
       : []),
   ]
 }
@@ -87,7 +93,9 @@ function checkNamespace({ tenant: { reference } }: CollectorSpec): readonly Prob
   const field = 'spec.tenant.reference'
   const namespace = reference.toLowerCase()
   if (!isNamespaceName(namespace)) {
-    return [{ field, message: `"${reference}" cannot name a namespace: use letters, digits and dashes in between` }]
+    return [
+      { field, message: `"${reference}" is not a valid namespace name: use letters, digits, and dashes between them` },
+    ]
   }
   return []
 }
@@ -96,7 +104,7 @@ function checkReleaseName(spec: CollectorSpec): readonly Problem[] {
   const { name } = releaseKeyOf(spec)
   if (name.length <= MAX_RELEASE_NAME_LENGTH) return []
   const message =
-    `makes the name of the release "${name}", of ${name.length} characters: Helm allows ${MAX_RELEASE_NAME_LENGTH}; ` +
+    `makes the release name "${name}", of ${name.length} characters: Helm allows ${MAX_RELEASE_NAME_LENGTH}; ` +
     'shorten it or spec.collector.name'
   return [{ field: 'spec.tenant.instance', message }]
 }
@@ -106,7 +114,7 @@ function checkServiceAccount(
   { serviceAccounts }: ValidationRules,
 ): readonly Problem[] {
   if (name === undefined || serviceAccounts === undefined || serviceAccounts.includes(name)) return []
-  const message = `"${name}" is not among the accounts of the operator: use one of ${serviceAccounts.join(', ')}`
+  const message = `"${name}" is not allowed by the settings of the operator: use one of ${serviceAccounts.join(', ')}`
   return [{ field: 'spec.serviceAccountName', message }]
 }
 
@@ -121,6 +129,6 @@ export function validationRules(settings: CollectorSettings): ValidationRules {
 
 function checkCluster({ cluster }: CollectorSpec, { clusters }: ValidationRules): readonly Problem[] {
   if (clusters === undefined || clusters.includes(cluster)) return []
-  const known = clusters.length === 0 ? 'the operator has none' : `use one of ${clusters.join(', ')}`
+  const known = clusters.length === 0 ? 'the operator has no chart sources' : `use one of ${clusters.join(', ')}`
   return [{ field: 'spec.cluster', message: `"${cluster}" is unknown: ${known}` }]
 }

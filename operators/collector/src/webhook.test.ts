@@ -25,10 +25,10 @@ const targeting = (reference: string, namespace = 'default') =>
 it('lets a sound Collector pass, refuses others with field and remedy, and never holds up a deletion', async () => {
   expect(await review(targeting('default'))).toContain('"allowed":true')
   const bad = collectorOf({ spec: { cluster: 'nowhere' }, collector: { configuration: '!' } })
-  const answer = await review(bad)
-  expect(answer).toContain('"allowed":false')
-  expect(answer).toContain('spec.cluster')
-  expect(answer).toContain('spec.collector.configuration')
+  const response = await review(bad)
+  expect(response).toContain('"allowed":false')
+  expect(response).toContain('spec.cluster')
+  expect(response).toContain('spec.collector.configuration')
   const deletionTimestamp = '2030-01-01T00:00:00Z'
   expect(await review({ ...bad, metadata: { ...bad.metadata, deletionTimestamp } })).toContain('"allowed":true')
 })
@@ -43,7 +43,7 @@ describe('a target', () => {
     expect(await review(collector)).toContain(`"allowed":${isAllowed}`)
   })
 
-  it('is looked at again when it changes, and only then', async () => {
+  it('is checked again when it changes, and only then', async () => {
     expect(await review(targeting('victim'), targeting('default'))).toContain('collector.example.com/allow-from')
     expect(await review(targeting('victim'), targeting('victim'))).toContain('"allowed":true')
   })

@@ -1,4 +1,4 @@
-/** The webhook that refuses bad Collectors at the door. */
+/** The webhook that rejects invalid Collectors. */
 import type { Problem } from '@reeve/crd'
 import type { Namespace } from '@reeve/kube'
 import { allow, deny, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
@@ -10,7 +10,7 @@ import { completeCollector, type ValidationRules, validateCollector } from './va
 /** Where the API server finds the webhook. */
 export const WEBHOOK_PATH = '/validate'
 
-/** What Collectors are held to at the door. */
+/** The rules of admission. */
 export interface AdmissionRules extends ValidationRules {
   readonly tenancy: TenancyRules
 }
@@ -19,9 +19,8 @@ export interface AdmissionRules extends ValidationRules {
 export type FindNamespace = (name: string, signal: AbortSignal) => Promise<Namespace | undefined>
 
 /**
- * The route of the webhook server. What is being deleted passes: nothing may stand in the way of its finalizer. So does a
- * change that leaves the target as it is: one that has stopped to accept the Collector does not keep it from being
- * suspended.
+ * The route of the webhook server. Collectors that are being deleted are always allowed, so that their finalizer can be
+ * removed. So are changes that keep the target: a Collector that is no longer accepted there can still be suspended.
  *
  * @example
  * new WebhookRouter([collectorWebhook({ clusters: ['production'], tenancy }, findNamespace)])

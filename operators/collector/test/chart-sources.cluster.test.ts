@@ -48,7 +48,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
         },
         chartOverrides: true,
       },
-      // What is not watched is looked at this often: sources, and Secrets with values.
+      // How often sources and Secrets with values are read.
       checkIntervalMs: 500,
     })
   })
@@ -88,7 +88,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     expect(own?.chartDigest).toBe(status?.chartDigest)
   })
 
-  test('is joined by values of a Secret, which are followed and never told', async () => {
+  test('is combined with values of a Secret, which are updated and never shown', async () => {
     const { client, namespace } = stage
     const values = (yaml: string) => ({
       apiVersion: 'v1',
@@ -99,12 +99,12 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     const parts = { collector: { configurationFrom: { secretName: 'values', key: 'values.yaml' } } }
     await tenants.create('secret', 'replicas: 0\nport: 9000', { ...parts, spec: { cluster: 'registry' } })
     expect(await tenants.untilReason('secret', 'Degraded', 'InvalidConfiguration')).toMatch(
-      /spec\.collector\.configurationFrom: there is no Secret values in .*: create it/,
+      /spec\.collector\.configurationFrom: Secret values does not exist in .*: create it/,
     )
-    // After a failure the next look comes by itself, in seconds; a change of the Collector brings it at once.
-    const lookAgain = (id: string) => tenants.patch('secret', { tenant: { id } })
+    // After a failure the operator retries in seconds; a change of the Collector causes a reconcile at once.
+    const reconcileNow = (id: string) => tenants.patch('secret', { tenant: { id } })
     await client.create(Secrets, values('pipeline: {password: swordfish}'))
-    await lookAgain('43')
+    await reconcileNow('43')
     const first = await stage.untilPhase('secret', 'Available', 1)
     expect(await stage.helm.values(tenants.releaseOf('secret'))).toEqual({
       replicas: 0,
@@ -115,7 +115,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await tenants.untilReason('secret', 'Degraded', 'HelmValuesRefused')
     expect(JSON.stringify(await tenants.get('secret'))).not.toContain('swordfish')
     await client.apply(Secrets, values('port: 9001'), { force: true, fieldManager: 'test' })
-    await lookAgain('44')
+    await reconcileNow('44')
     const second = await stage.untilPhase('secret', 'Available', 2)
     expect(second.status?.valuesDigest).not.toBe(first.status?.valuesDigest)
   })

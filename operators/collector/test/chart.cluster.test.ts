@@ -1,4 +1,4 @@
-/** The chart of the operator: a cluster accepts it, and it gives all the rights that are used and the webhook its place. */
+/** The chart of the operator on a cluster: its objects are valid, and its rights are sufficient. */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { manifestObjects } from '@reeve/helm'
@@ -65,7 +65,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     readonly verbs: readonly string[]
   }
 
-  test('gives the operator no right to write what charts contain, and accounts of one name to act as', async () => {
+  test('grants the operator no right to write objects of charts, and impersonation of one account name', async () => {
     const objects = await render({})
     const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef)
     expect(bound).toEqual([expect.objectContaining({ name })])
@@ -85,7 +85,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(JSON.stringify(rules)).not.toContain('*')
   })
 
-  /** How the pod of the operator would reach the cluster. */
+  /** Connects as the pod of the operator would. */
   async function serviceAccount(): Promise<ClusterConfig> {
     const { status } = await stage.client.raw<{ readonly status: { readonly token: string } }>({
       method: 'POST',
@@ -100,14 +100,14 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     ...collectorOf({ spec: { cluster: 'nowhere' }, collector: { configuration: '!' } }),
     metadata: { name: 'bad', namespace: stage.namespace },
   })
-  /** Why a Collector is refused; nothing when it is not. */
+  /** Why a Collector is rejected; empty when it is not. */
   const attempt = () =>
     stage.client.create(Collectors, bad(), { dryRun: true }).then(
       () => '',
       (error: unknown) => String(error),
     )
 
-  test('lets the operator do all it does, as its ServiceAccount, and refuse bad Collectors at the door', async () => {
+  test('grants the operator everything it does, and its webhook rejects invalid Collectors', async () => {
     const { client, namespace } = stage
     const createdNamespaces = { clusterRole: `${name}-tenant` }
     const objects = await render({ settings: { ...SETTINGS, createdNamespaces } })
@@ -161,7 +161,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     await stage.until(() => client.get(Collectors, { namespace, name: 'chart' }).then(() => false, isNotFound))
     await expect(client.get(Deployments, release)).rejects.toSatisfy(isNotFound)
 
-    // What the chart of a collector contains beyond the rights of the account is refused, and named.
+    // A chart that contains more than the account may write is rejected, and the error names it.
     await stage.addChart('greedy', ROLE)
     const tenants = new Tenants(stage, 'greedy')
     await tenants.create('greedy', 'replicas: 0')

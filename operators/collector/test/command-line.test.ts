@@ -19,7 +19,7 @@ describe.skipIf(helmPath === undefined)('the command line (skipped where there i
   })
   afterAll(() => stage?.close())
 
-  test('brings the sample up and stops when it is told to', async () => {
+  test('installs the sample and stops on a signal', async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'reeve-scratch-'))
     const args = ['run', `--settings=${here('samples/settings.yaml')}`, `--admin-namespaces=${stage.namespace}`]
     const { child, ended } = startCommand(stage, [...args, '--health-port=0'], {
@@ -42,6 +42,6 @@ describe.skipIf(helmPath === undefined)('the command line (skipped where there i
     const sound = await startCommand(stage, ['validate', '-f', here('samples/acme.yaml')]).ended
     expect(sound).toEqual({ code: 0, output: '1 resource checked, 0 errors, 0 warnings\n' })
     const bad = await startCommand(stage, ['run', '--settings', here('samples/acme.yaml')]).ended
-    expect(bad).toMatchObject({ code: 1, output: expect.stringMatching(/the settings cannot be used: .*clusters/) })
+    expect(bad).toMatchObject({ code: 1, output: expect.stringMatching(/the settings are not valid: .*clusters/) })
   })
 })

@@ -9,7 +9,7 @@ import { type OperatorProcess, startCommand } from './support/operator-process.t
 import { helmPath, type Stage, setStage, settingsFor } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
 
-/** A hook that never completes, until the ConfigMap `go` is there: Helm stays in the middle of its operation. */
+/** A hook that does not complete until the ConfigMap `go` exists: Helm stays in the middle of its operation. */
 const HOLD = `{{- if and .Values.pipeline.hold (not (lookup "v1" "ConfigMap" .Release.Namespace "go")) }}
 apiVersion: batch/v1
 kind: Job
@@ -66,7 +66,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
     await stage.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'go', namespace } })
   }
 
-  /** What anybody would see who looks with helm: one release, deployed, as the status says. */
+  /** What helm shows: one deployed release, as the status says. */
   async function expectOneRelease(name: string): Promise<void> {
     const { namespace, name: release } = tenants.releaseOf(name)
     const { status } = await tenants.get(name)
@@ -78,7 +78,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
   }
 
   test(
-    'together with its helm, in an install and in an upgrade, brings both to their end when it returns',
+    'together with its helm, in an install and in an upgrade, completes both after its restart',
     async () => {
       await tenants.create('upgrade', 'replicas: 0')
       await stage.untilPhase('upgrade', 'Available', 1)
@@ -99,7 +99,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
   )
 
   test(
-    'alone, while its helm goes on, picks up what that leaves',
+    'alone, while its helm continues, accepts the result of that',
     async () => {
       await tenants.create('orphan', 'replicas: 0\npipeline: {hold: true}')
       await untilNewest('orphan', 'pending-install')
@@ -114,7 +114,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
   )
 
   test(
-    'at any other moment, goes on from there; and what is deleted meanwhile is cleaned up',
+    'at any other moment, continues from there, and cleans up what was deleted meanwhile',
     async () => {
       const moments: readonly (readonly [string, () => Promise<boolean>])[] = [
         ['claimed', async () => (await tenants.get('claimed')).metadata.finalizers !== undefined],

@@ -16,7 +16,7 @@ describe('the Collector operator, with Helm as the world outside, survives', () 
     expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
   })
 
-  it('a helm that goes on when the operator dies', { timeout: TIMEOUT_MS }, async () => {
+  it('a helm that continues when the operator crashes', { timeout: TIMEOUT_MS }, async () => {
     const outliving = exploreCollectors({ outlivesOperator: true }).operator
     const report = await explore(outliving, shortLife, { patterns: ['T2'] })
     expect(report.divergences.map((divergence) => divergenceText(divergence, outliving.name))).toEqual([])

@@ -9,7 +9,7 @@ import { Tenants } from './support/tenants.ts'
 
 const COUNT = Number(process.env.REEVE_COLLECTORS ?? 12)
 
-/** The helm command is asked about so many of them, one by one. */
+/** This many are compared with the helm command, one by one. */
 const ASKED = 4
 
 const TIMEOUT_MS = 600_000
@@ -29,9 +29,9 @@ describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is
   afterAll(() => stage?.close())
 
   test(
-    `come up with two helm processes each, one of which only looks, and helm agrees with what they say of themselves (${COUNT} of them)`,
+    `become available with two helm processes each, one of them a dry run, and helm agrees with their status (${COUNT} of them)`,
     async () => {
-      // Two of each tenant: the instance tells them apart.
+      // Two of each tenant, with different instances.
       const written = Array.from({ length: COUNT }, (_, index) => ({
         name: `fleet-${index}`,
         tenant: `t${Math.floor(index / 2)}`,

@@ -1,4 +1,4 @@
-/** Attacks on what the operator believes: records and acceptance that change while it works, names that are none. */
+/** Attacks by forged records and names, and by changes while the operator works; with a simulated Helm. */
 import { type ChartResolver, type ReleaseKey, readReleases } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { isNotFound, Namespaces, Secrets } from '@reeve/kube'
@@ -36,7 +36,7 @@ test('a namespace that has just stopped accepting a Collector is not written to,
   expect(installed).toEqual([])
 })
 
-test('a Collector that was never valid can be deleted, whatever it names as its target', async () => {
+test('a Collector that was never valid can be deleted, whatever its target', async () => {
   stage.run(stage.helm())
   for (const reference of ['..', '../../api', 'a:b', 'a\nb', '-x']) {
     await stage.create({ tenant: { reference } }, 'odd')

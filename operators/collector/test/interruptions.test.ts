@@ -1,4 +1,4 @@
-/** What crashes and failures leave behind, and how Collectors get over it, with the real helm on a cluster of its own. */
+/** Recovery from what crashes and failures leave behind, with the real helm. */
 import { type ReleaseStatus, readReleases } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { Namespaces, Secrets } from '@reeve/kube'
@@ -47,7 +47,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await stage.client.create(Secrets, record)
   }
 
-  test('whose install was killed is installed anew', async () => {
+  test('whose install was killed is installed again', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenants.releaseOf('killed').namespace } }
     await stage.client.create(Namespaces, namespace)
     await stage.grantAccount(namespace.metadata.name)
@@ -57,7 +57,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     expect(await tenants.statuses('killed')).toEqual(['deployed'])
   })
 
-  test('whose upgrade was killed returns to what was there and goes on from it', async () => {
+  test('whose upgrade was killed is rolled back and then upgraded', async () => {
     await tenants.create('cut', 'replicas: 0')
     await stage.untilPhase('cut', 'Available', 1)
     await operator.stop()
@@ -68,7 +68,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     expect(await tenants.statuses('cut')).toEqual(['superseded', 'pending-upgrade', 'superseded', 'deployed'])
   })
 
-  test('whose upgrade fails returns to the last good revision, says so, and goes on when it is mended', async () => {
+  test('whose upgrade fails is rolled back, reports it, and is upgraded once the values are corrected', async () => {
     await tenants.create('broken', 'replicas: 0')
     await stage.untilPhase('broken', 'Available', 1)
     await tenants.configure('broken', 'replicas: 0\npipeline: {broken: true}')
@@ -81,7 +81,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await stage.untilPhase('broken', 'Available', 4)
   })
 
-  test('whose upgrade fails stays as it is when it should not go back, and is tried again', async () => {
+  test('whose upgrade fails is retried when it should not be rolled back', async () => {
     await tenants.create('onward', 'replicas: 0', { spec: { rollback: { onFailure: false } } })
     await stage.untilPhase('onward', 'Available', 1)
     await tenants.configure('onward', 'replicas: 0\npipeline: {broken: true}')

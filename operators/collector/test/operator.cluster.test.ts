@@ -20,7 +20,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
 
   const degraded = (collector: Collector) => condition(collector, 'Degraded')
 
-  test('installs, upgrades, refuses bad values, recovers and cleans up, as helm sees it', async () => {
+  test('installs, upgrades, rejects invalid values, recovers and uninstalls, as helm shows', async () => {
     const { client, helm } = stage
     await tenants.create('acme', 'replicas: 1')
     const { status } = await stage.untilPhase('acme', 'Available', 1)
@@ -82,7 +82,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(operator.commands).toHaveLength(before)
   })
 
-  test('undoes what somebody changed by hand', async () => {
+  test('reverts an upgrade that was made by hand', async () => {
     await tenants.create('hand', 'replicas: 0')
     await stage.untilPhase('hand', 'Available', 1)
     await stage.helm.upgrade(
@@ -99,7 +99,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
   })
 
-  test('leaves a release alone that it did not make', async () => {
+  test('leaves a release alone that was not made by the operator', async () => {
     const release = tenants.releaseOf('stranger')
     const chart = { path: `${stage.charts}/log-collector` }
     await stage.helm.install(release, chart, { values: { replicas: 0 }, createNamespace: true })
@@ -111,7 +111,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(await tenants.statuses('stranger')).toEqual(['deployed'])
   })
 
-  test('gives a release to the older of two that claim it, and to the other when that goes', async () => {
+  test('gives a release to the older of two Collectors, and to the other one when that is deleted', async () => {
     await tenants.create('first', 'replicas: 0', { tenant: { reference: tenants.reference('shared') } })
     await stage.untilPhase('first', 'Available', 1)
     await tenants.create('second', 'replicas: 1', { tenant: { reference: tenants.reference('shared') } })
@@ -122,7 +122,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(await stage.helm.values(tenants.releaseOf('shared'))).toEqual({ replicas: 1 })
   })
 
-  test('moves a release: the new one comes up before the old one goes', async () => {
+  test('moves a release: the new one is available before the old one is uninstalled', async () => {
     await tenants.create('mover', 'replicas: 1')
     await stage.untilPhase('mover', 'Available', 1)
     const before = operator.commands.length
@@ -138,14 +138,14 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     ])
   })
 
-  test('leaves the release of a suspended Collector as it is, and goes on when that ends', async () => {
+  test('leaves the release of a suspended Collector alone until it is resumed', async () => {
     await tenants.create('pause', 'replicas: 0')
     await stage.untilPhase('pause', 'Available', 1)
     const before = operator.commands.length
     await tenants.patch('pause', { suspend: true, collector: { configuration: configuration('replicas: 1') } })
     await stage.untilPhase('pause', 'Suspended', 1)
     await edit('pause', 2)
-    // Not even a move takes away what runs.
+    // Not even a move uninstalls it.
     await tenants.patch('pause', { tenant: { instance: 'us1' } })
     await stage.untilPhase('pause', 'Suspended')
     expect(await tenants.statuses('pause')).toEqual(['deployed'])
@@ -172,7 +172,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     )
   }
 
-  test('puts right what is missing or was changed when it should heal', async () => {
+  test('restores objects that are missing or were changed when it should heal', async () => {
     await tenants.create('drift', 'replicas: 0', { spec: { drift: 'Heal' } })
     await stage.untilPhase('drift', 'Available', 1)
     await stage.client.delete(Services, tenants.releaseOf('drift'))
@@ -183,27 +183,27 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect((await stage.client.get(Deployments, tenants.releaseOf('drift'))).spec?.replicas).toBe(0)
   })
 
-  test('only says what is missing or was changed when it should not heal, and leaves autoscalers alone', async () => {
+  test('only reports drift when it should not heal, and leaves autoscalers alone', async () => {
     // The server writes 500m and 1Gi.
-    await tenants.create('told', 'replicas: 1\nresources: {limits: {cpu: 0.5, memory: 1024Mi}}')
-    await stage.untilPhase('told', 'Available', 1)
+    await tenants.create('reported', 'replicas: 1\nresources: {limits: {cpu: 0.5, memory: 1024Mi}}')
+    await stage.untilPhase('reported', 'Available', 1)
     const scale = { type: 'merge', patch: { spec: { replicas: 2 } } } as const
     const autoscaler = { subresource: 'scale', fieldManager: 'kube-controller-manager' }
-    await stage.client.patch(Deployments, tenants.releaseOf('told'), scale, autoscaler)
+    await stage.client.patch(Deployments, tenants.releaseOf('reported'), scale, autoscaler)
     await stage.until(
-      async () => (await stage.client.get(Deployments, tenants.releaseOf('told'))).status?.availableReplicas === 2,
+      async () => (await stage.client.get(Deployments, tenants.releaseOf('reported'))).status?.availableReplicas === 2,
     )
-    await stage.untilPhase('told', 'Available', 1)
+    await stage.untilPhase('reported', 'Available', 1)
     const image = { spec: { template: { spec: { containers: [{ name: 'collector', image: 'mine:1' }] } } } }
-    await stage.client.patch(Deployments, tenants.releaseOf('told'), { type: 'strategic', patch: image })
-    expect(degraded(await stage.untilPhase('told', 'Degraded', 1))).toMatchObject({
+    await stage.client.patch(Deployments, tenants.releaseOf('reported'), { type: 'strategic', patch: image })
+    expect(degraded(await stage.untilPhase('reported', 'Degraded', 1))).toMatchObject({
       reason: 'Drifted',
       message: expect.stringMatching(/Deployment .*\(spec\.template\.spec\.containers\[name=collector\]\.image\)/),
     })
-    expect(await tenants.statuses('told')).toEqual(['deployed'])
+    expect(await tenants.statuses('reported')).toEqual(['deployed'])
   })
 
-  test('notices changes of objects that it does not watch', async () => {
+  test('detects changes of objects other than workloads after a restart', async () => {
     await tenants.create('secret', 'replicas: 0', { spec: { drift: 'Heal' } })
     await stage.untilPhase('secret', 'Available', 1)
     const patch = { stringData: { 'config.yaml': 'mine' } }
@@ -215,7 +215,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(Buffer.from(data?.['config.yaml'] ?? '', 'base64').toString()).toContain('{}')
   })
 
-  test('cleans up what was deleted while it was down, and finishes what it was stopped in', async () => {
+  test('cleans up what was deleted while it was down, and completes an interrupted install', async () => {
     await tenants.create('gone', 'replicas: 0')
     await stage.untilPhase('gone', 'Available', 1)
     await operator.stop()
@@ -228,7 +228,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     })
     await stage.until(async () => interrupted.commands.some((args) => args[0] === 'install' && !isDryRun(args)))
     await interrupted.stop()
-    // Its helm is gone, whatever it has left: no need to wait for the deadline of a helm that may still be at work.
+    // No helm process is running any more: no need to wait for its deadline.
     operator = await stage.startOperator({ staleAfterMs: 1_000 })
     await stage.untilPhase('cut', 'Available')
     await stage.until(() => tenants.isGone('gone'))

@@ -1,4 +1,4 @@
-/** What happens while time passes: on a simulated clock, with a Helm that keeps account of what it is asked. */
+/** Hours on a simulated clock, with a Helm that records its commands. */
 import { type DeployOptions, type Release, type ReleaseKey, ValuesRefusedError } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { Deployments, Secrets } from '@reeve/kube'
@@ -30,13 +30,13 @@ const MANIFEST = {
 async function install(release: ReleaseKey, _chart: unknown, options: DeployOptions = {}): Promise<Release> {
   const { labels = {}, description = '' } = options
   const { items } = await stage.client.list(Secrets, { namespace: release.namespace })
-  // An upgrade that only records that it was made: somebody else has the last word about the objects.
+  // An upgrade that only writes a record: the objects stay as someone else has changed them.
   if (items.length === 0) await stage.client.apply(Deployments, MANIFEST, { force: true, fieldManager: 'helm' })
   const lastDeployed = new Date(stage.clock.now()).toISOString()
   const revision = items.length + 1
   const made = { ...release, revision, labels, description, lastDeployed, manifest: JSON.stringify(MANIFEST) }
   await stage.client.create(Secrets, encodeRelease(made))
-  // Nobody reads what it returns.
+  // The result is not used.
   return made as unknown as Release
 }
 
@@ -48,7 +48,7 @@ function start(work: (...args: Parameters<typeof install>) => Promise<Release>):
   }
   stage.run({
     binary: { path: '/bin/helm', version: '4.1.0', major: 4 },
-    // Nobody reads more of it, and it changes nothing.
+    // Only these members are used.
     render: async () => ({ manifest: JSON.stringify(MANIFEST), hooks: [] }) as unknown as Release,
     crds: async () => [],
     install: command('install'),
@@ -74,7 +74,7 @@ test('a settled Collector is checked once a minute, which starts no helm and wri
   expect(stage.reconciles - before).toBeLessThanOrEqual(3 * 60 + 1)
 })
 
-test('bad input is told once, starts no helm, and is looked at less and less often', async () => {
+test('invalid input is reported once, starts no helm, and is retried less and less often', async () => {
   start(install)
   await stage.create({ collector: { configuration: 'no base64!' } })
   await stage.untilPhase('Degraded')
@@ -101,7 +101,7 @@ test('what fails is tried again after 5 s, 10 s, 20 s … 10 min, and the event 
   expect((await stage.status())?.lastFailure?.attempts).toBe(times.length)
 })
 
-test('drift that an upgrade does not heal is said, and not fought over', async () => {
+test('drift that an upgrade does not heal is reported, and not healed again', async () => {
   start(install)
   await stage.create({ spec: { drift: 'Heal' } })
   await stage.untilPhase('Available')
@@ -112,6 +112,6 @@ test('drift that an upgrade does not heal is said, and not fought over', async (
   expect(commands).toEqual(['install', 'upgrade'])
   expect(await stage.warnings()).toEqual(['DriftPersists'])
   expect((await stage.status())?.lastFailure?.message).toMatch(
-    /^changed: Deployment web \(spec\.replicas\); an upgrade has not/,
+    /^changed: Deployment web \(spec\.replicas\); an upgrade has not restored it/,
   )
 })

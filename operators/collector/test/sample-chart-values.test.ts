@@ -8,7 +8,7 @@ const CHART = { path: fileURLToPath(new URL('../charts/log-collector', import.me
 const RELEASE = { namespace: 'acme', name: 'log-collector-eu1' }
 const CLUSTER = { server: 'https://127.0.0.1:1', source: 'nowhere', namespace: 'default', trust: {} }
 
-/** Ends the text that it stands in, and the object around that, and begins another. */
+/** Ends the quoted text and the object around it, and starts another object. */
 const INJECTED = `1"
 ---
 apiVersion: batch/v1
@@ -24,7 +24,7 @@ describe.skipIf(helmPath === undefined)('the sample chart (skipped where there i
     ['image.repository', { image: { repository: INJECTED, tag: '1' } }],
     ['pipeline', { pipeline: { [INJECTED]: INJECTED } }],
     ['resources', { resources: { limits: { [INJECTED]: INJECTED } } }],
-  ])('adds no object to its own for whatever is in %s', async (_, values) => {
+  ])('renders no further object, whatever is in %s', async (_, values) => {
     await using helm = await openHelm(await findHelm({ env: { HELM_BIN: helmPath } }), CLUSTER)
     const objects = manifestObjects(await helm.template(RELEASE, CHART, { values }))
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([

@@ -44,7 +44,7 @@ describe.skipIf(helmPath === undefined)('the sample chart (skipped where there i
   })
   afterAll(() => stage?.close())
 
-  test('has a service monitor, which comes back when it is lost and goes with the release', async () => {
+  test('has a service monitor, which is restored when it is deleted, and uninstalled with the release', async () => {
     const monitor = async () =>
       stage.client.get(await stage.client.resourceFor(SERVICE_MONITOR), tenants.releaseOf('a'))
     await tenants.create('a', 'replicas: 0', { spec: { drift: 'Heal' } })

@@ -1,4 +1,4 @@
-/** What a Collector leaves behind when it goes: nothing, whatever state its release is in. */
+/** A deleted Collector leaves nothing behind, whatever the state of its release. */
 import { createWorld } from '@reeve/simulation'
 import { afterEach, expect, it } from 'vitest'
 import { exploreCollectors, shortLife } from '../exploration/collector.ts'
@@ -11,7 +11,7 @@ const key = { namespace: 'default', name: 'acme-logs' }
 let world: Awaited<ReturnType<typeof createWorld>> | undefined
 afterEach(() => world?.close())
 
-it('removes what an upgrade that failed did not come to', async () => {
+it('removes objects that a failed upgrade did not delete', async () => {
   const { operator } = exploreCollectors()
   const simulated = await createWorld({ seed: 1, operator })
   world = simulated

@@ -1,4 +1,4 @@
-/** Which namespaces Collectors get, with a Helm that does to the cluster what Helm does. */
+/** Which namespaces Collectors may target, with a simulated Helm. */
 import { readReleases } from '@reeve/helm'
 import { isNotFound, Namespaces } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ let stage: SimulatedStage
 
 beforeEach(async () => {
   stage = await SimulatedStage.start()
-  // Collectors are written in the namespace "default", which is no administrator's here.
+  // Collectors are written in the namespace "default", which is not administrative here.
   stage.run(stage.helm(), charts, { operatorNamespace: 'operators', adminNamespaces: ['platform'] })
 })
 afterEach(() => stage.close())
@@ -41,7 +41,7 @@ test.each(['victim', 'operators', 'kube-system'])('a Collector gets nothing in t
   await stage.until(() => stage.status().then(() => false, isNotFound))
 })
 
-test('an unknown namespace is not created for a Collector that is no administrator’s', async () => {
+test('an unknown namespace is created for Collectors of administrators only', async () => {
   await stage.create(targeting('newcomer'))
   await stage.untilDegraded('TargetNotAllowed')
   await expect(stage.client.get(Namespaces, { name: 'newcomer' })).rejects.toSatisfy(isNotFound)
@@ -58,7 +58,7 @@ test('a Collector gets its own namespace, and one that accepts it as soon as tha
   expect(await revisions('friend')).toEqual(['deployed'])
 })
 
-test('a release stays as it is when it is no longer accepted, and can still be deleted', async () => {
+test('a release stays when its Collector is no longer accepted, and can still be deleted', async () => {
   await createNamespace('friend', 'default')
   await stage.create(targeting('friend'))
   await stage.untilPhase('Available')

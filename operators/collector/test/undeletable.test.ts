@@ -1,10 +1,10 @@
-/** Releases whose records or manifests cannot be read, with the real helm: nothing of that stands in the way of deletion. */
+/** Releases whose records or manifests cannot be read can be deleted, with the real helm. */
 import { ConfigMaps, isNotFound, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { helmPath, type Stage, setStage } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
 
-/** Helm accepts it, and takes the last of the two. */
+/** Helm accepts it and uses the last of the two. */
 const TWICE = `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -26,7 +26,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
   })
   afterAll(() => stage?.close())
 
-  test('with a key that its manifest has twice is available, and goes when its Collector goes', async () => {
+  test('with a duplicate key in its manifest is available, and uninstalled with its Collector', async () => {
     await tenants.create('dup', 'replicas: 0')
     await stage.untilPhase('dup', 'Available', 1)
     expect((await stage.client.get(ConfigMaps, tenants.releaseOf('dup'))).data).toEqual({ a: 'two' })
@@ -35,7 +35,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await expect(stage.client.get(ConfigMaps, tenants.releaseOf('dup'))).rejects.toSatisfy(isNotFound)
   })
 
-  /** Replaces what a record holds, as a mishap would. */
+  /** Replaces what a record holds, as an accident might. */
   async function spoil(name: string, revision: number): Promise<void> {
     const { namespace, name: release } = tenants.releaseOf(name)
     const key = { namespace, name: `sh.helm.release.v1.${release}.v${revision}` }
@@ -43,7 +43,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await stage.client.patch(Secrets, key, { type: 'merge', patch })
   }
 
-  test('with an old record that cannot be read goes when its Collector goes', async () => {
+  test('with an old record that cannot be read is uninstalled with its Collector', async () => {
     await tenants.create('old', 'replicas: 0')
     await stage.untilPhase('old', 'Available', 1)
     await tenants.configure('old', 'replicas: 0\nport: 81')
@@ -55,7 +55,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     expect(await recordsOf('old')).toEqual([])
   })
 
-  test('of which nobody can read a record does not keep its Collector, and leaves no record', async () => {
+  test('with only unreadable records does not keep its Collector from being deleted, and leaves no record', async () => {
     await tenants.create('lost', 'replicas: 0')
     await stage.untilPhase('lost', 'Available', 1)
     await spoil('lost', 1)

@@ -1,4 +1,4 @@
-/** What goes wrong around Collectors, and what they make of it: with a Helm that does to the cluster what Helm does. */
+/** Failures around Collectors and how they are reported, with a simulated Helm. */
 import { type ChartResolver, ChartUnreachableError, HelmForbiddenError, readReleases } from '@reeve/helm'
 import { Deployments, isNotFound, type Secret, Secrets } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -18,11 +18,11 @@ afterEach(() => stage.close())
 
 const revisions = async () => (await readReleases(stage.client, RELEASE)).map(({ status }) => status)
 
-test('why a release was rolled back is not forgotten while its chart cannot be had', async () => {
-  let isAway = false
+test('the cause of a rollback is remembered while the chart source is unreachable', async () => {
+  let isUnreachable = false
   const source: ChartResolver = {
     resolve: async (asked) => {
-      if (isAway) throw new ChartUnreachableError('the chart source does not answer')
+      if (isUnreachable) throw new ChartUnreachableError('the chart source does not respond')
       return charts.resolve(asked)
     },
   }
@@ -31,18 +31,18 @@ test('why a release was rolled back is not forgotten while its chart cannot be h
   await stage.untilPhase('Available')
   await stage.configure({ replicas: 1, broken: true })
   await stage.untilDegraded('RolledBack')
-  const told = await stage.condition('Degraded')
-  expect(told?.message).toContain('Not_A_Name')
+  const before = await stage.condition('Degraded')
+  expect(before?.message).toContain('Not_A_Name')
   const failure = (await stage.status())?.lastFailure
 
-  isAway = true
+  isUnreachable = true
   await stage.untilDegraded('HelmChartUnreachable')
-  isAway = false
+  isUnreachable = false
   await stage.untilDegraded('RolledBack')
-  expect(await stage.condition('Degraded')).toMatchObject({ message: told?.message })
+  expect(await stage.condition('Degraded')).toMatchObject({ message: before?.message })
   expect((await stage.status())?.lastFailure).toEqual(failure)
 
-  // What is not asked for any longer is forgotten, and nothing was tried meanwhile.
+  // It is forgotten when the values change, and nothing was tried meanwhile.
   await stage.configure({ replicas: 1 })
   await stage.untilPhase('Available')
   expect(await stage.status()).not.toHaveProperty('rolledBack')
@@ -62,7 +62,7 @@ const claimedRecord = (revision: number, type: string): Secret => ({
   data: { release: Buffer.from('nonsense').toString('base64') },
 })
 
-test('a release record that cannot be read is named, and one that only looks like it is none', async () => {
+test('a release record that cannot be read is named, and a Secret of another type is ignored', async () => {
   stage.run(stage.helm())
   await stage.create(SMALL)
   await stage.untilPhase('Available')
@@ -75,7 +75,7 @@ test('a release record that cannot be read is named, and one that only looks lik
   expect(await revisions()).toEqual(['deployed'])
 })
 
-test('a release that moves away is left to the Collector that has been waiting for it', async () => {
+test('a release that its Collector moves away from is taken over by the one that waits for it', async () => {
   stage.run(stage.helm())
   await stage.create(SMALL)
   await stage.untilPhase('Available')
@@ -83,7 +83,7 @@ test('a release that moves away is left to the Collector that has been waiting f
   await stage.clock.advance(MINUTE_MS)
   await stage.create({ collector: { configuration: configured({ replicas: 2 }) } }, 'younger')
   await stage.untilDegraded('ReleaseClaimed', 'younger')
-  // What runs there is not its own.
+  // The release belongs to the older one.
   expect(await stage.condition('Available', 'younger')).toMatchObject({ status: 'False', reason: 'NotInstalled' })
   expect(await stage.status('younger')).not.toHaveProperty('revision')
 
@@ -98,10 +98,10 @@ test('a release that moves away is left to the Collector that has been waiting f
   expect(await revisions()).toEqual(['superseded', 'deployed'])
 })
 
-test('the status says what is being done while Helm is at it', async () => {
+test('the status says what is being done while Helm works', async () => {
   const helm = stage.helm()
   const seen: string[] = []
-  const look = async () => {
+  const record = async () => {
     const { status, reason, message } = (await stage.condition('Progressing')) ?? {}
     seen.push(`${status} ${reason}: ${message}`)
   }
@@ -112,15 +112,15 @@ test('the status says what is being done while Helm is at it', async () => {
     rollback: (...args) => helm.rollback(...args),
     recover: (...args) => helm.recover(...args),
     install: async (...args) => {
-      await look()
+      await record()
       return helm.install(...args)
     },
     upgrade: async (...args) => {
-      await look()
+      await record()
       return helm.upgrade(...args)
     },
     uninstall: async (...args) => {
-      await look()
+      await record()
       return helm.uninstall(...args)
     },
   })
@@ -138,7 +138,7 @@ test('the status says what is being done while Helm is at it', async () => {
   ])
 })
 
-test('a deletion that fails says why, still tells what runs, and goes on when it can', async () => {
+test('a deletion that fails says why, still describes the release, and continues when it can', async () => {
   let isAllowed = false
   const helm = stage.helm()
   stage.run({
@@ -170,7 +170,7 @@ test('a deletion that fails says why, still tells what runs, and goes on when it
   expect(await revisions()).toEqual([])
 })
 
-test('values from a Secret that are too many are refused before anything is made of them', async () => {
+test('values from a Secret that are too large are rejected before they are parsed', async () => {
   stage.run(stage.helm())
   const text = `text: ${'x'.repeat(MAX_CONFIGURATION_BYTES)}`
   await stage.client.create(Secrets, {

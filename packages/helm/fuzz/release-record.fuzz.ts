@@ -53,7 +53,7 @@ function decoded(release: string): string {
   return `ok ${status} ${chart.name} ${Object.keys(values).length > 0} ${history.length}`
 }
 
-/** What a table is refused with. */
+/** The error for an invalid table. */
 class TableError extends Error {
   override readonly name = 'TableError'
 }

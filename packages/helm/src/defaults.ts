@@ -42,5 +42,5 @@ export const DEFAULT_MAX_INDEX_BYTES = 8 * 1024 * 1024
 /** Size of the chart cache on disk. */
 export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 
-/** How long an answer of a source is taken for granted, so that a hundred releases of one chart ask once. */
+/** How long a resolved chart is used without asking its source again: many releases share one request. */
 export const DEFAULT_FRESH_MS = 30_000

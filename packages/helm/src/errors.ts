@@ -1,4 +1,4 @@
-/** Everything that goes wrong between a caller, Helm, charts and the cluster: one class per thing a caller may handle. */
+/** Errors of Helm, charts and the cluster: one class per case that a caller may handle. */
 
 /** Stable codes of the errors of this package; decide by these (or by the class), never by message. */
 export type HelmErrorCode =
@@ -57,7 +57,7 @@ export class HelmUnsupportedError extends HelmError {
   }
 }
 
-/** A call that cannot become a command: a name that Helm would refuse, a revision that is none. */
+/** A call with invalid arguments, such as a name that Helm would reject. */
 export class InvalidHelmRequestError extends HelmError {
   override readonly name = 'InvalidHelmRequestError'
   override readonly code = 'HELM_INVALID_REQUEST'
@@ -101,13 +101,13 @@ export class HelmBusyError extends HelmError {
   override readonly code = 'HELM_BUSY'
 }
 
-/** The release is in a `pending-*` state: somebody works on it, or died while doing so. See `recover`. */
+/** The release is in a `pending-*` state: an operation is in progress or was interrupted. See `recover`. */
 export class OperationInProgressError extends HelmError {
   override readonly name = 'OperationInProgressError'
   override readonly code = 'HELM_OPERATION_IN_PROGRESS'
 }
 
-/** There is no such release, or no such revision of it. */
+/** The release, or this revision of it, does not exist. */
 export class ReleaseNotFoundError extends HelmError {
   override readonly name = 'ReleaseNotFoundError'
   override readonly code = 'HELM_RELEASE_NOT_FOUND'
@@ -125,14 +125,14 @@ export class ReleaseRecordError extends HelmError {
   override readonly code = 'HELM_RELEASE_RECORD'
 }
 
-/** One value that the chart's schema refuses. */
+/** One value that the chart's schema rejects. */
 export interface ValueProblem {
   /** Where in the values, such as `image.tag`; empty for the values as a whole. */
   readonly path: string
   readonly message: string
 }
 
-/** The chart's `values.schema.json` refuses the values. Only other values, or another chart, will help. */
+/** The chart's `values.schema.json` rejects the values. Only other values, or another chart, will help. */
 export class ValuesRefusedError extends HelmError {
   override readonly name = 'ValuesRefusedError'
   override readonly code = 'HELM_VALUES_REFUSED'
@@ -144,7 +144,7 @@ export class ValuesRefusedError extends HelmError {
   }
 }
 
-/** A template could not be rendered, or rendered to something that is no object. */
+/** A template could not be rendered, or rendered to something that is not an object. */
 export class TemplateError extends HelmError {
   override readonly name = 'TemplateError'
   override readonly code = 'HELM_TEMPLATE'
@@ -159,7 +159,7 @@ export class TemplateError extends HelmError {
   }
 }
 
-/** The API server refuses an object of the chart: invalid, of an unknown kind, or denied by an admission webhook. */
+/** The API server rejects an object of the chart: invalid, of an unknown kind, or denied by an admission webhook. */
 export class ObjectRefusedError extends HelmError {
   override readonly name = 'ObjectRefusedError'
   override readonly code = 'HELM_OBJECT_REFUSED'
@@ -179,7 +179,7 @@ export class FieldConflictError extends HelmError {
   }
 }
 
-/** An object of the chart exists already and belongs to another release, or to nobody. */
+/** An object of the chart exists already and does not belong to the release. */
 export class ObjectNotOwnedError extends HelmError {
   override readonly name = 'ObjectNotOwnedError'
   override readonly code = 'HELM_OBJECT_NOT_OWNED'
@@ -203,7 +203,7 @@ export class ClusterUnreachableError extends HelmError {
   override readonly code = 'HELM_CLUSTER_UNREACHABLE'
 }
 
-/** The source answers and has no such chart or version, or the file is not there. */
+/** The source does not have the chart or version, or the file does not exist. */
 export class ChartNotFoundError extends HelmError {
   override readonly name = 'ChartNotFoundError'
   override readonly code = 'HELM_CHART_NOT_FOUND'
@@ -257,7 +257,7 @@ const TRANSIENT: ReadonlySet<HelmErrorCode> = new Set<HelmErrorCode>([
  * failure it may: it is tried again, slowly.
  *
  * @example
- * if (isTransientHelmError(error)) throw error // the queue tries again; otherwise a condition tells the user
+ * if (isTransientHelmError(error)) throw error // the queue tries again; otherwise report it to the user
  */
 export function isTransientHelmError(error: unknown): boolean {
   return error instanceof HelmError && TRANSIENT.has(error.code)

@@ -1,7 +1,7 @@
 /** Reads members of JSON that others wrote. */
 import { isRecord, type JsonRecord } from '@reeve/kube'
 
-/** The object at `key`, empty when there is none. */
+/** The object at `key`, empty when it is missing. */
 export function objectAt(value: JsonRecord, key: string): JsonRecord {
   const found = value[key]
   return isRecord(found) ? found : {}

@@ -25,7 +25,7 @@ describe.skipIf(helmPath === undefined)('a chart of a registry (skipped where th
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('becomes a release whose record tells chart and values', async () => {
+  test('becomes a release whose record has chart and values', async () => {
     const { helm, client, namespace } = session
     const charts = new ChartStore(folder, { env: {} })
     const credentials = { certificateAuthority: registry.certificate }

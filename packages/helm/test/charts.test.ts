@@ -89,7 +89,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     })
   })
 
-  test('that refuses the credentials is not replaced by the cache', async () => {
+  test('that rejects the credentials is not replaced by the cache', async () => {
     await store().resolve(remote[type]())
     const source = { ...remote[type](), credentials: { ...credentials(), password: 'wrong-one' } } as ChartSource
     const error = await failureOf(source)
@@ -107,7 +107,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(await failureOf(remote[type]('9.9.9'))).toMatchObject({ code: 'HELM_CHART_NOT_FOUND' })
   })
 
-  test('that delivers other bytes than it announces is refused, and nothing is kept', async () => {
+  test('that delivers other bytes than it announces is rejected, and nothing is cached', async () => {
     const path = type === 'oci' ? /blobs/ : /\.tgz$/
     await store().resolve(remote[type]())
     const address = server.requests.find((request) => path.test(request)) ?? ''
@@ -117,7 +117,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(await readdir(join(folder, 'cache')).catch(() => [])).toEqual([])
   })
 
-  test('that delivers another chart than its name says is refused', async () => {
+  test('that delivers another chart than requested is rejected', async () => {
     server.add('other', '1.0.0', one)
     const source =
       type === 'oci' ? { ...remote.oci(), url: server.oci('other') } : { ...remote.repository(), chart: 'other' }
@@ -128,7 +128,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(await failureOf(remote[type](), store({ maxChartBytes: 100 }))).toMatchObject({ code: 'HELM_CHART_INVALID' })
   })
 
-  test('that never answers is given up on', async () => {
+  test('that never responds fails after a deadline', async () => {
     const schedule = (_delayMs: number, action: () => void) => {
       action()
       return { cancel: () => undefined }
@@ -147,7 +147,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(server.requests.length).toBe(asked)
     expect(new Set(chosen.map(({ path }) => path)).size).toBe(1)
     expect(server.requests.filter((path) => /blobs|\.tgz$/.test(path))).toHaveLength(1)
-    // What somebody removed from the cache is fetched again, however fresh the answer is.
+    // A chart that was removed from the cache is fetched again.
     await rm(chosen[0]?.path ?? '')
     expect(await bytesOf(await charts.resolve(remote[type]()))).toEqual(two)
   })
@@ -178,7 +178,7 @@ describe('a pinned address', () => {
     credentials: credentials(),
   })
 
-  test('gives exactly the bytes of the digest, and after that nobody is asked', async () => {
+  test('returns exactly the bytes of the digest, and later without a request', async () => {
     const { digest } = await store().resolve(remote.repository('1.0.0'))
     await rm(join(folder, 'cache'), { recursive: true })
     expect(await bytesOf(await store().resolve(source(digest)))).toEqual(one)
@@ -189,12 +189,12 @@ describe('a pinned address', () => {
     expect(chart.sourceFailure).toBeUndefined()
   })
 
-  test('with other bytes behind it is refused', async () => {
+  test('with other bytes is rejected', async () => {
     expect(await failureOf(source(`sha256:${'0'.repeat(64)}`))).toMatchObject({ code: 'HELM_DIGEST_MISMATCH' })
     expect(await failureOf(source('latest'))).toMatchObject({ code: 'HELM_INVALID_REQUEST' })
   })
 
-  test('must be https, whatever it redirects to', async () => {
+  test('must be https, redirects included', async () => {
     const digest = `sha256:${'0'.repeat(64)}`
     expect(await failureOf({ type: 'url', url: 'http://127.0.0.1/web.tgz', digest })).toMatchObject({
       code: 'HELM_CHART_REFUSED',
@@ -206,7 +206,7 @@ describe('a pinned address', () => {
     expect(await failureOf(source(digest))).toMatchObject({ code: 'HELM_CHART_REFUSED' })
   })
 
-  test('does not tell another host the password when it redirects there', async () => {
+  test('does not send the password to a host that it redirects to', async () => {
     const { digest } = await store().resolve(remote.repository('1.0.0'))
     await rm(join(folder, 'cache'), { recursive: true })
     // The same server under another name: another origin, which wants the password and does not get it.
@@ -236,13 +236,13 @@ describe('an OCI source', () => {
   })
 
   test.each(['oci://host', 'https://host/web', 'oci://host/../web', 'oci://user@host/web', ''])(
-    'refuses the address %j',
+    'rejects the URL %j',
     async (url) => {
       expect(await failureOf({ type: 'oci', url, version: '1.0.0' })).toMatchObject({ code: 'HELM_CHART_INVALID' })
     },
   )
 
-  test('that is no chart is refused', async () => {
+  test('that is not a chart is rejected', async () => {
     server.overrides.set('/v2/team/web/manifests/1.0.0', {
       status: 200,
       body: '{"layers":[{"mediaType":"x","digest":"y"}]}',
@@ -263,7 +263,7 @@ describe('a chart on this machine', () => {
     expect((await store().resolve({ type: 'directory', path })).digest).not.toBe(first.digest)
   })
 
-  test('is an archive, of which Helm gets a copy that nobody changes', async () => {
+  test('is an archive, of which Helm gets a copy', async () => {
     const path = join(folder, 'web.tgz')
     await writeFile(path, one)
     const chart = await store().resolve({ type: 'archive', path })
@@ -274,7 +274,7 @@ describe('a chart on this machine', () => {
     })
   })
 
-  test('that is not there, or none, is told apart', async () => {
+  test('that does not exist and one that is not a chart fail with different errors', async () => {
     expect(await failureOf({ type: 'archive', path: join(folder, 'nope.tgz') })).toMatchObject({
       code: 'HELM_CHART_NOT_FOUND',
     })

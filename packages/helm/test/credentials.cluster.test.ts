@@ -15,14 +15,14 @@ describe.skipIf(helmPath === undefined)('credentials (skipped where there is no 
     const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } }
     await session.api('serviceaccounts', { method: 'POST', body })
     const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
-    const answer = await session.api(`serviceaccounts/${name}/token`, { method: 'POST', body: request })
-    return answer.json<{ status: { token: string } }>().status.token
+    const response = await session.api(`serviceaccounts/${name}/token`, { method: 'POST', body: request })
+    return response.json<{ status: { token: string } }>().status.token
   }
 
   const bearer = (token: string): Credentials => ({ authorization: `Bearer ${token}` })
   const fixed = (credentials: Credentials) => ({ get: async () => credentials, renew: async () => undefined })
 
-  test('that may not do what a release needs are told from a cluster that is away', async () => {
+  test('with too few rights fail with another error than an unreachable cluster', async () => {
     const { namespace, chart, open } = session
     const poor = await open({}, { credentials: fixed(bearer(await serviceAccountToken('poor'))) })
     await expect(poor.list({ namespace })).rejects.toMatchObject({ code: 'HELM_FORBIDDEN' })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writeChart } from './support/chart-files.ts'
 import { eventually, type HelmSession, helmPath, helms, startHelmSession } from './support/helm-session.ts'
 
-/** What it looks up, and where it puts it, are values. */
+/** Values decide what it looks up and where it writes the result. */
 const CURIOUS = `apiVersion: v1
 kind: ConfigMap
 metadata:

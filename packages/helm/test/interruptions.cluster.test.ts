@@ -129,7 +129,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await statuses(key('cancelled'))).toEqual(['failed'])
   })
 
-  test('by the deadline of the driver ends the process, whatever helm makes of its own', async () => {
+  test('by the deadline of the driver ends the process, whatever the deadline of helm', async () => {
     const folder = join(session.folder, 'overdue')
     const withoutTimeout: RunProcess = (request) =>
       runProcess({ ...request, args: request.args.filter((arg) => !arg.startsWith('--timeout=')) })

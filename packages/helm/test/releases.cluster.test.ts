@@ -1,4 +1,4 @@
-/** The driver and the real helm on a cluster: the life of a release, and what a record tells of it. */
+/** The driver and the real helm on a cluster: the life of a release, and its record. */
 import {
   decodeRelease,
   FieldConflictError,
@@ -50,7 +50,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(await helm.values(key('life'), { revision: 1 })).toEqual({ replicas: 1 })
     expect(await helm.manifest(key('life'))).toContain('greeting: "hi"')
 
-    // The record tells the same as helm, without a process.
+    // The record contains the same as the output of helm.
     const record = await client.get(Secrets, { namespace, name: 'sh.helm.release.v1.life.v2' })
     const { chart: _chart, labels, ...known } = decodeRelease(record)
     expect(labels).toEqual({ tenant: 'a' })
@@ -112,7 +112,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     )
   })
 
-  test('keeps its last good revision when values are refused, with their paths', async () => {
+  test('keeps its last good revision when values are rejected, and the error has their paths', async () => {
     const { helm, chart, client } = session
     await helm.install(key('picky'), chart, { values: { replicas: 0 } })
     const error = await helm.upgrade(key('picky'), chart, { values: { replicas: 'many', image: {} } }).catch((e) => e)
@@ -136,7 +136,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(error.message).toContain('the password is [redacted]')
   })
 
-  test('tells objects that the API server refuses from templates that do not render', async () => {
+  test('distinguishes rejected objects from templates that do not render', async () => {
     const { helm, chart } = session
     const refused = { code: 'HELM_OBJECT_REFUSED' }
     const unknown = helm.install(key('unknown'), chart, { values: { replicas: 0, unknownKind: true } })
@@ -145,7 +145,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(invalid).rejects.toMatchObject(refused)
   })
 
-  test('does not take over what belongs to nobody, or to another release', async () => {
+  test('does not take over objects that belong to no release or to another one', async () => {
     const { helm, chart, api } = session
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'taken' } }
     await api('configmaps', { method: 'POST', body })
@@ -156,7 +156,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(install(false)).rejects.toMatchObject({ code: 'HELM_RELEASE_EXISTS' })
   })
 
-  test('names the manager and the field of a conflict, and wins it when told to', async () => {
+  test('names the manager and the field of a conflict, and overwrites it on request', async () => {
     const { helm, chart, api } = session
     await helm.install(key('contested'), chart, { values: { replicas: 0 } })
     const patch = {
@@ -190,7 +190,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await cluster.raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${elsewhere.namespace}` })
   })
 
-  test('tells a chart that is not there from one that is none', async () => {
+  test('distinguishes a missing chart from an invalid one', async () => {
     const { helm, folder } = session
     await expect(helm.install(key('a'), { path: `${folder}/nope.tgz` })).rejects.toMatchObject({
       code: 'HELM_CHART_NOT_FOUND',

@@ -1,4 +1,4 @@
-/** `collector-operator crd`: what has to be installed before Collectors can be created. */
+/** `collector-operator crd`: prints the CustomResourceDefinition of Collectors. */
 import { EXIT, type Subcommand } from '@reeve/cli'
 
 const EXAMPLES = `

@@ -3,7 +3,7 @@ import { type ProcessParts, runCommandLine } from '@reeve/cli'
 import manifest from '../../package.json' with { type: 'json' }
 
 /**
- * Runs a command line and answers with the exit code of the process.
+ * Runs a command line and returns the exit code of the process.
  *
  * @example
  * process.exitCode = await main(process.argv)
@@ -15,16 +15,16 @@ export function main(argv: readonly string[], parts?: ProcessParts): Promise<num
     version: manifest.version,
     examples: [
       'collector-operator run --settings settings.yaml   with the context of your kubeconfig, or inside a cluster',
-      'collector-operator validate -f collector.yaml     what the webhook would say, without a cluster',
+      'collector-operator validate -f collector.yaml     validate as the webhook would, without a cluster',
       'collector-operator crd | kubectl apply -f -       install the CustomResourceDefinition',
     ],
     subcommands: [
       {
         name: 'run',
-        summary: 'watch Collectors and keep their releases until SIGTERM',
+        summary: 'run the operator until SIGTERM',
         load: () => import('./run.ts'),
       },
-      { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
+      { name: 'validate', summary: 'validate files as the webhook would', load: () => import('./validate.ts') },
       { name: 'rbac', summary: 'print the roles that the operator needs', load: () => import('./rbac.ts') },
       { name: 'crd', summary: 'print the CustomResourceDefinition', load: () => import('./crd.ts') },
     ],

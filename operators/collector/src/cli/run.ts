@@ -23,7 +23,7 @@ Examples:
   collector-operator run --settings settings.yaml --leader-elect --webhook   as the chart starts each replica
 
 Environment:
-  HELM_BIN                 the helm to use (default: the one in PATH)
+  HELM_BIN                 path of the helm binary (default: the one in PATH)
   POD_NAMESPACE, POD_NAME  where this process runs`
 
 /** The subcommand. */
@@ -32,14 +32,14 @@ export const command: Subcommand<CollectorRunOptions> = {
     void addRunOptions(
       cli
         .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
-        .option('--namespace <name>', 'look after the Collectors of this namespace only (default: all)')
+        .option('--namespace <name>', 'reconcile the Collectors of this namespace only (default: all)')
         .option(
           '--admin-namespaces <names>',
-          'Collectors in these may target the namespace of any tenant, and have it created (default: POD_NAMESPACE)',
+          'namespaces whose Collectors may target and create the namespace of any tenant (default: POD_NAMESPACE)',
           commaSeparated,
         )
-        .option('--chart-cache <path>', 'folder for charts that were downloaded (default: a temporary one)')
-        .option('--helm-concurrency <count>', 'helm processes at the same time', positiveInteger, 4)
+        .option('--chart-cache <path>', 'folder for downloaded charts (default: a temporary one)')
+        .option('--helm-concurrency <count>', 'maximum number of helm processes at a time', positiveInteger, 4)
         .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
         .option('--check-interval <seconds>', 'how often a settled release is checked', positiveInteger, 60),
       NAME,
@@ -82,7 +82,7 @@ function commaSeparated(text: string): readonly string[] {
   return names.filter((name) => name !== '')
 }
 
-/** The folder that was asked for, or a temporary one that goes when the process ends in order. */
+/** The given folder, or a temporary one that is removed on exit. */
 async function openChartCache(path: string | undefined): Promise<AsyncDisposable & { readonly path: string }> {
   if (path !== undefined) return { path, [Symbol.asyncDispose]: async () => undefined }
   const made = await mkdtemp(join(tmpdir(), 'collector-charts-'))

@@ -1,4 +1,4 @@
-/** `collector-operator validate`: what the webhook would say about files, for CI pipelines and editors. */
+/** `collector-operator validate`: validates files as the webhook would, for CI pipelines and editors. */
 import { readFile } from 'node:fs/promises'
 import { addFileOption, addOutputOption, type FileOptions, type OutputOptions, type Subcommand } from '@reeve/cli'
 import type { ValidationRules } from '../validate-collector.ts'
@@ -13,13 +13,13 @@ Examples:
   kubectl get collectors -A -o yaml | collector-operator validate -f -
   collector-operator validate -f tenants/*.yaml -o json | jq '.findings[].message'
 
-Exit code 1 tells that something would be refused.`
+Exits 1 if anything would be rejected.`
 
 /** The subcommand. */
 export const command: Subcommand<ValidateOptions> = {
   configure: (cli) =>
     void addOutputOption(addFileOption(cli))
-      .option('--settings <path>', 'settings of the operator: makes spec.cluster be checked, too')
+      .option('--settings <path>', 'settings of the operator, to check spec.cluster, accounts and charts too')
       .addHelpText('after', EXAMPLES),
   run: async ({ filename, output, settings }, { readStdin, stdout }) => {
     const [{ printReview, readManifests, reviewKind }, { Collectors }, { completeCollector, validateCollector }] =

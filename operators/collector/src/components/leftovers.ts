@@ -1,4 +1,4 @@
-/** Component: removes the release that a Collector had before it moved, once the new one is available. */
+/** Component: uninstalls the release that a Collector had before it moved, once the new one is available. */
 import { HelmError, type ReleaseKey } from '@reeve/helm'
 import { isForbidden, objectKey } from '@reeve/kube'
 import { claimants } from '../cached-collectors.ts'
@@ -11,7 +11,7 @@ import { formatRelease } from '../release-key.ts'
 import type { CollectorComponent } from './collector-component.ts'
 import { type ReleaseResult, release } from './release.ts'
 
-/** Releases of before a move. */
+/** Releases from before a move. */
 export interface Leftovers {
   /** Those that still have to be removed. */
   readonly pending: readonly ReleaseKey[]
@@ -20,7 +20,7 @@ export interface Leftovers {
   readonly failure?: Failure
 }
 
-/** Releases of before a move. */
+/** Releases from before a move. */
 export const leftovers: CollectorComponent<Leftovers> = {
   name: 'leftovers',
   needs: [release],

@@ -1,4 +1,4 @@
-/** Component: what the release should be made from, what is there, and what to do about it. */
+/** Component: what the release should be made from, what exists, and what to do about it. */
 import type { ReleaseKey } from '@reeve/helm'
 import { formatKey, type Namespace, objectKey } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
@@ -28,7 +28,7 @@ export interface Plan extends ObservedRelease {
   readonly namespace?: Namespace | undefined
   /** Absent when the Collector is not valid, or the chart cannot be fetched. */
   readonly desired?: DesiredRelease
-  /** Absent when none could be made: then `failure` says why. */
+  /** Absent when no decision was possible: then `failure` says why. */
   readonly decision?: Decision
   readonly failure?: Failure
 }
@@ -48,8 +48,8 @@ export const plan: CollectorComponent<Plan> = {
 }
 
 /**
- * The release of a Collector that cannot be served at present. Only what the Collector has installed itself is looked at:
- * it may be about a namespace of somebody else.
+ * The release of a Collector that cannot be served at present. Only a release that the Collector has installed itself is
+ * read: the spec may name the namespace of another tenant.
  */
 async function observeOwn(release: ReleaseKey, context: CollectorContext): Promise<ObservedRelease> {
   if (!isRecorded(context.primary, release)) return NOT_INSTALLED
@@ -65,12 +65,12 @@ async function observeTarget(
 ): Promise<ObservedRelease> {
   if (namespace === undefined) return NOT_INSTALLED
   const observed = await observeRelease(release, context)
-  // A crash may come between a namespace and its account. Nothing was installed as long as nothing is recorded.
+  // After a crash a namespace may exist without its account. As long as nothing is recorded, nothing was installed.
   const isUnfinished = observed.records === 'forbidden' && !isRecorded(context.primary, release)
   return isUnfinished && mayCreateAccount(context.primary, namespace, context.dependencies) ? NOT_INSTALLED : observed
 }
 
-/** What to do about a release, from what is there. */
+/** What to do about a release, from its present state. */
 export function decideOn(
   { history, workloads }: Pick<ObservedRelease, 'history' | 'workloads'>,
   { release, desired }: { readonly release: ReleaseKey; readonly desired: DesiredRelease },
@@ -98,5 +98,5 @@ function driftOf({ status }: Collector, workloads: ReleaseReport, ingredients: I
   const failure = driftFailure(workloads, ingredients)
   if (failure === undefined) return 'none'
   const { reason, message } = status?.lastFailure ?? {}
-  return reason === failure.reason && message === failure.message ? 'in-vain' : 'found'
+  return reason === failure.reason && message === failure.message ? 'persistent' : 'found'
 }

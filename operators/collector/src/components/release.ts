@@ -1,4 +1,4 @@
-/** Component: carries the plan out with Helm, and uninstalls every release before the Collector goes. */
+/** Component: carries out the plan with Helm, and uninstalls every release before the Collector is deleted. */
 import { HelmError, type ReleaseKey } from '@reeve/helm'
 import { isForbidden, objectKey } from '@reeve/kube'
 import { type Waiting, waiting } from '@reeve/runtime/components'
@@ -64,7 +64,7 @@ async function carryOut(
   try {
     await act(decision, planned, context)
   } catch (error) {
-    // Being stopped is not a failure of the release: the next start continues from what is there.
+    // Being stopped is not a failure of the release: after a restart the operator continues from the state it finds.
     signal.throwIfAborted()
     failure = failureOf(error, desired.ingredients)
   }
@@ -84,7 +84,7 @@ function releasesToRemove({ primary }: CollectorContext): readonly ReleaseKey[] 
 
 /** Uninstalls a release that belongs to the Collector. Returns what it waits for, if it is not gone yet. */
 async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiting | undefined> {
-  if (await isGoing(key.namespace, context)) return undefined
+  if (await isDeleted(key.namespace, context)) return undefined
   const { primary, signal } = context
   try {
     const records = await readRecords(key, context)
@@ -96,7 +96,9 @@ async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiti
     await context.writeStatus()
     await uninstall(key, records, context)
     const isGone = !isOwnedBy(await readRecords(key, context), objectKey(primary))
-    return isGone ? undefined : waiting(`the records of ${formatRelease(key)} to go`, { requeueAfterMs: SOON_MS })
+    return isGone
+      ? undefined
+      : waiting(`the records of ${formatRelease(key)} to be deleted`, { requeueAfterMs: SOON_MS })
   } catch (error) {
     signal.throwIfAborted()
     // A status without a list of releases is one that was never written: then nothing was installed either.
@@ -107,8 +109,8 @@ async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiti
   }
 }
 
-/** A namespace that is deleted takes everything in it along, possibly the rights of the account first. */
-async function isGoing(name: string, context: CollectorContext): Promise<boolean> {
+/** Everything in a namespace is deleted with it, possibly the rights of the account first. */
+async function isDeleted(name: string, context: CollectorContext): Promise<boolean> {
   const namespace = await findNamespace(name, context)
   return namespace === undefined || namespace.metadata.deletionTimestamp !== undefined
 }

@@ -1,4 +1,4 @@
-/** Plays the decisions against a model of Helm that fails, crashes and is used by hand. */
+/** Runs decisions against a model of Helm that fails, crashes and is also used by hand. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { LastFailure } from '../api/collector.ts'
@@ -18,7 +18,7 @@ const ingredients = fc
   .constantFrom('a', 'b', 'd')
   .map((letter): Ingredients => ({ chartDigest: digest('c'), valuesDigest: digest(letter) }))
 
-/** What is there, and time that passes. */
+/** The state of the release, and the time. */
 class World {
   history: readonly Revision[] = []
   lastFailure: LastFailure | undefined
@@ -96,7 +96,7 @@ class World {
   }
 }
 
-it('comes to rest whatever happens on the way, at what is asked for or what worked before', () => {
+it('settles on the desired or the last good release, whatever happens before', () => {
   const outcome = fc.constantFrom<Outcome>('succeeds', 'fails', 'is disturbed', 'crashes', 'gets stuck')
   const step = fc.record({ desired: ingredients, outcome, isByHand: fc.boolean() })
   fc.assert(

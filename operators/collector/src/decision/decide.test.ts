@@ -49,7 +49,7 @@ describe('the decision', () => {
     ['leaves what is as it should be', { history: [GOOD] }, { action: 'nothing', state: 'current' }],
     ['upgrades to other values', { history: [GOOD], desired: B }, { action: 'upgrade', why: 'changed' }],
     [
-      'undoes what somebody did by hand, although Helm carries the labels over',
+      'reverts a manual upgrade, although Helm carries the labels over',
       { history: [OLD, revision(2, A, { description: 'Upgrade complete' })] },
       { action: 'upgrade', why: 'foreign' },
     ],
@@ -76,7 +76,7 @@ describe('the decision', () => {
       { action: 'recover' },
     ],
     [
-      'goes on with an upgrade that was interrupted by a stop',
+      'continues an upgrade that was interrupted by a stop',
       { history: [GOOD, FAILED_B], desired: B },
       { action: 'upgrade', why: 'failed' },
     ],
@@ -128,7 +128,7 @@ describe('the decision', () => {
     ['only reports drift', { history: [GOOD], drift: 'found' }, { action: 'nothing', state: 'drifted' }],
     [
       'does not heal again what an upgrade has not healed',
-      { history: [GOOD], drift: 'in-vain', policy: policy({ heals: true }) },
+      { history: [GOOD], drift: 'persistent', policy: policy({ heals: true }) },
       { action: 'nothing', state: 'drifted' },
     ],
     [
@@ -165,7 +165,7 @@ describe('an upgrade that failed for a reason which may pass', () => {
     expect(decide(observe({ history, desired: B, lastFailure: often }))).toEqual({ action: 'rollback', revision: 1 })
   })
 
-  it('is tried again after a recovery has brought the last good revision back', () => {
+  it('is tried again after a recovery has restored the last good revision', () => {
     const recovered = [...history, revision(3, A, { description: 'Rollback to 1' })]
     const observation = observe({ history: recovered, desired: B, lastFailure: passing(1) })
     expect(decide(observation)).toEqual({ action: 'upgrade', why: 'changed' })

@@ -1,4 +1,4 @@
-/** Decides what happens to a release, from what is there: never from the kind of event that made us look. */
+/** Decides what to do about a release from its state, never from the event that caused the reconcile. */
 import { planRecovery } from '@reeve/helm'
 import type { LastFailure } from '../api/collector.ts'
 import {
@@ -11,7 +11,7 @@ import {
   rollbackTarget,
 } from './revision-marks.ts'
 
-/** How the workloads of a release fare. `stuck`: they will not get ready by waiting. */
+/** The state of the workloads of a release. `stuck`: they will not become ready by waiting. */
 export type Health = 'ready' | 'progressing' | 'stuck'
 
 /** What a decision is made from. */
@@ -22,10 +22,10 @@ export interface Observation {
   readonly desired: Ingredients
   readonly health: Health
   /**
-   * Whether objects of the release are missing or were changed. `in-vain`: an upgrade has been made because of exactly
-   * this, and has not put it right.
+   * Whether objects of the release are missing or were changed. `persistent`: an upgrade because of exactly this has not
+   * restored them.
    */
-  readonly drift: 'none' | 'found' | 'in-vain'
+  readonly drift: 'none' | 'found' | 'persistent'
   /** The older Collector that asks for the same release, if there is one. */
   readonly claimedBy?: string
   readonly lastFailure: LastFailure | undefined
@@ -36,7 +36,7 @@ export interface Observation {
   }
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** How long a pending revision is left alone, because its author may still be at work. */
+  /** How long a pending revision is left alone: the helm process that made it may still be running. */
   readonly staleAfterMs: number
 }
 
@@ -46,14 +46,14 @@ export type Decision =
   /** `why` is for people: the event and the log. */
   | { readonly action: 'upgrade'; readonly why: 'changed' | 'foreign' | 'failed' | 'drifted' }
   | { readonly action: 'rollback'; readonly revision: number }
-  /** Free a release that a crash left in the middle of an operation. */
+  /** Recover a release that a crash left in the middle of an operation. */
   | { readonly action: 'recover' }
-  /** The workloads of the newest revision do not get ready: to be noted in the status before anything is done about it. */
+  /** The workloads of the newest revision do not become ready: recorded in the status before anything is done about it. */
   | { readonly action: 'note-stuck' }
-  /** `busy`: somebody works on the release. `backoff`: the same has just failed. */
+  /** `busy`: another operation is in progress. `backoff`: the same attempt has just failed. */
   | { readonly action: 'wait'; readonly why: 'busy' | 'backoff'; readonly retryAfterMs: number }
   | { readonly action: 'nothing'; readonly state: 'current' | 'drifted' | 'rolled-back' | 'suspended' }
-  /** The release is somebody else's: another Collector's, or made without the operator. */
+  /** The release has another owner: an older Collector (`by`), or it was not made by the operator. */
   | { readonly action: 'blocked'; readonly by: string | undefined }
 
 /** First delay after a failure; it doubles with every further one. */
@@ -62,7 +62,7 @@ export const RETRY_BASE_MS = 5_000
 /** Longest delay after a failure. What fails ten times is usually waiting for a person. */
 const RETRY_MAX_MS = 600_000
 
-/** So often an upgrade is tried that failed for a reason which may pass, before the last good revision comes back. */
+/** How often an upgrade is tried that fails for a reason that may pass, before it is rolled back. */
 export const MAX_ATTEMPTS_BEFORE_ROLLBACK = 3
 
 /** Reasons that may pass by themselves, such as an API server that was restarted in the middle of an upgrade. */
@@ -77,7 +77,7 @@ const PASSING: ReadonlySet<string> = new Set([
 /**
  * The next step towards the desired release. Pure.
  *
- * *Guarantees*: once the release is what it should be, or cannot be, the answer is `nothing` or `wait` until something
+ * *Guarantees*: once the release is what it should be, or cannot be, the decision is `nothing` or `wait` until something
  * changes; a failure that is known is not repeated before its delay is over; a release that no Collector made is left
  * alone.
  *
@@ -103,7 +103,7 @@ export function backoffMs(lastFailure: LastFailure | undefined, desired: Ingredi
   if (lastFailure === undefined || !isTriedWith(lastFailure, desired)) return 0
   const delay = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(lastFailure.attempts - 1, 20))
   const waitMs = Date.parse(lastFailure.time) + delay - now
-  // A time that no difference between clocks explains would otherwise hold everything up for years.
+  // Without this, a time far in the future would block all attempts.
   return waitMs > 2 * RETRY_MAX_MS ? 0 : Math.max(0, waitMs)
 }
 
@@ -126,7 +126,7 @@ function afterSuccess(observation: Observation, newest: Revision): Decision {
 
 function afterFailure(observation: Observation, newest: Revision): Decision {
   const { history, desired, policy } = observation
-  // A failure that the status does not know was an interruption: the operator was stopped before it could tell.
+  // A failure that is not in the status was an interruption: the operator was stopped before it could report.
   const isFinal = isMadeFrom(newest, desired, history) && isFinalFailure(observation)
   if (isFinal && policy.rollsBack && lastGood(history, desired, newest) !== undefined) {
     return rollBack(observation, newest)
@@ -139,7 +139,7 @@ function rollBack({ history, desired }: Observation, newest: Revision): Decision
   return good === undefined ? { action: 'nothing', state: 'current' } : { action: 'rollback', revision: good.revision }
 }
 
-/** The newest revision that worked, apart from what does not: returning to the same would be no return. */
+/** The newest revision that worked and was made from something else than what fails. */
 function lastGood(history: readonly Revision[], desired: Ingredients, newest: Revision): Revision | undefined {
   const candidates = history.filter(
     (revision) => revision !== newest && !isForeign(revision, history) && !isMadeFrom(revision, desired, history),
@@ -156,7 +156,7 @@ function hasFailedBefore(observation: Observation): boolean {
   return history.some((revision) => revision.status === 'failed' && isMadeFrom(revision, desired, history))
 }
 
-/** Whether trying once more is pointless: somebody has to change something, or it was tried often enough. */
+/** Whether another attempt is pointless: someone has to change something, or it was tried often enough. */
 function isFinalFailure(observation: Observation): boolean {
   const { lastFailure } = observation
   if (lastFailure === undefined || !isKnownFailure(observation)) return false

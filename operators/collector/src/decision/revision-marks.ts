@@ -1,6 +1,6 @@
 /**
- * What the operator writes on the revisions it makes, so that a look at the history tells whose a release is and what it
- * was made from. Nothing of it is kept in memory or depends on the status of the Collector.
+ * Marks on the revisions that the operator makes. The history alone shows the owner of a release and what it was made
+ * from; nothing depends on memory or on the status of the Collector.
  */
 import { createHash } from 'node:crypto'
 import type { Release } from '@reeve/helm'
@@ -11,13 +11,13 @@ export const OWNER_LABEL = 'example.com/collector'
 const CHART_LABEL = 'example.com/chart-digest'
 const VALUES_LABEL = 'example.com/values-digest'
 
-/** So many digits of a digest go into the label of the owner: chance makes no two of them equal. */
+/** Digits of the digest in the label of the owner: enough to be unique. */
 const OWNER_MARK_LENGTH = 40
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/
 const DIGEST_MARK = /^sha256-([-_A-Za-z0-9]{43})$/
 
-/** Helm carries labels over to revisions that somebody makes by hand, but not the description: that is how they differ. */
+/** Helm carries labels over to revisions that are made by hand, but not the description, which tells them apart. */
 const OWN_DESCRIPTION = 'Collector '
 const ROLLBACK_DESCRIPTION = /^Rollback to (\d+)$/
 
@@ -66,12 +66,12 @@ export function hasOwner(history: readonly Revision[]): boolean {
   return history.some(({ labels }) => labels[OWNER_LABEL] !== undefined)
 }
 
-/** Whether it was these that were tried and failed. */
+/** Whether an attempt was made with these. */
 export function isTriedWith(tried: Partial<Ingredients>, { chartDigest, valuesDigest }: Ingredients): boolean {
   return tried.chartDigest === chartDigest && tried.valuesDigest === valuesDigest
 }
 
-/** Whether a revision was made from exactly these. One that was made by hand is made from something unknown. */
+/** Whether a revision was made from exactly these. A revision made by hand never is. */
 export function isMadeFrom(revision: Revision, ingredients: Ingredients, history: readonly Revision[]): boolean {
   if (isForeign(revision, history)) return false
   const { labels } = revision
@@ -80,8 +80,8 @@ export function isMadeFrom(revision: Revision, ingredients: Ingredients, history
 }
 
 /**
- * Whether somebody made the revision by hand, or it repeats one that somebody did. Of one that failed, Helm's message has
- * replaced the description.
+ * Whether a revision was made by hand, or repeats one that was. In a failed revision, Helm's message has replaced the
+ * description.
  */
 export function isForeign(revision: Revision, history: readonly Revision[]): boolean {
   const { status, description } = revision
@@ -89,7 +89,7 @@ export function isForeign(revision: Revision, history: readonly Revision[]): boo
   const repeated = rollbackTarget(revision)
   if (repeated === undefined) return !description.startsWith(OWN_DESCRIPTION)
   const target = history.find((candidate) => candidate.revision === repeated)
-  // Revisions only repeat older ones, so this ends. What Helm has forgotten already was ours as far as anybody knows.
+  // Revisions only repeat older ones, so this ends. One that Helm has dropped from the history counts as ours.
   return target !== undefined && target.revision < revision.revision && isForeign(target, history)
 }
 
@@ -100,7 +100,7 @@ export function rollbackTarget({ description }: Revision): number | undefined {
 }
 
 /**
- * What a revision was made from, as its labels tell; `undefined` for one that no Collector made.
+ * What a revision was made from, according to its labels; `undefined` if no Collector made it.
  *
  * @example
  * const { chartDigest, valuesDigest } = ingredientsOf(revision) ?? {}
@@ -112,7 +112,7 @@ export function ingredientsOf({ labels }: Revision): Ingredients | undefined {
 }
 
 /**
- * A digest as the value of a label, which holds 63 characters of which the last is no dash: 64 hexadecimal digits are one
+ * A digest as the value of a label, which has at most 63 characters and does not end in a dash: 64 hexadecimal digits are
  * too many. In Base64, the last character of 32 bytes is never a dash.
  */
 function markOf(digest: string): string {

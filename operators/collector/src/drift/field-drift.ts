@@ -1,4 +1,4 @@
-/** Finds the fields set by a chart that somebody else has changed, from the field ownership that the server records. */
+/** Finds the fields of a chart that were changed by others, from the field ownership that the server records. */
 import { isRecord, type JsonRecord, type KubeObject, type ManagedFieldsEntry } from '@reeve/kube'
 import { compareFields, mergeFieldTrees, parseFieldTree } from '@reeve/runtime/engine'
 
@@ -39,7 +39,7 @@ function isAutoscaled(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.some(({ subresource, manager = '' }) => subresource === SCALE && !MANUAL.test(manager))
 }
 
-/** A manifest without its status, which nobody applies, and with the texts of a Secret as the server stores them. */
+/** A manifest without its status, which is not applied, and with the texts of a Secret as the server stores them. */
 function asStored(object: KubeObject): KubeObject {
   const { status: _status, stringData, data, ...rest } = object as KubeObject & JsonRecord
   if (object.kind !== 'Secret' || !isRecord(stringData)) return { ...rest, ...(data !== undefined && { data }) }

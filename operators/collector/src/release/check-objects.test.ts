@@ -53,10 +53,10 @@ describe('what a chart renders', () => {
       'CustomResourceDefinition a.b, which',
     ],
     ['a job in a crds folder', part(object('batch/v1', 'Job', '{name: j, namespace: x}'), 'crds folder'), 'Job x/j'],
-    ['a kind that nobody knows', part(object('a/v1', 'Nothing', '{name: odd}')), 'Nothing odd, of a kind'],
+    ['an unknown kind', part(object('a/v1', 'Nothing', '{name: odd}')), 'Nothing odd, of a kind'],
     ['what cannot be read', part('a: ['), 'cannot be checked: document 1 is not valid YAML'],
     [
-      'an item of something that is no list',
+      'an item of an object that is not a list',
       part(
         `${object('v1', 'ConfigMap', '{name: c}')}items: [{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x}}]`,
       ),

@@ -1,4 +1,4 @@
-/** Looks at what a chart renders before any of it is applied: what leaves the namespace of the release is refused. */
+/** Checks what a chart renders before any of it is applied: objects outside of the release namespace are rejected. */
 import { type ReleaseKey, readManifest } from '@reeve/helm'
 import { type KubeClient, type RequestOptions, UnknownKindError, type UnknownObject } from '@reeve/kube'
 import { enumerate } from './enumerate.ts'
@@ -9,27 +9,27 @@ export interface ManifestPart {
   readonly text: string
 }
 
-/** What is looked at, and how. */
+/** What is checked, and how. */
 export interface ObjectCheck {
   readonly release: ReleaseKey
-  /** Kinds that may leave the namespace, or belong to the whole cluster: `Kind`, or `Kind.group`. */
+  /** Kinds that may be outside of the namespace, or cluster-scoped: `Kind`, or `Kind.group`. */
   readonly allowedKinds: readonly string[]
   readonly client: Pick<KubeClient, 'resourceFor'>
   readonly options: RequestOptions
 }
 
-/** Names in a manifest may be of any length. */
+/** Names in a manifest may have any length. */
 const MAX_NAME_LENGTH = 63
 
-/** A chart renders objects that it may not. The message names them. */
+/** A chart renders objects that are not allowed. The message names them. */
 export class ObjectsNotAllowedError extends Error {
   override readonly name = 'ObjectsNotAllowedError'
   readonly code = 'OBJECT_NOT_ALLOWED'
 }
 
 /**
- * Checks everything that Helm would apply. The rights of the account are the fence; this tells what is wrong before
- * anything is half done, and holds where an account may do more than it should.
+ * Checks everything that Helm would apply. The rights of the account are the actual limit; this reports problems before
+ * anything is half done, and still limits accounts that have too many rights.
  *
  * *Errors*: {@link ObjectsNotAllowedError}.
  *
@@ -48,7 +48,7 @@ export async function checkObjects(parts: readonly ManifestPart[], check: Object
   }
   if (problems.length === 0) return
   throw new ObjectsNotAllowedError(
-    `the chart renders what a release in "${check.release.namespace}" may not contain: ${enumerate(problems, '; ')}; ` +
+    `the chart renders objects that are not allowed in a release in "${check.release.namespace}": ${enumerate(problems, '; ')}; ` +
       'change the chart or its values, or ask the administrator for allowedKinds',
   )
 }
@@ -61,7 +61,7 @@ async function objectProblem(object: UnknownObject, check: ObjectCheck): Promise
   const what = `${shorten(object.kind)} ${namespace === undefined ? '' : `${shorten(namespace)}/`}${shorten(name ?? generateName)}`
   try {
     const { namespaced } = await client.resourceFor(object, options)
-    if (!namespaced) return `${what}, which belongs to the whole cluster`
+    if (!namespaced) return `${what}, which is cluster-scoped`
     return namespace === undefined || namespace === release.namespace ? undefined : `${what}, in another namespace`
   } catch (error) {
     if (error instanceof UnknownKindError) return `${what}, of a kind that the cluster does not have`
@@ -70,7 +70,7 @@ async function objectProblem(object: UnknownObject, check: ObjectCheck): Promise
 }
 
 function shorten(text: string): string {
-  // What is printed by terminals and logs stays on its line.
+  // No line breaks or control characters in conditions and logs.
   const printable = text.replace(/[^ -~]/g, '?')
   return printable.length > MAX_NAME_LENGTH ? `${printable.slice(0, MAX_NAME_LENGTH)}…` : printable
 }

@@ -1,4 +1,4 @@
-/** Works out what the release of a Collector should be made from. */
+/** Resolves what the release of a Collector should be made from. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
 import { isForbidden, isNotFound, type Namespace, Namespaces, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
@@ -17,7 +17,7 @@ import { type Failure, failureOf } from './failure.ts'
 export interface DesiredRelease {
   readonly chart: ResolvedChart
   readonly values: Values
-  /** The values hold those of a Secret. */
+  /** The values contain those of a Secret. */
   readonly areValuesSecret: boolean
   readonly ingredients: Ingredients
 }
@@ -47,9 +47,9 @@ export async function resolveRelease(context: CollectorContext): Promise<Resolut
     const source = await chartSourceOf(collector, { client, settings, signal })
     const chart = await charts.resolve(source, { signal })
     const wanted = collector.spec.collector.version
-    // A folder holds one version, whatever is asked of it.
+    // A folder holds one version, even if another one is asked for.
     if (wanted !== '' && !semver.satisfies(chart.version, wanted, { includePrerelease: true })) {
-      const message = `spec.collector.version: there is no ${wanted} of ${chart.name}, only ${chart.version}`
+      const message = `spec.collector.version: ${chart.name} ${wanted} does not exist, only ${chart.version}`
       return { failure: { reason: 'HelmChartNotFound', message } }
     }
     const ingredients = { chartDigest: chart.digest, valuesDigest: valuesDigest(merged) }
@@ -75,8 +75,8 @@ type SecretValues =
   | { readonly values?: undefined; readonly failure: Failure }
 
 /**
- * Read as the account, in the namespace of the Collector: who may write Collectors there sees no Secret through the
- * operator that the account may not see.
+ * Read as the account, in the namespace of the Collector: its author gets no Secret through the operator that the account
+ * may not read.
  */
 async function secretValues({ metadata, spec }: Collector, context: CollectorContext): Promise<SecretValues> {
   const from = spec.collector.configurationFrom
@@ -92,9 +92,9 @@ async function secretValues({ metadata, spec }: Collector, context: CollectorCon
     const { values, problem } = decodeValues(Buffer.from(packed, 'base64'), field)
     return problem === undefined ? { values } : refuse(problem.message)
   } catch (error) {
-    if (isNotFound(error)) return refuse(`there is no Secret ${from.secretName} in ${key.namespace}: create it`)
+    if (isNotFound(error)) return refuse(`Secret ${from.secretName} does not exist in ${key.namespace}: create it`)
     if (isForbidden(error))
-      return refuse(`${describeAccount(account)} may not read Secret ${from.secretName}: allow it`)
+      return refuse(`${describeAccount(account)} may not read Secret ${from.secretName}: grant it the right`)
     throw error
   }
 }

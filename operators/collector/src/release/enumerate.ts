@@ -1,6 +1,6 @@
-/** Names things in a message without letting it grow with their number. */
+/** Lists things in a message of bounded length. */
 
-/** So many are named; whoever needs the others looks at the release. */
+/** More than this are only counted. */
 const MAX_NAMED = 10
 
 /**

@@ -1,4 +1,4 @@
-/** What keeps a Collector from being what it should be, as the status tells it. */
+/** Failures as the status reports them. */
 import { HelmError } from '@reeve/helm'
 import { formatTime } from '@reeve/runtime'
 import type { LastFailure } from '../api/collector.ts'
@@ -11,11 +11,11 @@ import type { Drift } from './inspect-release.ts'
 export interface Failure {
   readonly reason: string
   readonly message: string
-  /** What was tried, when it came to that. */
+  /** What was tried, if anything was. */
   readonly tried?: Ingredients
 }
 
-/** The failure that an error means: its code in CamelCase, and its message, which names the remedy. */
+/** The failure that an error stands for: its code in CamelCase, and its message, which names the remedy. */
 export function failureOf(error: unknown, tried?: Ingredients): Failure {
   const message = error instanceof Error ? error.message : String(error)
   const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -28,17 +28,21 @@ export function failureOf(error: unknown, tried?: Ingredients): Failure {
   return { reason, message, ...(tried && { tried }) }
 }
 
-/** The reason for drift that is still there after an upgrade was to heal it. */
+/** The reason for drift that an upgrade has not healed. */
 export const DRIFT_PERSISTS = 'DriftPersists'
 
-/** The failure that drift means when it is found right after it should have been healed. */
+/** The failure to report when drift is found right after it should have been healed. */
 export function driftFailure(drift: Drift, tried: Ingredients): Failure | undefined {
   const found = describeDrift(drift)
   if (found === undefined) return undefined
-  return { reason: DRIFT_PERSISTS, message: `${found}; an upgrade has not put it right: look who writes there`, tried }
+  return {
+    reason: DRIFT_PERSISTS,
+    message: `${found}; an upgrade has not restored it: find out what else writes to these objects`,
+    tried,
+  }
 }
 
-/** Drift in words; nothing when there is none. */
+/** Drift as a text; undefined when there is none. */
 export function describeDrift({ missing, changed }: Drift): string | undefined {
   const parts = [
     ...(missing.length > 0 ? [`missing: ${enumerate(missing)}`] : []),
@@ -49,7 +53,7 @@ export function describeDrift({ missing, changed }: Drift): string | undefined {
 
 /**
  * Adds a failure to what is known. The same one seen again before its delay is over is the same occurrence, so that
- * looking twice writes nothing.
+ * an unchanged failure writes nothing.
  */
 export function noteFailure(
   before: LastFailure | undefined,
@@ -70,7 +74,7 @@ export function noteFailure(
   }
 }
 
-/** How long until a failure may be looked into again. */
+/** How long until the attempt may be repeated. */
 export function remainingMs(failure: LastFailure, now: number): number {
   const { chartDigest = '', valuesDigest = '' } = failure
   return backoffMs({ ...failure, chartDigest, valuesDigest }, { chartDigest, valuesDigest }, now)

@@ -24,7 +24,7 @@ export interface Drift {
   readonly changed: readonly string[]
 }
 
-/** How a release fares. */
+/** The state of a release. */
 export interface ReleaseReport extends Drift {
   readonly health: Health
   /** Such as `Deployment web: 1 of 2 replicas ready`; empty when all are ready. */

@@ -1,17 +1,17 @@
-/** What is still known of earlier failures. Others, such as a chart source that does not answer, come and go meanwhile. */
+/** How long failures are remembered while others, such as an unreachable chart source, come and go. */
 import type { CollectorStatus, LastFailure } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
 import { type Ingredients, isTriedWith } from '../decision/revision-marks.ts'
 import { DRIFT_PERSISTS } from './failure.ts'
 
-/** What a look at a release has come to; either is absent when it did not come to it. */
+/** The result of a reconcile; either is absent when it did not get that far. */
 export interface Outcome {
   readonly decision?: Decision | undefined
   readonly ingredients?: Ingredients | undefined
 }
 
 /**
- * The failure that counts for what is asked for: the last one, unless that was about something else and the release was
+ * The failure that counts for chart and values: the last one, unless that was about something else and the release was
  * rolled back because of an earlier one.
  *
  * @example
@@ -27,7 +27,7 @@ export function knownFailure(
   return isSuperseded ? rolledBack : lastFailure
 }
 
-/** A failure is remembered until what it kept from happening has happened, or is no longer asked for. */
+/** A failure is remembered until the attempt succeeds, or chart or values change. */
 export function remembered(
   before: LastFailure | undefined,
   { decision, ingredients }: Outcome,
@@ -39,7 +39,7 @@ export function remembered(
   return ingredients !== undefined && isTriedWith(before, ingredients) ? before : undefined
 }
 
-/** Why the release was rolled back: what has just become known, or else what was known before. */
+/** Why the release was rolled back: the latest failure if it is the cause, or else the one known before. */
 export function rollbackCause(
   before: LastFailure | undefined,
   lastFailure: LastFailure | undefined,

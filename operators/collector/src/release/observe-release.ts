@@ -13,16 +13,16 @@ import { historyOf, isOwnedBy, type ReleaseRecord } from './release-records.ts'
 export interface ObservedRelease {
   /** `forbidden`: the account may not read the records. `unreadable`: one of them cannot be decoded. */
   readonly records: 'read' | 'forbidden' | 'unreadable'
-  /** Every revision, oldest first; empty when there is none or they are not known. */
+  /** Every revision, oldest first; empty when there are none or they are unknown. */
   readonly history: readonly Release[]
   /** Whether the newest revision was made for this Collector. */
   readonly isOwned: boolean
   readonly workloads: ReleaseReport
-  /** Why the records are not known. */
+  /** Why the records are unknown. */
   readonly failure?: Failure
 }
 
-/** A release of which there is no record. */
+/** A release that is not installed. */
 export const NOT_INSTALLED: ObservedRelease = {
   records: 'read',
   history: [],

@@ -1,22 +1,22 @@
-/** How far a workload is. */
+/** Whether a workload is ready. */
 import type { DaemonSet, Deployment, KubeObject, StatefulSet } from '@reeve/kube'
 
-/** Where a workload stands. */
+/** The state of a workload. */
 export interface Readiness {
-  /** What it lacks, such as `1 of 2 replicas ready`; absent when it is ready. */
+  /** What is missing, such as `1 of 2 replicas ready`; absent when it is ready. */
   readonly note?: string
-  /** It will not get ready by waiting. */
+  /** It will not become ready by waiting. */
   readonly isStuck: boolean
 }
 
 /**
- * Where an object stands; what is no workload is ready as soon as it exists.
+ * The readiness of an object. Objects that are not workloads are ready as soon as they exist.
  *
  * @example
  * const { note } = readinessOf(deployment) // 1 of 2 replicas ready
  */
 export function readinessOf(object: KubeObject): Readiness {
-  // The kind says which of them it is.
+  // The kind determines the type.
   if (object.kind === 'Deployment') return deploymentReadiness(object as Deployment)
   if (object.kind === 'StatefulSet') return statefulSetReadiness(object as StatefulSet)
   return object.kind === 'DaemonSet' ? daemonSetReadiness(object as DaemonSet) : { isStuck: false }
@@ -25,7 +25,8 @@ export function readinessOf(object: KubeObject): Readiness {
 function deploymentReadiness({ metadata, spec, status }: Deployment): Readiness {
   const stuck = status?.conditions?.find(({ type, reason }) => type === 'Progressing' && reason === DEADLINE_EXCEEDED)
   const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  if (stuck !== undefined && isObserved) return { isStuck: true, note: stuck.message ?? 'it does not progress' }
+  if (stuck !== undefined && isObserved)
+    return { isStuck: true, note: stuck.message ?? 'the rollout does not progress' }
   const ready = Math.min(status?.updatedReplicas ?? 0, status?.availableReplicas ?? 0)
   const hasLeftovers = (status?.replicas ?? 0) > (status?.updatedReplicas ?? 0)
   return counted(spec?.replicas ?? 1, ready, isObserved && !hasLeftovers)

@@ -42,7 +42,7 @@ function statusOf(of: Findings) {
 const CURRENT: Decision = { action: 'nothing', state: 'current' }
 
 describe('the status', () => {
-  it('tells release, chart and digests of what is deployed, and which generation it is about', () => {
+  it('has release, chart and digests of what is deployed, and the observed generation', () => {
     const status = statusOf(findings(CURRENT))
     expect(status).toMatchObject({
       phase: 'Available',
@@ -69,7 +69,7 @@ describe('the status', () => {
     ['objects that are missing', { workloads: { ...NOTHING_TO_REPORT, missing: ['Service web'] } }, 'Drifted'],
     ['objects that were changed', { workloads: { ...NOTHING_TO_REPORT, changed: ['Service web (spec)'] } }, 'Drifted'],
     [
-      'workloads that do not get ready',
+      'workloads that do not become ready',
       { workloads: { ...NOTHING_TO_REPORT, health: 'stuck', notes: ['no'] } },
       'WorkloadsStuck',
     ],
@@ -87,14 +87,14 @@ describe('the status', () => {
     expect(status.phase).toBe('Degraded')
   })
 
-  it('names who holds the release', () => {
+  it('names the owner of the release', () => {
     const other = statusOf(findings({ action: 'blocked', by: 'default/older' })).condition('Degraded')
     expect(other).toMatchObject({ reason: 'ReleaseClaimed', message: expect.stringContaining('default/older') })
     const stranger = statusOf(findings({ action: 'blocked', by: undefined })).condition('Degraded')
     expect(stranger).toMatchObject({ reason: 'ReleaseNotOwned' })
   })
 
-  it('says nothing good of a release that another Collector has', () => {
+  it('does not describe a release of another Collector', () => {
     const workloads = { ...NOTHING_TO_REPORT, health: 'progressing', notes: ['1 of 2 replicas ready'] } as const
     const status = statusOf(findings({ action: 'blocked', by: 'default/older' }, { workloads }))
     expect(status).not.toHaveProperty('revision')
@@ -102,12 +102,12 @@ describe('the status', () => {
     expect(status.condition('Progressing')).toMatchObject({ status: 'False', reason: 'Settled' })
   })
 
-  it('tells why a release is back at an older revision, whatever has failed since', () => {
+  it('says why a release was rolled back, even if something else has failed since', () => {
     const failed = { time: '2030-01-01T00:00:00Z', attempts: 1 }
     const rolledBack = { ...failed, reason: 'WorkloadsStuck', message: 'the image is not there' }
     const lastFailure = { ...failed, reason: 'HelmForbidden', message: 'the old release cannot be removed' }
     const status = statusOf(findings({ action: 'nothing', state: 'rolled-back' }, { rolledBack, lastFailure }))
-    expect(status.condition('Degraded')?.message).toBe('revision 3 is as before: the image is not there')
+    expect(status.condition('Degraded')?.message).toBe('rolled back, now at revision 3: the image is not there')
     expect(status).toMatchObject({ rolledBack, lastFailure })
   })
 })

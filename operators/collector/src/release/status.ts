@@ -18,14 +18,14 @@ export interface Findings {
   readonly release: ReleaseKey
   /** Every revision, oldest first, after what was done. */
   readonly history: readonly Release[]
-  /** What is about to be done to the release, or under way. */
+  /** What is about to be done to the release, or is being done. */
   readonly operation?: Operation
   readonly workloads: ReleaseReport
-  /** Absent when it never came to one. */
+  /** Absent when no decision was possible. */
   readonly decision?: Decision
   readonly desired?: DesiredRelease
   readonly lastFailure: LastFailure | undefined
-  /** Why the release is back at an older revision. */
+  /** Why the release was rolled back. */
   readonly rolledBack?: LastFailure | undefined
   /** Releases that wait to be removed because the Collector has moved. */
   readonly leftovers: readonly ReleaseKey[]
@@ -40,7 +40,7 @@ const OPERATIONS = {
   install: { reason: 'Installing', words: 'installing' },
   upgrade: { reason: 'Upgrading', words: 'upgrading' },
   rollback: { reason: 'RollingBack', words: 'rolling back' },
-  recover: { reason: 'Recovering', words: 'freeing' },
+  recover: { reason: 'Recovering', words: 'recovering' },
   uninstall: { reason: 'Uninstalling', words: 'uninstalling' },
 } as const
 
@@ -105,7 +105,7 @@ export function announcedStatus(
   return deriveStatus({ ...found, lastFailure, rolledBack, leftovers: [], releases: recorded }, clock)
 }
 
-/** A release that is somebody else's says nothing about this Collector, however well it runs. */
+/** A release of another owner is not part of the status, whatever its state. */
 function ownFindings(findings: Findings): Findings {
   return findings.decision?.action === 'blocked' ? { ...findings, history: [], workloads: NOTHING_TO_REPORT } : findings
 }
@@ -122,7 +122,7 @@ function availability({ decision, release, workloads, lastFailure }: Findings, d
     if (lastFailure?.reason === 'HelmReleaseRecord') {
       return { isTrue: false, reason: 'Unknown', message: `the records of release ${name} cannot be read` }
     }
-    const what = decision?.action === 'blocked' ? 'belongs to somebody else' : 'is not installed'
+    const what = decision?.action === 'blocked' ? 'has another owner' : 'is not installed'
     return { isTrue: false, reason: 'NotInstalled', message: `release ${name} ${what}` }
   }
   const { notes, missing } = workloads
@@ -144,10 +144,10 @@ function progress(findings: Findings): Aspect {
   }
   if (decision?.action === 'wait') {
     return decision.why === 'busy'
-      ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is under way' }
+      ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is in progress' }
       : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure?.attempts ?? 1} failed` }
   }
-  // One step is done and another has to follow, such as an upgrade after a recovery: nothing is settled yet.
+  // Another step follows, such as an upgrade after a recovery: nothing is settled yet.
   if (decision !== undefined && isActive(decision)) {
     return lastFailure === undefined
       ? { isTrue: true, reason: 'ReleaseOutdated', message: `next step: ${decision.action}` }
@@ -160,7 +160,7 @@ function progress(findings: Findings): Aspect {
   const { sourceFailure } = desired?.chart ?? {}
   return sourceFailure === undefined
     ? { isTrue: false, reason: 'Settled', message: 'nothing is being changed' }
-    : { isTrue: false, reason: 'ChartFromCache', message: `the cached chart is used: ${sourceFailure.message}` }
+    : { isTrue: false, reason: 'ChartFromCache', message: `using the cached chart: ${sourceFailure.message}` }
 }
 
 function degradation({ decision, history, release, lastFailure, rolledBack, workloads }: Findings): Aspect {
@@ -169,7 +169,7 @@ function degradation({ decision, history, release, lastFailure, rolledBack, work
       ? {
           isTrue: true,
           reason: 'ReleaseNotOwned',
-          message: `release ${formatRelease(release)} was made without the operator: uninstall it, or change spec.tenant.instance`,
+          message: `release ${formatRelease(release)} was not made by the operator: uninstall it, or change spec.tenant.instance`,
         }
       : {
           isTrue: true,
@@ -178,11 +178,11 @@ function degradation({ decision, history, release, lastFailure, rolledBack, work
         }
   }
   if (decision?.action === 'nothing' && decision.state === 'rolled-back') {
-    const cause = rolledBack?.message ?? 'what is asked for has failed before; helm history tells why'
+    const cause = rolledBack?.message ?? 'the same chart and values have failed before; see helm history'
     return {
       isTrue: true,
       reason: 'RolledBack',
-      message: `revision ${history.at(-1)?.revision} is as before: ${cause}`,
+      message: `rolled back, now at revision ${history.at(-1)?.revision}: ${cause}`,
     }
   }
   if (lastFailure !== undefined) return { isTrue: true, reason: lastFailure.reason, message: lastFailure.message }
@@ -191,7 +191,7 @@ function degradation({ decision, history, release, lastFailure, rolledBack, work
   }
   const drift = describeDrift(workloads)
   if (drift !== undefined) {
-    return { isTrue: true, reason: 'Drifted', message: `${drift}; set spec.drift to Heal to have it put right` }
+    return { isTrue: true, reason: 'Drifted', message: `${drift}; set spec.drift to Heal to restore it` }
   }
   return { isTrue: false, reason: 'AsExpected', message: '' }
 }

@@ -1,9 +1,9 @@
-/** Objects that a release has left behind: Helm removes what its newest revision names, and nothing else. */
+/** Objects that a release has left behind: Helm removes only what its newest revision contains. */
 import { type Release, type ReleaseKey, readManifest } from '@reeve/helm'
 import { isNotFound, type KubeObject, UnknownKindError, type UnknownObject } from '@reeve/kube'
 import type { ImpersonatingClient } from '@reeve/runtime/components'
 
-/** Charts ask with it that an object outlives its release. */
+/** Charts use it to keep an object after its release is uninstalled. */
 const POLICY = 'helm.sh/resource-policy'
 
 /** How objects are read and deleted. */
@@ -14,9 +14,9 @@ export interface StrayAccess {
 }
 
 /**
- * Deletes what older revisions name and the newest does not, as far as it still belongs to the release. An upgrade that
- * failed or was killed has not come to it, and an uninstall does not look back. To be called before the uninstall: the
- * records are the only inventory, and they go with it.
+ * Deletes objects of older revisions that the newest does not contain, if they still belong to the release. An upgrade
+ * that failed or was killed leaves them, and an uninstall considers the newest revision only. To be called before the
+ * uninstall, which deletes the records, the only inventory.
  *
  * @example
  * await removeStrays(history, { client: context.clientAs(account), signal })
@@ -24,7 +24,7 @@ export interface StrayAccess {
 export async function removeStrays(history: readonly Release[], access: StrayAccess): Promise<void> {
   const newest = history.at(-1)
   if (newest === undefined) return
-  // What is named once more is not asked for once more.
+  // Each object is read once.
   const seen = new Set(readManifest(newest.manifest).objects.map((object) => idOf(object, newest)))
   for (const release of history.slice(0, -1).toReversed()) {
     for (const object of readManifest(release.manifest).objects) {
@@ -46,7 +46,7 @@ async function removeStray(
   const key = resource.namespaced ? { namespace, name } : { name }
   const live = await client.get(resource, key, options)
   if (!belongsTo(live, release) || live.metadata.annotations?.[POLICY] === 'keep') return
-  // Looked at and deleted are the same object, whoever makes another one of that name meanwhile.
+  // Only the object that was read is deleted, not another one of that name.
   await client.delete(resource, key, { preconditions: { uid: live.metadata.uid }, ...options })
 }
 

@@ -1,15 +1,15 @@
-/** Whom the operator acts as: ServiceAccounts of tenants, never itself. */
+/** The accounts that the operator acts as: ServiceAccounts of tenants. */
 import { type Impersonation, type ServiceAccountKey, serviceAccount } from '@reeve/kube'
 import type { CollectorSpec } from '../api/collector.ts'
 import type { CollectorSettings } from '../settings.ts'
 
-/** The account of a Collector that names none, where the settings name none either. */
+/** Used when neither the Collector nor the settings name an account. */
 const DEFAULT_SERVICE_ACCOUNT = 'collector'
 
-/** Stands for every name in the settings. */
+/** Allows every name. */
 const ANY = '*'
 
-/** The name of the ServiceAccount that a Collector is served as, in whatever namespace. */
+/** The name of the ServiceAccount that Helm acts as for a Collector. */
 export function accountOf(
   { serviceAccountName }: Pick<CollectorSpec, 'serviceAccountName'>,
   { defaultServiceAccount = DEFAULT_SERVICE_ACCOUNT }: Pick<CollectorSettings, 'defaultServiceAccount'>,
@@ -18,10 +18,10 @@ export function accountOf(
 }
 
 /**
- * The names that `spec.serviceAccountName` may have; nothing when it may have any.
+ * The names that `spec.serviceAccountName` may have; undefined when it may have any.
  *
- * The chart gives the operator the right to impersonate accounts of these names and of no others, so that the API server
- * refuses the rest whatever happens here.
+ * The chart gives the operator the right to impersonate accounts of these names only, so that the API server rejects all
+ * others.
  */
 export function allowedAccounts(settings: CollectorSettings): readonly string[] | undefined {
   const { defaultServiceAccount = DEFAULT_SERVICE_ACCOUNT, serviceAccounts = [] } = settings

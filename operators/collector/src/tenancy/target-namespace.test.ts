@@ -33,7 +33,7 @@ describe('a Collector may target', () => {
 
 describe('a Collector may not target', () => {
   it.each([
-    ['a namespace that accepts nobody', namespace('victim')],
+    ['a namespace that accepts no other', namespace('victim')],
     ['one that accepts others', namespace('victim', 'team-b,team-abc, xteam-a,*,team-*')],
     ['one whose list is longer than any list', namespace('victim', `team-a,${'x'.repeat(5_000)}`)],
     ['one that is not there, in the same words', undefined],
@@ -50,7 +50,7 @@ describe('a Collector may not target', () => {
     ['of Kubernetes', 'kube-system'],
     ['of the operator', 'operators'],
     ['that the administrator protects', 'mesh-system'],
-  ])('a namespace %s, whatever that accepts and whoever asks', (_, name) => {
+  ])('a namespace %s, even if it accepts the Collector, and for administrators too', (_, name) => {
     const willing = namespace(name, 'team-a,platform,operators')
     for (const from of ['team-a', 'platform', 'operators', name]) {
       expect(problem(from, name.toUpperCase(), willing)?.message).toContain('no Collector may target it')
@@ -62,6 +62,6 @@ describe('a Collector may not target', () => {
   })
 })
 
-it('nobody is accepted by an empty list', () => {
+it('an empty list accepts nothing', () => {
   expect(acceptedNamespaces(namespace('a', ' , ')).size).toBe(0)
 })

@@ -10,15 +10,15 @@ import { releaseKeyOf } from '../release-key.ts'
  */
 const ALLOW_FROM = 'collector.example.com/allow-from'
 
-/** A longer annotation accepts nobody: it bounds the work, and half of a list may mean something else than all of it. */
+/** A longer annotation is ignored as a whole: a truncated list could accept the wrong namespaces. */
 const MAX_ANNOTATION_LENGTH = 4_096
 
-/** Namespaces that keep the cluster alive. */
+/** Namespaces of the cluster itself. */
 const SYSTEM_NAMESPACES = ['kube-*']
 
 /** What the administrator decides about targets. */
 export interface TenancyRules {
-  /** Where the operator itself runs: no Collector may target it. @default not known */
+  /** Where the operator itself runs: no Collector may target it. @default unknown */
   readonly operatorNamespace?: string | undefined
   /** Collectors in these may target any namespace of a tenant, and have it created. @default none */
   readonly adminNamespaces?: readonly string[]
@@ -26,7 +26,7 @@ export interface TenancyRules {
   readonly protectedNamespaces?: readonly string[]
 }
 
-/** Whether the Collectors of a namespace are administrators'. */
+/** Whether a Collector is in an administrative namespace. */
 export function isAdministrative(collector: Collector, { adminNamespaces = [] }: TenancyRules): boolean {
   const { namespace } = collector.metadata
   return namespace !== undefined && adminNamespaces.includes(namespace)
@@ -36,9 +36,9 @@ export function isAdministrative(collector: Collector, { adminNamespaces = [] }:
  * Why a Collector may not target its namespace; nothing when it may.
  *
  * *Guarantees*: the message is the same for a namespace that does not exist and for one that accepts nobody, so that it
- * does not tell which namespaces there are.
+ * does not reveal which namespaces exist.
  *
- * @param target the Namespace as the cluster has it; `undefined` when there is none
+ * @param target the Namespace as the cluster has it; `undefined` when it does not exist
  *
  * @example
  * const problem = targetProblem(collector, cache.get(Namespaces, { name: 'acme' }), { adminNamespaces: ['platform'] })
@@ -52,7 +52,7 @@ export function targetProblem(
   const { namespace: own = '' } = collector.metadata
   const refuse = (message: string) => ({ field: 'spec.tenant.reference', message })
   if (isProtected(name, rules)) {
-    return refuse(`the namespace "${name}" is not a tenant's: no Collector may target it`)
+    return refuse(`the namespace "${name}" is protected: no Collector may target it`)
   }
   if (name === own || isAdministrative(collector, rules)) return undefined
   if (target !== undefined && acceptedNamespaces(target).has(own)) return undefined

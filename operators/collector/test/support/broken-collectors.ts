@@ -9,7 +9,7 @@ import { SimulatedHelm } from '../../exploration/simulated-helm.ts'
 
 const { operator } = exploreCollectors()
 
-/** Takes a release that a crash left pending for one that somebody works on, for ever. */
+/** Never recovers a release that a crash left pending. */
 export const neverRecovers: OperatorUnderTest<HelmWorld> = {
   ...exploreCollectors({
     wrap: (helm) => ({
@@ -26,7 +26,7 @@ export const neverRecovers: OperatorUnderTest<HelmWorld> = {
   name: 'never-recovers',
 }
 
-/** Installs what is new and uninstalls what is gone, as the events tell: no look at the release, no finalizer. */
+/** Acts on events only: installs on ADDED, uninstalls on DELETED, without reading the release and without a finalizer. */
 export const actsOnEvents: OperatorUnderTest<HelmWorld> = {
   ...operator,
   name: 'acts-on-events',

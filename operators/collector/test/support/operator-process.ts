@@ -15,7 +15,7 @@ export interface OperatorProcess {
   readonly child: ChildProcess
   /** Exit code, `null` after a kill, and everything it printed. */
   readonly ended: Promise<{ readonly code: number | null; readonly output: string }>
-  /** Kills it without a word, and resolves when it is gone. A helm that runs goes on to its end. */
+  /** Kills it with SIGKILL, and resolves when it has ended. A running helm continues. */
   kill(): Promise<void>
   /** The same with every helm it has started, as when a machine fails. */
   killAll(): Promise<void>

@@ -1,4 +1,4 @@
-/** A cluster in this process on a simulated clock, and an operator whose helm and chart source a test brings along. */
+/** A cluster in this process on a simulated clock, and an operator whose helm and chart source a test provides. */
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import type { ChartResolver } from '@reeve/helm'
@@ -22,7 +22,7 @@ const NAMESPACE = 'default'
 /** The longest that anything may take, in simulated time. */
 const PATIENCE_MS = 20 * MINUTE_MS
 
-/** A source that has one chart, and is always there. */
+/** A source with one chart that is always available. */
 export const charts: ChartResolver = {
   resolve: async () => ({
     path: '/chart',
@@ -67,7 +67,7 @@ export class SimulatedStage {
     return stage
   }
 
-  /** A helm that does what the real one does, to the cluster of this stage. */
+  /** A helm that writes to the cluster of this stage as the real one does. */
   helm(): SimulatedHelm {
     return new SimulatedHelm({ clock: this.clock, releases: new ReleaseStore(this.client) })
   }

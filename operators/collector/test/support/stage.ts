@@ -47,11 +47,11 @@ export interface RunningOperator extends Pick<CollectorOperator, 'webhooks'> {
 
 /** What of an operator a test may choose. */
 export interface StartOptions extends Partial<Omit<CollectorOperatorOptions, 'client' | 'helm'>> {
-  /** Told of every helm process before it starts. */
+  /** Called for every helm process before it starts. */
   readonly onProcess?: (request: ProcessRequest, stop: () => void) => void
-  /** How to reach the cluster. @default as the administrator */
+  /** How to connect to the cluster. @default as the administrator */
   readonly config?: ClusterConfig
-  /** Told of every request that the operator itself makes. */
+  /** Called for every request of the operator itself. */
   readonly onRequest?: ClientOptions['onRequest']
 }
 
@@ -75,7 +75,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Whether a helm command only looks at what it would do. */
+/** Whether a helm command is a dry run. */
 export function isDryRun(args: readonly string[]): boolean {
   return args.includes('--dry-run=server')
 }
@@ -97,7 +97,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
   const namespace = await cluster.createNamespace()
   // The manifest is what the server accepts; the built-in type spells its schema out.
   const manifest = crdManifest(CollectorCrd)
-  // It stays: other suites may be at work on the same cluster.
+  // It is not deleted: other suites may use the same cluster.
   await client.apply(CustomResourceDefinitions, manifest, { force: true, fieldManager: 'test' })
   const until: Stage['until'] = async (condition) => {
     const deadline = AbortSignal.timeout(PATIENCE_MS)
@@ -148,10 +148,10 @@ export async function setStage(path = helmPath): Promise<Stage> {
         helm: driver,
         charts: new ChartStore(join(folder, 'cache')),
         settings: settingsFor({ development: { type: 'directory', location: charts } }),
-        // The Collectors of other suites are theirs.
+        // Other suites use the same cluster.
         namespace,
         adminNamespaces: [namespace],
-        // Nobody waits a minute for a manual change to be detected.
+        // Manual changes are to be detected within seconds.
         checkIntervalMs: 1_000,
         ...options,
       })

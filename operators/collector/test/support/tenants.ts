@@ -69,7 +69,7 @@ export class Tenants {
     return history.map(({ status }) => status)
   }
 
-  /** Waits until a condition has a reason, and answers with its message. */
+  /** Waits until a condition has a reason, and returns its message. */
   async untilReason(name: string, type: string, reason: string): Promise<string> {
     let found: ReturnType<typeof condition>
     await this.#stage

@@ -37,7 +37,7 @@ describe('findHelm', () => {
     expect((await findHelm({ ...options, env: { PATH: '' } })).path).toBe(fallback)
   })
 
-  it('says what to do when there is none', async () => {
+  it('says what to do when helm is missing', async () => {
     await expect(findHelm({ env: {} })).rejects.toThrow(HelmMissingError)
     await expect(findHelm({ env: { HELM_BIN: '/nope' } })).rejects.toThrow('HELM_BIN=/nope cannot be run')
   })
@@ -48,12 +48,12 @@ describe('findHelm', () => {
     expect(found.version).toBe(version.replace('v', ''))
   })
 
-  it.each(['v2.17.0', 'v3.12.3', 'v5.0.0', '', 'not helm', 'v4.1.4; rm -rf'])('refuses %j', async (version) => {
+  it.each(['v2.17.0', 'v3.12.3', 'v5.0.0', '', 'not helm', 'v4.1.4; rm -rf'])('rejects %j', async (version) => {
     const env = { HELM_BIN: await executable('helm') }
     await expect(findHelm({ env, runProcess: printing(version) })).rejects.toThrow(HelmUnsupportedError)
   })
 
-  it('takes something that cannot tell its version for missing', async () => {
+  it('treats a binary that does not print its version as missing', async () => {
     const env = { HELM_BIN: await executable('helm') }
     const failing = new ScriptedProcess(() => exited({ exitCode: 2 }))
     await expect(findHelm({ env, runProcess: failing.run })).rejects.toThrow(HelmMissingError)

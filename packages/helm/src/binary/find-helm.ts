@@ -14,11 +14,11 @@ const VERSION_TIMEOUT_MS = 30_000
 /** The first 3.x with labels on releases and `--dry-run=server`. */
 const OLDEST_MINOR_OF_3 = 13
 
-/** Where to look. */
+/** Where to search for helm. */
 export interface FindHelmOptions {
   /** `HELM_BIN` and `PATH` are read from here. @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Looked at when neither `HELM_BIN` nor `PATH` has one: a helm that tests or a demo bring along. */
+  /** Used when neither `HELM_BIN` nor `PATH` has one, for tests and demos. */
   readonly fallbackPath?: string
   readonly runProcess?: RunProcess
   readonly signal?: AbortSignal
@@ -48,7 +48,8 @@ export async function findHelm(options: FindHelmOptions = {}): Promise<HelmBinar
     throw new HelmMissingError(`${path} cannot be run: name a helm in HELM_BIN`, { cause: error })
   })
   signal?.throwIfAborted()
-  if (outcome.exitCode !== 0) throw new HelmMissingError(`${path} does not tell its version: name a helm in HELM_BIN`)
+  if (outcome.exitCode !== 0)
+    throw new HelmMissingError(`${path} does not print its version: set HELM_BIN to a helm binary`)
   return { path, ...parseVersion(outcome.stdout.trim(), path) }
 }
 

@@ -74,7 +74,7 @@ describe('ChartCache', () => {
     expect(await sizeOf(archives())).toBeLessThanOrEqual(100)
   })
 
-  it('refuses what is larger than itself', async () => {
+  it('rejects an archive that is larger than the cache', async () => {
     await expect(new ChartCache(folder, { maxBytes: 10 }).store(archive('a'))).rejects.toThrow(ChartInvalidError)
   })
 
@@ -87,7 +87,7 @@ describe('ChartCache', () => {
     expect(await readFile(path)).toEqual(archive('a'))
   })
 
-  it('removes what a crash left behind, and leaves alone what somebody may be writing', async () => {
+  it('removes what a crash left behind, and leaves files alone that may still be written', async () => {
     const cache = new ChartCache(folder)
     await cache.store(archive('a'))
     const [old, young] = [join(archives(), 'x.tgz.1.tmp'), join(archives(), 'x.tgz.2.tmp')]

@@ -61,7 +61,7 @@ it('are found under every path that Helm reads as a crds folder, and as often as
   expect(texts).toEqual(['dot', 'backslash', 'first', 'second', 'up'])
 })
 
-it('are looked for within limits', async () => {
+it('are searched for within limits', async () => {
   let archive = packChart({ name: 'core', version: '1.0.0' })
   for (let depth = 0; depth < 10; depth++) {
     archive = packChart({ name: 'web', version: '1.0.0' }, { 'charts/core.tgz': archive })

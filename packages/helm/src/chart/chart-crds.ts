@@ -17,7 +17,7 @@ export interface ChartFile {
   readonly text: string
 }
 
-/** Subcharts in subcharts; deeper ones are refused. */
+/** Depth of subcharts in subcharts; deeper ones are rejected. */
 const MAX_DEPTH = 8
 
 const CRD_FILE = /^(charts\/[^/]+\/)*crds\/.+\.(ya?ml|json)$/i

@@ -3,7 +3,7 @@ import { InvalidHelmRequestError } from '../errors.ts'
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-/** The digest as this package writes it; `where` names it when it is none. Indexes leave out `sha256:`. */
+/** The digest as this package writes it; `where` names it when it is not valid. Indexes leave out `sha256:`. */
 export function parseDigest(text: string, where: string): string {
   const digest = text.includes(':') ? text.toLowerCase() : `sha256:${text.toLowerCase()}`
   if (DIGEST.test(digest)) return digest

@@ -1,4 +1,4 @@
-/** Reaches chart sources by HTTPS, and turns what goes wrong there into errors that name the chart. */
+/** Connects to chart sources by HTTPS, and turns failures into errors that name the chart. */
 import {
   environmentProxy,
   followRedirects,
@@ -23,7 +23,7 @@ import type { ChartCredentials } from './chart-source.ts'
 /** How a source is reached. */
 export interface HttpAccess {
   readonly credentials?: ChartCredentials
-  /** Addresses with `http:` are refused unless this is set. */
+  /** URLs with `http:` are rejected unless this is set. */
   readonly isPlainHttpAllowed: boolean
   /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly env: Readonly<Record<string, string | undefined>>
@@ -40,7 +40,7 @@ export interface Download {
   readonly signal: AbortSignal
 }
 
-/** Connections to one source; close them. Plain HTTP is refused wherever a redirect or a registry leads. */
+/** Connections to one source; close them. Plain HTTP is rejected for redirects too. */
 export function openSource(what: string, { credentials = {}, isPlainHttpAllowed, env }: HttpAccess): Sender {
   const { certificateAuthority, clientCertificate: certificate, clientKey: key } = credentials
   const outbound = new Outbound({

@@ -1,6 +1,6 @@
 /** Where charts come from. */
 
-/** What a source wants to see before it hands out charts. Kept in memory only; never logged, never on a command line. */
+/** Credentials of a chart source. Kept in memory only; never logged, never on a command line. */
 export interface ChartCredentials {
   readonly username?: string
   readonly password?: string
@@ -57,7 +57,7 @@ export interface OciSource extends RemoteSource {
   readonly url: string
   /** A version or a range. Empty or absent: the newest release by semantic version. */
   readonly version?: string
-  /** The registry speaks no TLS; the resolver has to allow it as well. @default false */
+  /** Use plain HTTP; the resolver has to allow it as well. @default false */
   readonly plainHttp?: boolean
 }
 

@@ -13,7 +13,7 @@ import { type FetchChartOptions, fetchChart, type RemoteChartSource } from './fe
 import { type ArchiveLimits, inspectArchive } from './inspect-chart.ts'
 import { inspectDirectory } from './inspect-directory.ts'
 
-/** So many answers are taken for granted at a time. */
+/** How many resolved charts are remembered. */
 const MAX_FRESH = 200
 
 /** Options of {@link ChartStore}. */
@@ -24,7 +24,7 @@ export interface ChartStoreOptions extends ArchiveLimits {
   readonly maxChartBytes?: number
   /** Most bytes of a repository's index. @default 8_388_608 */
   readonly maxIndexBytes?: number
-  /** How long an answer of a source is taken for granted; 0 asks every time. @default 30_000 */
+  /** How long a resolved chart is used without asking its source; 0 asks every time. @default 30_000 */
   readonly freshMs?: number
   /** Accept `http:`, for registries and repositories on this machine. @default false */
   readonly allowPlainHttp?: boolean
@@ -42,7 +42,7 @@ interface Fresh {
 /**
  * A {@link ChartResolver} with a cache on disk. Several processes may share its folder.
  *
- * Callers that ask for the same chart at the same time share one answer. An archive that is pinned by its digest and
+ * Callers that ask for the same chart at the same time share one request. An archive that is pinned by its digest and
  * cached is used without asking anybody.
  *
  * @example
@@ -115,7 +115,7 @@ export class ChartStore implements ChartResolver {
     const { env = process.env, allowPlainHttp = false } = this.#options
     const { maxChartBytes = defaults.DEFAULT_MAX_CHART_BYTES, maxIndexBytes = defaults.DEFAULT_MAX_INDEX_BYTES } =
       this.#options
-    const onTimeout = () => new ChartUnreachableError(`${what}: no answer within ${timeoutMs} ms`)
+    const onTimeout = () => new ChartUnreachableError(`${what}: no response within ${timeoutMs} ms`)
     return withDeadline({ clock: this.#clock, timeoutMs, onTimeout }, (signal) => {
       const options: FetchChartOptions = {
         env,
@@ -143,11 +143,11 @@ export class ChartStore implements ChartResolver {
     return { path: resolve(path), ...metadata, digest, fromCache: false, source: path }
   }
 
-  /** The archive is copied: what Helm reads later is what was looked at. */
+  /** The archive is copied: Helm later reads what was inspected. */
   async #fromArchive({ path, digest: pinned }: ArchiveSource): Promise<ResolvedChart> {
     const { maxChartBytes = defaults.DEFAULT_MAX_CHART_BYTES } = this.#options
     const missing = (error: unknown) => {
-      throw new ChartNotFoundError(`there is no chart archive ${path}`, { cause: error })
+      throw new ChartNotFoundError(`chart archive ${path} does not exist`, { cause: error })
     }
     const { size } = await stat(path).catch(missing)
     if (size > maxChartBytes) throw new ChartInvalidError(`${path} is larger than ${maxChartBytes} bytes`)

@@ -16,7 +16,7 @@ describe('chooseVersion', () => {
     ['0.9.0', 'v0.9.0'],
     ['^3', undefined],
     ['not a range', undefined],
-  ])('answers %j with %j', (wanted, chosen) => {
+  ])('resolves %j to %j', (wanted, chosen) => {
     expect(chooseVersion(versions, wanted)).toBe(chosen)
   })
 

@@ -24,13 +24,13 @@ describe('inspectArchive', () => {
     ['a symbolic link', { path: 'web/a', type: 'SymbolicLink', linkpath: '/etc/passwd' }, 'SymbolicLink'],
     ['a hard link', { path: 'web/a', type: 'Link', linkpath: 'web/Chart.yaml' }, 'Link'],
     ['a device', { path: 'web/a', type: 'CharacterDevice' }, 'CharacterDevice'],
-  ] as const)('refuses %s', async (_what, entry, problem) => {
+  ] as const)('rejects %s', async (_what, entry, problem) => {
     const attempt = inspectArchive(packEntries([chartYaml, entry]), 'it')
     await expect(attempt).rejects.toThrow(ChartInvalidError)
     await expect(inspectArchive(packEntries([chartYaml, entry]), 'it')).rejects.toThrow(problem)
   })
 
-  it('refuses an archive that grows beyond the limit', async () => {
+  it('rejects an archive that unpacks to more than the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024))
     await expect(inspectArchive(bomb, 'it', { maxUnpackedBytes: 1024 * 1024 })).rejects.toThrow('unpacks to more than')
   })
@@ -41,7 +41,7 @@ describe('inspectArchive', () => {
     )
   })
 
-  it('refuses more files than a chart has', async () => {
+  it('rejects an archive with too many files', async () => {
     const many = Array.from({ length: 20 }, (_, index) => ({ path: `web/${index}` }))
     await expect(inspectArchive(packEntries([chartYaml, ...many]), 'it', { maxFiles: 10 })).rejects.toThrow(
       'more than 10 files',
@@ -55,11 +55,11 @@ describe('inspectArchive', () => {
     ['nothing', Buffer.alloc(0)],
     ['no Chart.yaml', packEntries([{ path: 'web/values.yaml' }])],
     ['Chart.yaml outside a folder', packEntries([{ path: 'Chart.yaml', content: 'name: web\nversion: 1.0.0\n' }])],
-  ])('refuses %s', async (_what, bytes) => {
+  ])('rejects %s', async (_what, bytes) => {
     await expect(inspectArchive(bytes, 'it')).rejects.toThrow(ChartInvalidError)
   })
 
-  it('answers arbitrary bytes with metadata or a ChartInvalidError', async () => {
+  it('returns metadata or fails with a ChartInvalidError for arbitrary bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_000 }), fc.boolean(), async (bytes, isPacked) => {
         const error = await inspectArchive(isPacked ? gzipSync(bytes) : bytes, 'it').catch((reason: unknown) => reason)
@@ -68,7 +68,7 @@ describe('inspectArchive', () => {
     )
   })
 
-  it('refuses an archive of which any byte is missing at the end', async () => {
+  it('rejects a truncated archive', async () => {
     const archive = packChart({ name: 'web', version: '1.0.0' })
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: archive.length - 1 }), async (length) => {
@@ -90,7 +90,7 @@ describe('parseMetadata', () => {
     '- name',
     'a: [',
     '',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseMetadata(text, 'it')).toThrow(ChartInvalidError)
   })
 })

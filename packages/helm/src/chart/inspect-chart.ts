@@ -1,4 +1,4 @@
-/** Looks into a chart archive without unpacking it to disk. Archives are treated as hostile input. */
+/** Inspects a chart archive without unpacking it to disk. Archives are not trusted. */
 
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -33,7 +33,7 @@ export interface ArchiveLimits {
 /**
  * What the `Chart.yaml` of an archive says.
  *
- * *Errors*: `ChartInvalidError` when it is no chart, unpacks to more than the limits allow, or contains links, devices or
+ * *Errors*: `ChartInvalidError` when it is not a chart, unpacks to more than the limits allow, or contains links, devices or
  * paths that lead out of it.
  */
 export async function inspectArchive(
@@ -47,7 +47,7 @@ export async function inspectArchive(
   const metadata: Buffer[] = []
   let files = 0
   const parser = new Parser({
-    // Whatever the parser would put up with: a chart that was packed by Helm gives no cause for any of it.
+    // The parser tolerates these; archives that Helm packs never cause them.
     onwarn: (_code, message) => problems.push(`is not a sound tar archive (${message})`),
     onReadEntry(entry) {
       files++
@@ -65,7 +65,8 @@ export async function inspectArchive(
   parser.end(unpacked)
   const [problem] = problems
   if (problem !== undefined) throw new ChartInvalidError(`${what} ${problem}`)
-  if (metadata.length === 0) throw new ChartInvalidError(`${what} has no Chart.yaml in its top folder: it is no chart`)
+  if (metadata.length === 0)
+    throw new ChartInvalidError(`${what} has no Chart.yaml in its top folder: it is not a chart`)
   return parseMetadata(Buffer.concat(metadata).toString('utf8'), what)
 }
 
@@ -75,7 +76,7 @@ async function unpack(bytes: Uint8Array, maxBytes: number, what: string): Promis
     const problem = isTooLarge ? `unpacks to more than ${maxBytes} bytes` : 'is not a gzipped archive'
     throw new ChartInvalidError(`${what} ${problem}`, { cause: error })
   })
-  // The parser would unpack once more what is packed twice, without any bound.
+  // The parser would unpack a doubly packed archive again, without a limit.
   if (PACKED_MAGIC.some((magic) => unpacked.subarray(0, magic.length).equals(magic))) {
     throw new ChartInvalidError(`${what} is packed twice`)
   }
@@ -90,7 +91,7 @@ async function unpack(bytes: Uint8Array, maxBytes: number, what: string): Promis
 export function parseMetadata(text: string, what: string): ChartMetadata {
   const invalid = (problem: string) => new ChartInvalidError(`Chart.yaml of ${what} ${problem}`)
   const fields = readFields(text, invalid)
-  if (!isRecord(fields)) throw invalid('is no mapping')
+  if (!isRecord(fields)) throw invalid('is not a mapping')
   const [name, version] = [textAt(fields, 'name'), textAt(fields, 'version')]
   // The name becomes part of paths and messages: nothing but what Helm allows.
   if (name === undefined || !/^[a-zA-Z0-9._-]{1,250}$/.test(name) || name === '.' || name === '..') {

@@ -1,4 +1,4 @@
-/** Looks at an unpacked chart: its metadata, and a digest over everything in it. */
+/** Inspects an unpacked chart: its metadata, and a digest of its contents. */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export interface InspectedDirectory {
 /**
  * Reads every file of a chart.
  *
- * *Errors*: `ChartNotFoundError`, or `ChartInvalidError` when it is no chart, too large, or contains links.
+ * *Errors*: `ChartNotFoundError`, or `ChartInvalidError` when it is not a chart, too large, or contains links.
  */
 export async function inspectDirectory(path: string): Promise<InspectedDirectory> {
   const metadata = parseMetadata(await readChartYaml(path), path)
@@ -39,7 +39,7 @@ async function readChartYaml(path: string): Promise<string> {
   try {
     return await readFile(join(path, 'Chart.yaml'), 'utf8')
   } catch (error) {
-    throw new ChartNotFoundError(`there is no chart in ${path}: it has no readable Chart.yaml`, { cause: error })
+    throw new ChartNotFoundError(`${path} is not a chart: it has no readable Chart.yaml`, { cause: error })
   }
 }
 

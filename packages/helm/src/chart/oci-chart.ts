@@ -29,7 +29,7 @@ export interface OciOptions {
   readonly signal: AbortSignal
 }
 
-/** Which chart a source stands for now. */
+/** The chart that a source currently refers to. */
 export interface OciChart {
   readonly name: string
   readonly version: string

@@ -96,7 +96,7 @@ describe.each([
 
 describe('findInIndex', () => {
   it.each(['', '[]', 'entries: [', 'a: 1', '{"entries":', 'entries:\n  web:\n  - version: 1.0.0\n    urls: [\n'])(
-    'refuses %j as an index',
+    'rejects %j as an index',
     (text) => {
       expect(() => findInIndex(text, 'web', undefined, 'it')).toThrow(ChartInvalidError)
     },

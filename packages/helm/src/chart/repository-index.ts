@@ -25,7 +25,7 @@ export interface IndexEntry {
 /**
  * The entry of the version that `wanted` allows.
  *
- * *Errors*: `ChartInvalidError` when it is no index; `ChartNotFoundError` when it has no such chart or version.
+ * *Errors*: `ChartInvalidError` when it is not an index; `ChartNotFoundError` when the chart or version is not in it.
  */
 export function findInIndex(index: string, chart: string, wanted: string | undefined, what: string): IndexEntry {
   const rows = rowsOf(index, chart, what)
@@ -89,7 +89,7 @@ function parseYaml(text: string, what: string): unknown {
 
 function asObject(value: unknown, what: string): JsonRecord {
   if (isRecord(value)) return value
-  throw new ChartInvalidError(`${what}: index.yaml is no mapping where it should be`)
+  throw new ChartInvalidError(`${what}: index.yaml has something else where a mapping is expected`)
 }
 
 function isJson(text: string): boolean {

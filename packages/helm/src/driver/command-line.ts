@@ -1,4 +1,4 @@
-/** Writes helm command lines: flags of Helm 3 and 4, and nothing that anybody may not see. */
+/** Builds helm command lines: flags of Helm 3 and 4, and no secrets, because process arguments are public. */
 import { isAbsolute } from 'node:path'
 import { InvalidHelmRequestError } from '../errors.ts'
 import type { ReleaseKey } from '../release/release.ts'
@@ -13,7 +13,7 @@ const MAX_RELEASE_NAME_LENGTH = 53
 const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Refuses what Helm would refuse, or take for a flag. */
+/** Rejects names that Helm would reject or take for a flag. */
 export function checkRelease({ namespace, name }: ReleaseKey): void {
   if (name.length > MAX_RELEASE_NAME_LENGTH || !RELEASE_NAME.test(name)) {
     throw new InvalidHelmRequestError(
@@ -23,24 +23,24 @@ export function checkRelease({ namespace, name }: ReleaseKey): void {
   checkNamespace(namespace)
 }
 
-/** Refuses what is no name of a namespace. */
+/** Rejects invalid names of namespaces. */
 export function checkNamespace(namespace: string): void {
   if (!NAMESPACE.test(namespace)) {
     throw new InvalidHelmRequestError(`"${namespace}" is not a valid name of a namespace`)
   }
 }
 
-/** Refuses anything but an absolute path: a relative one could be a flag, or the name of a chart in some repository. */
+/** Rejects anything but an absolute path: a relative one could be a flag, or the name of a chart in some repository. */
 export function checkChartPath(path: string): void {
   if (!isAbsolute(path)) {
     throw new InvalidHelmRequestError(`chart path "${path}" is not absolute: resolve the chart first`)
   }
 }
 
-/** Refuses what is no revision. */
+/** Rejects invalid revisions. */
 export function checkRevision(revision: number): void {
   if (!Number.isSafeInteger(revision) || revision < 1) {
-    throw new InvalidHelmRequestError(`revision ${revision} is none: revisions count from 1`)
+    throw new InvalidHelmRequestError(`revision ${revision} is not valid: revisions start at 1`)
   }
 }
 
@@ -70,8 +70,8 @@ export function deployFlags(major: HelmMajor, options: DeployOptions, timeoutMs:
 }
 
 /**
- * Flags that take fields over. Helm 4 goes on applying on the client what Helm 3 installed, and then refuses to force, so
- * it is told to apply on the server from now on.
+ * Flags that take fields over. Helm 4 keeps using client-side apply for what Helm 3 installed, which cannot force conflicts,
+ * so server-side apply is requested.
  */
 export function conflictFlags(major: HelmMajor, isForced: boolean | undefined): readonly string[] {
   return isForced && major === 4 ? ['--force-conflicts', '--server-side=true'] : []

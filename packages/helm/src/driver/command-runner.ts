@@ -32,7 +32,7 @@ export interface HelmCommand {
   readonly timeoutMs: number
   /** Sent by standard input: command lines and files can be read by others. */
   readonly values?: HelmValues
-  /** All of them, not only those that look so. */
+  /** All of them, not only those that look like secrets. */
   readonly valuesAreSecret?: boolean
 }
 
@@ -68,7 +68,7 @@ export class CommandRunner {
     const config = impersonate === undefined ? cluster : { ...cluster, impersonate }
     await using kubeconfig = await KubeconfigFile.write(folder, config, signal)
     let outcome = await this.#start(command, kubeconfig, signal)
-    // A token that expired between two looks at its file: nothing has happened yet, so it is safe to start over.
+    // The token has expired: nothing has happened yet, so it is safe to start again with a new one.
     if (outcome.exitCode !== 0 && isUnauthenticated(outcome.stderr) && (await kubeconfig.renew(signal))) {
       outcome = await this.#start(command, kubeconfig, signal)
     }
@@ -101,7 +101,7 @@ export class CommandRunner {
   #judge(command: HelmCommand, secrets: readonly string[], outcome: ProcessOutcome, signal: AbortSignal): string {
     const { what, timeoutMs, values, valuesAreSecret } = command
     const { exitCode, stdout, stderr, isTruncated, endedBy } = outcome
-    // A command that was told to end and still completed has done what it was asked for.
+    // A command that completed although it was stopped has succeeded.
     if (exitCode === 0 && isTruncated) throw new BadHelmOutputError(`${what} printed more than is kept`)
     if (exitCode === 0) return stdout
     if (endedBy === 'abort') throw signal.reason

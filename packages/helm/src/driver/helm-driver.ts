@@ -23,8 +23,8 @@ export interface HelmCallOptions {
   /** Texts that must not appear in errors and logs, besides what is recognised anyway. */
   readonly secrets?: readonly string[]
   /**
-   * Act as somebody else: every request of helm, those of `lookup` in templates included, is limited by the rights of that
-   * account. Needs the right to impersonate it. @default whom the configuration of the cluster names
+   * Act as another account: every request of helm, those of `lookup` in templates included, is limited by its rights. Needs
+   * the right to impersonate it. @default the account in the configuration of the cluster
    */
   readonly impersonate?: Impersonation
 }
@@ -32,8 +32,8 @@ export interface HelmCallOptions {
 /** Options of what changes a release. */
 export interface ChangeOptions extends HelmCallOptions {
   /**
-   * Whether to wait until the objects are ready. Waiting holds one of the driver's few places; an operator rather
-   * watches the objects itself. @default false
+   * Whether to wait until the objects are ready. Waiting occupies one of the few processes of the driver; an operator
+   * should watch the objects instead. @default false
    */
   readonly wait?: boolean
 }

@@ -1,13 +1,13 @@
-/** The surroundings that helm runs in: folders of its own, and nothing of the machine's. */
+/** The process environment of helm: its own folders, independent of the user's configuration. */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeKubeconfigs } from './kubeconfig.ts'
 
-/** Variables that say where the machine keeps its certificates and temporary files. */
+/** Variables with the locations of certificates and temporary files. */
 const PASSED_ON = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR']
 
-/** A folder that only its owner can look into. */
+/** A folder that only its owner can read. */
 export interface HelmFolder {
   readonly path: string
   /** Removes it, if it was made for this driver. */
@@ -27,8 +27,8 @@ export async function openFolder(path: string | undefined): Promise<HelmFolder> 
 }
 
 /**
- * The environment of helm, apart from `KUBECONFIG`, which every command has its own of. Its caches stay in `folder`: what it has learned of the cluster saves the next command some
- * requests, while plugins, repositories and registry log-ins of the machine's user play no part.
+ * The process environment of helm, except `KUBECONFIG`, which differs between commands. Caches in `folder` save later
+ * commands some requests; plugins, repositories and registry log-ins of the user are not used.
  */
 export function helmEnvironment(
   folder: string,

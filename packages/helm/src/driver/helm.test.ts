@@ -98,7 +98,7 @@ describe('what helm is started with', () => {
   it.each([
     [3, '--atomic', '--rollback-on-failure'],
     [4, '--rollback-on-failure', '--atomic'],
-  ] as const)('speaks the flags of Helm %i', async (major, used, unused) => {
+  ] as const)('uses the flags of Helm %i', async (major, used, unused) => {
     const { helm, process } = await open({
       major,
       answer: ({ args }) => exited({ stdout: args[0] === 'list' ? '[]' : JSON.stringify(printed) }),
@@ -152,19 +152,19 @@ describe('what helm is started with', () => {
     [{ ...key, namespace: '' }, chart],
     [key, { path: 'stable/web' }],
     [key, { path: '--repo=https://evil.example.com' }],
-  ])('refuses %j with %j before anything is started', async (release, reference) => {
+  ])('rejects %j with %j before anything is started', async (release, reference) => {
     const { helm, process } = await open()
     await expect(helm.install(release, reference)).rejects.toThrow(errors.InvalidHelmRequestError)
     expect(process.requests).toEqual([])
   })
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses to roll back to revision %s', async (revision) => {
+  it.each([0, -1, 1.5, Number.NaN])('rejects a rollback to revision %s', async (revision) => {
     const { helm, process } = await open()
     await expect(helm.rollback(key, revision)).rejects.toThrow(errors.InvalidHelmRequestError)
     expect(process.requests).toEqual([])
   })
 
-  it('refuses labels that would become other flags or labels', async () => {
+  it('rejects labels that would become other flags or labels', async () => {
     const { helm } = await open()
     await expect(helm.install(key, chart, { labels: { a: 'b,owner=me' } })).rejects.toThrow('label a=b,owner=me')
   })
@@ -229,12 +229,12 @@ describe('identity', () => {
 })
 
 describe('what becomes of output', () => {
-  it.each(['', 'Release "web" upgraded', '[]', '{"name":"web"}'])('refuses %j as a release', async (stdout) => {
+  it.each(['', 'Release "web" upgraded', '[]', '{"name":"web"}'])('rejects %j as a release', async (stdout) => {
     const { helm } = await open({ answer: () => exited({ stdout }) })
     await expect(helm.upgrade(key, chart)).rejects.toThrow(errors.BadHelmOutputError)
   })
 
-  it('refuses output that was cut off', async () => {
+  it('rejects truncated output', async () => {
     const { helm } = await open({ answer: () => exited({ stdout: '[]', isTruncated: true }) })
     await expect(helm.list()).rejects.toThrow(errors.BadHelmOutputError)
   })
@@ -272,13 +272,13 @@ describe('what becomes of output', () => {
     expect(String(error)).toContain('cannot connect to [redacted] with [redacted]')
   })
 
-  it('tells a deadline of the driver from one of helm', async () => {
+  it('distinguishes a deadline of the driver from one of helm', async () => {
     const { helm } = await open({ answer: () => exited({ exitCode: null, endedBy: 'timeout' }) })
     const error = await helm.upgrade(key, chart, { timeoutMs: 10 }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'HELM_TIMEOUT', endedBy: 'driver' })
   })
 
-  it('takes a command that completed although it was told to end for what it is', async () => {
+  it('accepts a command that completed although it was stopped', async () => {
     const { helm } = await open({ answer: () => exited({ endedBy: 'timeout', stdout: JSON.stringify(printed) }) })
     expect(await helm.upgrade(key, chart)).toMatchObject({ revision: 2 })
   })
@@ -321,7 +321,7 @@ describe('recover', () => {
     { revision: 2, status, lastDeployed: '2026-01-01T00:00:00Z' },
   ]
 
-  it('does nothing about a release that is well, or not there, without any process if it knows the history', async () => {
+  it('does nothing about a healthy or missing release, without a process if the history is given', async () => {
     const { helm, process } = await open()
     expect(await helm.recover(key, { history: [] })).toEqual({ action: 'none' })
     expect(process.requests).toEqual([])

@@ -136,7 +136,7 @@ export class Helm implements driver.HelmDriver {
     const status = await this.#read(release, ['status'], options)
     const found = parseRelease(status, badOutput('status', release))
     const metadata = await this.#read(release, ['get', 'metadata'], { ...options, revision: found.revision })
-    if (!isRecord(metadata)) throw badOutput('get metadata', release)('is no JSON object')
+    if (!isRecord(metadata)) throw badOutput('get metadata', release)('is not a JSON object')
     return { ...found, chart: parseChart({ ...metadata, name: metadata.chart }) }
   }
 

@@ -1,4 +1,4 @@
-/** Puts the credentials of a Reeve cluster configuration where Helm can read them, and nobody else. */
+/** Writes the credentials of a cluster configuration to a file that only Helm can read. */
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ async function renderKubeconfig(config: ClusterConfig, credentials: Credentials)
 
 /**
  * The kubeconfig of one helm command: written before it starts, removed when it has ended. Each command has a file of its
- * own because each may act as somebody else.
+ * own because each may act as another account.
  *
  * @example
  * await using kubeconfig = await KubeconfigFile.write(folder, config)

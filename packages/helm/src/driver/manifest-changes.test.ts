@@ -11,7 +11,7 @@ describe('manifestChanges', () => {
     expect(manifestChanges(deployment(1) + secret('a'), secret('a') + deployment(1))).toEqual([])
   })
 
-  it('tells what is new, what differs and what goes, and never a value', () => {
+  it('lists what is added, modified and deleted, and never a value', () => {
     const changes = manifestChanges(
       deployment(1) + secret('hunter2'),
       `${secret('hunter3')}---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n`,

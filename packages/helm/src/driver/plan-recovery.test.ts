@@ -29,7 +29,7 @@ describe('planRecovery', () => {
     ['nothing is deployed any more', ['superseded', 'failed', 'pending-upgrade'], { action: 'rollback', revision: 1 }],
     ['nothing was ever deployed', ['failed', 'pending-upgrade'], { action: 'rollback', revision: 1 }],
     ['only pending revisions are left', ['pending-upgrade', 'pending-upgrade'], { action: 'uninstall' }],
-  ])('knows what to do when %s', (_what, statuses, plan) => {
+  ])('decides what to do when %s', (_what, statuses, plan) => {
     expect(planRecovery(history(statuses), conditions)).toEqual(plan)
   })
 

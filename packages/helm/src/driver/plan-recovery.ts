@@ -5,7 +5,7 @@ import { isPending, type ReleaseStatus } from '../release/release.ts'
 export type RecoveryPlan =
   /** Nothing is pending. */
   | { readonly action: 'none' }
-  /** Its author may still be at work: look again after `retryAfterMs`. */
+  /** The process that made it may still be running: try again after `retryAfterMs`. */
   | { readonly action: 'wait'; readonly retryAfterMs: number }
   /** Nothing was ever completed, or it was being removed: remove the traces. Install anew if it is to be there. */
   | { readonly action: 'uninstall' }
@@ -31,9 +31,9 @@ export interface RecoveryConditions {
 /**
  * How to free a release, from its history (oldest first) alone.
  *
- * Helm refuses every upgrade of a release whose newest revision is pending. It does accept a rollback and an uninstall:
+ * Helm rejects every upgrade of a release whose newest revision is pending. It does accept a rollback and an uninstall:
  *
- * - An interrupted upgrade or rollback goes back to the revision that is `deployed`. Without one, to the newest that once
+ * - An interrupted upgrade or rollback returns to the revision that is `deployed`. Without one, to the newest that once
  *   was, or else that failed: a release that never worked is not a reason to delete what it holds.
  * - An interrupted first install has nothing to go back to and is uninstalled.
  * - An interrupted uninstall is finished. That is safe even if its author is still at work.

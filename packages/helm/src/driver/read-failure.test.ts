@@ -42,7 +42,7 @@ describe('readFailure', () => {
     expect(error.message).not.toContain('level=WARN')
   })
 
-  it('reads the paths of refused values, in the words of new and of older releases of Helm', () => {
+  it('reads the paths of rejected values from messages of new and older versions of Helm', () => {
     const heading =
       "Error: UPGRADE FAILED: values don't meet the specifications of the schema(s) in the following chart(s):\nweb:\n"
     expect(
@@ -110,7 +110,7 @@ describe('readFailure', () => {
     expect(failure(`Error: ${'x'.repeat(100_000)}`).message.length).toBeLessThan(3_000)
   })
 
-  it('knows which failures may pass by themselves', () => {
+  it('recognizes failures that may pass by themselves', () => {
     expect(isTransientHelmError(failure('Error: Kubernetes cluster unreachable: x'))).toBe(true)
     expect(isTransientHelmError(failure('Error: execution error at (a/b.yaml:1:1): no'))).toBe(false)
     expect(isTransientHelmError(new Error('a bug'))).toBe(false)

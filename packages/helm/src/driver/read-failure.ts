@@ -41,7 +41,7 @@ type Explain = (message: string, reason: string, command: FailedCommand) => Helm
 const ROWS: readonly (readonly [RegExp, Explain])[] = [
   [
     /another operation \(install\/upgrade\/rollback\) is in progress/,
-    (message) => new OperationInProgressError(`${message}; recover the release if nobody works on it`),
+    (message) => new OperationInProgressError(`${message}; recover the release if no other operation is running`),
   ],
   [/cannot re-?use a name that is still in use/, (message) => new ReleaseExistsError(`${message}; upgrade it`)],
   [

@@ -14,7 +14,7 @@ describe('a manifest is read as Helm reads it', () => {
     ])
   })
 
-  it('opens lists, whatever kind they claim to be, and lists in lists', () => {
+  it('expands lists of any kind, and lists in lists', () => {
     const item = (name: string) => `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, namespace: other}}`
     expect(namesIn(`apiVersion: v1\nkind: List\nitems: [${item('a')}]`)).toEqual(['Pod other/a'])
     expect(namesIn(configMap('{name: hides}', `items: [${item('a')}, {items: [${item('b')}]}]`))).toEqual([
@@ -23,13 +23,13 @@ describe('a manifest is read as Helm reads it', () => {
     ])
   })
 
-  it('lets the last of equal keys count', () => {
+  it('uses the last of duplicate keys', () => {
     const twice = configMap('{name: a, namespace: mine, namespace: other}', 'data: {a: "1"}\ndata: {b: "2"}')
     expect(namesIn(twice)).toEqual(['ConfigMap other/a'])
     expect(manifestObjects(twice)[0]?.data).toEqual({ b: '2' })
   })
 
-  it('takes an empty namespace for that of the release', () => {
+  it('treats an empty namespace as that of the release', () => {
     expect(namesIn(`${configMap('{name: a, namespace: }')}---\n${configMap('{name: b, namespace: ""}')}`)).toEqual([
       'ConfigMap -/a',
       'ConfigMap -/b',
@@ -47,7 +47,7 @@ describe('a manifest is read as Helm reads it', () => {
   })
 })
 
-describe('a document that cannot be read for certain', () => {
+describe('a document that parsers read differently', () => {
   // In each of these Helm finds the namespace "other", and another parser may find none.
   it.each([
     ['a merge key in the metadata', `x: &x {namespace: other}\n${configMap('{name: a, <<: *x}')}`],
@@ -59,7 +59,7 @@ describe('a document that cannot be read for certain', () => {
     ['a carriage return', configMap('\n  name: a # \r  namespace: other')],
     ['the end of a document within it', `${configMap('{name: a}')}...\n${configMap('{name: b, namespace: other}')}`],
     ['a separator with something behind it', `${configMap('{name: a}')}---x: 1\n${configMap('{name: b}')}`],
-  ])('is not taken for an object: %s', (_, manifest) => {
+  ])('is a problem, not an object: %s', (_, manifest) => {
     const { objects, problems } = readManifest(manifest)
     expect(objects).toEqual([])
     expect(problems).toEqual([expect.stringMatching(/^document 1 (has|holds|is not valid YAML) /)])
@@ -80,7 +80,7 @@ describe('a document that cannot be read for certain', () => {
     expect(problems).toEqual([expect.stringMatching(/^document 2 is not valid YAML in line \d \(/)])
   })
 
-  it('does not unfold without end', () => {
+  it('does not expand aliases without limit', () => {
     const levels = ['b', 'c', 'd', 'e'].map((key, index) => {
       const below = `*${'abcd'[index]}`
       return `${key}: &${key} [${Array.from({ length: 9 }, () => below).join()}]`

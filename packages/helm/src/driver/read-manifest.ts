@@ -19,8 +19,7 @@ const MAX_LENGTH = 8 * 1024 * 1024
 const MAX_TOKENS = 300_000
 
 /**
- * Helm reads YAML 1.1 by a library for Go, which knows neither times of day nor dates, and lets the last of equal keys
- * count.
+ * Helm reads YAML 1.1 with a Go library that does not parse times and dates, and uses the last of duplicate keys.
  */
 const AS_HELM_READS: Omit<ReadYamlOptions, 'maxTokens'> = {
   uniqueKeys: false,
@@ -65,9 +64,9 @@ export function readManifest(manifest: string): ReadManifest {
 }
 
 /**
- * The objects of a manifest, for whom a part of them is of no use.
+ * The objects of a manifest, for callers that need all of them.
  *
- * *Errors*: `TemplateError` when a document is no object with apiVersion and kind.
+ * *Errors*: `TemplateError` when a document is not an object with apiVersion and kind.
  *
  * @example
  * const inventory = manifestObjects(release.manifest).map(({ kind, metadata }) => `${kind}/${metadata.name}`)
@@ -106,7 +105,7 @@ function readDocument(text: string): readonly UnknownObject[] {
   return objectsIn(document.contents, value)
 }
 
-/** Whatever has items is a list for the Kubernetes client, whatever kind it claims to be. */
+/** The Kubernetes client treats every object with items as a list, whatever its kind. */
 function objectsIn(node: unknown, value: unknown): readonly UnknownObject[] {
   if (!isMap(node) || !isRecord(value)) throw new YamlFault('is not an object')
   const fields = plainFields(node)

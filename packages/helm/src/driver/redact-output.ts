@@ -3,7 +3,7 @@ import { isRecord, isSecretKey, redactSecrets, redactText } from '@reeve/kube'
 import { parse } from 'yaml'
 import type { HelmValues } from './helm-driver.ts'
 
-/** Deeper values are not looked into; it bounds the work. */
+/** Deeper values are not searched, to bound the work. */
 const MAX_DEPTH = 32
 
 /** Charts keep whole secrets under these as well. */
@@ -49,7 +49,7 @@ function parseQuietly(text: string): unknown {
   try {
     return parse(text, { logLevel: 'silent', maxAliasCount: 100 })
   } catch {
-    // Helm refuses the text as well, and says so; what cannot be parsed cannot be searched.
+    // Helm rejects the text as well; what cannot be parsed cannot be searched.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Reads which values a chart's schema refuses. */
+/** Reads which values a chart's schema rejects. */
 import type { ValueProblem } from '../errors.ts'
 
 /** `- at '/image/tag': got number, want string`, as Helm writes since 3.18. */

@@ -32,7 +32,7 @@ describe('ProcessSlots', () => {
     expect(await slots.run(async () => 'next', forever)).toBe('next')
   })
 
-  it('refuses when too many wait', async () => {
+  it('fails when too many wait', async () => {
     const slots = new ProcessSlots({ maxConcurrent: 1, maxWaiting: 0 })
     const gate = Promise.withResolvers<void>()
     const first = slots.run(() => gate.promise, forever)

@@ -1,4 +1,4 @@
-/** Lets a limited number of processes run at once; the others wait in order. */
+/** Runs a limited number of processes at a time; the others wait in order of arrival. */
 import { HelmBusyError } from '../errors.ts'
 
 /** How many may run, and how many may wait. */
@@ -10,7 +10,7 @@ export interface SlotLimits {
 /**
  * @example
  * const slots = new ProcessSlots({ maxConcurrent: 4, maxWaiting: 1_000 })
- * const answer = await slots.run(() => runProcess(request), signal)
+ * const outcome = await slots.run(() => runProcess(request), signal)
  */
 export class ProcessSlots {
   readonly #limits: SlotLimits
@@ -33,7 +33,7 @@ export class ProcessSlots {
     }
   }
 
-  /** The place goes straight to the next in line, so that nobody can slip in between. */
+  /** The slot is passed directly to the next in line. */
   #handOver(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#running--

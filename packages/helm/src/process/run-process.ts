@@ -10,7 +10,7 @@ import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
  * `killGraceMs`. Both signals go to the whole group, and when the command itself has ended, what is left of its group is
  * killed too.
  *
- * *Assumptions*: a POSIX system. When this process is itself killed, a command that runs goes on to its end.
+ * *Assumptions*: a POSIX system. When this process itself is killed, a running command continues.
  *
  * @example
  * const { exitCode, stdout } = await runProcess({
@@ -68,7 +68,7 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal)
   } catch (error) {
-    // Nobody is left in the group, which is what the signal was to bring about.
+    // The process group has ended already.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

@@ -11,7 +11,7 @@ const text = fc.string({ minLength: 1, maxLength: 50, unit: 'binary' })
 const status = fc.constantFrom<ReleaseStatus>('deployed', 'superseded', 'failed', 'pending-upgrade', 'uninstalling')
 const values = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 3 }))
-  // Numbers pass through JSON, which knows no negative zero.
+  // Numbers pass through JSON, which has no negative zero.
   .map((object) => JSON.parse(JSON.stringify(object)) as Record<string, unknown>)
 
 const release: fc.Arbitrary<Release> = fc.record({
@@ -34,7 +34,7 @@ const release: fc.Arbitrary<Release> = fc.record({
 })
 
 describe('decodeRelease', () => {
-  it('gives back whatever was recorded', () => {
+  it('returns what was recorded', () => {
     fc.assert(
       fc.property(release, (recorded) => {
         expect(decodeRelease(encodeRelease(recorded))).toEqual(recorded)
@@ -42,7 +42,7 @@ describe('decodeRelease', () => {
     )
   })
 
-  it('answers arbitrary bytes with a release or a ReleaseRecordError', () => {
+  it('decodes arbitrary bytes to a release or fails with a ReleaseRecordError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isPrefixed) => {
         const data = isPrefixed ? Buffer.from([0x1f, 0x8b, 0x08, ...bytes]) : Buffer.from(bytes)
@@ -83,7 +83,7 @@ describe('valuesDigest', () => {
     )
   })
 
-  it('refuses values that are nested without end', () => {
+  it('rejects values that are nested too deeply', () => {
     let nested: Record<string, unknown> = {}
     for (let depth = 0; depth < 1_000; depth++) nested = { nested }
     expect(() => valuesDigest(nested)).toThrow('nested deeper than 100 levels')

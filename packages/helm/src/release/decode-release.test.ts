@@ -44,7 +44,7 @@ describe('decodeRelease', () => {
     expect(decodeRelease(withData(JSON.stringify(record))).status).toBe('unknown')
   })
 
-  it('does not let a record speak for another release', () => {
+  it('rejects a record that holds another release', () => {
     const record = encodeRelease(key)
     const moved = { ...record, metadata: { ...record.metadata, namespace: 'tenant-b' } }
     const renumbered = {
@@ -69,7 +69,7 @@ describe('decodeRelease', () => {
     ['no revision', '{"name":"web","namespace":"tenant-a"}'],
     ['a revision of zero', '{"name":"web","namespace":"tenant-a","version":0}'],
     ['a revision that is a text', '{"name":"web","namespace":"tenant-a","version":"1"}'],
-  ])('refuses %s and names the Secret without quoting it', (_what, bytes) => {
+  ])('rejects %s and names the Secret without quoting it', (_what, bytes) => {
     const attempt = () => decodeRelease(withData(bytes))
     expect(attempt).toThrow(ReleaseRecordError)
     expect(attempt).toThrow('tenant-a/sh.helm.release.v1.web.v1')
@@ -80,7 +80,7 @@ describe('decodeRelease', () => {
     ['another type', { ...encodeRelease(key), type: 'Opaque' }],
     ['no labels', { ...encodeRelease(key), metadata: { ...key } }],
     ['no data', { ...encodeRelease(key), data: {} }],
-  ])('refuses a Secret with %s', (_what, secret) => {
+  ])('rejects a Secret with %s', (_what, secret) => {
     expect(() => decodeRelease(secret)).toThrow(ReleaseRecordError)
   })
 })

@@ -21,7 +21,7 @@ export interface DecodeOptions {
   readonly maxBytes?: number
 }
 
-/** What the labels of a record tell without unpacking it. */
+/** What the labels of a record say, without decoding it. */
 export interface ReleaseLabels {
   readonly name: string
   readonly revision: number
@@ -39,7 +39,7 @@ export function releaseSelector(name?: string): string {
 }
 
 /**
- * What the labels of a record say, or `undefined` for a Secret that is none. Enough for a metadata-only watch.
+ * What the labels of a record say, or `undefined` for a Secret that is not a record. Enough for a metadata-only watch.
  *
  * @example
  * const newest = secrets.map((secret) => readReleaseLabels(secret.metadata)).findLast((record) => record)
@@ -55,7 +55,7 @@ export function readReleaseLabels(metadata: ObjectMeta): ReleaseLabels | undefin
 /**
  * The release that a record Secret holds.
  *
- * *Guarantees*: the result's name, namespace and revision are those of the Secret: a record cannot speak for another
+ * *Guarantees*: the result's name, namespace and revision are those of the Secret: a record cannot pretend to be of another
  * release. Work and memory are bounded by `maxBytes`.
  *
  * *Errors*: `ReleaseRecordError` names the Secret, and never quotes it.
@@ -69,7 +69,7 @@ export function decodeRelease(secret: Secret, options: DecodeOptions = {}): Rele
   const fail = (problem: string) => new ReleaseRecordError(`release record ${namespace}/${name} ${problem}`)
   const labels = readReleaseLabels(secret.metadata)
   if (secret.type !== RELEASE_SECRET_TYPE || labels === undefined) {
-    throw fail(`is no record: it needs type ${RELEASE_SECRET_TYPE} and the labels owner, name and version`)
+    throw fail(`is not a release record: it needs type ${RELEASE_SECRET_TYPE} and the labels owner, name and version`)
   }
   const release = parseRelease(parseJson(unpack(secret.data?.release, maxBytes, fail), fail), fail)
   const isItself =
@@ -88,7 +88,7 @@ export interface HistoryOptions extends DecodeOptions {
 }
 
 /**
- * Every revision of one release among `secrets`, oldest first. Secrets that are no records of it are passed over.
+ * Every revision of one release among `secrets`, oldest first. Other Secrets are ignored.
  *
  * @example
  * const history = decodeHistory(cache.list(Secrets, { namespace }), { release: { namespace, name: 'web' } })

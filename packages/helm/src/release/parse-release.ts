@@ -17,17 +17,17 @@ const STATUSES: ReadonlySet<string> = new Set<ReleaseStatus>([
 
 /** The status of that name; a word that Helm does not have is `unknown`. */
 export function releaseStatus(text: unknown): ReleaseStatus {
-  // Just looked up: the set holds nothing but statuses.
+  // The set contains statuses only.
   return typeof text === 'string' && STATUSES.has(text) ? (text as ReleaseStatus) : 'unknown'
 }
 
 /**
  * The release that `json` describes. `fail` makes the error for a field that is not what it must be.
  *
- * The chart's own files are left behind: they are most of a record and nobody needs them to judge a release.
+ * The chart's own files are left out: they are most of a record and not needed.
  */
 export function parseRelease(json: unknown, fail: (problem: string) => Error): Release {
-  if (!isRecord(json)) throw fail('is no JSON object')
+  if (!isRecord(json)) throw fail('is not a JSON object')
   const required = (key: string): string => {
     const text = textAt(json, key)
     if (text === undefined) throw fail(`has no ${key}`)

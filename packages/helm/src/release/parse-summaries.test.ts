@@ -13,7 +13,7 @@ describe('the tables that helm prints', () => {
   })
 
   it.each([{}, { revision: 0 }, { revision: 'x' }, { revision: [1] }, { revision: { toString: {} } }])(
-    'are refused without a revision: %j',
+    'are rejected without a revision: %j',
     (row) => {
       expect(() => parseHistory([row], fail)).toThrow('the output of helm lists a release without a revision')
       expect(() => parseList([{ name: 'a', namespace: 'b', ...row }], fail)).toThrow('without a revision')

@@ -37,6 +37,6 @@ function columns(row: JsonRecord, fail: Fail) {
 }
 
 function rows(json: unknown, fail: Fail): readonly JsonRecord[] {
-  if (!Array.isArray(json) || !json.every(isRecord)) throw fail('is no list of objects')
+  if (!Array.isArray(json) || !json.every(isRecord)) throw fail('is not a list of objects')
   return json
 }

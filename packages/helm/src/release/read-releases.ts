@@ -4,7 +4,7 @@ import { type DecodeOptions, decodeHistory, RELEASE_SECRET_TYPE, releaseSelector
 import type { Release, ReleaseKey } from './release.ts'
 
 /**
- * Every revision of a release, oldest first; none when there is no such release. One request, no process.
+ * Every revision of a release, oldest first; empty when the release does not exist. One request, no process.
  *
  * *Errors*: `ReleaseRecordError`, and what the client throws.
  *

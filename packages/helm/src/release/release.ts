@@ -1,4 +1,4 @@
-/** What is known of a release, whether a Secret or a helm process told it. */
+/** Releases, as read from a Secret or from the output of helm. */
 
 /** Names a release. Helm keeps its records in the namespace that the release is installed into. */
 export interface ReleaseKey {
@@ -6,7 +6,7 @@ export interface ReleaseKey {
   readonly name: string
 }
 
-/** Where a revision stands, in Helm's words. */
+/** The status of a revision, as Helm names it. */
 export type ReleaseStatus =
   | 'unknown'
   | 'deployed'
@@ -67,7 +67,7 @@ export interface ReleaseSummary extends ReleaseKey {
 }
 
 /**
- * Whether somebody works on the release, or died while doing so.
+ * Whether an operation on the release is in progress or was interrupted.
  *
  * @example
  * if (isPending(release.status)) await helm.recover(release)

@@ -35,9 +35,9 @@ export class ChartServer implements AsyncDisposable {
   readonly #server: Server
   readonly #login: ServerLogin | undefined
   readonly #charts: { readonly name: string; readonly version: string; readonly bytes: Buffer }[] = []
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly requests: string[] = []
-  /** Replaces the answer to some paths. */
+  /** Replaces the response for some paths. */
   readonly overrides = new Map<string, Reply>()
 
   private constructor(server: Server, certificate: string, login: ServerLogin | undefined) {
@@ -46,7 +46,7 @@ export class ChartServer implements AsyncDisposable {
     this.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
     this.certificate = certificate
     this.#login = login
-    server.on('request', (request, response) => this.#answer(request, response))
+    server.on('request', (request, response) => this.#respond(request, response))
   }
 
   /** Listens on a port of its own; without a log-in everybody may read. */
@@ -82,7 +82,7 @@ export class ChartServer implements AsyncDisposable {
     return `sha256:${sha256(manifestOf(chart))}`
   }
 
-  /** Ends every connection; who asks from now on reaches nobody. */
+  /** Closes every connection and refuses new ones. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
     this.#server.close()
@@ -93,7 +93,7 @@ export class ChartServer implements AsyncDisposable {
     if (this.#server.listening) await this.stop()
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #respond(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', `https://${this.host}`)
     this.requests.push(url.pathname)
     const { status, body = '', headers = {} } = this.#reply(url, request.headers.authorization)

@@ -1,4 +1,4 @@
-/** A certificate for this machine that nobody trusts who is not told to. */
+/** A self-signed certificate for localhost. */
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'

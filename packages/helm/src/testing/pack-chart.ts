@@ -1,4 +1,4 @@
-/** Packs charts, sound and unsound ones. */
+/** Packs charts, valid and invalid ones. */
 import { gzipSync } from 'node:zlib'
 import { Header } from 'tar'
 
@@ -15,7 +15,7 @@ export interface PackedEntry {
 const BLOCK_BYTES = 512
 
 /**
- * A `.tgz` with exactly these entries, whatever they are.
+ * A `.tgz` with exactly these entries.
  *
  * @example
  * packEntries([{ path: 'web/Chart.yaml', content: 'name: web\nversion: 1.0.0\n' }])

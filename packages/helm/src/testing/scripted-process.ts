@@ -1,4 +1,4 @@
-/** Stands in for processes: answers from a script and remembers what was asked. */
+/** Replaces processes in tests: returns scripted outcomes and records requests. */
 import type { ProcessOutcome, ProcessRequest, RunProcess } from '../process/process-runner.ts'
 
 /**
@@ -19,14 +19,14 @@ export function exited(outcome: Partial<ProcessOutcome> = {}): ProcessOutcome {
 export class ScriptedProcess {
   /** Everything that was started, in order. */
   readonly requests: ProcessRequest[] = []
-  readonly #answer: (request: ProcessRequest) => ProcessOutcome | Promise<ProcessOutcome>
+  readonly #respond: (request: ProcessRequest) => ProcessOutcome | Promise<ProcessOutcome>
 
-  constructor(answer: (request: ProcessRequest) => ProcessOutcome | Promise<ProcessOutcome>) {
-    this.#answer = answer
+  constructor(respond: (request: ProcessRequest) => ProcessOutcome | Promise<ProcessOutcome>) {
+    this.#respond = respond
   }
 
   readonly run: RunProcess = async (request) => {
     this.requests.push(request)
-    return this.#answer(request)
+    return this.#respond(request)
   }
 }

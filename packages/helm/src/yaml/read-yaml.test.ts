@@ -35,7 +35,7 @@ describe('readYaml', () => {
     }
   })
 
-  it('refuses more tokens than it may look at before it looks at any of them', () => {
+  it('rejects a text with too many tokens before it parses any of them', () => {
     expect(() => valuesOf('}'.repeat(100_001))).toThrow('has more than 100000 YAML tokens')
   })
 })

@@ -1,4 +1,4 @@
-/** Reads the YAML of strangers within limits, and never quotes it: it may hold secrets. */
+/** Reads untrusted YAML within limits, and never quotes it: it may contain secrets. */
 import { parseYamlDocuments, type YamlOptions } from '@reeve/kube/yaml'
 import { type Document, Lexer } from 'yaml'
 
@@ -7,18 +7,18 @@ export type YamlDocument = Document.Parsed
 
 /** How a text is read. */
 export interface ReadYamlOptions {
-  /** What the parser spends its time on: about six a line. */
+  /** Bounds the time of parsing; a line has about six. */
   readonly maxTokens: number
-  /** Refuse a key that occurs twice in one map; otherwise the last one counts. @default true */
+  /** Reject duplicate keys; otherwise the last one counts. @default true */
   readonly uniqueKeys?: boolean
   /** How scalars are read. @default as YAML 1.2 has it */
   readonly schema?: Pick<YamlOptions, 'version' | 'merge' | 'customTags'>
 }
 
-/** Anchors are rare; unbounded, a few lines of them unfold to gigabytes. */
+/** Without a bound, a few lines of aliases expand to gigabytes. */
 const MAX_ALIASES = 100
 
-/** A text that cannot be used. The message names the line at most. */
+/** A text that cannot be read. The message names the line at most. */
 export class YamlFault extends Error {
   override readonly name = 'YamlFault'
 }
@@ -47,7 +47,7 @@ export function readYaml(text: string, options: ReadYamlOptions): readonly YamlD
 /**
  * The value of a document.
  *
- * *Errors*: {@link YamlFault} for one that unfolds to more than it should.
+ * *Errors*: {@link YamlFault} for one with too many aliases.
  */
 export function yamlValue(document: YamlDocument): unknown {
   try {

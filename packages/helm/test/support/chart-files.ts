@@ -58,7 +58,7 @@ const SCHEMA = {
   },
 }
 
-/** A chart whose values decide whether it works, is refused, fails or never gets ready. */
+/** A chart whose values decide whether it works, is rejected, fails or never becomes ready. */
 export function webChart(version = '1.0.0', name = 'web'): ChartFiles {
   return {
     'Chart.yaml': `apiVersion: v2\nname: ${name}\nversion: ${version}\nappVersion: "7"\n`,

@@ -66,8 +66,8 @@ export async function startHelmSession(path = helmPath): Promise<HelmSession> {
 export async function eventually<T>(question: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 60_000
   for (;;) {
-    const answer = await question()
-    if (answer !== undefined) return answer
+    const found = await question()
+    if (found !== undefined) return found
     if (Date.now() > deadline) throw new Error('it did not happen within a minute')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
