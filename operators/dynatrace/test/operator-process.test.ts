@@ -136,7 +136,7 @@ describe('the process', () => {
     expect(child.log).not.toContain(simulator?.tenants()[0]?.tokens.get('apiToken')?.value)
   })
 
-  it('leaves certificates and nodes to others when told so (core 58, 59)', async () => {
+  it('leaves certificates and nodes to others when told so', async () => {
     await installCrds()
     await createPod({ 'olm.operatorNamespace': namespace })
     const { child, health, metrics } = await start({ POD_NAME: POD, DT_HOST_AVAILABILITY_DETECTION: 'false' })

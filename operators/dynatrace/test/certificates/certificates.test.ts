@@ -157,7 +157,7 @@ async function bundles(): Promise<readonly string[]> {
 }
 
 describe('the certificates controller', () => {
-  it('makes the Secret and sets every bundle (46, core 55)', async () => {
+  it('makes the Secret and sets every bundle', async () => {
     await install()
     const deployment = await installDeployment()
     startController()
@@ -177,7 +177,7 @@ describe('the certificates controller', () => {
     expect(await bundles()).toEqual([data['ca.crt']])
   })
 
-  it('renews the server certificate alone after 6 d 22 h, by itself (47, core 56)', async () => {
+  it('renews the server certificate alone after 6 d 22 h, by itself', async () => {
     await install()
     await installDeployment()
     startController()
@@ -193,7 +193,7 @@ describe('the certificates controller', () => {
     expect(second['tls.key']).not.toBe(first['tls.key'])
   })
 
-  it('keeps trusting the authority before the present one (47, core 56)', async () => {
+  it('keeps trusting the authority before the present one', async () => {
     await install()
     await installDeployment()
     await completed(firstCertificates(NAMESPACE, tenant()))
@@ -208,14 +208,14 @@ describe('the certificates controller', () => {
     expect(await bundles()).toHaveLength(1)
   })
 
-  it('makes the Secret although there are no webhook configurations (48, core 55)', async () => {
+  it('makes the Secret although there are no webhook configurations', async () => {
     await install({ configurations: false })
     await installDeployment()
     await completed(firstCertificates(NAMESPACE, tenant()))
     expect(await exists()).toBe(true)
   })
 
-  it('does not call a pass without the CRD of DynaKubes a success (48, core 55)', async () => {
+  it('does not call a pass without the CRD of DynaKubes a success', async () => {
     await installDeployment()
     let isDone = false
     const first = firstCertificates(NAMESPACE, tenant()).then(() => {

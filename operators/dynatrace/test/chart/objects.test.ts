@@ -60,18 +60,18 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     return ofRest(all).filter((name) => !rendered.includes(name))
   }
 
-  it('renders the operator, the migration and the accounts of all that is rolled out (2)', () => {
+  it('renders the operator, the migration and the accounts of all that is rolled out', () => {
     expect(ofRest(all)).toEqual(BY_DEFAULT)
     expect(all.filter(isHook)).toHaveLength(6)
   })
 
-  it('has ten more objects on OpenShift, and by OLM on any platform (4)', async () => {
+  it('has ten more objects on OpenShift, and by OLM on any platform', async () => {
     const openshift = await renderWithoutCrds([], OPENSHIFT)
     expect(ofRest(openshift).filter((name) => !BY_DEFAULT.includes(name))).toEqual(ON_OPENSHIFT)
     expect(ofRest(await render('olm=true'))).toEqual(ofRest(openshift))
   })
 
-  it('says SecurityContextConstraints only for logs off OpenShift (2)', () => {
+  it('says SecurityContextConstraints only for logs off OpenShift', () => {
     const naming = all.filter((object) => JSON.stringify(object).includes('securitycontextconstraints'))
     expect(namesOf(naming)).toEqual(['ClusterRole dynatrace-logmonitoring'])
   })
@@ -179,7 +179,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(await missing('rbac.extensions.create=false')).not.toContain('ServiceAccount dynatrace-otel-collector')
   })
 
-  it('runs the migration before an upgrade only, with rights for nothing else (44)', () => {
+  it('runs the migration before an upgrade only, with rights for nothing else', () => {
     for (const object of all.filter(isHook)) {
       expect(object.metadata.annotations).toEqual({
         'helm.sh/hook': 'pre-upgrade',
@@ -189,7 +189,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     }
   })
 
-  it('asks GKE Autopilot to let its workloads run, of this release (51)', async () => {
+  it('asks GKE Autopilot to let its workloads run, of this release', async () => {
     const flags = ['--api-versions', 'auto.gke.io/v1/AllowlistSynchronizer']
     const objects = await renderWithoutCrds([], flags)
     expect(find(objects, 'AllowlistSynchronizer', 'dynatrace-operator')?.spec).toEqual({
@@ -198,7 +198,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(find(all, 'AllowlistSynchronizer', 'dynatrace-operator')).toBeUndefined()
   })
 
-  it('shows itself in the Google marketplace only (52)', async () => {
+  it('shows itself in the Google marketplace only', async () => {
     const objects = await render('platform=google-marketplace')
     expect(objects.filter(({ kind }) => kind === 'Application')).toHaveLength(1)
     expect(all.filter(({ kind }) => kind === 'Application')).toHaveLength(0)

@@ -95,7 +95,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     })
   })
 
-  it('passes on what is switched off (3, 33, 34)', async () => {
+  it('passes on what is switched off', async () => {
     const { env } = await operatorOf(
       'csidriver.enabled=false',
       'rbac.edgeConnect.create=false',
@@ -120,7 +120,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     expect((await operatorOf(`operator.limits.memory=${limit}`)).env.NODE_OPTIONS).toBe(options)
   })
 
-  it('leaves the heap unbounded without a limit (7)', async () => {
+  it('leaves the heap unbounded without a limit', async () => {
     const { env, container } = await operatorOf('operator.limits=null', 'operator.requests=null')
     expect(env).not.toHaveProperty('NODE_OPTIONS')
     expect(container?.resources).toEqual({})
@@ -191,7 +191,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     expect(jobPod(objects)?.securityContext?.appArmorProfile).toEqual(expected.profile)
   })
 
-  it('logs more and pulls with a Secret as told; so does the migration (48, 53)', async () => {
+  it('logs more and pulls with a Secret as told; so does the migration', async () => {
     const objects = await render('debugLogs=true', 'customPullSecret=s')
     const { env, pod } = deploymentOf(objects, OPERATOR)
     expect(env.LOG_LEVEL).toBe('debug')

@@ -89,7 +89,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     expect((await ofRelease()).filter((name) => name.includes('migration'))).toEqual([])
   })
 
-  it('is upgraded after the migration, of which nothing is left (44)', async () => {
+  it('is upgraded after the migration, of which nothing is left', async () => {
     const bundle = await distributeAuthority()
     expect(bundle).toBeTruthy()
     const deleted: (string | undefined)[] = []

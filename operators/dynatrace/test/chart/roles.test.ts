@@ -102,7 +102,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     }
   })
 
-  it('needs no right to nodes when they are not announced (34)', async () => {
+  it('needs no right to nodes when they are not announced', async () => {
     const rights = grantedRights(
       await render('operator.hostAvailabilityDetection=false'),
       'ClusterRole',
@@ -136,7 +136,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(find(all, 'ServiceAccount', name)?.automountServiceAccountToken).toBe(automount)
   })
 
-  it('gives agents no token when they collect no logs (46)', async () => {
+  it('gives agents no token when they collect no logs', async () => {
     const account = find(
       await render('rbac.logMonitoring.create=false'),
       'ServiceAccount',

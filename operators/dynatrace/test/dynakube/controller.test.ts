@@ -26,7 +26,7 @@ async function owned(uid: string | undefined): Promise<readonly string[]> {
 const hasPhase = (name: string, phase: string) => async () => (await stage.read(name)).status?.phase === phase
 
 describe('a DynaKube with everything', () => {
-  it('gets all its objects in one look (core 1, workloads 32)', async () => {
+  it('gets all its objects in one look', async () => {
     const { metadata } = await stage.create('full', FULL_SPEC)
     // Gateways take a minute and a half until they are ready: nobody waits for that here.
     await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
@@ -81,14 +81,14 @@ describe('a DynaKube with everything', () => {
     expect(metadata.generation).toBe(1)
   })
 
-  it('costs no write and no call once it runs (core 7, workloads 1)', async () => {
+  it('costs no write and no call once it runs', async () => {
     await stage.until('a look without a write', async () => (await stage.look('full')).writes.length === 0)
     stage.simulator.clearCalls()
     expect((await stage.look('full')).writes).toEqual([])
     expect(stage.simulator.calls()).toEqual([])
   })
 
-  it('loses what is switched off and nothing else (gateway 18, 32, 49; agents 44)', async () => {
+  it('loses what is switched off and nothing else', async () => {
     const off = { extensions: null, telemetryIngest: null, kspm: null, logMonitoring: null, activeGate: null }
     const { metadata } = await stage.edit('full', { spec: off })
     await stage.until('what is left', async () => (await owned(metadata.uid)).length === 7)
@@ -108,7 +108,7 @@ describe('a DynaKube with everything', () => {
     expect((await stage.read('full')).status?.activeGate ?? {}).toEqual({})
   })
 
-  it('takes everything with it (workloads 29)', async () => {
+  it('takes everything with it', async () => {
     const { metadata } = await stage.read('full')
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'full' })
     await stage.until('nothing left', async () => (await owned(metadata.uid)).length === 0)
@@ -116,7 +116,7 @@ describe('a DynaKube with everything', () => {
 })
 
 describe('tokens', () => {
-  it('that are missing are named, and nothing is called (core 8)', async () => {
+  it('that are missing are named, and nothing is called', async () => {
     stage.simulator.clearCalls()
     await stage.create('untold', { oneAgent: { hostMonitoring: {} }, tokens: 'nothing' })
     await stage.until('an error', hasPhase('untold', 'Error'))

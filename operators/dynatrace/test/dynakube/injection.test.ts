@@ -87,14 +87,14 @@ it('says when two want the same namespace, and leaves it as it is', async () => 
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'rival' })
 })
 
-it('takes everything back when it is switched off (core 38)', async () => {
+it('takes everything back when it is switched off', async () => {
   await stage.edit('apps', { spec: { oneAgent: null, metadataEnrichment: null } })
   await stage.until('no label', async () => (await instanceOf('shop')) === undefined)
   expect(await copy('shop')).toBeUndefined()
   await stage.until('no condition', async () => (await stage.condition('apps', 'CodeModulesInjection')) === undefined)
 })
 
-it('takes everything back when the DynaKube is deleted (core 38)', async () => {
+it('takes everything back when the DynaKube is deleted', async () => {
   await stage.edit('apps', { spec: { oneAgent: { applicationMonitoring: {} } } })
   await stage.until('the copy', isFilled('bank'))
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'apps' })

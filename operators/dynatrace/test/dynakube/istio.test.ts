@@ -44,7 +44,7 @@ const until = (owner: string, count: number) =>
 const isRemoved = (name: string, type: string) => async () => (await stage.condition(name, type)) === undefined
 
 describe('without Istio', () => {
-  it('a DynaKube that asks for it fails before the tenant is called (core 29)', async () => {
+  it('a DynaKube that asks for it fails before the tenant is called', async () => {
     stage.simulator.tenant('meshed').connectionInfo.endpoints = [
       'https://10.0.0.1:8000/communication',
       'http://x.io/communication',
@@ -64,7 +64,7 @@ describe('without Istio', () => {
 })
 
 describe('with Istio', () => {
-  it('the way out is opened without a restart (core 30, 31, workloads 28)', async () => {
+  it('the way out is opened without a restart', async () => {
     await installIstio(stage.client)
     await stage.until('a phase', async () => (await stage.read('meshed')).status?.phase === 'Deploying')
     expect(await ofIstio('meshed')).toEqual([
@@ -90,7 +90,7 @@ describe('with Istio', () => {
     }
   })
 
-  it('nothing is written once everything is there (core 30)', async () => {
+  it('nothing is written once everything is there', async () => {
     await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
     expect((await stage.look('meshed')).writes).toEqual([])
   })
@@ -116,7 +116,7 @@ describe('with Istio', () => {
     await until('meshed', 5)
   })
 
-  it('what gateways needed goes with them (core 32)', async () => {
+  it('what gateways needed goes with them', async () => {
     await stage.edit('meshed', { spec: { activeGate: null } })
     await stage.until('no condition', isRemoved('meshed', 'IstioForActiveGate'))
     expect(await ofIstio('meshed')).toEqual([

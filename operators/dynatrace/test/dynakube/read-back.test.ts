@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-it.each(CASES)('%s (workloads 34)', async (golden, resource, suffix, spec) => {
+it.each(CASES)('%s', async (golden, resource, suffix, spec) => {
   const name = nameOf(golden)
   const { data = {} } = await stage.client.get(Secrets, key(tokensOf(name)))
   await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name), data })

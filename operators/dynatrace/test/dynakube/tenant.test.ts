@@ -51,7 +51,7 @@ const secret = async (name: string) =>
 const agent = async (name: string) => (await stage.read(name)).status?.oneAgent
 
 describe('calls', () => {
-  it('are made once per request threshold (core 14)', async () => {
+  it('are made once per request threshold', async () => {
     await stage.create('steady', { ...hosts, activeGate: { capabilities: ['metrics-ingest'] } }, WITHOUT_KEY)
     await settled('steady')
     await stage.look('steady')
@@ -66,7 +66,7 @@ describe('calls', () => {
     expect(operations('steady')).toContain('agent-connection-info')
   })
 
-  it('are made each time when the threshold is 0 (core 15)', async () => {
+  it('are made each time when the threshold is 0', async () => {
     await stage.create('eager', { ...hosts, dynatraceApiRequestThreshold: 0 })
     await settled('eager')
     stage.simulator.clearCalls()
@@ -77,7 +77,7 @@ describe('calls', () => {
 })
 
 describe('tokens', () => {
-  it('with white space around them are named (core 9)', async () => {
+  it('with white space around them are named', async () => {
     const data = encodeSecret({ apiToken: `${stage.simulator.tenant('padded').tokens.get('apiToken')?.value}\n` })
     await stage.client.patch(
       Secrets,
@@ -91,7 +91,7 @@ describe('tokens', () => {
     expect(message).toContain('apiToken begins or ends with white space')
   })
 
-  it('without a scope that a feature needs are refused, naming both (core 10)', async () => {
+  it('without a scope that a feature needs are refused, naming both', async () => {
     stage.simulator.tenant('scopeless').tokens.setScopes('apiToken', ['InstallerDownload', 'DataExport'])
     await stage.create('scopeless', gateway)
     await inError('scopeless')
@@ -100,7 +100,7 @@ describe('tokens', () => {
     expect(message).toContain('Automatic ActiveGate Token Creation')
   })
 
-  it('without optional scopes do (core 12, 13; gateway 54)', async () => {
+  it('without optional scopes do', async () => {
     const scopes = ['InstallerDownload', 'DataExport', 'activeGateTokenManagement.create']
     stage.simulator.tenant('unscoped').tokens.setScopes('apiToken', scopes)
     await stage.create('unscoped', { activeGate: { capabilities: ['kubernetes-monitoring'] } }, WITHOUT_KEY)
@@ -120,7 +120,7 @@ describe('tokens', () => {
 })
 
 describe('a tenant', () => {
-  it('without endpoints is waited for (core 3, workloads 19)', async () => {
+  it('without endpoints is waited for', async () => {
     stage.simulator.tenant('hostless').connectionInfo.endpoints = []
     const templates = { kspmNodeConfigurationCollector: { imageRef: { repository: 'r.example.com/ncc', tag: '1' } } }
     const kspm = { kspm: { mappedHostPaths: ['/etc'] }, templates }
@@ -142,7 +142,7 @@ describe('a tenant', () => {
     expect(await stage.condition('hostless', 'CodeModulesInjection')).toBeUndefined()
   })
 
-  it('that is busy is left in peace, and nothing is said about it (core 4)', async () => {
+  it('that is busy is left in peace, and nothing is said about it', async () => {
     const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, tenant: 'busy' })
     await stage.create('busy', hosts)
     const record = await stage.look('busy')
@@ -151,7 +151,7 @@ describe('a tenant', () => {
     trouble.remove()
   })
 
-  it('behind a broken proxy is an error (core 5, 6)', async () => {
+  it('behind a broken proxy is an error', async () => {
     const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, body: 'html', tenant: 'broken' })
     await stage.create('broken', hosts)
     await inError('broken')
@@ -161,7 +161,7 @@ describe('a tenant', () => {
     await settled('broken')
   })
 
-  it('gives back a token that was lost (core 17)', async () => {
+  it('gives back a token that was lost', async () => {
     await stage.create('lossy', hosts)
     await settled('lossy')
     const before = await secret('lossy-oneagent-tenant-secret')
@@ -177,7 +177,7 @@ describe('a tenant', () => {
 })
 
 describe('the token of gateways', () => {
-  it('is replaced before it ends (core 37, gateway 11)', async () => {
+  it('is replaced before it ends', async () => {
     const name = 'rotating-activegate-authtoken-secret'
     await stage.create('rotating', gateway, WITHOUT_KEY)
     await settled('rotating')
@@ -195,7 +195,7 @@ describe('the token of gateways', () => {
 })
 
 describe('versions', () => {
-  it('name an image of the tenant, and never go back (core 20, 21)', async () => {
+  it('name an image of the tenant, and never go back', async () => {
     const { versions } = stage.simulator.tenant('older')
     versions.release('1.283.132.20240205-143805')
     versions.agent = '1.283.132.20240205-143805'
@@ -212,7 +212,7 @@ describe('versions', () => {
     expect(await stage.condition('older', 'OneAgentVersion')).toMatchObject({ status: 'False', reason: 'Downgrade' })
   })
 
-  it('can be pinned, and stay when the tenant cannot be asked (core 22, 25)', async () => {
+  it('can be pinned, and stay when the tenant cannot be asked', async () => {
     await stage.create('pinned', hosts)
     await settled('pinned')
     const { version } = (await agent('pinned')) ?? {}
@@ -224,7 +224,7 @@ describe('versions', () => {
     expect((await stage.read('pinned')).status?.phase).not.toBe('Error')
   })
 
-  it('are not asked for when there is an image (core 23, workloads 23)', async () => {
+  it('are not asked for when there is an image', async () => {
     await stage.create('imaged', { oneAgent: { hostMonitoring: { image: 'registry.example.com/agent:1' } } })
     await settled('imaged')
     expect(await agent('imaged')).toMatchObject({ imageID: 'registry.example.com/agent:1', version: 'custom-image' })
@@ -236,7 +236,7 @@ describe('versions', () => {
     })
   })
 
-  it('may come from a public registry (core 24)', async () => {
+  it('may come from a public registry', async () => {
     const tag = '1.300.1.20240101-000000'
     stage.simulator.tenant('public').versions.setImage('oneAgent', { source: 'public.example.com/oneagent', tag })
     await stage.create('public', hosts, { 'feature.dynatrace.com/public-registry': 'true' })

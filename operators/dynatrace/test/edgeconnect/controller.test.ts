@@ -79,7 +79,7 @@ function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partia
 }
 
 describe('an EdgeConnect of the user', () => {
-  it('is deployed without a word to the tenant (core 50)', async () => {
+  it('is deployed without a word to the tenant', async () => {
     stage.simulator.clearCalls()
     await create('regular')
     await stage.until('the Deployment', isDeployed('regular'))
@@ -96,7 +96,7 @@ describe('an EdgeConnect of the user', () => {
     expect(registries).toBe(0)
   })
 
-  it('takes another tag at once (core 51)', async () => {
+  it('takes another tag at once', async () => {
     const imageRef = { repository: 'registry.example.com/edgeconnect', tag: '10' }
     await stage.client.patch(EdgeConnects, key('regular'), { type: 'merge', patch: { spec: { imageRef } } })
     const image = async () =>
@@ -133,7 +133,7 @@ describe('an EdgeConnect of the user', () => {
     await stage.until('the Deployment', isDeployed('pulling'))
   })
 
-  it('is pinned to what the registry has for its tag (core 51)', async () => {
+  it('is pinned to what the registry has for its tag', async () => {
     await create('tagged', { imageRef: { tag: 'latest' } })
     await stage.until('the Deployment', isDeployed('tagged'))
     await stage.until('the version', hasVersion('tagged'))
@@ -156,7 +156,7 @@ describe('an EdgeConnect of the user', () => {
 })
 
 describe('an EdgeConnect of the operator', () => {
-  it('is made in the tenant and deployed (core 45, 49)', async () => {
+  it('is made in the tenant and deployed', async () => {
     await create(
       'made',
       { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } },
@@ -182,7 +182,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(setting?.value).toMatchObject({ name: 'made', namespace: NAMESPACE, token: file.secrets[0].token })
   })
 
-  it('is changed in the tenant only when its hosts change (core 48)', async () => {
+  it('is changed in the tenant only when its hosts change', async () => {
     stage.simulator.clearCalls()
     await stage.client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })
     await stage.until(
@@ -197,7 +197,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(calls('edge-connect-update')).toMatchObject([{ body: { name: 'made', oauthClientId } }])
   })
 
-  it('is made anew when its client was lost (core 46)', async () => {
+  it('is made anew when its client was lost', async () => {
     const before = known()[0]?.id
     // A look that is under way still knows the client, and puts it back.
     await stage.until('another one', async () => {
@@ -209,7 +209,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(known()).toHaveLength(1)
   })
 
-  it('is made anew when its client is that of another one (core 46)', async () => {
+  it('is made anew when its client is that of another one', async () => {
     const before = known()[0]?.id
     const data = encodeSecret({ id: 'another' })
     await stage.until('another one', async () => {
@@ -220,7 +220,7 @@ describe('an EdgeConnect of the operator', () => {
     await stage.until('its client', async () => (await secret('made-client').catch(unlessGone))?.id === known()[0]?.id)
   })
 
-  it('goes from the tenant before it goes from the cluster (core 49)', async () => {
+  it('goes from the tenant before it goes from the cluster', async () => {
     const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
     await stage.client.delete(EdgeConnects, key('made'))
     await stage.until('a failed try', () => calls('edge-connect-delete').length > 0)
@@ -231,7 +231,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(stage.simulator.tenant(TENANT).settings.list()).toEqual([])
   })
 
-  it('leaves alone what somebody else made (core 47)', async () => {
+  it('leaves alone what somebody else made', async () => {
     const { edgeConnects, settings } = stage.simulator.tenant(TENANT)
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
     const before = known()

@@ -29,7 +29,7 @@ async function twoNodes() {
   return host
 }
 
-describe('a node that is cordoned (core 52)', () => {
+describe('a node that is cordoned', () => {
   it('is looked up once and announced once, and not again within an hour', async () => {
     const host = await twoNodes()
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
@@ -79,7 +79,7 @@ describe('a node that is cordoned (core 52)', () => {
   })
 })
 
-describe('a node that is gone (core 53)', () => {
+describe('a node that is gone', () => {
   it('is announced and forgotten', async () => {
     await twoNodes()
     const { seen } = await entry('a')
@@ -134,7 +134,7 @@ describe('a node that is gone (core 53)', () => {
   })
 })
 
-describe('a tenant without these calls (core 54)', () => {
+describe('a tenant without these calls', () => {
   it.each(['hosts', 'events'])('fails nothing when it has no %s', async (operation) => {
     await twoNodes()
     stage.simulator.trouble.add({ kind: 'status', status: 404, operation })

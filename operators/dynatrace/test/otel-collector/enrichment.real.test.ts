@@ -167,7 +167,7 @@ describe.skipIf(program === undefined)(`the real collector${reason}`, () => {
   it.each([
     ['over-otlp', overOtlp],
     ['over-zipkin', overZipkin],
-  ])('tells of telemetry that comes %s which pod and workload it is from (gateway 50)', async (service, send) => {
+  ])('tells of telemetry that comes %s which pod and workload it is from', async (service, send) => {
     const isEnriched = (attributes: (typeof arrived)[number]) => attributes['k8s.workload.name'] !== undefined
     const told = () => arrived.filter((attributes) => attributes['service.name'] === service)
     // What comes before the collector has read the cluster passes as it is.

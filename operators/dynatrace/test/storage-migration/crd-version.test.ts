@@ -1,4 +1,4 @@
-/** Whether the CRD is of the operator's release (check 42). */
+/** Whether the CRD is of the operator's release. */
 import { CustomResourceDefinitions, type KubeObject } from '@reeve/kube'
 import type { Occurrence } from '@reeve/runtime'
 import { SimulatedClock } from '@reeve/runtime/testing'

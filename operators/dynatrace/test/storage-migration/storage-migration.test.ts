@@ -1,4 +1,4 @@
-/** Stored DynaKubes are rewritten after the CRD stores another version (check 57). */
+/** Stored DynaKubes are rewritten after the CRD stores another version. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type CustomResourceDefinition,
@@ -93,7 +93,7 @@ const REWRITES = ['PUT dynatrace/dynakubes/one', 'PUT dynatrace/dynakubes/two']
 const NOTE = `PUT customresourcedefinitions/${CRD}/status`
 
 describe('a migration', () => {
-  it('rewrites every DynaKube and then says that only the new version is stored (core 57)', async () => {
+  it('rewrites every DynaKube and then says that only the new version is stored', async () => {
     await upgraded()
     expect(await storedVersions()).toEqual(['v1beta5', 'v1beta6'])
     await migrateStorage(NAMESPACE, tenant())
@@ -101,7 +101,7 @@ describe('a migration', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('writes nothing when only the new version is stored (core 57)', async () => {
+  it('writes nothing when only the new version is stored', async () => {
     await upgraded()
     await migrateStorage(NAMESPACE, tenant())
     writes.length = 0
@@ -190,7 +190,7 @@ describe('the migration at the start of the operator', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('tries again every ten seconds until all pods of the webhook are ready (core 57)', async () => {
+  it('tries again every ten seconds until all pods of the webhook are ready', async () => {
     const clock = new SimulatedClock()
     await upgraded()
     const done = firstStorageMigration(NAMESPACE, { ...tenant(), clock })

@@ -38,7 +38,7 @@ describe('a renewal', () => {
     expect(await later(data, 7 * DAY_MS - 12 * HOUR_MS)).toEqual({ data, renewed: 'nothing', wasUsable: true })
   })
 
-  it('replaces the server certificate alone 12 hours before its end (47)', async () => {
+  it('replaces the server certificate alone 12 hours before its end', async () => {
     const { data } = await first()
     const { data: next, renewed } = await later(data, 6 * DAY_MS + 22 * HOUR_MS)
     expect(renewed).toBe('serving')
@@ -47,7 +47,7 @@ describe('a renewal', () => {
     expect(next).toMatchObject({ 'ca.crt': data['ca.crt'], 'ca.key': data['ca.key'], 'ca.crt.old': '' })
   })
 
-  it('replaces both 12 hours before the end of the authority, and keeps the former in the bundle (47)', async () => {
+  it('replaces both 12 hours before the end of the authority, and keeps the former in the bundle', async () => {
     const { data } = await first()
     const { data: next, renewed } = await later(data, 364 * DAY_MS + 22 * HOUR_MS)
     expect(renewed).toBe('authority')

@@ -33,7 +33,7 @@ const daemons = (currentNumberScheduled: number, numberReady: number) =>
   ({ spec: {}, status: { currentNumberScheduled, numberReady } }) as Workload
 
 describe('the phase', () => {
-  it('follows the gateways (core 43, workloads 26)', () => {
+  it('follows the gateways', () => {
     expect(phase(gateway, {})).toBe('Deploying')
     expect(phase(gateway, { 'dk-activegate': set(1, 0) })).toBe('Deploying')
     expect(phase(gateway, { 'dk-activegate': set(1, 1) })).toBe('Running')
@@ -42,7 +42,7 @@ describe('the phase', () => {
     )
   })
 
-  it('follows the agents (api 48)', () => {
+  it('follows the agents', () => {
     expect(phase({ ...gateway, ...agent }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
     expect(phase(agent, { 'dk-oneagent': daemons(3, 2) })).toBe('Deploying')
     expect(phase(agent, { 'dk-oneagent': daemons(3, 3) })).toBe('Running')
@@ -61,7 +61,7 @@ describe('the phase', () => {
     expect(phase(posture, { ...gateways, 'dk-node-config-collector': daemons(3, 3) })).toBe('Running')
   })
 
-  it('follows executors of databases once their change was seen (core 44)', () => {
+  it('follows executors of databases once their change was seen', () => {
     const spec = { ...gateway, extensions: { databases: [{ id: 'oracle' }] } }
     const gateways = { 'dk-activegate': set(1, 1) }
     const executor = (observedGeneration: number) =>
@@ -71,19 +71,19 @@ describe('the phase', () => {
     expect(phase(spec, { ...gateways, 'dk-sql-ext-exec-oracle': executor(2) })).toBe('Running')
   })
 
-  it('does not wait for executors of databases that are no longer asked for (core 44)', () => {
+  it('does not wait for executors of databases that are no longer asked for', () => {
     const leaving = { generation: 2, spec: { replicas: 1 }, status: { observedGeneration: 1 } } as Workload
     const live = { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving }
     expect(phase(gateway, live)).toBe('Running')
   })
 
-  it('does not wait for an executor that is being deleted (core 44)', () => {
+  it('does not wait for an executor that is being deleted', () => {
     const spec = { ...gateway, extensions: { databases: [{ id: 'oracle' }] } }
     const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', spec: { replicas: 1 }, status: {} } as Workload
     expect(phase(spec, { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving })).toBe('Running')
   })
 
-  it('does not wait for collectors of telemetry alone (workloads 27)', () => {
+  it('does not wait for collectors of telemetry alone', () => {
     expect(phase({ telemetryIngest: {} }, {})).toBe('Running')
     expect(phase({ extensions: { prometheus: {} } }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
   })

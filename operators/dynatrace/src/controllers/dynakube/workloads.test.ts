@@ -64,7 +64,7 @@ describe('workloads', () => {
     expect([...ALL.keys()].sort()).toEqual(NAMES)
   })
 
-  it.each(NAMES)('%s selects by three labels that never change (workloads 5)', (name) => {
+  it.each(NAMES)('%s selects by three labels that never change', (name) => {
     const selector = ALL.get(name)?.spec?.selector?.matchLabels ?? {}
     expect(Object.keys(selector)).toHaveLength(3)
     expect(selector).not.toHaveProperty(VERSION)
@@ -74,12 +74,12 @@ describe('workloads', () => {
     expect(all).toHaveProperty(VERSION)
   })
 
-  it('name the mode without an underscore (workloads 6)', () => {
+  it('name the mode without an underscore', () => {
     expect(ALL.get('dk-oneagent')?.metadata.labels?.[COMPONENT]).toBe('classicfullstack')
   })
 
   it.each(NAMES.filter((name) => name !== 'dk-oneagent'))(
-    '%s carries labels of the user, but not in place of its own (workloads 7)',
+    '%s carries labels of the user, but not in place of its own',
     (name) => {
       const own = ALL.get(name)?.spec?.selector?.matchLabels?.[NAME]
       const carried = ALL.get(name)?.spec?.template?.metadata?.labels
@@ -88,7 +88,7 @@ describe('workloads', () => {
     },
   )
 
-  it.each(NAMES)('%s pulls with the generated secret, then with that of the user (workloads 8)', (name) => {
+  it.each(NAMES)('%s pulls with the generated secret, then with that of the user', (name) => {
     expect(ALL.get(name)?.spec?.template?.spec?.imagePullSecrets).toEqual([
       { name: 'dk-pull-secret' },
       { name: 'mine' },

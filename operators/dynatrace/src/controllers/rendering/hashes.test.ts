@@ -13,7 +13,7 @@ describe('the hash of a value', () => {
     ['password123', '3695814360'],
     ['dt0c01.abc.def', '2844084240'],
     [{ 'tls.crt': Buffer.from('a').toString('base64') }, '3792258515'],
-  ])('of %j is what installations carry (workloads 20)', (value, hash) => {
+  ])('of %j is what installations carry', (value, hash) => {
     expect(hashOf(value)).toBe(hash)
   })
 
@@ -32,11 +32,11 @@ describe('the hash of a value', () => {
   })
 })
 
-it('hashes raw bytes (workloads 20)', () => {
+it('hashes raw bytes', () => {
   expect(rawHash('password123')).toBe('65206054')
 })
 
-it('has hashes that do not give the value away (workloads 20)', () => {
+it('has hashes that do not give the value away', () => {
   expect(secureHashOf('password123')).toBe('4a61f9cdf3d1802b')
   expect(secureHashOf('http://proxy:8080')).toBe('c22caa7c88414df4')
   expect(secureHashOf('proxy:3128')).toBe('7883a4805f44c093')

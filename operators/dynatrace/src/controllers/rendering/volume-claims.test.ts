@@ -4,7 +4,7 @@ import { claimed, DEFAULT_CLAIM } from './volume-claims.ts'
 
 const hashOf = (...parameters: Parameters<typeof claimed>) => claimed(...parameters).annotations[ANNOTATIONS.claimsHash]
 
-it('has the hash that installations carry (workloads 31)', () => {
+it('has the hash that installations carry', () => {
   expect(hashOf('ag-tmp-gateway', DEFAULT_CLAIM)).toBe('257705630')
   expect(hashOf('agent-runtime', DEFAULT_CLAIM)).toBe('2127461063')
 })

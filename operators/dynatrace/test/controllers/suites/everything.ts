@@ -83,7 +83,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       expect(agents.map(({ spec }) => spec?.nodeName).sort()).toEqual([`${namespace}-a`, `${namespace}-b`])
     })
 
-    it('has a Service whose ports lead to what its gateways listen on (gateway 24)', async () => {
+    it('has a Service whose ports lead to what its gateways listen on', async () => {
       const { client, namespace } = at()
       const slices = async () => {
         const labelSelector = 'kubernetes.io/service-name=full-activegate'

@@ -97,7 +97,7 @@ describe('ActiveGate', () => {
     },
   )
 
-  it('needs a capability or extensions (gateway 2, 3)', () => {
+  it('needs a capability or extensions', () => {
     expect(render({ telemetryIngest: {} })).toEqual([])
     expect(rendered(activeGateService, renderInput({ telemetryIngest: {} }))).toEqual([])
     const spec: Partial<DynaKubeSpec> = { activeGate: { replicas: 3 }, extensions: { prometheus: {} } }
@@ -125,7 +125,7 @@ describe('ActiveGate', () => {
     ).toEqual(names.sort())
   })
 
-  it('is reached by both ports (gateway 5)', () => {
+  it('is reached by both ports', () => {
     const service = only<Service>(rendered(activeGateService, renderInput(gateway())), 'Service')
     expect(service.spec?.ports?.map(({ port, targetPort }) => [port, targetPort])).toEqual([
       [443, 'https'],
@@ -149,12 +149,12 @@ describe('its tenant', () => {
       'MSGrouter,log_analytics_collector,generic_ingest,otlp_ingest',
     ],
     [['debugging', 'unheard-of', 'routing'], {}, 'debugging,MSGrouter'],
-  ] as const)('lists what it can do: %j (gateway 1, 4)', (capabilities, more, value) => {
+  ] as const)('lists what it can do: %j', (capabilities, more, value) => {
     const spec = { ...gateway({ capabilities: [...capabilities] }), ...more }
     expect(variable(spec, 'DT_CAPABILITIES')?.[0]?.value).toBe(value)
   })
 
-  it('says where it is reached (gateway 6)', () => {
+  it('says where it is reached', () => {
     const parts = withIps('1.2.3.4', 'fd00::1')
     const addresses = 'https://1.2.3.4:443/communication,https://[fd00::1]:443/communication'
     expect(variable(gateway(), 'DT_DNS_ENTRY_POINT', parts)?.[0]?.value).toBe(
@@ -164,14 +164,14 @@ describe('its tenant', () => {
     expect(variable(other, 'DT_DNS_ENTRY_POINT', parts)?.[0]?.value).toBe(addresses)
   })
 
-  it('can be overridden (gateway 17)', () => {
+  it('can be overridden', () => {
     const spec = gateway({ env: [{ name: 'DT_HTTP_PORT', value: '1' }] })
     expect(variable(spec, 'DT_HTTP_PORT')).toEqual([{ name: 'DT_HTTP_PORT', value: '1' }])
   })
 })
 
 describe('its pods', () => {
-  it('trust the cluster when they watch it (gateway 7, 8)', () => {
+  it('trust the cluster when they watch it', () => {
     const pod = podOf(watching)
     expect(pod?.initContainers?.map(({ name }) => name)).toEqual(['certificate-loader'])
     expect(pod?.automountServiceAccountToken).toBe(true)
@@ -193,7 +193,7 @@ describe('its pods', () => {
     expect(volumes(gateway())).not.toContain('cert-tmp')
   })
 
-  it('keep temporary data in a claim when telemetry passes through (gateway 9)', () => {
+  it('keep temporary data in a claim when telemetry passes through', () => {
     const spec = { ...gateway(), telemetryIngest: {} }
     const set = setOf(spec)
     expect(set.metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('257705630')
@@ -211,14 +211,14 @@ describe('its pods', () => {
     expect(setOf(ephemeral).metadata).not.toHaveProperty('annotations')
   })
 
-  it('mount the certificates there are (gateway 16)', () => {
+  it('mount the certificates there are', () => {
     const spec = { ...gateway(), trustedCAs: 'certificates' }
     const names = volumes(spec, { flags: { 'automatic-tls-certificate': 'false' } })
     expect(names).toEqual(expect.arrayContaining(['trustedcas', 'ag-lib-gateway-ssl']))
     expect(names).not.toContain('server-certs')
   })
 
-  it('spread over nodes unless the user says how (gateway 20)', () => {
+  it('spread over nodes unless the user says how', () => {
     const matchLabels = setOf(gateway()).spec?.selector.matchLabels
     expect(podOf(gateway())?.topologySpreadConstraints).toMatchObject([
       { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels } },
@@ -228,7 +228,7 @@ describe('its pods', () => {
     expect(podOf(gateway({ topologySpreadConstraints: [mine] }))?.topologySpreadConstraints).toEqual([mine])
   })
 
-  it('carry annotations of the user and of features (gateway 21, 22)', () => {
+  it('carry annotations of the user and of features', () => {
     const set = setOf(gateway({ annotations: { team: 'a' } }), { flags: { 'activegate-apparmor': 'true' } })
     expect(set.metadata.annotations).toEqual({ team: 'a' })
     expect(set.spec?.template?.metadata?.annotations).toMatchObject({
@@ -237,7 +237,7 @@ describe('its pods', () => {
     })
   })
 
-  it('see the token of the extension controller (gateway 23)', () => {
+  it('see the token of the extension controller', () => {
     const spec = { ...gateway(), extensions: { prometheus: {} } }
     expect(podOf(spec)?.containers[0]?.volumeMounts).toContainEqual({
       name: 'eec-token',
@@ -254,7 +254,7 @@ describe('its pods', () => {
     })
   })
 
-  it('restart for another token or other settings (gateway 11)', () => {
+  it('restart for another token or other settings', () => {
     const hash = (facts: RenderParts['facts'] = {}) =>
       setOf(gateway(), { facts }).spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
     expect(hash({ activeGateAuthToken: 'dt0g02.a.b' })).not.toBe(hash())
@@ -262,7 +262,7 @@ describe('its pods', () => {
     expect(hash({ activeGateAuthToken: 'dt0g02.public.secret\n' })).toBe(hash())
   })
 
-  it('carry the same hash as KSPM collectors (agents 38)', () => {
+  it('carry the same hash as KSPM collectors', () => {
     const spec = { ...watching, kspm: { mappedHostPaths: ['/'] } }
     expect(setOf(spec).spec?.template?.metadata?.annotations?.[ANNOTATIONS.kspmTokenSecret]).toBe('2844084240')
     expect(volumes(spec)).toContain('kspm-token')
@@ -275,7 +275,7 @@ describe('its settings', () => {
   const proxy = { proxy: { value: 'http://proxy:3128' } }
   const flags = { 'no-proxy': 'a,b' }
 
-  it('name hosts without a proxy (gateway 13)', () => {
+  it('name hosts without a proxy', () => {
     expect(text({ ...gateway(), ...proxy }, { flags })).toBe('\n[http.client.internal]\nproxy-non-proxy-hosts=a|b')
   })
 
@@ -286,7 +286,7 @@ describe('its settings', () => {
     expect(volumes({ ...spec, ...proxy }, { flags })).toContain('custom-properties')
   })
 
-  it('put them into the section of the user (gateway 14)', () => {
+  it('put them into the section of the user', () => {
     const given = 'x=y\n[http.client.internal]\nz=1'
     const spec = { ...gateway({ customProperties: { value: given } }), ...proxy }
     expect(text(spec, { flags, facts: { activeGateCustomProperties: given } })).toBe(
@@ -294,14 +294,14 @@ describe('its settings', () => {
     )
   })
 
-  it('are kept under a name that tells what they are for (gateway 12)', () => {
+  it('are kept under a name that tells what they are for', () => {
     const spec = gateway({ capabilities: ['kubernetes-monitoring'], customProperties: { value: 'x' } })
     const name = 'dk-kubernetes-monitoring-custom-properties'
     expect(text(spec, { facts: { activeGateCustomProperties: 'x' } }, name)).toBe('x')
   })
 })
 
-it('has a certificate of the operator unless the user has one (gateway 15)', () => {
+it('has a certificate of the operator unless the user has one', () => {
   const data = decodeSecret(secret(gateway(), 'dk-activegate-tls-secret')?.data)
   expect(Object.keys(data).sort()).toEqual(['server.crt', 'tls.crt', 'tls.key'])
   expect(data['server.crt']).toBe(data['tls.crt'])

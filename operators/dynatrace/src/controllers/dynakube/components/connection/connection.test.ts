@@ -43,7 +43,7 @@ describe('deployment metadata', () => {
   const dataOf = (spec: Partial<DynaKubeSpec>) =>
     only<ConfigMap>(rendered(deploymentMetadata, renderInput(spec)), 'ConfigMap').data
 
-  it('tells who deployed what is there (workloads 13)', () => {
+  it('tells who deployed what is there', () => {
     const rest = 'script_version=1.8.1;orchestrator_id=cluster-uid'
     expect(dataOf(agent)).toEqual({
       oneagent: `orchestration_tech=Operator-cloud_native_fullstack;${rest}`,
@@ -55,7 +55,7 @@ describe('deployment metadata', () => {
 })
 
 describe('tenant secrets', () => {
-  it('exist for what connects (agents 29)', () => {
+  it('exist for what connects', () => {
     const injected = renderInput({ oneAgent: { applicationMonitoring: {} } })
     const secret = only<Secret>(rendered(oneAgentConnection, injected), 'Secret')
     expect(secret.metadata.name).toBe('dk-oneagent-tenant-secret')
@@ -76,12 +76,12 @@ describe('the pull secret', () => {
     return decodeSecret(secret.data)['.dockerconfigjson']
   }
 
-  it('lets the tenant pull its own images (core 19, workloads 10)', () => {
+  it('lets the tenant pull its own images', () => {
     const auth = Buffer.from('abc12345:api-token').toString('base64')
     expect(config()).toBe(`{"auths":{"h:9999":{"username":"abc12345","password":"api-token","auth":"${auth}"}}}`)
   })
 
-  it('prefers the token that is made for it (workloads 9)', () => {
+  it('prefers the token that is made for it', () => {
     expect(config({ facts: { paasToken: 'paas' } })).toContain('"password":"paas"')
     expect(config({ facts: { paasToken: '' } })).toContain('"password":"api-token"')
   })
@@ -98,7 +98,7 @@ describe('the proxy', () => {
     ['http://proxy', 'http', 'proxy', '', '', ''],
     ['http://proxy:80', 'http', 'proxy', '80', '', ''],
     ['http://user@proxy/path', 'http', 'proxy', '', 'user', ''],
-  ])('%s is taken apart (core 27, workloads 14 and 35)', (url, scheme, host, port, username, password) => {
+  ])('%s is taken apart', (url, scheme, host, port, username, password) => {
     expect(proxyParts(url)).toEqual({ scheme, host, port, username, password })
   })
 
@@ -117,7 +117,7 @@ describe('the proxy', () => {
     expect(() => proxyParts(url)).not.toThrow(/pa%ss/)
   })
 
-  it('goes into a Secret unless everybody ignores it (core 28)', () => {
+  it('goes into a Secret unless everybody ignores it', () => {
     const spec = { ...agent, proxy: { value: 'proxy:3128' } }
     const facts = { proxyUrl: 'proxy:3128' }
     const secret = only<Secret>(rendered(proxySecret, renderInput(spec, { facts })), 'Secret')

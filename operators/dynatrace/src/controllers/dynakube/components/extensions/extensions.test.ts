@@ -109,11 +109,11 @@ describe('extensions', () => {
     },
   )
 
-  it('are off unless one is asked for (gateway 32)', () => {
+  it('are off unless one is asked for', () => {
     expect(renderAll({ extensions: {} })).toEqual([])
   })
 
-  it('share two tokens (gateway 25)', () => {
+  it('share two tokens', () => {
     const objects = rendered(extensions, renderInput(prometheus())).map(({ object }) => object)
     const secret = objects.find(({ metadata }) => metadata.name === 'dk-extensions-token') as Secret
     const tokens = decodeSecret(secret.data)
@@ -140,20 +140,20 @@ describe('extensions', () => {
 })
 
 describe('the extension controller', () => {
-  it('waits until the tenant and the cluster are known (gateway 27)', () => {
+  it('waits until the tenant and the cluster are known', () => {
     const { activeGate: _none, ...status } = KNOWN_STATUS
     expect(() => setOf(prometheus(), { status })).toThrow(/extension controller is waiting for the U/)
     const { kubeSystemUUID: _uid, ...nowhere } = KNOWN_STATUS
     expect(() => setOf(prometheus(), { status: nowhere })).toThrow(/UID of the cluster/)
   })
 
-  it('restarts for another certificate (gateway 28)', () => {
+  it('restarts for another certificate', () => {
     const hash = (parts: RenderParts = {}) =>
       setOf(prometheus(), parts).spec?.template?.metadata?.annotations?.[ANNOTATIONS.extensionsSecret]
     expect(hash({ facts: { extensionsKeyPair: { certificate: 'new', privateKey: 'new' } } })).not.toBe(hash())
   })
 
-  it('keeps its data in a claim unless told otherwise (gateway 29)', () => {
+  it('keeps its data in a claim unless told otherwise', () => {
     expect(setOf(prometheus()).metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('2127461063')
     expect(setOf(prometheus()).spec).toMatchObject({
       volumeClaimTemplates: [
@@ -171,7 +171,7 @@ describe('the extension controller', () => {
     expect(podOf(ephemeral)?.volumes).toContainEqual({ name: 'agent-runtime', emptyDir: {} })
   })
 
-  it('does without the certificate of a gateway that has none (gateway 30)', () => {
+  it('does without the certificate of a gateway that has none', () => {
     const parts = { flags: { 'automatic-tls-certificate': 'false' } }
     expect(podOf(prometheus(), parts)?.volumes?.map(({ name }) => name)).not.toContain('server-certs')
     const names = podOf(prometheus(), parts)?.containers[0]?.env?.map(({ name }) => name)
@@ -180,13 +180,13 @@ describe('the extension controller', () => {
 })
 
 describe('executors of databases', () => {
-  it('stay as many as there are unless the user says (gateway 33)', () => {
+  it('stay as many as there are unless the user says', () => {
     expect(executor(databases())?.replicas).toBe(1)
     expect(executor(databases(), { facts: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(2)
     expect(executor(databases({ replicas: 3 }), { facts: { databaseReplicas: { oracle: 2 } } })?.replicas).toBe(3)
   })
 
-  it('are pulled again only when their tag moves (gateway 34)', () => {
+  it('are pulled again only when their tag moves', () => {
     const policy = (tag: string) => executor(databases({}, tag))?.template?.spec?.containers[0]?.imagePullPolicy
     expect([policy('latest'), policy('1.2.3')]).toEqual(['Always', 'IfNotPresent'])
   })
@@ -198,7 +198,7 @@ describe('executors of databases', () => {
     expect(annotated({ team: 'a' })).toMatchObject({ annotations: { team: 'a' } })
   })
 
-  it('keep their own labels (gateway 35)', () => {
+  it('keep their own labels', () => {
     const labels = { team: 'a', 'extensions.dynatrace.com/datasource': 'mine' }
     const deployment = only<Deployment>(rendered(databaseExecutors, renderInput(databases({ labels }))), 'Deployment')
     expect(deployment.metadata.labels).not.toHaveProperty('team')

@@ -56,7 +56,7 @@ describe('the way out of a mesh', () => {
     for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) expect(rendered(one, input)).toEqual([])
   })
 
-  it('leads to the API by the name in the handshake (core 30)', () => {
+  it('leads to the API by the name in the handshake', () => {
     const objects = rendered(
       istioForApi,
       renderInput({ enableIstio: true, apiUrl: 'https://t.live.dynatrace.com/api' }),
@@ -68,7 +68,7 @@ describe('the way out of a mesh', () => {
     ])
   })
 
-  it('leads to addresses and to names, and only names are routed (core 31, workloads 28)', () => {
+  it('leads to addresses and to names, and only names are routed', () => {
     const objects = forHosts(MIXED.slice(0, 2))
     expect(idsOf(objects)).toEqual([
       'ServiceEntry/dk-ip-oneagent',
@@ -121,7 +121,7 @@ describe('the way out of a mesh', () => {
     )
   })
 
-  it('may consist of nothing else than what it says (core 32)', () => {
+  it('may consist of nothing else than what it says', () => {
     for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) {
       const input = renderInput(MESH, { status: statusWith(MIXED, 'https://g.io:443') })
       const allowed = (one.mayOwn?.(input.primary) ?? []).map(({ resource, name }) => `${resource.kind}/${name}`)

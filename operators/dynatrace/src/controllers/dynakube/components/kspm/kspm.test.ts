@@ -94,7 +94,7 @@ describe('KSPM', () => {
     })
   })
 
-  it('is off unless it is asked for (agents 44)', () => {
+  it('is off unless it is asked for', () => {
     expect(render({ activeGate: { capabilities: ['kubernetes-monitoring'] } })).toEqual([])
   })
 
@@ -107,7 +107,7 @@ describe('KSPM', () => {
     expect(() => render(spec(), { status })).toThrow(TenantUnknownError)
   })
 
-  it('mounts each path of the node once, in order (agents 39)', () => {
+  it('mounts each path of the node once, in order', () => {
     expect(podOf(spec({}, ['/b', '/a', '/a']))?.volumes?.slice(0, 2)).toEqual([
       { name: 'node-path-1', hostPath: { path: '/a', type: 'Directory' } },
       { name: 'node-path-2', hostPath: { path: '/b', type: 'Directory' } },
@@ -119,11 +119,11 @@ describe('KSPM', () => {
     ])
   })
 
-  it('replaces collectors one by one, the new one first (agents 40)', () => {
+  it('replaces collectors one by one, the new one first', () => {
     expect(daemonSet(spec())?.updateStrategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
   })
 
-  it('takes limits of the user and keeps its own requests (agents 41)', () => {
+  it('takes limits of the user and keeps its own requests', () => {
     const limits = { cpu: '2', memory: '1Gi' }
     const own = { cpu: '100m', memory: '128Mi' }
     expect(container(spec({ resources: { limits } }))?.resources).toEqual({ limits, requests: own })
@@ -131,13 +131,13 @@ describe('KSPM', () => {
     expect(container(spec({ resources: { requests } }))?.resources).toEqual({ limits: own, requests })
   })
 
-  it('does without a certificate when the gateway has none (agents 42)', () => {
+  it('does without a certificate when the gateway has none', () => {
     const parts = { flags: { 'automatic-tls-certificate': 'false' } }
     expect(podOf(spec(), parts)?.volumes?.map(({ name }) => name)).not.toContain('certs')
     expect(container(spec(), parts)?.env?.map(({ name }) => name)).not.toContain('DT_CA_CERTIFICATE_FILE')
   })
 
-  it('runs where the user says (agents 43)', () => {
+  it('runs where the user says', () => {
     const term = { matchExpressions: [{ key: 'disk', operator: 'Exists' }] }
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } }
     expect(podOf(spec({ nodeAffinity }))?.affinity).toEqual({ nodeAffinity })

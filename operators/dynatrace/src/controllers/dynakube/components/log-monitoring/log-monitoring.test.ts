@@ -67,7 +67,7 @@ describe('log monitoring', () => {
     },
   )
 
-  it('is left to OneAgent where there is one (agents 31)', () => {
+  it('is left to OneAgent where there is one', () => {
     expect(render({ ...plain, oneAgent: { hostMonitoring: {} } })).toEqual([])
     expect(render({ ...plain, oneAgent: { applicationMonitoring: {} } })).toHaveLength(2)
   })
@@ -99,7 +99,7 @@ describe('log monitoring', () => {
 })
 
 describe('its configuration', () => {
-  it('says how to reach the tenant (agents 32)', () => {
+  it('says how to reach the tenant', () => {
     const spec = { ...plain, networkZone: 'zone', proxy: { value: 'http://proxy:3128' } }
     const parts = { flags: { 'no-proxy': 'a,b' }, facts: { proxyUrl: 'http://proxy:3128' } }
     expect(conf(spec, parts)).toBe(
@@ -123,7 +123,7 @@ describe('its configuration', () => {
     ])
   })
 
-  it('restarts pods for another proxy and not for other endpoints (agents 33)', () => {
+  it('restarts pods for another proxy and not for other endpoints', () => {
     const withProxy = { ...plain, proxy: { value: 'x' } }
     const before = template(withProxy, { status: { ...KNOWN_STATUS, proxyURLHash: 'a' } })
     expect(template(withProxy, { status: { ...KNOWN_STATUS, proxyURLHash: 'b' } })).not.toEqual(before)
@@ -147,7 +147,7 @@ describe('its configuration', () => {
 })
 
 it.each([{ kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1' }, { kubernetesClusterName: 'prod' }, {}])(
-  'names the cluster only when both its entity and its name are known: %j (agents 34)',
+  'names the cluster only when both its entity and its name are known: %j',
   (known) => {
     const args = ['-x']
     const spec = { ...plain, templates: { logMonitoring: { ...templates.logMonitoring, args } } }
@@ -161,13 +161,13 @@ it.each([{ kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1' }, { kubernetesClusterN
   },
 )
 
-it('has containers that differ in one capability (agents 35)', () => {
+it('has containers that differ in one capability', () => {
   const [init, main] = containers(plain).map(({ securityContext }) => securityContext)
   expect({ ...init, capabilities: undefined }).toEqual({ ...main, capabilities: undefined })
   expect([init?.capabilities?.add, main?.capabilities?.add]).toEqual([['CHOWN'], ['DAC_READ_SEARCH']])
 })
 
-it('is privileged on request (agents 36)', () => {
+it('is privileged on request', () => {
   const all = containers(plain, { flags: { 'oneagent-privileged': 'true' } })
   expect(all).toHaveLength(2)
   for (const { securityContext } of all) {

@@ -100,13 +100,13 @@ describe('OneAgent', () => {
     expect(names.sort()).toEqual([...ownedNames(oneAgent, renderInput(cloudNative))].sort())
   })
 
-  it('says what is wrong with a version that is none (agents 26)', () => {
+  it('says what is wrong with a version that is none', () => {
     expect(() => render(cloudNative, withVersion('1.2'))).toThrow(InvalidAgentVersionError)
   })
 })
 
 describe('its arguments', () => {
-  it('have defaults in order (agents 1)', () => {
+  it('have defaults in order', () => {
     expect(agent(cloudNative).args).toEqual([
       '--set-host-id-source=k8s-node-name',
       '--set-host-property=OperatorVersion=$(DT_OPERATOR_VERSION)',
@@ -117,7 +117,7 @@ describe('its arguments', () => {
     ])
   })
 
-  it('can be overridden (agents 2)', () => {
+  it('can be overridden', () => {
     const args = ['--set-server=https://h:9999', '--set-host-id-source=fqdn']
     const given = agent({ oneAgent: { classicFullStack: { args } } }).args ?? []
     expect(given.filter((argument) => argument.startsWith('--set-server'))).toEqual(['--set-server=https://h:9999'])
@@ -125,7 +125,7 @@ describe('its arguments', () => {
     expect(given).toEqual([...given].sort())
   })
 
-  it('keep each host property and tag once, the operator’s first (agents 3)', () => {
+  it('keep each host property and tag once, the operator’s first', () => {
     const args = ['--set-host-property=prop1', '--set-host-property=prop1', '--set-host-tag=a', '--set-host-tag=b']
     const given = agent({ oneAgent: { cloudNativeFullStack: { args } } }).args ?? []
     expect(given.filter((argument) => /property|tag/.test(argument))).toEqual([
@@ -136,25 +136,25 @@ describe('its arguments', () => {
     ])
   })
 
-  it('without a value stay without one, once (agents 4)', () => {
+  it('without a value stay without one, once', () => {
     const args = ['--flag', '--flag', '', '=nothing']
     const given = agent({ oneAgent: { cloudNativeFullStack: { args } } }).args ?? []
     expect(given.filter((argument) => !argument.startsWith('--set-'))).toEqual(['--flag'])
   })
 
-  it('take the host group from its field (agents 5)', () => {
+  it('take the host group from its field', () => {
     const spec = { oneAgent: { hostGroup: 'g', cloudNativeFullStack: { args: ['--set-host-group=x'] } } }
     expect(agent(spec).args?.filter((argument) => argument.includes('group'))).toEqual(['--set-host-group=g'])
   })
 
-  it('leave the proxy to a file (agents 6)', () => {
+  it('leave the proxy to a file', () => {
     const container = agent({ ...cloudNative, ...proxy }, withVersion('1.285.0.20240122-141707'))
     expect(container.args?.some((argument) => argument.startsWith('--set-proxy'))).toBe(false)
     expect(container.env?.some(({ name }) => name === 'https_proxy')).toBe(false)
     expect(container.volumeMounts?.map(({ name }) => name)).toContain('internal-proxy-secret-volume')
   })
 
-  it('carry the proxy for old agents (agents 7)', () => {
+  it('carry the proxy for old agents', () => {
     const container = agent({ ...cloudNative, ...proxy }, withVersion('1.261.2.20220212-223432'))
     expect(container.args).toContain('--set-proxy=$(https_proxy)')
     expect(container.env).toContainEqual({ name: 'https_proxy', value: 'http://proxy:3128' })
@@ -170,7 +170,7 @@ describe('its arguments', () => {
     expect(args.some((argument) => argument.startsWith('--set-proxy'))).toBe(isCarried)
   })
 
-  it('clear a proxy that is to be ignored (agents 8)', () => {
+  it('clear a proxy that is to be ignored', () => {
     const flags = { 'oneagent-ignore-proxy': 'true', 'no-proxy': 'a' }
     const pod = podOf(daemonSet({ ...cloudNative, ...proxy }, { flags }))
     expect(pod?.containers[0]?.args).toEqual(expect.arrayContaining(['--set-proxy=', '--set-no-proxy=a']))
@@ -186,7 +186,7 @@ describe('its arguments', () => {
     [{ activeGate: { capabilities: ['debugging'] } }, {}, ['10.96.0.7'], '10.96.0.7'],
     [{ ...proxy, activeGate: { capabilities: ['debugging'] } }, { 'no-proxy': 'a' }, [], 'a'],
     [{}, { 'no-proxy': 'a' }, ['10.96.0.7'], ''],
-  ])('of %j %j with gateways at %j name the hosts without a proxy (agents 9, 10)', (more, flags, serviceIPs, hosts) => {
+  ])('of %j %j with gateways at %j name the hosts without a proxy', (more, flags, serviceIPs, hosts) => {
     const status = { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs } }
     expect(agent({ ...cloudNative, ...more }, { flags, status }).args).toContain(`--set-no-proxy=${hosts}`)
   })
@@ -196,7 +196,7 @@ describe('its place on the node', () => {
   const volumes = (spec: Partial<DynaKubeSpec>, parts?: RenderParts) =>
     podOf(daemonSet(spec, parts))?.volumes?.map(({ name }) => name)
 
-  it('is storage of the CSI driver, or a folder (agents 11)', () => {
+  it('is storage of the CSI driver, or a folder', () => {
     expect(volumes(hostMonitoring)).toContain('osagent-storage')
     expect(volumes(hostMonitoring)).not.toContain('volume-storage')
     const without = { operator: { hasCsiDriver: false } }
@@ -208,14 +208,14 @@ describe('its place on the node', () => {
     })
   })
 
-  it('is all of it in classic full stack (agents 12)', () => {
+  it('is all of it in classic full stack', () => {
     expect(volumes(classic)).toEqual(['host-root', 'dynatrace-operator', 'connection-info-secret'])
     const container = agent(classic)
     expect(container.volumeMounts).toContainEqual({ name: 'host-root', mountPath: '/mnt/root' })
     expect(container.securityContext).not.toHaveProperty('runAsUser')
   })
 
-  it('includes the certificate of the gateway (agents 27)', () => {
+  it('includes the certificate of the gateway', () => {
     const spec = { ...cloudNative, activeGate: { capabilities: ['routing'] } }
     expect(volumes(spec)).toContain('active-gate-ca')
     const flags = { 'automatic-tls-certificate': 'false' }
@@ -231,12 +231,12 @@ describe('its privileges', () => {
     ['1.291.0.20240101-000000', true],
     ['', true],
     ['custom-image', true],
-  ])('with version %j leave the root file system read-only: %s (agents 13)', (version, isReadOnly) => {
+  ])('with version %j leave the root file system read-only: %s', (version, isReadOnly) => {
     const { securityContext } = agent(hostMonitoring, withVersion(version))
     expect(securityContext).toMatchObject({ readOnlyRootFilesystem: isReadOnly, runAsUser: 1000, runAsGroup: 1000 })
   })
 
-  it('are all of them on request (agents 14)', () => {
+  it('are all of them on request', () => {
     const spec = { oneAgent: { hostMonitoring: { secCompProfile: 'agent.json' } } }
     const { securityContext } = agent(spec, { flags: { 'oneagent-privileged': 'true' } })
     expect(securityContext).toMatchObject({ privileged: true })
@@ -245,7 +245,7 @@ describe('its privileges', () => {
   })
 
   it.each(['classicFullStack', 'hostMonitoring', 'cloudNativeFullStack'])(
-    'follow a seccomp profile of the node in %s (agents 15)',
+    'follow a seccomp profile of the node in %s',
     (mode) => {
       expect(agent({ oneAgent: { [mode]: { secCompProfile: 'agent.json' } } }).securityContext).toMatchObject({
         seccompProfile: { type: 'Localhost', localhostProfile: 'agent.json' },
@@ -265,7 +265,7 @@ describe('its probes', () => {
     },
   })
 
-  it('come from the health check of the image (agents 16)', () => {
+  it('come from the health check of the image', () => {
     expect(agent(cloudNative, withStart(60)).readinessProbe?.initialDelaySeconds).toBe(60)
     expect(agent(cloudNative, withStart(1200)).readinessProbe?.initialDelaySeconds).toBe(90)
     expect(agent(cloudNative, withStart(1200)).livenessProbe?.initialDelaySeconds).toBe(1200)
@@ -275,7 +275,7 @@ describe('its probes', () => {
     expect(container).not.toHaveProperty('livenessProbe')
   })
 
-  it('can do without liveness (agents 17)', () => {
+  it('can do without liveness', () => {
     const container = agent(cloudNative, { flags: { 'oneagent-skip-liveness-probe': 'true' } })
     expect(container).toHaveProperty('readinessProbe')
     expect(container).not.toHaveProperty('livenessProbe')
@@ -283,7 +283,7 @@ describe('its probes', () => {
 })
 
 describe('its tenant', () => {
-  it('can be overridden by name (agents 18)', () => {
+  it('can be overridden by name', () => {
     const env = [
       { name: 'DT_TENANT', value: 'x' },
       { name: 'DT_TENANT', value: 'y' },
@@ -292,7 +292,7 @@ describe('its tenant', () => {
     expect(agent(spec).env?.filter(({ name }) => name === 'DT_TENANT')).toEqual([{ name: 'DT_TENANT', value: 'x' }])
   })
 
-  it('knows the kubelet when logs are read (agents 20)', () => {
+  it('knows the kubelet when logs are read', () => {
     const names = agent({ ...cloudNative, logMonitoring: {} }).env?.map(({ name }) => name)
     expect(names).toContain('KUBELET_API_ADDRESS')
     expect(names).toContain('KUBELET_API_NODENAME')
@@ -300,7 +300,7 @@ describe('its tenant', () => {
   })
 })
 
-it('asks for CPU unless the user does (agents 19)', () => {
+it('asks for CPU unless the user does', () => {
   expect(agent(cloudNative).resources).toEqual({ requests: { cpu: '100m' } })
   const resources = (oneAgentResources: object) =>
     agent({ oneAgent: { cloudNativeFullStack: { oneAgentResources } } }).resources
@@ -312,7 +312,7 @@ it('asks for CPU unless the user does (agents 19)', () => {
   })
 })
 
-it('names the entity of the cluster once it is known (agents 21)', () => {
+it('names the entity of the cluster once it is known', () => {
   const [before] = podOf(daemonSet(cloudNative))?.initContainers ?? []
   expect(before?.args?.[4]?.split(',')).toHaveLength(3)
   const status = { ...KNOWN_STATUS, kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1', kubernetesClusterName: 'prod' }
@@ -325,7 +325,7 @@ it('names the entity of the cluster once it is known (agents 21)', () => {
   ])
 })
 
-it('runs where there is an image for it (workloads 21)', () => {
+it('runs where there is an image for it', () => {
   const architectures = (source: string) => {
     const status = { ...KNOWN_STATUS, oneAgent: { ...KNOWN_STATUS.oneAgent, source } }
     const terms = podOf(daemonSet(cloudNative, { status }))?.affinity?.nodeAffinity
@@ -337,7 +337,7 @@ it('runs where there is an image for it (workloads 21)', () => {
 })
 
 describe('an upgrade of the operator', () => {
-  it('rolls the agents out anew, whose init container is of its image (agents 30)', () => {
+  it('rolls the agents out anew, whose init container is of its image', () => {
     const of = (image: string) => {
       const rendered = renderDynaKube(renderInput(cloudNative, { operator: { image } }))
       const objects = rendered.flatMap(({ component, objects: own }) => (component === oneAgent ? own : []))

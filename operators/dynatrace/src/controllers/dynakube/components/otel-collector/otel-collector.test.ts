@@ -77,7 +77,7 @@ describe('the OpenTelemetry collector', () => {
     },
   )
 
-  it('is told where its configuration is, extensions first (gateway 47)', () => {
+  it('is told where its configuration is, extensions first', () => {
     const args = container({ ...ingest(), ...prometheus })?.args
     const controller = 'dk-extension-controller.dynatrace:14599/otcconfig/prometheusMetrics'
     expect(args).toEqual([
@@ -86,26 +86,26 @@ describe('the OpenTelemetry collector', () => {
     ])
   })
 
-  it('knows how many share the work (gateway 48)', () => {
+  it('knows how many share the work', () => {
     const spec = { ...ingest(), templates: { otelCollector: { ...templates?.otelCollector, replicas: 3 } } }
     expect(variable(spec, 'SHARDS')).toBe('3')
     expect(setOf(spec).spec).toMatchObject({ replicas: 3, podManagementPolicy: 'Parallel' })
   })
 
-  it('stays for Prometheus when telemetry is no longer received (gateway 49)', () => {
+  it('stays for Prometheus when telemetry is no longer received', () => {
     const input = renderInput(prometheus)
     expect(rendered(telemetryIngest, input)).toEqual([])
     expect(rendered(otelCollector, input)).toHaveLength(1)
     expect(container(prometheus)?.volumeMounts?.map(({ name }) => name)).toEqual(['tokens', 'extension-controller-tls'])
   })
 
-  it('waits for the token with which telemetry is sent (gateway 46)', () => {
+  it('waits for the token with which telemetry is sent', () => {
     const input = renderInput(ingest())
     const lacking = withFacts(input, { dataIngestToken: undefined })
     expect(() => rendered(otelCollector, lacking)).toThrow(/dataIngestToken in the Secret dk/)
   })
 
-  it('reaches its neighbours without the proxy (gateway 44, 45)', () => {
+  it('reaches its neighbours without the proxy', () => {
     const proxy = { proxy: { value: 'http://proxy:3128' } }
     expect(variable({ ...ingest(), ...proxy }, 'NO_PROXY')).toBe('$(KUBERNETES_SERVICE_HOST),kubernetes.default')
     const flags = { 'no-proxy': ' a , ,b' }
@@ -117,7 +117,7 @@ describe('the OpenTelemetry collector', () => {
     expect(variable(near, 'HTTPS_PROXY')).toBe('http://proxy:3128')
   })
 
-  it('restarts for another certificate, its own or that of the extension controller (gateway 28)', () => {
+  it('restarts for another certificate, its own or that of the extension controller', () => {
     const annotations = (spec: Partial<DynaKubeSpec>, facts: RenderParts['facts'] = {}) =>
       setOf(spec, { facts }).spec?.template?.metadata?.annotations
     const extensionsKeyPair = { certificate: 'new', privateKey: 'new' }
@@ -129,7 +129,7 @@ describe('the OpenTelemetry collector', () => {
     expect(() => setOf(tls)).toThrow(/the Secret dynatrace\/tls does not exist/)
   })
 
-  it('restarts when its configuration changes (gateway 43)', () => {
+  it('restarts when its configuration changes', () => {
     const hash = (spec: Partial<DynaKubeSpec>) =>
       setOf(spec).spec?.template?.metadata?.annotations?.[ANNOTATIONS.telemetryConfig]
     expect(hash(ingest({ protocols: ['zipkin'] }))).not.toBe(hash(ingest()))
@@ -140,7 +140,7 @@ describe('its configuration', () => {
   it.each([
     [undefined, 11_576, '2471292416'],
     [['zipkin'], 9_910, '3575691931'],
-  ])('for %j is the text that installations carry (gateway 51)', (protocols, length, hash) => {
+  ])('for %j is the text that installations carry', (protocols, length, hash) => {
     const spec = ingest(protocols ? { protocols } : {})
     const text = collectorConfigData(renderInput(spec).dynakube)['telemetry.yaml'] ?? ''
     expect(Buffer.byteLength(text)).toBe(length)
@@ -152,7 +152,7 @@ describe('its configuration', () => {
     expect(parse(collectorConfigData(dynakube)['telemetry.yaml'] ?? '')).toEqual(collectorConfig(dynakube))
   })
 
-  it('receives everything unless the user chooses (gateway 38, 39)', () => {
+  it('receives everything unless the user chooses', () => {
     expect(Object.keys(config(ingest()).receivers)).toHaveLength(4)
     expect(Object.keys(config(ingest()).service.pipelines).sort()).toEqual(['logs', 'metrics', 'traces'])
     const pipelinesOf = (protocol: string) => config(ingest({ protocols: [protocol] })).service.pipelines
@@ -165,7 +165,7 @@ describe('its configuration', () => {
     expect(ports).toEqual(['4317/TCP', '4318/TCP', ...jaeger, '8125/UDP', '9411/TCP'])
   })
 
-  it('sends to the gateway, or to the tenant (gateway 41)', () => {
+  it('sends to the gateway, or to the tenant', () => {
     expect(endpoint({ ...ingest(), ...gateway })).toBe('https://dk-activegate.dynatrace/e/abc12345/api/v2/otlp')
     expect(config({ ...ingest(), ...gateway }).exporters.otlphttp.tls).toEqual({
       ca_file: '/tls/custom/activegate/cert.pem',
@@ -178,7 +178,7 @@ describe('its configuration', () => {
     expect(config(ingest()).exporters.otlphttp).not.toHaveProperty('tls')
   })
 
-  it('serves TLS where that is possible (gateway 42)', () => {
+  it('serves TLS where that is possible', () => {
     const { receivers } = config(ingest({ tlsRefName: 'tls' }))
     const tls = { cert_file: '/tls/custom/telemetry/tls.crt', key_file: '/tls/custom/telemetry/tls.key' }
     const { otlp, jaeger, zipkin, statsd } = receivers

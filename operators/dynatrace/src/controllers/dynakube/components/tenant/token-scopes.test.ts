@@ -25,17 +25,17 @@ describe('the API token', () => {
     expect(required('apiToken', {})).toEqual(['DataExport', 'InstallerDownload'])
   })
 
-  it('reads no hosts where nodes that go away are not reported (core 59)', () => {
+  it('reads no hosts where nodes that go away are not reported', () => {
     const unwatched = { detectsHostAvailability: false }
     expect(required('apiToken', {}, API, unwatched)).toEqual(['InstallerDownload'])
   })
 
-  it.each(['paas', ''])('does not download next to a paasToken %j (core 11)', (paasToken) => {
+  it.each(['paas', ''])('does not download next to a paasToken %j', (paasToken) => {
     expect(required('apiToken', {}, { ...API, paasToken })).toEqual(['DataExport'])
     expect(required('paasToken', {}, { ...API, paasToken })).toEqual(['InstallerDownload'])
   })
 
-  it('makes tokens for gateways (core 10)', () => {
+  it('makes tokens for gateways', () => {
     expect(required('apiToken', { activeGate: { capabilities: ['routing'] } })).toContain(
       'activeGateTokenManagement.create',
     )
@@ -51,7 +51,7 @@ describe('the API token', () => {
     [{ metadataEnrichment: { enabled: true } }, ['settings.read']],
     [{ otlpExporterConfiguration: { signals: { logs: {} } } }, ['settings.read']],
   ] as readonly (readonly [Partial<DynaKubeSpec>, readonly string[]])[])(
-    'can make use of settings for %j (core 12, 13)',
+    'can make use of settings for %j',
     (spec, scopes) => {
       expect(optional(spec)).toEqual(scopes)
     },

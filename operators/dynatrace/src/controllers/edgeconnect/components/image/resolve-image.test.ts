@@ -47,7 +47,7 @@ async function resolve(spec: Partial<EdgeConnectSpec>, status: EdgeConnectStatus
 }
 
 describe('the image of an EdgeConnect', () => {
-  it('is pinned by its digest unless it is of the user (core 51)', async () => {
+  it('is pinned by its digest unless it is of the user', async () => {
     const plain = await resolve({})
     expect(plain.version).toMatchObject({ imageID: `${DEFAULT_IMAGE}@${DIGEST}`, source: 'public-registry' })
     const tagged = await resolve({ imageRef: { tag: '1.2' } })

@@ -47,7 +47,7 @@ describe('EdgeConnect', () => {
     await expectGolden(asYaml(objects), new URL(`golden/${name}.yaml`, import.meta.url))
   })
 
-  it('has a file in the documented order and layout (core 50)', () => {
+  it('has a file in the documented order and layout', () => {
     expect(
       config({ proxy: { host: 'p.example', port: 3128, noProxy: '*.local' }, kubernetesAutomation: { enabled: true } }),
     ).toBe(

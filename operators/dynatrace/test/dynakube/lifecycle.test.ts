@@ -28,7 +28,7 @@ const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 
 describe('a DynaKube', () => {
-  it('is looked at after five minutes when something changed, else after thirty (core 7)', async () => {
+  it('is looked at after five minutes when something changed, else after thirty', async () => {
     await stage.create('calm', hosts)
     await running(stage, 'calm')
     const passes = () => stage.records.filter(({ key: { name } }) => name === 'calm')
@@ -59,7 +59,7 @@ describe('a DynaKube', () => {
 })
 
 describe('versions', () => {
-  it('of classic agents and their gateways come from the tenant, whatever the flag says (core 24)', async () => {
+  it('of classic agents and their gateways come from the tenant, whatever the flag says', async () => {
     const flags = { ...WITHOUT_KEY, 'feature.dynatrace.com/public-registry': 'true' }
     await stage.create('classic', { oneAgent: { classicFullStack: {} }, ...gateway }, flags)
     await settled(stage, 'classic')
@@ -72,7 +72,7 @@ describe('versions', () => {
     expect(operations(stage, 'classic')).not.toContain('latest-image')
   })
 
-  it('that are not updated are not asked for again (core 25)', async () => {
+  it('that are not updated are not asked for again', async () => {
     await stage.create('frozen', gateway, { ...WITHOUT_KEY, 'feature.dynatrace.com/activegate-updates': 'false' })
     await settled(stage, 'frozen')
     const version = async () => (await stage.read('frozen')).status?.activeGate?.version
@@ -86,7 +86,7 @@ describe('versions', () => {
     expect(await version()).toBe(before)
   })
 
-  it('that went down stay where they were (core 21)', async () => {
+  it('that went down stay where they were', async () => {
     const { versions } = stage.simulator.tenant('newest')
     versions.release('999.999.999.20990101-000000')
     await stage.create('newest', hosts)
@@ -109,7 +109,7 @@ describe('the CRD', () => {
     return items.filter(({ reason }) => reason === 'CRDVersionMismatch')
   }
 
-  it('of another release is warned about, and the work goes on (core 42)', async () => {
+  it('of another release is warned about, and the work goes on', async () => {
     await label('of-another-release')
     // What was read is believed for a while.
     stage.pass(6 * MINUTE)
@@ -120,7 +120,7 @@ describe('the CRD', () => {
     expect(event).toMatchObject({ type: 'Warning' })
   })
 
-  it('without a release stops the work (core 42)', async () => {
+  it('without a release stops the work', async () => {
     await label(null)
     stage.pass(6 * MINUTE)
     stage.simulator.clearCalls()

@@ -1,4 +1,4 @@
-/** What a running operator makes of gateways, extensions and collectors, by the observable checks. */
+/** What a running operator creates for gateways, extensions and collectors. */
 import {
   ConfigMaps,
   Deployments,
@@ -58,7 +58,7 @@ const disappears = (resource: Resource, name: string) =>
 const secret = async (name: string) => decodeSecret((await get(Secrets, name)).data)
 
 describe('gateways', () => {
-  it('are changed in place when only their scratch volume changes (gateway 10)', async () => {
+  it('are changed in place when only their scratch volume changes', async () => {
     await stage.create('volatile', { activeGate: gateway })
     await appears(StatefulSets, 'volatile-activegate')
     const before = await get(StatefulSets, 'volatile-activegate')
@@ -71,7 +71,7 @@ describe('gateways', () => {
     })
   })
 
-  it('get their Service back as it was, with its address (gateway 19)', async () => {
+  it('get their Service back as it was, with its address', async () => {
     await stage.create('meddled', { activeGate: gateway })
     await appears(StatefulSets, 'meddled-activegate')
     const before = await get(Services, 'meddled-activegate')
@@ -95,7 +95,7 @@ describe('gateways', () => {
     expect(after.metadata.labels).toEqual(before.metadata.labels)
   })
 
-  it('get a port back that somebody gave another number (gateway 19)', async () => {
+  it('get a port back that somebody gave another number', async () => {
     const key = { namespace: NAMESPACE, name: 'meddled-activegate' }
     const before = await get(Services, key.name)
     const patch = [{ op: 'replace' as const, path: '/spec/ports/0/port', value: 8443 }]
@@ -107,7 +107,7 @@ describe('gateways', () => {
     expect((await get(Services, key.name)).spec).toEqual(before.spec)
   })
 
-  it('say which key of their custom properties is missing (gateway 12, 52)', async () => {
+  it('say which key of their custom properties is missing', async () => {
     const valueFrom = 'properties'
     await stage.create('keyless', { activeGate: { ...gateway, customProperties: { valueFrom } } })
     await stage.until('an error', async () => (await stage.read('keyless')).status?.phase === 'Error')
@@ -146,7 +146,7 @@ describe('gateways', () => {
 describe('extensions', () => {
   const extensions = { prometheus: {} }
 
-  it('get new tokens when theirs are of an earlier release, and then keep them (gateway 25, 26)', async () => {
+  it('get new tokens when theirs are of an earlier release, and then keep them', async () => {
     const key = { namespace: NAMESPACE, name: 'legacy-extensions-token' }
     await stage.create('legacy', { extensions, templates })
     await appears(Secrets, key.name)
@@ -167,7 +167,7 @@ describe('extensions', () => {
     expect(await secret(key.name)).toEqual(tokens)
   })
 
-  it('lose what an earlier release called differently (gateway 31)', async () => {
+  it('lose what an earlier release called differently', async () => {
     await stage.create('left', { extensions, templates })
     await appears(StatefulSets, 'left-extension-controller')
     const owner = await get(DynaKubes, 'left')
@@ -191,7 +191,7 @@ describe('extensions', () => {
     expect(await exists(StatefulSets, 'left-extension-controller')).toBe(true)
   })
 
-  it('that are switched off leave neither objects nor conditions (gateway 32)', async () => {
+  it('that are switched off leave neither objects nor conditions', async () => {
     await stage.edit('left', { spec: { extensions: null } })
     await disappears(StatefulSets, 'left-extension-controller')
     await disappears(Services, 'left-extension-controller')
@@ -203,7 +203,7 @@ describe('extensions', () => {
     })
   })
 
-  it('replace the executor of a database whose id changes (gateway 36)', async () => {
+  it('replace the executor of a database whose id changes', async () => {
     await stage.create('queried', { extensions: { databases: [{ id: 'one' }] }, templates })
     await appears(Deployments, 'queried-sql-ext-exec-one')
     await stage.edit('queried', { spec: { extensions: { databases: [{ id: 'two' }] } } })
@@ -217,7 +217,7 @@ describe('extensions', () => {
     })
   })
 
-  it('keep their pods when tokens were lost and made anew (gateway 53)', async () => {
+  it('keep their pods when tokens were lost and made anew', async () => {
     await stage.create('retokened', { extensions: { databases: [{ id: 'one' }] }, templates })
     await appears(Deployments, 'retokened-sql-ext-exec-one')
     await appears(StatefulSets, 'retokened-extension-controller')
@@ -235,7 +235,7 @@ describe('extensions', () => {
     expect(await templatesOf()).toEqual(before)
   })
 
-  it('leave as many executors as somebody else wants (gateway 33)', async () => {
+  it('leave as many executors as somebody else wants', async () => {
     const key = { namespace: NAMESPACE, name: 'retokened-sql-ext-exec-one' }
     expect((await get(Deployments, key.name)).spec?.replicas).toBe(1)
     await stage.client.patch(Deployments, key, { type: 'merge', patch: { spec: { replicas: 2 } } })
@@ -246,7 +246,7 @@ describe('extensions', () => {
 })
 
 describe('the collector', () => {
-  it('waits for the token with which it sends; the condition of tokens says so (gateway 46)', async () => {
+  it('waits for the token with which it sends; the condition of tokens says so', async () => {
     const metadata = { namespace: NAMESPACE, name: 'half' }
     const { tokens } = stage.simulator.tenant('tokenless')
     const apiToken = tokens.get('apiToken')?.value ?? ''
@@ -275,7 +275,7 @@ describe('the collector', () => {
     await stage.until('good tokens', async () => {
       return (await stage.condition('tokenless', 'Tokens'))?.reason === 'TokenReady'
     })
-    // There never was a gateway (gateway 18).
+    // There never was a gateway.
     const { status } = await stage.read('tokenless')
     expect(status?.conditions?.map(({ type }) => type).filter((type) => type.startsWith('ActiveGate'))).toEqual([])
     const calls = stage.simulator.calls().filter(({ tenant }) => tenant === 'tokenless')
@@ -297,7 +297,7 @@ describe('the collector', () => {
     await appears(StatefulSets, 'renamed-otel-collector')
   })
 
-  it('is reached by the Service that the user names, and no other (gateway 40)', async () => {
+  it('is reached by the Service that the user names, and no other', async () => {
     await appears(Services, 'renamed-telemetry-ingest')
     await stage.edit('renamed', { spec: { telemetryIngest: { serviceName: 'mine' } } })
     await appears(Services, 'mine')
@@ -333,7 +333,7 @@ describe('the collector', () => {
   })
 })
 
-it('gateways restart with the token that replaces an old one, and no sooner is one asked for (gateway 11)', async () => {
+it('gateways restart with the token that replaces an old one, and no sooner is one asked for', async () => {
   await stage.create('rotating', { activeGate: gateway })
   await appears(StatefulSets, 'rotating-activegate')
   const issued = () => stage.simulator.tenant('rotating').activeGateTokens.list().length

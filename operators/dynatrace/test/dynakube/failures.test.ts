@@ -40,7 +40,7 @@ const occupy = <T extends KubeObject>(resource: Resource<T>, kind: string, name:
   stage.client.create(resource, { apiVersion: 'v1', kind, metadata: key(name), ...rest } as unknown as T)
 
 describe('when everything fails', () => {
-  it('everything is attempted and told (core 2)', async () => {
+  it('everything is attempted and told', async () => {
     const calls = ['gateway-latest-version', 'agent-connection-info', 'settings-list']
     for (const operation of calls) {
       stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
@@ -86,7 +86,7 @@ describe('a tenant that asks for patience', () => {
   it.each([
     ['busy', { kind: 'status', status: 503 }],
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
-  ] as const)('is asked again in a minute, and nothing is told (core 4): %s', async (name, fault) => {
+  ] as const)('is asked again in a minute, and nothing is told: %s', async (name, fault) => {
     await stage.create(name, hosts)
     await running(stage, name)
     const before = (await stage.read(name)).status
@@ -103,7 +103,7 @@ describe('a tenant that asks for patience', () => {
 describe('a tenant that asks for patience with some call', () => {
   const CALLS = ['token-lookup', 'agent-connection-info', 'settings-list', 'process-module-config']
 
-  it('is asked again in a minute, whichever call it is (core 4)', async () => {
+  it('is asked again in a minute, whichever call it is', async () => {
     const namespaceSelector = { matchLabels: { team: 'picky' } }
     await stage.create('picky', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
     await running(stage, 'picky')
@@ -131,7 +131,7 @@ describe('a certificate that cannot be made', () => {
 })
 
 describe('a tenant of which a part asks for patience', () => {
-  it('after another part has failed is an error (core 5)', async () => {
+  it('after another part has failed is an error', async () => {
     const fail = (status: number, operation: string) =>
       stage.simulator.trouble.add({ kind: 'status', status, tenant: 'halved', operation })
     const troubles = [fail(500, 'gateway-connection-info'), fail(503, 'agent-connection-info')]
@@ -144,7 +144,7 @@ describe('a tenant of which a part asks for patience', () => {
 })
 
 describe('a version that cannot be asked for', () => {
-  it('is an error when there is none yet (core 22)', async () => {
+  it('is an error when there is none yet', async () => {
     const trouble = stage.simulator.trouble.add({
       kind: 'status',
       status: 500,
@@ -158,7 +158,7 @@ describe('a version that cannot be asked for', () => {
     await settled(stage, 'first')
   })
 
-  it('leaves gateways with the image they have (workloads 22)', async () => {
+  it('leaves gateways with the image they have', async () => {
     await stage.create('later', gateway, WITHOUT_KEY)
     await settled(stage, 'later')
     const imageOf = async () =>
@@ -177,7 +177,7 @@ describe('a version that cannot be asked for', () => {
 })
 
 describe('a cluster that refuses', () => {
-  it('is told in the condition of what it refuses (workloads 25)', async () => {
+  it('is told in the condition of what it refuses', async () => {
     const labels = { app: 'theirs' }
     await stage.client.create(StatefulSets, {
       apiVersion: 'apps/v1',
@@ -271,7 +271,7 @@ describe('patterns of ignored namespaces that no webhook has seen', () => {
 })
 
 describe('an error', () => {
-  it('is tried again soon, and ever more rarely (core 6, workloads 33)', async () => {
+  it('is tried again soon, and ever more rarely', async () => {
     const { tokens } = stage.simulator.tenant('retried')
     tokens.setScopes('apiToken', [])
     await stage.create('retried', hosts)
@@ -283,7 +283,7 @@ describe('an error', () => {
     expect(failed().map(({ outcome }) => outcome)).toEqual(failed().map(() => 'error'))
   })
 
-  it('in the proxy keeps everything else from being done (workloads 16)', async () => {
+  it('in the proxy keeps everything else from being done', async () => {
     await stage.create('proxied', { ...hosts, proxy: { valueFrom: 'no-such-secret' } })
     await inError(stage, 'proxied')
     expect(await find(stage, Secrets, 'proxied-oneagent-tenant-secret')).toBeUndefined()

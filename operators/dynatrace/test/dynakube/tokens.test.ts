@@ -21,7 +21,7 @@ const replaceTokens = (tenant: string, data: Readonly<Record<string, string>>) =
   })
 
 describe('the Secret of the tokens', () => {
-  it('without apiToken is an error, and nobody is called (core 8)', async () => {
+  it('without apiToken is an error, and nobody is called', async () => {
     await replaceTokens('keyless', { dataIngestToken: 'x' })
     await stage.create('keyless', hosts)
     await inError(stage, 'keyless')
@@ -33,7 +33,7 @@ describe('the Secret of the tokens', () => {
     expect(operations(stage, 'keyless')).toEqual([])
   })
 
-  it('with a paasToken need not let the apiToken download (core 11)', async () => {
+  it('with a paasToken need not let the apiToken download', async () => {
     const { tokens } = stage.simulator.tenant('paas')
     tokens.setScopes('apiToken', ['DataExport'])
     tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
@@ -103,7 +103,7 @@ describe('tokens that lack a scope for what was switched on', () => {
 })
 
 describe('conditions of earlier releases', () => {
-  it('about single tokens go (core 16)', async () => {
+  it('about single tokens go', async () => {
     await stage.create('former', hosts)
     await settled(stage, 'former')
     const former = ['APIToken', 'PaaSToken', 'DataIngestToken'].map((type) => ({

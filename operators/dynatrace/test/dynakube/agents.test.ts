@@ -1,4 +1,4 @@
-/** What a running operator makes of agents, by the observable checks of their specification. */
+/** What a running operator creates for agents. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ const isTold = (name: string, type: string, reason: string | undefined) =>
   stage.until(`${type} of ${name} to be ${reason}`, async () => (await stage.condition(name, type))?.reason === reason)
 
 describe('the DaemonSet of agents', () => {
-  it('has another hash when something that matters changes, and only then (agents 23)', async () => {
+  it('has another hash when something that matters changes, and only then', async () => {
     await stage.create('edited', hosts)
     await stage.until('agents', () => exists('edited'))
     const changes = [
@@ -61,7 +61,7 @@ describe('the DaemonSet of agents', () => {
     expect(await hashOf('edited')).toBe(before)
   })
 
-  it('that an earlier release made for classic full-stack goes (agents 28)', async () => {
+  it('that an earlier release made for classic full-stack goes', async () => {
     await stage.create('inherited', { oneAgent: { classicFullStack: {} } })
     await stage.until('agents', () => exists('inherited'))
     const owner = await stage.client.get(DynaKubes, { namespace: NAMESPACE, name: 'inherited' })
@@ -87,7 +87,7 @@ describe('the DaemonSet of agents', () => {
 })
 
 describe('a version that is none', () => {
-  it('is told and keeps agents as they are (agents 26)', async () => {
+  it('is told and keeps agents as they are', async () => {
     await stage.create('spoilt', hosts)
     await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
     const before = await hashOf('spoilt')
@@ -136,7 +136,7 @@ describe('a token that could not be written', () => {
 })
 
 describe('instances', () => {
-  it('are the pods with the labels of agents, by node (agents 24)', async () => {
+  it('are the pods with the labels of agents, by node', async () => {
     await stage.client.create(ServiceAccounts, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -173,7 +173,7 @@ describe('instances', () => {
     expect((await stage.read('counted')).status?.oneAgent?.instances).toEqual(Object.fromEntries(expected))
   })
 
-  it('find facts about their node in a file, which their init container wrote (agents 22)', async () => {
+  it('find facts about their node in a file, which their init container wrote', async () => {
     const { items } = await stage.client.list(Pods, { namespace: NAMESPACE })
     const pod = items.find(({ metadata }) => metadata.name.startsWith('counted-oneagent-'))
     const [init] = pod?.spec?.initContainers ?? []
@@ -211,7 +211,7 @@ describe('instances', () => {
 })
 
 describe('agents that are switched off', () => {
-  it('leave nothing but the connection, which injection needs (agents 25, 29)', async () => {
+  it('leave nothing but the connection, which injection needs', async () => {
     await stage.create('switched', { oneAgent: { cloudNativeFullStack: {} } })
     await stage.until('agents', () => exists('switched'))
     await stage.edit('switched', { spec: { oneAgent: { cloudNativeFullStack: null, applicationMonitoring: {} } } })
@@ -235,7 +235,7 @@ describe('agents that are switched off', () => {
 })
 
 describe('log agents', () => {
-  it('are there only as long as no OneAgent is (agents 20, 31)', async () => {
+  it('are there only as long as no OneAgent is', async () => {
     const imageRef = { repository: 'registry.example.com/logs', tag: '1' }
     await stage.create('logs', { logMonitoring: {}, templates: { logMonitoring: { imageRef } } })
     await isTold('logs', 'LogMonitoringDaemonSet', 'DaemonSetCreated')
@@ -259,7 +259,7 @@ describe('collectors of node configurations', () => {
     return sets.map((set) => set?.spec?.template?.metadata?.annotations?.[ANNOTATIONS.kspmTokenSecret])
   }
 
-  it('share a token with the gateway that nobody makes anew (agents 38)', async () => {
+  it('share a token with the gateway that nobody makes anew', async () => {
     const kspmNodeConfigurationCollector = {
       imageRef: { repository: 'registry.example.com/ncc', tag: '1' },
       env: [{ name: 'KUBERNETES_NODE_ROOT', value: '/mine' }],
@@ -283,7 +283,7 @@ describe('collectors of node configurations', () => {
     expect(await hashes()).toEqual(before)
   })
 
-  it('are stored as they are replaced, and with variables of the user (agents 40)', async () => {
+  it('are stored as they are replaced, and with variables of the user', async () => {
     const { updateStrategy, template } = (await collector())?.spec ?? {}
     expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
     const { env = [] } = template?.spec?.containers[0] ?? {}
@@ -292,7 +292,7 @@ describe('collectors of node configurations', () => {
     ])
   })
 
-  it('leave no trace when they are switched off (agents 44)', async () => {
+  it('leave no trace when they are switched off', async () => {
     await stage.edit('posture', { spec: { kspm: null } })
     await isTold('posture', 'NodeConfigCollectorDaemonSet', undefined)
     await isTold('posture', 'KSPMTokenSecret', undefined)
@@ -302,7 +302,7 @@ describe('collectors of node configurations', () => {
   })
 })
 
-describe('the rule for logs (agents 37)', () => {
+describe('the rule for logs', () => {
   const created = (tenant: string) =>
     stage.simulator
       .calls()

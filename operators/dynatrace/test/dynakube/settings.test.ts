@@ -26,7 +26,7 @@ const settingsOf = (tenant: string, schema: string) =>
 const creations = (tenant: string) => callsOf(stage, tenant).filter(({ operation }) => operation === 'settings-create')
 
 describe('the cluster', () => {
-  it('is announced without a scope, and found in the same look (core 33)', async () => {
+  it('is announced without a scope, and found in the same look', async () => {
     await stage.create('fresh', monitoring, WITHOUT_KEY)
     await settled(stage, 'fresh')
     const [setting] = settingsOf('fresh', CLUSTER)
@@ -39,7 +39,7 @@ describe('the cluster', () => {
     expect(found.indexOf('settings-list')).toBeGreaterThan(found.indexOf('settings-create'))
   })
 
-  it('that is known is not announced again (core 34)', async () => {
+  it('that is known is not announced again', async () => {
     await stage.create('known', monitoring, WITHOUT_KEY)
     await settled(stage, 'known')
     stage.simulator.clearCalls()
@@ -50,7 +50,7 @@ describe('the cluster', () => {
     expect(settingsOf('known', CLUSTER)).toHaveLength(1)
   })
 
-  it('gets the app where it is asked for, once, and the name that the user gives it (core 34)', async () => {
+  it('gets the app where it is asked for, once, and the name that the user gives it', async () => {
     await stage.create('app', monitoring, { ...WITH_APP, ...NAMED })
     await settled(stage, 'app')
     expect(settingsOf('app', CLUSTER)[0]?.value).toMatchObject({ label: 'shop' })
@@ -62,7 +62,7 @@ describe('the cluster', () => {
     expect(settingsOf('app', APP)).toHaveLength(1)
   })
 
-  it('does without the app in a tenant that has none (core 34)', async () => {
+  it('does without the app in a tenant that has none', async () => {
     stage.simulator.tenant('appless').settings.removeSchema(APP)
     await stage.create('appless', monitoring, WITH_APP)
     await settled(stage, 'appless')
@@ -73,7 +73,7 @@ describe('the cluster', () => {
 })
 
 describe('rules about metadata', () => {
-  it('are those of the whole tenant as long as the cluster has no entity (core 35)', async () => {
+  it('are those of the whole tenant as long as the cluster has no entity', async () => {
     const rules = [{ type: 'LABEL', source: 'team', target: 'dt.owner', enabled: true }]
     stage.simulator.tenant('enriched').settings.create({ schemaId: ENRICHMENT, scope: 'environment', value: { rules } })
     await stage.create('enriched', { metadataEnrichment: { enabled: true } })
@@ -98,7 +98,7 @@ describe('the rule about logs', () => {
     templates: { logMonitoring: { imageRef: { repository: 'registry.example.com/logs', tag: '1' } } },
   }
 
-  it('is made when there is none (core 36)', async () => {
+  it('is made when there is none', async () => {
     await stage.create('logs', logs, WITHOUT_KEY)
     await settled(stage, 'logs')
     expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ status: 'True', reason: 'Created' })
@@ -107,7 +107,7 @@ describe('the rule about logs', () => {
     expect(setting?.value).toMatchObject({ matchers: [{ ...matchers[0], operator: 'MATCHES' }] })
   })
 
-  it('is asked for once per request threshold, and left alone (core 36)', async () => {
+  it('is asked for once per request threshold, and left alone', async () => {
     stage.pass(16 * MINUTE)
     await stage.look('logs')
     expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ reason: 'AlreadyExist' })
@@ -117,7 +117,7 @@ describe('the rule about logs', () => {
     expect(settingsOf('logs', LOGS)).toHaveLength(1)
   })
 
-  it('of the user is left alone (core 36)', async () => {
+  it('of the user is left alone', async () => {
     await stage.create('logged', monitoring, WITHOUT_KEY)
     await settled(stage, 'logged')
     const scope = (await stage.read('logged')).status?.kubernetesClusterMEID

@@ -23,7 +23,7 @@ const merge = (patch: Readonly<Record<string, unknown>>) => ({ type: 'merge', pa
 describe('an object that was edited by hand', () => {
   const read = () => stage.client.get(DaemonSets, key('edited-oneagent'))
 
-  it('gets back what the operator wants (core 39)', async () => {
+  it('gets back what the operator wants', async () => {
     await stage.create('edited', hosts)
     await settled(stage, 'edited')
     const before = await read()
@@ -40,7 +40,7 @@ describe('an object that was edited by hand', () => {
     expect((await read()).metadata.uid).toBe(before.metadata.uid)
   })
 
-  it('gets back its mark (core 39, workloads 4)', async () => {
+  it('gets back its mark', async () => {
     const hash = (await read()).metadata.annotations?.[TEMPLATE_HASH]
     expect(hash).toMatch(/^\d+$/)
     const annotations = { [TEMPLATE_HASH]: null }
@@ -48,7 +48,7 @@ describe('an object that was edited by hand', () => {
     await stage.until('the mark', async () => (await read()).metadata.annotations?.[TEMPLATE_HASH] === hash)
   })
 
-  it('keeps what the operator has no opinion about (workloads 2)', async () => {
+  it('keeps what the operator has no opinion about', async () => {
     const labels = { 'example.com/theirs': 'yes' }
     await stage.client.patch(DaemonSets, key('edited-oneagent'), merge({ metadata: { labels } }))
     await stage.look('edited')
@@ -56,7 +56,7 @@ describe('an object that was edited by hand', () => {
     expect((await read()).metadata.labels).toMatchObject(labels)
   })
 
-  it('is restored at once, also when the tenant need not be asked (core 18)', async () => {
+  it('is restored at once, also when the tenant need not be asked', async () => {
     const before = await secretData(stage, 'edited-pull-secret')
     const data = encodeSecret({ '.dockerconfigjson': '{}' })
     await stage.client.patch(Secrets, key('edited-pull-secret'), merge({ data }))
@@ -83,7 +83,7 @@ describe('a StatefulSet', () => {
     return metadata !== undefined && metadata.uid !== before?.metadata.uid
   }
 
-  it('whose claims change is made anew (core 40, workloads 3)', async () => {
+  it('whose claims change is made anew', async () => {
     await stage.create('claimed', withClaim('1Gi'), WITHOUT_KEY)
     await settled(stage, 'claimed')
     const before = await find(stage, StatefulSets, name)
@@ -95,7 +95,7 @@ describe('a StatefulSet', () => {
     expect(after?.metadata.annotations?.[CLAIMS_HASH]).not.toBe('257705630')
   })
 
-  it('whose selector differs is made anew (core 40)', async () => {
+  it('whose selector differs is made anew', async () => {
     const labels = { app: 'former' }
     await inheriting('selecting', gateway, (owner) => ({
       ...former('selecting-activegate', owner),
@@ -112,7 +112,7 @@ describe('a StatefulSet', () => {
     })
   })
 
-  it('of an earlier release is taken over as it is (workloads 31)', async () => {
+  it('of an earlier release is taken over as it is', async () => {
     const spec = withClaim('1Gi')
     await stage.edit('claimed', { spec })
     await stage.until('the claim', async () => {
@@ -168,7 +168,7 @@ async function inheriting(
 }
 
 describe('the pull secret', () => {
-  it('is not written while nothing changed, and at once when the token did (workloads 11)', async () => {
+  it('is not written while nothing changed, and at once when the token did', async () => {
     const version = async () => (await find(stage, Secrets, 'edited-pull-secret'))?.metadata.resourceVersion
     const before = await version()
     expect((await stage.look('edited')).writes).toEqual([])
@@ -182,7 +182,7 @@ describe('the pull secret', () => {
     expect(config).toContain(tokens.get('paasToken')?.value)
   })
 
-  it('goes with the last that pulls, whichever that is (workloads 12)', async () => {
+  it('goes with the last that pulls, whichever that is', async () => {
     await stage.create('pulled', { ...hosts, ...gateway }, WITHOUT_KEY)
     await settled(stage, 'pulled')
     expect(await find(stage, Secrets, 'pulled-pull-secret')).toBeDefined()
@@ -202,7 +202,7 @@ describe('the pull secret', () => {
 })
 
 describe('the proxy', () => {
-  it('is a Secret as long as there is one, each DynaKube its own (core 27, workloads 15, 17)', async () => {
+  it('is a Secret as long as there is one, each DynaKube its own', async () => {
     // Only agents use it, so that the operator itself is not stopped by a proxy that nobody runs.
     const proxy = { value: 'user:pw@proxy.example.com:3128' }
     const noProxy = { 'feature.dynatrace.com/no-proxy': '127.0.0.1,localhost' }
@@ -236,7 +236,7 @@ describe('a namespace', () => {
     return items.map(({ metadata }) => metadata.name).sort()
   }
 
-  it('that is on its way out gets nothing, and is no error (core 41)', async () => {
+  it('that is on its way out gets nothing, and is no error', async () => {
     const labels = { team: 'leaving' }
     const namespaceSelector = { matchLabels: labels }
     for (const name of ['staying', 'going']) {
@@ -261,7 +261,7 @@ describe('a namespace', () => {
     await stage.client.patch(ConfigMaps, { namespace: 'going', name: 'held' }, { type: 'json', patch })
   })
 
-  it('is left as it was found when its DynaKube is deleted (core 38)', async () => {
+  it('is left as it was found when its DynaKube is deleted', async () => {
     const instance = 'dynakube.internal.dynatrace.com/instance'
     const read = async () => (await stage.client.get(Namespaces, { name: 'staying' })).metadata
     expect((await read()).labels).toMatchObject({ [instance]: 'leaving' })
