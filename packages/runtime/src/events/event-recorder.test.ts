@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Faults, MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import { ApiEventRecorder } from './event-recorder.ts'
+import { ApiEventRecorder, recorderFor } from './event-recorder.ts'
 
 const object = (name = 'web', uid = 'uid-1'): KubeObject => ({
   apiVersion: 'example.com/v1',
@@ -24,6 +24,19 @@ async function setUp(faults: Faults | ((clock: SimulatedClock) => Faults) = {}) 
     (await metrics.expose()).includes(`events_dropped_total{reason="${reason}"}`)
   return { clock, cluster, events, stop, done, all, dropped }
 }
+
+test('events of a controller name it as their source, apart from the same event of another one', async () => {
+  const { clock, events, all } = await setUp()
+  const occurrence = { reason: 'Applied', message: 'created Deployment web' }
+  recorderFor('first-controller', events).record(object(), occurrence)
+  recorderFor('second-controller', events).record(object(), occurrence)
+  recorderFor('second-controller', events).record(object(), occurrence)
+  await clock.settle()
+  expect(all().map(({ source, reportingComponent, count }) => [source?.component, reportingComponent, count])).toEqual([
+    ['first-controller', 'first-controller', 1],
+    ['second-controller', 'second-controller', 2],
+  ])
+})
 
 test('an event shows everything that kubectl describe prints', async () => {
   const { clock, events, all } = await setUp()

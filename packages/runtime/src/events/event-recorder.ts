@@ -35,6 +35,16 @@ export interface EventRecorder {
   record(object: KubeObject, occurrence: Occurrence): void
 }
 
+/**
+ * A recorder whose events name another source, such as one of several controllers of an operator.
+ *
+ * @example
+ * const events = recorderFor('dynakube-controller', environment.events)
+ */
+export function recorderFor(source: string, events: EventRecorder): EventRecorder {
+  return { record: (object, occurrence) => events.record(object, { source, ...occurrence }) }
+}
+
 /** Options of {@link ApiEventRecorder}. */
 export interface EventRecorderOptions {
   /** Who reports, as `kubectl describe` shows it: the operator's name. */
@@ -198,7 +208,8 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
 
   #eventOf(series: EventSeries, name: string): CoreEvent {
     const { involved, related, type, reason, action, message, count } = series
-    const { component, instance = component } = this.#options
+    const { instance = this.#options.component } = this.#options
+    const component = series.source ?? this.#options.component
     return {
       apiVersion: apiVersionOf(Events),
       kind: Events.kind,

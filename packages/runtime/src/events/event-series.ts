@@ -15,6 +15,8 @@ export interface Occurrence {
   readonly action?: string
   /** A second object that the event is about. */
   readonly related?: KubeObject
+  /** Who reports it, such as `dynakube-controller`. @default the component of the recorder */
+  readonly source?: string
 }
 
 /** All occurrences that are shown as one event. */
@@ -24,6 +26,7 @@ export interface EventSeries {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly action: string
+  readonly source: string | undefined
   /** Of the last occurrence; changes only for a combination. */
   message: string
   count: number
@@ -80,7 +83,15 @@ export class EventSeriesBook {
     const type = occurrence.type ?? 'Normal'
     const reason = occurrence.reason.slice(0, MAX_WORD_LENGTH)
     const action = (occurrence.action ?? reason).slice(0, MAX_WORD_LENGTH)
-    const groupKey = JSON.stringify([identityOf(involved), related && identityOf(related), type, reason, action])
+    const { source } = occurrence
+    const groupKey = JSON.stringify([
+      identityOf(involved),
+      related && identityOf(related),
+      type,
+      reason,
+      action,
+      source,
+    ])
     const isCombined = this.#isOneOfMany(groupKey, occurrence.message, nowMs)
     const message = (isCombined ? `(combined from similar events): ${occurrence.message}` : occurrence.message).slice(
       0,
@@ -94,6 +105,7 @@ export class EventSeriesBook {
         type,
         reason,
         action,
+        source,
         message,
         count: 0,
         firstMs: nowMs,
