@@ -11,9 +11,12 @@ const VERSION_LABEL = 'app.kubernetes.io/version'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['calm', 'hasty', 'classic', 'frozen', 'newest', 'checked', 'unchecked'], {
-    release: { version: 'of-this-release' },
-  })
+  stage = await setStage(
+    ['calm', 'eventful', 'failing', 'hasty', 'classic', 'frozen', 'newest', 'checked', 'unchecked'],
+    {
+      release: { version: 'of-this-release' },
+    },
+  )
   await label('of-this-release')
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
@@ -41,6 +44,45 @@ describe('a DynaKube', () => {
     const still = await stage.look('calm')
     expect(still.writes).toEqual([])
     expect(delayMs(still)).toBe(30 * MINUTE)
+  })
+
+  it('has events about what changed, from the controller and not repeated', async () => {
+    await stage.create('eventful', hosts)
+    await running(stage, 'eventful')
+    const eventsOf = async (name: string) => {
+      const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
+      return items.filter(({ involvedObject }) => involvedObject.kind === 'DynaKube' && involvedObject.name === name)
+    }
+    await stage.until('the phase', async () => (await eventsOf('eventful')).some(({ reason }) => reason === 'Running'))
+    const [first] = await eventsOf('eventful')
+    expect(first).toMatchObject({
+      type: 'Normal',
+      message: expect.stringContaining('created '),
+      source: { component: 'dynakube-controller' },
+    })
+    await stage.until('nothing left to write', async () => (await stage.look('eventful')).writes.length === 0)
+    const before = await eventsOf('eventful')
+    await stage.look('eventful')
+    expect(await eventsOf('eventful')).toEqual(before)
+  })
+
+  it('has one warning about a repeated failure, from the same source', async () => {
+    stage.simulator.tenant('failing').tokens.setScopes('apiToken', [])
+    await stage.create('failing', hosts)
+    const failures = () => stage.records.filter(({ key, outcome }) => key.name === 'failing' && outcome === 'error')
+    await stage.until('two failures', () => failures().length > 1)
+    const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
+    const warnings = items.filter(
+      ({ reason, involvedObject }) => reason === 'ReconcileFailed' && involvedObject.name === 'failing',
+    )
+    expect(warnings).toMatchObject([
+      {
+        type: 'Warning',
+        count: 1,
+        message: expect.stringContaining('lacks'),
+        source: { component: 'dynakube-controller' },
+      },
+    ])
   })
 
   it('that is edited while it is looked at does not lose what the tenant said', async () => {

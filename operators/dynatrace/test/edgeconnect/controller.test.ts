@@ -252,9 +252,10 @@ describe('an EdgeConnect of the operator', () => {
     expect(settings.list()).toEqual([setting])
   })
 
-  it('is removed from the tenant although it was made one of the user meanwhile', async () => {
+  it('is deleted in the tenant when spec.oauth.provisioner is switched off, and stays deployed', async () => {
     await create('switched', { hostPatterns: ['a'] }, { provisioner: true })
     await stage.until('the Deployment', isDeployed('switched'))
+    expect(known().map(({ name }) => name)).toContain('switched')
     const patch = { spec: { oauth: { provisioner: false } } }
     await stage.client.patch(EdgeConnects, key('switched'), { type: 'merge', patch })
     const client = (await secret('client'))['oauth-client-id']
@@ -262,10 +263,29 @@ describe('an EdgeConnect of the operator', () => {
       const file = parse((await secret('switched-ec-yaml'))['edgeConnect.yaml'] ?? '')
       return file.oauth.client_id === client
     })
-    expect((await read('switched')).metadata.finalizers).toEqual(['server'])
+    await stage.until('the EdgeConnect deleted in the tenant', () => {
+      return !known().some(({ name }) => name === 'switched')
+    })
+    await stage.until('its client deleted', async () => {
+      return stage.client.get(Secrets, key('switched-client')).then(() => false, isNotFound)
+    })
+    stage.simulator.clearCalls()
     await stage.client.delete(EdgeConnects, key('switched'))
-    await stage.until('the resource gone', isGone('switched'))
-    expect(known().map(({ name }) => name)).not.toContain('switched')
+    await stage.until('the resource deleted', isGone('switched'))
+    expect(calls('edge-connect-delete')).toEqual([])
+  })
+
+  it('keeps the client of an EdgeConnect until the tenant has deleted it', async () => {
+    await create('kept', { hostPatterns: ['a'] }, { provisioner: true })
+    await stage.until('the Deployment', isDeployed('kept'))
+    const failing = { kind: 'status', status: 500, tenant: TENANT, operation: 'edge-connect-delete' } as const
+    const fault = stage.simulator.trouble.add(failing)
+    const patch = { spec: { oauth: { provisioner: false } } }
+    await stage.client.patch(EdgeConnects, key('kept'), { type: 'merge', patch })
+    await stage.until('an error', async () => (await read('kept')).status?.phase === 'Error')
+    expect(await secret('kept-client')).toHaveProperty('id')
+    fault.remove()
+    await stage.until('the EdgeConnect deleted in the tenant', () => !known().some(({ name }) => name === 'kept'))
   })
 
   it('is let go when nobody can remove it any more, and an event says what stays', async () => {

@@ -11,6 +11,7 @@ import {
   generationChanged,
   labelsChanged,
 } from '@reeve/runtime/controller'
+import { recorderFor } from '@reeve/runtime/events'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
@@ -19,6 +20,9 @@ import { concernedBy } from './components/injection/map-namespaces.ts'
 import { COPIED_SECRETS } from './components/injection/namespace-objects.ts'
 import { AGENT_PODS } from './components/one-agent/instances.ts'
 import { type DynaKubeOptions, dynaKubeReconcile, OWNED } from './reconcile.ts'
+
+/** The name of the controller, and the source of its events. */
+const NAME = 'dynakube-controller'
 
 /** Options of {@link dynaKubeController}. */
 export interface DynaKubeControllerOptions extends DynaKubeOptions {
@@ -48,7 +52,7 @@ export function dynaKubeController(
   const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
   return controller(
     {
-      name: 'dynakube-controller',
+      name: NAME,
       for: { resource: DynaKubes, namespace, predicate: saysSomethingElse },
       owns: OWNED.map((resource) => ({ resource, namespace })),
       watches: [
@@ -65,7 +69,7 @@ export function dynaKubeController(
       ...(backoff && { backoff }),
       ...(onReconcile && { onReconcile }),
     },
-    dependencies,
+    { ...dependencies, ...(dependencies.events && { events: recorderFor(NAME, dependencies.events) }) },
   )
 }
 

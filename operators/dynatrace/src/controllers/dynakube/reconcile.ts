@@ -1,13 +1,15 @@
 /** How DynaKubes are reconciled: their components, and what their status says as a whole. */
 import { randomBytes } from 'node:crypto'
 import { ConfigMaps, DaemonSets, Deployments, Secrets, Services, StatefulSets } from '@reeve/kube'
-import { formatTime, type ReconcileReport, type ReconcileSummary } from '@reeve/runtime'
+import { type DesiredObject, formatTime, type ReconcileReport, type ReconcileSummary } from '@reeve/runtime'
 import { type EngineReconcile, reconcileComponents } from '@reeve/runtime/components'
 import { isJsonEqual } from '@reeve/runtime/engine'
+import { namesOf } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { isTenantUnavailable, TenantApiError } from '../../tenant/client/errors.ts'
 import { createTenantClient } from '../../tenant/client/tenant-client.ts'
+import { changeEvents } from '../change-events.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { LimitedCertificates } from '../generated/limited-certificates.ts'
 import { selfSigned } from '../generated/self-signed.ts'
@@ -53,14 +55,13 @@ export function dynaKubeReconcile(options: DynaKubeOptions): EngineReconcile<Dyn
     fieldManager: FIELD_MANAGER,
     components: COMPONENTS,
     dependencies,
-    decorate: (wanted, { metadata }) =>
-      wanted.object.metadata.namespace === metadata.namespace ? withTemplateHash(wanted) : wanted,
+    decorate,
     report,
   })
 }
 
 function report(summary: ReconcileSummary<DynaKube>, reporter: DynaKubeReporter): ReconcileReport<DynaKube> {
-  const { before, failures, isDeleting, isReady, clock } = summary
+  const { before, changes, failures, isDeleting, isReady, clock } = summary
   if (isDeleting) return { keepsStatus: true }
   // The tenant will be back, and what was found out half is not worth a write. What failed before counts more.
   if (isTenantUnavailable(failures.find(isRefusal))) {
@@ -69,7 +70,15 @@ function report(summary: ReconcileSummary<DynaKube>, reporter: DynaKubeReporter)
   reporter.update({ phase: failures.length > 0 ? 'Error' : isReady ? 'Running' : 'Deploying' })
   const isChanged = !isJsonEqual(before.status ?? {}, reporter.status)
   if (isChanged) reporter.update({ updatedTimestamp: formatTime(clock.now()) })
-  return { requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
+  const events = changeEvents({ before: before.status?.phase, after: reporter.status?.phase, changes })
+  return { events, requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
+}
+
+/** Objects in other namespaces and the Service of gateways never had a hash. */
+function decorate(wanted: DesiredObject, dynakube: DynaKube): DesiredObject {
+  const { namespace, name } = wanted.object.metadata
+  const isGatewayService = wanted.resource === Services && name === namesOf(dynakube).activeGate
+  return namespace !== dynakube.metadata.namespace || isGatewayService ? wanted : withTemplateHash(wanted)
 }
 
 /** The tenant answered, and said no. Where callers never told one refusal from another, it is a plain failure. */

@@ -7,9 +7,13 @@ import {
   type ControllerOptions,
   controller,
 } from '@reeve/runtime/controller'
+import { recorderFor } from '@reeve/runtime/events'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
 import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
 import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'
+
+/** The name of the controller, and the source of its events. */
+const NAME = 'edgeconnect-controller'
 
 /** Options of {@link edgeConnectController}. */
 export interface EdgeConnectControllerOptions extends EdgeConnectOptions {
@@ -33,7 +37,7 @@ export function edgeConnectController(
   const { namespace, onReconcile } = options
   return controller(
     {
-      name: 'edgeconnect-controller',
+      name: NAME,
       for: { resource: EdgeConnects, namespace },
       owns: OWNED.map((resource) => ({ resource, namespace })),
       watches: [
@@ -43,7 +47,7 @@ export function edgeConnectController(
       reconcile: afterCrdVersion(options.crdVersion, edgeConnectReconcile(options)),
       ...(onReconcile && { onReconcile }),
     },
-    dependencies,
+    { ...dependencies, ...(dependencies.events && { events: recorderFor(NAME, dependencies.events) }) },
   )
 }
 

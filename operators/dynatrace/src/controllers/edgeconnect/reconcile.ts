@@ -5,9 +5,11 @@ import { type EngineReconcile, reconcileComponents } from '@reeve/runtime/compon
 import { isJsonEqual } from '@reeve/runtime/engine'
 import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
+import { changeEvents } from '../change-events.ts'
 import { FIELD_MANAGER } from '../field-manager.ts'
 import { automation } from './components/automation/automation.ts'
 import { image } from './components/image/image.ts'
+import { deregistration } from './components/registration/deregistration.ts'
 import { ForeignEdgeConnectError } from './components/registration/provision.ts'
 import { registration } from './components/registration/registration.ts'
 import { workload } from './components/workload/workload.ts'
@@ -40,14 +42,14 @@ export function edgeConnectReconcile(options: EdgeConnectOptions): EngineReconci
     owned: OWNED,
     fieldManager: FIELD_MANAGER,
     finalizer: FINALIZER,
-    components: [image, registration, workload, automation],
+    components: [image, registration, deregistration, workload, automation],
     dependencies: options,
     report,
   })
 }
 
 function report(summary: ReconcileSummary<EdgeConnect>, reporter: Reporter<EdgeConnect>): ReconcileReport<EdgeConnect> {
-  const { primary, before, failure, isDeleting, isReady, clock, logger } = summary
+  const { primary, before, changes, failure, isDeleting, isReady, clock, logger } = summary
   if (isDeleting && failure === undefined) return { keepsStatus: true }
   reporter.setCondition({ type: CONDITION, ...conditionOf(primary, failure) })
   const isForeign = failure instanceof ForeignEdgeConnectError
@@ -60,7 +62,8 @@ function report(summary: ReconcileSummary<EdgeConnect>, reporter: Reporter<EdgeC
   }
   // Nothing broke, and only people can settle it: there is no use in asking again soon.
   if (isForeign) logger.warn({ err: failure }, 'EdgeConnect of somebody else left alone')
-  return { requeueAfterMs: REQUEUE_MS, isHandled: isForeign }
+  const events = changeEvents({ before: before.status?.phase, after: reporter.status?.phase, changes })
+  return { events, requeueAfterMs: REQUEUE_MS, isHandled: isForeign }
 }
 
 function conditionOf(edgeConnect: EdgeConnect, failure: Error | undefined) {

@@ -151,14 +151,17 @@ export async function disconnectAutomation(
 }
 
 /**
- * Removes what the operator made in the tenant; what somebody else made stays.
+ * Removes what the operator created in the tenant; what others created stays.
+ *
+ * @param onlyId deletes the EdgeConnect only if it has this id
  *
  * *Guarantees*: may be cut anywhere and run again. *Errors*: errors of the platform: it is tried again.
  */
-export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<void> {
+export async function deprovision(edgeConnect: EdgeConnect, context: ProvisionContext, onlyId?: string): Promise<void> {
   const { platform, view, logger, signal } = context
   const found = await platform.edgeConnects.findByName(edgeConnect.metadata.name ?? '', { signal })
   if (found !== undefined && !found.managedByOperator) return
+  if (found !== undefined && onlyId !== undefined && found.id !== onlyId) return
   if (hasKubernetesAutomation(edgeConnect)) await disconnectAutomation(edgeConnect, context)
   if (found === undefined) return
   if (storedClient(edgeConnect, view)?.edgeConnectId !== found.id) {

@@ -36,7 +36,7 @@ import {
 } from './provision.ts'
 
 /** The reason of the event about an EdgeConnect that stays behind in its tenant. */
-const NOT_REMOVED = 'EdgeConnectNotRemoved'
+export const NOT_REMOVED = 'EdgeConnectNotRemoved'
 
 /** The EdgeConnect as its tenant knows it. */
 export interface Registration {
@@ -123,7 +123,8 @@ async function disconnectIfOff(context: EdgeConnectContext): Promise<void> {
   }
 }
 
-function openPlatform(
+/** A client of the tenant, with the credentials of the user. */
+export function openPlatform(
   context: EdgeConnectContext,
   options: Pick<PlatformClientOptions, 'hasKubernetesAutomation'> = {},
 ): PlatformClient {
@@ -150,7 +151,7 @@ function certificates(context: EdgeConnectContext, name: string): string {
 }
 
 /** Whether a client lacks a right: asking again would not help. */
-function isRefusedForGood(error: unknown): boolean {
+export function isRefusedForGood(error: unknown): boolean {
   const isRefusal = error instanceof TenantApiError || error instanceof TenantUnreadableError
   return isRefusal && (error.status === 400 || error.status === 403)
 }
