@@ -101,7 +101,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     ['by OLM', ['olm=true', 'manifests=true', 'platform=any'], 'operatorhub'],
     ['on OpenShift', ['platform=openshift'], 'helm'],
     ['from a marketplace', ['platform=azure-marketplace'], 'azure-marketplace'],
-  ])('tells where it comes from, %s (47)', async (_, values, source) => {
+  ])('tells where it comes from, %s', async (_, values, source) => {
     const azure = ['registry=r', 'image=i', 'digest=sha256:0'].map((value) => `global.azure.images.operator.${value}`)
     const operator = find(await render(...values, ...azure), 'Deployment', 'dynatrace-operator')
     expect(operator?.metadata.labels).toMatchObject({ 'dynatrace.com/install-source': source })
@@ -169,7 +169,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
         'Job dynatrace-operator-crd-storage-migration',
       ],
     ],
-  ])('leaves out with %s what nobody needs then (44)', async (value, names) => {
+  ])('leaves out with %s what nobody needs then', async (value, names) => {
     expect(await missing(value)).toEqual([...names].sort())
   })
 

@@ -116,7 +116,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     ['420M', '--max-old-space-size=241'],
     ['1Gi', '--max-old-space-size=615'],
     ['1.5G', '--max-old-space-size=859'],
-  ])('bounds the heap by the memory limit %s (7)', async (limit, options) => {
+  ])('bounds the heap by the memory limit %s', async (limit, options) => {
     expect((await operatorOf(`operator.limits.memory=${limit}`)).env.NODE_OPTIONS).toBe(options)
   })
 

@@ -123,7 +123,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     ['Role', 'dynatrace-extension-controller-prometheus', ['privileged']],
     ['Role', 'dynatrace-extension-controller-database', ['nonroot-v2']],
     ['Role', 'dynatrace-sql-ext-exec', ['nonroot-v2']],
-  ])('lets pods of %s %s use constraints on OpenShift (4)', (kind, name, constraints) => {
+  ])('lets pods of %s %s use constraints on OpenShift', (kind, name, constraints) => {
     expect(constraintsIn(openshift, kind, name)).toEqual(constraints)
   })
 

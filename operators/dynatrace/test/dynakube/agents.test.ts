@@ -86,19 +86,22 @@ describe('the DaemonSet of agents', () => {
   })
 })
 
-describe('a version that is none', () => {
-  it('is told and keeps agents as they are', async () => {
+describe('a version in the status that cannot be parsed', () => {
+  it('keeps agents as they are until the tenant provides another one', async () => {
     await stage.create('spoilt', hosts)
     await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
     const before = await hashOf('spoilt')
     const patch = { status: { oneAgent: { version: '1.2' } } }
+    const failing = { kind: 'status', status: 500, tenant: 'spoilt', path: 'metainfo' } as const
+    const fault = stage.simulator.trouble.add(failing)
     await stage.client.patch(DynaKubes, key('spoilt'), { type: 'merge', patch }, { subresource: 'status' })
     await stage.look('spoilt')
     await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')
     expect(await stage.condition('spoilt', 'OneAgentDaemonSet')).toMatchObject({ status: 'False' })
     expect(await hashOf('spoilt')).toBe(before)
-    // It would go on trying while the others are looked at.
-    await stage.client.delete(DynaKubes, key('spoilt'))
+    fault.remove()
+    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    expect(await hashOf('spoilt')).toBe(before)
   })
 })
 

@@ -75,6 +75,7 @@ describe('gateways', () => {
     await stage.create('meddled', { activeGate: gateway })
     await appears(StatefulSets, 'meddled-activegate')
     const before = await get(Services, 'meddled-activegate')
+    expect(before.metadata.annotations ?? {}).not.toHaveProperty(ANNOTATIONS.templateHash)
     await stage.client.patch(
       Services,
       { namespace: NAMESPACE, name: 'meddled-activegate' },

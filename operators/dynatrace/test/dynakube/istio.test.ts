@@ -136,7 +136,7 @@ describe('with Istio', () => {
   })
 
   it('objects of somebody else are left alone; that is an error for gateways only', async () => {
-    const theirSpec = { hosts: ['their.example.com'], ports: [], location: 'MESH_EXTERNAL', resolution: 'DNS' } as const
+    const theirSpec = { hosts: ['their.example.com'], ports: [], resolution: 'DNS' } as const
     const theirs = (name: string) =>
       stage.client.create(ServiceEntries, {
         apiVersion: 'networking.istio.io/v1beta1',

@@ -52,6 +52,15 @@ describe('a proxy', () => {
     await create('through', { value: `http://me:hunter2@${proxy.address}` })
     await running(stage, 'through')
     expect(proxy.seen[0]).toMatch(new RegExp(`^CONNECT ${HOST}:`))
+    const hash = async () => (await stage.read('through')).status?.proxyURLHash
+    // Only the operator uses it so far.
+    expect(await hash()).toBeUndefined()
+    const flag = (value: string | null) =>
+      stage.edit('through', { metadata: { annotations: { 'feature.dynatrace.com/oneagent-ignore-proxy': value } } })
+    await flag(null)
+    await stage.until('the hash', async () => /^[0-9a-f]{16}$/.test((await hash()) ?? ''))
+    await flag('true')
+    await stage.until('no hash', async () => (await hash()) === undefined)
     await stage.client.delete(DynaKubes, key('through'))
   })
 

@@ -9,7 +9,18 @@ const MINUTE = 60_000
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['fresh', 'known', 'app', 'appless', 'enriched', 'logs', 'logged', 'posture', 'old-posture'])
+  stage = await setStage([
+    'fresh',
+    'known',
+    'app',
+    'later',
+    'appless',
+    'enriched',
+    'logs',
+    'logged',
+    'posture',
+    'old-posture',
+  ])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
@@ -54,12 +65,30 @@ describe('the cluster', () => {
     await stage.create('app', monitoring, { ...WITH_APP, ...NAMED })
     await settled(stage, 'app')
     expect(settingsOf('app', CLUSTER)[0]?.value).toMatchObject({ label: 'shop' })
+    const [setting] = settingsOf('app', APP)
+    expect(setting?.scope).toBe((await stage.read('app')).status?.kubernetesClusterMEID)
     stage.pass(16 * MINUTE)
     await stage.look('app')
     expect(settingsOf('app', APP)).toHaveLength(1)
     stage.pass(16 * MINUTE)
     await stage.look('app')
     expect(settingsOf('app', APP)).toHaveLength(1)
+  })
+
+  it('gets the app at once when the flag is set later', async () => {
+    await stage.create('later', monitoring, WITHOUT_KEY)
+    await settled(stage, 'later')
+    expect(settingsOf('later', APP)).toEqual([])
+    await stage.edit('later', { metadata: { annotations: WITH_APP } })
+    await stage.until('the app', () => settingsOf('later', APP).length === 1)
+    await stage.until('the condition', async () => {
+      return (await stage.condition('later', 'KubernetesApp'))?.reason === 'Created'
+    })
+    stage.simulator.clearCalls()
+    await stage.look('later')
+    expect(operations(stage, 'later')).toEqual([])
+    await stage.edit('later', { metadata: { annotations: { 'feature.dynatrace.com/k8s-app-enabled': null } } })
+    await stage.until('no condition', async () => (await stage.condition('later', 'KubernetesApp')) === undefined)
   })
 
   it('does without the app in a tenant that has none', async () => {

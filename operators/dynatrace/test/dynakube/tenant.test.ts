@@ -3,6 +3,7 @@ import { DaemonSets, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { decodeSecret, encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
+import { DynaKubes } from '../../src/index.ts'
 import { WITHOUT_KEY } from './support/questions.ts'
 import { NAMESPACE, type Stage, setStage, tokensOf } from './support/stage.ts'
 
@@ -26,6 +27,7 @@ const TENANTS = [
   'public',
   'tagged',
   'nameless',
+  'damaged',
 ] as const
 
 let stage: Stage
@@ -255,6 +257,20 @@ describe('versions', () => {
     expect((await stage.look('tagged')).outcome).toBe('requeue_after')
     expect((await agent('tagged'))?.imageID).toBe(`${image.source}:${image.tag}`)
     expect(await stage.condition('tagged', 'OneAgentVersion')).toMatchObject({ reason: 'VerificationFailed' })
+  })
+
+  it('in the status that cannot be parsed are replaced at once', async () => {
+    await stage.create('damaged', hosts)
+    await settled('damaged')
+    const { version } = (await agent('damaged')) ?? {}
+    const { status } = await stage.read('damaged')
+    const patch = { status: { oneAgent: { ...status?.oneAgent, version: 'nonsense' } } }
+    const key = { namespace: NAMESPACE, name: 'damaged' }
+    await stage.client.patch(DynaKubes, key, { type: 'merge', patch }, { subresource: 'status' })
+    expect((await agent('damaged'))?.version).toBe('nonsense')
+    await stage.look('damaged')
+    expect((await agent('damaged'))?.version).toBe(version)
+    await settled('damaged')
   })
 
   it('without a name are an error as long as there was none before', async () => {

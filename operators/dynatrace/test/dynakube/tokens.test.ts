@@ -8,7 +8,7 @@ import { type Stage, setStage, tokensOf } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['keyless', 'paas', 'former', 'exporting', 'growing'])
+  stage = await setStage(['keyless', 'paas', 'former', 'exporting', 'growing', 'unused'])
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
@@ -45,8 +45,22 @@ describe('the Secret of the tokens', () => {
       reason: 'TokenReady',
       message: 'The tokens are ready; there is no dataIngestToken',
     })
-    // Each token that a feature asks something of was looked up.
+    // Each token that is present was looked up.
     expect(operations(stage, 'paas').filter((operation) => operation === 'token-lookup')).toHaveLength(2)
+  })
+
+  it('with an invalid token that no feature uses is an error until the token is corrected', async () => {
+    const apiToken = tokenOf('unused', 'apiToken')
+    await replaceTokens('unused', { apiToken, dataIngestToken: 'dt0c01.INVALID.TOKEN' })
+    await stage.create('unused', hosts)
+    await inError(stage, 'unused')
+    const condition = await stage.condition('unused', 'Tokens')
+    expect(condition).toMatchObject({ status: 'False', reason: 'TokenError' })
+    expect(condition?.message).toMatch(/^dataIngestToken: /)
+    expect(condition?.message).not.toContain('INVALID')
+    await replaceTokens('unused', { apiToken, dataIngestToken: tokenOf('unused', 'dataIngestToken') })
+    await settled(stage, 'unused')
+    expect(await stage.condition('unused', 'Tokens')).toMatchObject({ status: 'True', reason: 'TokenReady' })
   })
 
   it('needs a dataIngestToken where exporters are configured, and nowhere else', async () => {

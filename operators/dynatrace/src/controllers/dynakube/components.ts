@@ -3,6 +3,7 @@ import { activeGate } from './components/active-gate/active-gate.ts'
 import { activeGateCertificate } from './components/active-gate/certificate.ts'
 import { activeGateAddress, activeGateService } from './components/active-gate/service.ts'
 import { clusterAnnouncement, clusterEntity } from './components/cluster/cluster.ts'
+import { kubernetesApp } from './components/cluster/kubernetes-app.ts'
 import { activeGateConnection } from './components/connection/active-gate-connection.ts'
 import { deploymentMetadata } from './components/connection/deployment-metadata.ts'
 import { istioForActiveGate, istioForCodeModules } from './components/connection/istio.ts'
@@ -50,6 +51,7 @@ export const COMPONENTS: readonly AnyDynaKubeComponent[] = [
   activeGate,
   clusterAnnouncement,
   clusterEntity,
+  kubernetesApp,
   extensions,
   extensionController,
   databaseExecutors,

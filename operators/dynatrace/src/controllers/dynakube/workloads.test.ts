@@ -74,6 +74,18 @@ describe('workloads', () => {
     expect(all).toHaveProperty(VERSION)
   })
 
+  it('restart for another version of the operator only where they contain it, and keep their selectors', () => {
+    const other = { operator: { version: '1.9.0', image: 'registry.example.com/dynatrace-operator:1.9.0' } }
+    const after = new Map([...workloads(EVERYTHING, other), ...workloads(LOGS, other)])
+    const templateOf = (all: ReadonlyMap<string, Workload>, name: string) =>
+      JSON.stringify(all.get(name)?.spec?.template)
+    const restarted = NAMES.filter((name) => templateOf(ALL, name) !== templateOf(after, name))
+    expect(restarted).toEqual(['dk-logmonitoring', 'dk-node-config-collector', 'dk-oneagent'])
+    for (const name of NAMES) expect(after.get(name)?.spec?.selector).toEqual(ALL.get(name)?.spec?.selector)
+    const sameImage = { operator: { version: '1.9.0' } }
+    expect(templateOf(workloads(EVERYTHING, sameImage), 'dk-oneagent')).toBe(templateOf(ALL, 'dk-oneagent'))
+  })
+
   it('name the mode without an underscore', () => {
     expect(ALL.get('dk-oneagent')?.metadata.labels?.[COMPONENT]).toBe('classicfullstack')
   })

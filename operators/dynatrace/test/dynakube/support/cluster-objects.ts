@@ -62,7 +62,7 @@ function withoutAddresses({ clusterIP: _, clusterIPs: __, ...spec }: Plain): Pla
 }
 
 /** Members of the status that outlive what they were for. */
-const STICKY = ['kubernetesClusterMEID', 'kubernetesClusterName', 'proxyURLHash', 'updatedTimestamp', 'phase']
+const STICKY = ['kubernetesClusterMEID', 'kubernetesClusterName', 'updatedTimestamp', 'phase']
 
 /** Conditions that are looked at only when the tenant is asked again, or never go. */
 const STICKY_CONDITIONS = new Set(['MonitoredEntity', 'ApiTokenSettingsRead', 'ApiTokenSettingsWrite'])

@@ -53,11 +53,7 @@ async function announce(context: DynaKubeContext): Promise<void> {
   if ((await settings.countClusterSettings(entityId, { signal })) === 0) {
     const label = flags.kubernetesClusterName
     await settings.createClusterSetting({ label, clusterId, ...(entityId && { entityId }) }, { signal })
-    return
   }
-  if (!flags.kubernetesAppEnabled) return
-  const count = await settings.countKubernetesAppSettings(entityId, { signal })
-  if (count === 0) await settings.enableKubernetesApp(entityId, { signal })
 }
 
 async function findEntity(context: DynaKubeContext): Promise<void> {

@@ -126,7 +126,7 @@ describe('what pods are injected with', () => {
     [{}, {}, undefined],
     [{ enableIstio: true }, {}, '6000'],
     [{}, { 'oneagent-initial-connect-retry-ms': '5' }, '5'],
-  ])('waits before connecting again: %j %j (injection 44)', (spec, flags, value) => {
+  ])('waits before connecting again: %j %j', (spec, flags, value) => {
     expect(config({ ...cloudNative, ...spec }, { flags })['initial-connect-retry']).toBe(value)
   })
 

@@ -79,8 +79,6 @@ describe('the way out of a mesh', () => {
       hosts: ['ignored.subdomain'],
       addresses: ['10.0.0.1/32'],
       ports: [{ name: 'TCP-8000', number: 8000, protocol: 'TCP' }],
-      location: 'MESH_EXTERNAL',
-      resolution: 'NONE',
     })
     expect(named(objects, 'dk-fqdn-oneagent')?.ports).toEqual([{ name: 'http-80', number: 80, protocol: 'HTTP' }])
     expect(only<VirtualService>(objects, 'VirtualService').spec).toEqual({

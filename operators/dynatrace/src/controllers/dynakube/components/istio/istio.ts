@@ -81,19 +81,17 @@ function renderEgress(
   ]
 }
 
-/** A ServiceEntry needs a host; for addresses it is never resolved. */
+/** A ServiceEntry needs a host; for addresses it is never resolved. Location and resolution are Istio's defaults. */
 function addressesOf(hosts: readonly MeshHost[]): ServiceEntrySpec {
   return {
     hosts: ['ignored.subdomain'],
     addresses: unique(hosts.map(({ host }) => `${host}/32`)),
     ports: portsOf(hosts.map((host) => ({ ...host, protocol: 'TCP' }))),
-    location: 'MESH_EXTERNAL',
-    resolution: 'NONE',
   }
 }
 
 function namesOf(hosts: readonly MeshHost[]): ServiceEntrySpec {
-  return { hosts: hostNames(hosts), ports: portsOf(hosts), location: 'MESH_EXTERNAL', resolution: 'DNS' }
+  return { hosts: hostNames(hosts), ports: portsOf(hosts), resolution: 'DNS' }
 }
 
 /** One port per number; the protocol is that of the first host that uses it. */

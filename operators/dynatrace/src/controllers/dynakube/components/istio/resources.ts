@@ -13,8 +13,8 @@ export interface ServiceEntrySpec {
   readonly hosts: readonly string[]
   readonly addresses?: readonly string[]
   readonly ports: readonly { readonly name: string; readonly number: number; readonly protocol: string }[]
-  readonly location: 'MESH_EXTERNAL'
-  readonly resolution: 'NONE' | 'DNS'
+  /** @default NONE */
+  readonly resolution?: 'DNS'
 }
 
 /** Where a route leads. */

@@ -20,16 +20,25 @@ import { InvalidProxyError, proxyParts } from './proxy-parts.ts'
  * absent, and a Secret changes without it: nothing bypasses a proxy that the user configured.
  */
 export async function resolveProxy(context: DynaKubeContext): Promise<{ readonly proxyUrl?: string }> {
-  const { primary: dynakube, reporter } = context
-  if (!hasProxy(dynakube)) return {}
+  const { primary: dynakube } = context
+  if (!hasProxy(dynakube)) {
+    reportHash(context, undefined)
+    return {}
+  }
   const view = viewOf(context)
   const url = await proxyUrl(dynakube, async (name) => view.secret(name))
   if (url === undefined) throw new ProxyNotFoundError('spec.proxy is empty')
   if (!isProxyAddress(url)) throw new InvalidProxyError(whereProxyStands(dynakube, view))
+  const isUsed = oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube)
   // Agents and gateways accept fewer schemes than the operator.
-  if (oneAgentUsesProxy(dynakube) || activeGateUsesProxy(dynakube)) proxyParts(url)
-  reporter.update({ proxyURLHash: proxyUrlHash(url) })
+  if (isUsed) proxyParts(url)
+  reportHash(context, isUsed ? proxyUrlHash(url) : undefined)
   return { proxyUrl: url }
+}
+
+/** In the status while agents or gateways use the proxy: a change restarts log agents. */
+function reportHash({ reporter }: DynaKubeContext, proxyURLHash: string | undefined): void {
+  if (reporter.status?.proxyURLHash !== proxyURLHash) reporter.update({ proxyURLHash })
 }
 
 function whereProxyStands({ spec }: DynaKube, { namespace }: NamespaceView): string {

@@ -79,8 +79,9 @@ describe('the token for ingest', () => {
     expect(required('dataIngestToken', spec)).toEqual(scopes)
   })
 
-  it('is not looked up when nobody ingests', () => {
+  it('is looked up although no feature uses it, and needs no scope then', () => {
     const demands = tokenDemands(dynakube({}), { ...API, dataIngestToken: 'ingest' }, WATCHING)
-    expect(demands.map(({ key }) => key)).toEqual(['apiToken'])
+    expect(demands.map(({ key }) => key)).toEqual(['apiToken', 'dataIngestToken'])
+    expect(required('dataIngestToken', {})).toEqual([])
   })
 })

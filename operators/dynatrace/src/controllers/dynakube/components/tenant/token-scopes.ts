@@ -30,9 +30,9 @@ export interface TokenDemand {
   readonly features: readonly TokenFeature[]
 }
 
-/** All demands. A token without a feature that asks for it is not looked up. */
+/** The demands on every token that is present. A token that no feature uses must still be valid. */
 export function tokenDemands(dynakube: DynaKube, tokens: Tokens, settings: ScopeSettings): readonly TokenDemand[] {
-  const demands: readonly TokenDemand[] = [
+  return [
     { key: 'apiToken', value: tokens.apiToken, features: apiTokenFeatures(dynakube, tokens, settings) },
     ...(tokens.paasToken === undefined
       ? []
@@ -47,7 +47,6 @@ export function tokenDemands(dynakube: DynaKube, tokens: Tokens, settings: Scope
       ? []
       : [{ key: 'dataIngestToken', value: tokens.dataIngestToken, features: ingestFeatures(dynakube) } as const]),
   ]
-  return demands.filter(({ features }) => features.length > 0)
 }
 
 /** The optional scopes that some feature can make use of. */

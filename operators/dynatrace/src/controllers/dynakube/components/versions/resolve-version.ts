@@ -125,6 +125,7 @@ function isDue({ reporter, dependencies, clock }: DynaKubeContext, target: Targe
   if (stored.source !== source) return true
   if (source === 'custom-image' && !isImage(stored.imageID, target.customImage(dynakube, hasCsiDriver))) return true
   if (source === 'custom-version' && stored.version !== customVersion(dynakube)) return true
+  if (isDamaged(target, stored)) return true
   return isApiRequestAllowed(dynakube, stored.lastProbeTimestamp, clock.now())
 }
 
@@ -143,7 +144,8 @@ async function find(context: DynaKubeContext, target: Target, source: VersionSou
     }
   }
   const isFrozen = !target.isAutoUpdated(dynakube) && source !== 'custom-version'
-  if (isFrozen && stored.version && stored.source === source) return {}
+  const isKept = stored.version && stored.source === source && !isDamaged(target, stored)
+  if (isFrozen && isKept) return {}
   const found =
     source === 'public-registry' ? await findPublic(context, target) : await findInTenant(context, target, source)
   if (target.refusesDowngrade && isDowngrade(reporter, target, found.version)) return {}
@@ -171,16 +173,21 @@ async function findInTenant(context: DynaKubeContext, target: Target, source: Ve
   return { imageID: target.tenantImage(dynakube, version), version }
 }
 
+/** Whether the stored version of agents cannot be parsed, after a manual change for instance: it is replaced at once. */
+function isDamaged({ refusesDowngrade }: Target, { version, source }: VersionStatus): boolean {
+  const isFromTenant = source === 'tenant-registry' || source === 'public-registry'
+  return refusesDowngrade && isFromTenant && parseAgentVersion(version ?? '') === undefined
+}
+
 /** An older agent cannot read what a newer one has left on the node. */
 function isDowngrade(reporter: DynaKubeReporter, target: Target, found: string): boolean {
   const { imageID, version = '', source } = reporter.status?.[target.component] ?? {}
   const isComparable = source === 'tenant-registry' || source === 'public-registry'
   if (!imageID || !isComparable) return false
   const [before, after] = [parseAgentVersion(version), parseAgentVersion(found)]
-  if (before === undefined || after === undefined) {
-    throw unverified(reporter, target, `versions "${version}" and "${found}" cannot be compared`)
-  }
-  if (compareAgentVersions(after, before) >= 0) return false
+  if (after === undefined) throw unverified(reporter, target, `version "${found}" of the tenant cannot be parsed`)
+  // A version that cannot be parsed runs nowhere: there is nothing to downgrade.
+  if (before === undefined || compareAgentVersions(after, before) >= 0) return false
   const message = `Version ${found} is older than ${version}, which stays; agents are not downgraded`
   reporter.setCondition({ type: target.condition, status: 'False', reason: REASONS.downgrade, message })
   return true
