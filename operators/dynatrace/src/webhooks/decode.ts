@@ -90,9 +90,21 @@ export function withoutNulls<T>(value: T): T {
   return dropNulls(value) as T
 }
 
+/** What has no nulls stays the same value: most objects have none, and need no copy. */
 function dropNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(dropNulls)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map(dropNulls)
+    return items.every((item, index) => item === value[index]) ? value : items
+  }
   if (!isRecord(value)) return value
-  const kept = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(kept.map(([name, member]) => [name, dropNulls(member)]))
+  let copy: Record<string, unknown> | undefined
+  for (const [name, member] of Object.entries(value)) {
+    const kept = dropNulls(member)
+    if (kept === member && member !== null) continue
+    copy ??= { ...value }
+    if (kept === null) delete copy[name]
+    else copy[name] = kept
+  }
+  return copy ?? value
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { applyPatch } from 'rfc6902'
 import { expect, test } from 'vitest'
-import { jsonDiff } from './json-diff.ts'
+import { jsonDiff, plainJsonDiff } from './json-diff.ts'
 
 function applied(before: unknown, after: unknown): unknown {
   const holder = { root: structuredClone(before) }
@@ -44,4 +44,11 @@ test('fields that are undefined are not there', () => {
 
 test('a list that becomes an object is replaced as a whole', () => {
   expect(jsonDiff({ x: [1] }, { x: { a: 1 } })).toEqual([{ op: 'replace', path: '/x', value: { a: 1 } }])
+})
+
+test('a changed copy is compared only where it differs from the original', () => {
+  const untouched = new Proxy({ replicas: 1 }, { ownKeys: () => expect.unreachable('the shared part is compared') })
+  const before = { metadata: { labels: { a: '1' } }, spec: untouched }
+  const after = { ...before, metadata: { labels: { a: '1', b: '2' }, name: undefined } }
+  expect(plainJsonDiff(before, after)).toEqual([{ op: 'add', path: '/metadata/labels/b', value: '2' }])
 })

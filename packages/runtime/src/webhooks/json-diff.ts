@@ -20,10 +20,26 @@ export function jsonDiff(before: unknown, after: unknown): readonly JsonPatchOpe
   return operations
 }
 
+/**
+ * As {@link jsonDiff}, for values that are JSON already, such as a parsed request and a changed copy of it. Parts that
+ * both share are not compared at all, so that the cost is that of the changes.
+ *
+ * @example
+ * const after = { ...before, metadata: { ...before.metadata, labels } }
+ * plainJsonDiff(before, after) // does not look into spec
+ */
+export function plainJsonDiff(before: object, after: object): readonly JsonPatchOperation[] {
+  const operations: JsonPatchOperation[] = []
+  // The caller says so.
+  compare(before as Json, after as Json, '', operations)
+  return operations
+}
+
 function compare(before: Json, after: Json, path: string, operations: JsonPatchOperation[]): void {
+  if (before === after) return
   if (isList(before) && isList(after)) compareLists(before, after, path, operations)
   else if (isRecord(before) && isRecord(after)) compareObjects(before, after, path, operations)
-  else if (before !== after) operations.push({ op: 'replace', path, value: after })
+  else operations.push({ op: 'replace', path, value: after })
 }
 
 function compareObjects(
@@ -38,7 +54,8 @@ function compareObjects(
     else compare(value, next, `${path}/${segment(key)}`, operations)
   }
   for (const [key, value] of Object.entries(after)) {
-    if (!Object.hasOwn(before, key)) operations.push({ op: 'add', path: `${path}/${segment(key)}`, value })
+    const isNew = value !== undefined && !Object.hasOwn(before, key)
+    if (isNew) operations.push({ op: 'add', path: `${path}/${segment(key)}`, value })
   }
 }
 

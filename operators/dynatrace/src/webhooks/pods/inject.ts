@@ -3,7 +3,7 @@ import { isNotFound, type KubeClient, type KubeObject, type Namespace, Namespace
 import { type AdmissionRequest, type Logger, mutatingWebhook, silentLogger, type WebhookRoute } from '@reeve/runtime'
 import type { EventRecorder } from '@reeve/runtime/events'
 import type { Metrics } from '@reeve/runtime/metrics'
-import { type Approval, jsonDiff, type Mutation } from '@reeve/runtime/webhooks'
+import { type Approval, type Mutation, plainJsonDiff } from '@reeve/runtime/webhooks'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { INSTANCE_LABEL } from '../../controllers/dynakube/components/injection/map-namespaces.ts'
 import { withoutNulls } from '../decode.ts'
@@ -114,7 +114,7 @@ class Injector {
     const [failure] = result.failures
     const message = failure?.message ?? decision.skipped?.because
     // Against the pod without nulls: an operation that adds a member replaces a null in the same place.
-    return { allowed: true, patch: jsonDiff(before, result.pod), ...(message !== undefined && { message }) }
+    return { allowed: true, patch: plainJsonDiff(before, result.pod), ...(message !== undefined && { message }) }
   }
 
   async #namespaceOf(name: string, signal: AbortSignal): Promise<Namespace> {

@@ -1,0 +1,190 @@
+/** The webhook for pods between an API server and what goes wrong there: every pod is admitted, and the reason is found. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { connect, Deployments, type KubeClient, type KubeObject, Namespaces, ReplicaSets, Secrets } from '@reeve/kube'
+import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime/metrics'
+import { SimulatedClock } from '@reeve/runtime/testing'
+import { WebhookRouter } from '@reeve/runtime/webhooks'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { DynaKubes, INJECT_PATH, injectRoute, WorkloadLookup } from '../../src/index.ts'
+import { READY, readyDynaKube } from '../../src/webhooks/pods/testing/build.ts'
+import { installCrds } from '../support/install-crds.ts'
+
+const OPERATOR = 'dynatrace'
+const started = new AsyncDisposableStack()
+const requests: string[] = []
+let client: KubeClient
+let metrics: MetricsRegistry
+let events: string[]
+let clock: SimulatedClock
+
+beforeAll(async () => {
+  const cluster = await startEmbeddedCluster({ nodes: 0 })
+  started.defer(() => cluster.stop())
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-route-'))
+  started.defer(() => rm(folder, { recursive: true, force: true }))
+  const kubeconfig = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfig)
+  client = await connect({
+    kubeconfig,
+    onRequest: ({ verb, resource, namespace }) => requests.push(`${verb} ${resource} ${namespace ?? ''}`.trim()),
+  })
+  started.defer(() => client.close())
+  await installCrds(client)
+  const namespace = (name: string, labels = {}) =>
+    client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+  await namespace(OPERATOR)
+  await namespace('plain')
+  for (const name of ['shop', 'crowd']) await namespace(name, { 'dynakube.internal.dynatrace.com/instance': 'dk' })
+  const dynakube = readyDynaKube({ oneAgent: { applicationMonitoring: {} }, metadataEnrichment: { enabled: true } })
+  await client.create(DynaKubes, dynakube)
+  const key = { namespace: OPERATOR, name: 'dk' }
+  await client.patch(DynaKubes, key, { type: 'merge', patch: { status: READY } }, { subresource: 'status' })
+  const metadata = { namespace: OPERATOR, name: 'dk-bootstrapper-config' }
+  await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: {} })
+})
+afterAll(() => started.disposeAsync())
+
+beforeEach(async () => {
+  metrics = await createMetricsRegistry()
+  events = []
+  clock = new SimulatedClock()
+  requests.length = 0
+})
+
+function router(
+  options: { readonly isManagedByOlm?: boolean; readonly client?: KubeClient; readonly timeoutMs?: number } = {},
+) {
+  const reached = options.client ?? client
+  const route = injectRoute({
+    client: reached,
+    namespace: OPERATOR,
+    settings: { image: 'operator:1', operatorVersion: '1', hasCsiDriver: true, isOpenShift: false },
+    isManagedByOlm: options.isManagedByOlm ?? false,
+    events: { record: (_, { reason }) => events.push(reason) },
+    workloads: new WorkloadLookup(reached, { clock, metrics }),
+    metrics,
+  })
+  return new WebhookRouter([route], { handlerTimeoutMs: options.timeoutMs ?? 9_000 })
+}
+
+interface Admitted {
+  readonly response: {
+    readonly allowed: boolean
+    readonly patch?: string
+    readonly status?: { readonly code: number; readonly message: string }
+  }
+}
+
+async function admit(namespace: string, object: object, to = router()): Promise<Admitted['response']> {
+  const request = {
+    uid: 'uid',
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    namespace,
+    operation: 'CREATE',
+    object,
+  }
+  const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }
+  const { response } = (await to.handle(INJECT_PATH, review)) as Admitted
+  return response
+}
+
+const pod = (metadata: KubeObject['metadata'] = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { generateName: 'web-', creationTimestamp: null, ...metadata },
+  spec: { containers: [{ name: 'app', image: 'a', env: null }] },
+})
+const counted = async (result: string) =>
+  new RegExp(`injections_total\\{result="${result}",reason="(\\w*)"\\} (\\d+)`).exec(await metrics.expose())?.slice(1)
+
+it.each([
+  ['its namespace cannot be read', 'nowhere', pod(), /namespace could not be read/],
+  ['its namespace has no label', 'plain', pod(), /does not have the label/],
+  ['it is garbage', 'shop', { ...pod(), spec: { containers: 'app' } }, /spec\.containers must be a list/],
+  ['it is not even an object of Kubernetes', 'shop', { kind: 'Pod' }, /request\.object/],
+])('a pod is admitted without a patch and with a message when %s', async (_, namespace, object, message) => {
+  const response = await admit(namespace, object)
+  expect(response).toEqual({
+    uid: 'uid',
+    allowed: true,
+    status: { code: 200, message: expect.stringMatching(message) },
+  })
+})
+
+it('a pod that nobody asked to inject is no failure where the Operator Lifecycle Manager sends all pods', async () => {
+  const { status } = await admit('plain', pod(), router({ isManagedByOlm: true }))
+  expect(status?.message).toContain('injection is not required')
+  expect(await counted('failed')).toBeUndefined()
+  expect(await counted('skipped')).toEqual(['', '1'])
+})
+
+it('an API server that does not respond delays a pod, and does not keep it', async () => {
+  const hanging = { ...client, get: () => new Promise<never>(() => undefined) } as unknown as KubeClient
+  const { allowed, patch, status } = await admit('shop', pod(), router({ client: hanging, timeoutMs: 50 }))
+  expect({ allowed, patch }).toEqual({ allowed: true, patch: undefined })
+  expect(status?.message).toContain('did not decide within 50 ms')
+})
+
+it('nulls of a request are no obstacle, and the patch puts lists in their place', async () => {
+  const { patch = '' } = await admit('shop', pod())
+  const operations = JSON.parse(Buffer.from(patch, 'base64').toString()) as readonly { op: string; path: string }[]
+  expect(operations.filter(({ op }) => op !== 'add')).toEqual([])
+  expect(operations.map(({ path }) => path)).toContain('/spec/containers/0/env')
+  expect(events).toEqual(['Inject'])
+  expect(await counted('injected')).toEqual(['', '1'])
+})
+
+it('many first pods of a namespace share one copy of the Secret', async () => {
+  const to = router()
+  const responses = await Promise.all(Array.from({ length: 20 }, () => admit('crowd', pod(), to)))
+  expect(responses.filter(({ patch }) => patch !== undefined)).toHaveLength(20)
+  const { items } = await client.list(Secrets, { namespace: 'crowd' })
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(['dynatrace-bootstrapper-config'])
+})
+
+it('pods of one Deployment look its owners up once, until a while later', async () => {
+  const metadata = { namespace: 'shop', name: 'web' }
+  const spec = {
+    replicas: 0,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+  }
+  const { metadata: deployment } = await client.create(Deployments, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec,
+  })
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: deployment.uid, controller: true }
+  const { metadata: set } = await client.create(ReplicaSets, {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { namespace: 'shop', name: 'web-1', labels: { app: 'web' }, ownerReferences: [owner] },
+    spec,
+  })
+  const ofSet = {
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1', uid: set.uid, controller: true }],
+  }
+  const to = router()
+  const lookups = () => requests.filter((request) => /^get (replicasets|deployments) shop$/.test(request)).length
+  for (let count = 0; count < 10; count++) await admit('shop', pod(ofSet), to)
+  expect(lookups()).toBe(2)
+  expect(await metrics.expose()).toContain('owner_lookups_total{source="cache"} 18')
+  await clock.advance(31_000)
+  const { patch = '' } = await admit('shop', pod(ofSet), to)
+  expect(lookups()).toBe(4)
+  expect(Buffer.from(patch, 'base64').toString()).toContain('--attribute=k8s.workload.kind=deployment')
+})
+
+it('a failure is counted with the reason that the pod carries', async () => {
+  const gone = {
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'gone', uid: 'x', controller: true }],
+  }
+  const { patch = '' } = await admit('shop', pod(gone))
+  expect(Buffer.from(patch, 'base64').toString()).toContain('OwnerLookupFailed')
+  expect(await counted('notInjected')).toEqual(['OwnerLookupFailed', '1'])
+})
