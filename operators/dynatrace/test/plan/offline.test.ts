@@ -236,7 +236,7 @@ describe('a plan for something that cannot be planned', () => {
   it('names the field and the remedy, and ends with exit code 1', async () => {
     const { code, stdout } = await offline([dynakube({ ...AGENT, apiUrl: 'https://abc12345.live.dynatrace.com' })])
     expect(code).toBe(1)
-    expect(stdout).toMatch(/^<stdin>:7:3: error: DynaKube dynatrace\/dynakube: spec\.apiUrl is .*must end in \/api/m)
+    expect(stdout).toMatch(/^<stdin>:7:3: error: DynaKube dynatrace\/dynakube: spec\.apiUrl: .*must end in \/api/m)
     expect(stdout).not.toContain('to create')
   })
 
