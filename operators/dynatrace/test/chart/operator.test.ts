@@ -191,6 +191,14 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     expect(jobPod(objects)?.securityContext?.appArmorProfile).toEqual(expected.profile)
   })
 
+  it('pulls images as the values say; so do webhook and migration', async () => {
+    const objects = await render('imageRef.pullPolicy=IfNotPresent')
+    for (const name of [OPERATOR, WEBHOOK_NAME]) {
+      expect(deploymentOf(objects, name).container?.imagePullPolicy).toBe('IfNotPresent')
+    }
+    expect(jobPod(objects)?.containers[0]).toMatchObject({ imagePullPolicy: 'IfNotPresent' })
+  })
+
   it('logs more and pulls with a Secret as told; so does the migration', async () => {
     const objects = await render('debugLogs=true', 'customPullSecret=s')
     const { env, pod } = deploymentOf(objects, OPERATOR)
