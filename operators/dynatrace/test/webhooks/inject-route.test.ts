@@ -180,6 +180,40 @@ it('pods of one Deployment look its owners up once, until a while later', async 
   expect(Buffer.from(patch, 'base64').toString()).toContain('--attribute=k8s.workload.kind=deployment')
 })
 
+it('a Deployment that something unknown owns is the workload, and the owner is not asked for', async () => {
+  const robot = { apiVersion: 'example.com/v1', kind: 'Robot', name: 'r', uid: 'r', controller: true }
+  const template = { metadata: { labels: { app: 'arm' } }, spec: { containers: [{ name: 'a', image: 'a' }] } }
+  const { metadata } = await client.create(Deployments, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'shop', name: 'arm', ownerReferences: [robot] },
+    spec: { replicas: 0, selector: { matchLabels: { app: 'arm' } }, template },
+  })
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'arm', uid: metadata.uid, controller: true }
+  const { patch = '' } = await admit('shop', pod({ ownerReferences: [owner] }))
+  expect(Buffer.from(patch, 'base64').toString()).toContain('--attribute=k8s.workload.kind=deployment')
+  expect(requests.filter((request) => request.includes('robot'))).toEqual([])
+})
+
+it('all Secrets of a DynaKube with certificates and exporters are copied, with data and labels', async () => {
+  const names = ['bootstrapper-config', 'bootstrapper-certs', 'otlp-exporter-config', 'otlp-exporter-certs']
+  for (const name of names) {
+    const metadata = { namespace: OPERATOR, name: `full-${name}`, labels: { of: name } }
+    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: { key: btoa(name) } })
+  }
+  const spec = { trustedCAs: 'cas', otlpExporterConfiguration: { signals: { logs: {} } } }
+  const full = readyDynaKube({ ...spec, metadataEnrichment: { enabled: true } }, { name: 'full' })
+  await client.create(DynaKubes, full)
+  const labels = { 'dynakube.internal.dynatrace.com/instance': 'full' }
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'complete', labels } })
+  const { patch } = await admit('complete', pod())
+  expect(patch).toBeDefined()
+  const { items } = await client.list(Secrets, { namespace: 'complete' })
+  expect(items.map(({ metadata, data }) => [metadata.name, metadata.labels, data]).sort()).toEqual(
+    names.map((name) => [`dynatrace-${name}`, { of: name }, { key: btoa(name) }]).sort(),
+  )
+})
+
 it('a failure is counted with the reason that the pod carries', async () => {
   const gone = {
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'gone', uid: 'x', controller: true }],

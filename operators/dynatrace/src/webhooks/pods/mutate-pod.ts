@@ -13,7 +13,7 @@ import { initContainer, initVolumes } from './init-container.ts'
 import type { InjectablePod, InjectionFacts, InjectionInput } from './injection-input.ts'
 import { propagateMetadata, withWorkload } from './metadata.ts'
 import { hasVolume, INIT_CONTAINER, mapContainers, withAnnotations, withVolumes } from './pod-edits.ts'
-import { withResourceAttributes } from './resource-attributes.ts'
+import { sharedAttributes, withResourceAttributes } from './resource-attributes.ts'
 
 /** What became of a pod. */
 export type Outcome = 'injected' | 'updated' | 'unchanged' | 'skipped' | 'notInjected'
@@ -236,10 +236,11 @@ function exportTelemetry(pod: InjectablePod, input: InjectionInput, decision: De
     return isRepeated || failure === undefined ? { pod } : { pod, failure }
   }
   const { pod: named, attributes: metadata } = propagateMetadata(pod, input)
+  const shared = sharedAttributes(input, metadata, workload)
   const configured = mapIncluded(named, input, (container) => {
     const isFree = exporterObstacle(container, dynakube) === undefined
     const pointed = isFree ? withExporter(container, dynakube, endpoint) : container
-    return withResourceAttributes(pointed, input, { metadata, workload })
+    return withResourceAttributes(pointed, shared)
   })
   const hasChanged = configured !== named
   const mounted = withVolumes(configured, exporterVolumes(configured.spec.containers))

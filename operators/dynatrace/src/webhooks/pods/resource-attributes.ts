@@ -6,24 +6,34 @@ import { envOf, POD_VARIABLES, withDefaultEnv } from './pod-edits.ts'
 
 const VARIABLE = 'OTEL_RESOURCE_ATTRIBUTES'
 
+/** Attributes that all containers of a pod share, in the order in which they win, and encoded. */
+export interface SharedAttributes {
+  readonly metadata: readonly (readonly [string, string])[]
+  readonly pod: readonly (readonly [string, string])[]
+  readonly workload: readonly (readonly [string, string])[]
+}
+
+/** What all containers of a pod share: prepared once, because encoding takes longer than everything else about them. */
+export function sharedAttributes(input: InjectionInput, metadata: Attributes, workload: Workload): SharedAttributes {
+  return {
+    metadata: encoded(metadata),
+    pod: encoded(podAttributes(input)),
+    workload: [...workloadAttributes(workload)],
+  }
+}
+
 /**
  * Adds attributes to those of the container, which win. Of the rest metadata wins over what is computed.
  *
  * *Guarantee*: the variable comes last, behind everything that it refers to.
  */
-export function withResourceAttributes(
-  container: Container,
-  input: InjectionInput,
-  { metadata, workload }: { readonly metadata: Attributes; readonly workload: Workload },
-): Container {
+export function withResourceAttributes(container: Container, shared: SharedAttributes): Container {
   const existing = existingAttributes(envOf(container, VARIABLE)?.value ?? '')
-  const computed = [
-    ...encoded(metadata),
-    ...encoded([...podAttributes(input), ['k8s.container.name', container.name]]),
-    ...workloadAttributes(workload),
-  ]
+  const own = ['k8s.container.name', container.name] as const
   const merged = new Map(existing)
-  for (const [key, value] of computed) if (key !== '' && value !== '' && !merged.has(key)) merged.set(key, value)
+  for (const [key, value] of [...shared.metadata, ...shared.pod, own, ...shared.workload]) {
+    if (key !== '' && value !== '' && !merged.has(key)) merged.set(key, value)
+  }
   // Nothing to add: whatever stands there stays as it is written.
   if (merged.size === existing.size) return container
   const value = [...merged].map(([key, text]) => `${key}=${text}`).join(',')
