@@ -229,30 +229,3 @@ describe('README.md', () => {
     await owner.close()
   })
 })
-
-describe('code in the documentation', () => {
-  it('is accepted by the compiler as it stands', async () => {
-    for (const page of ['docs/writing-an-operator.md', 'docs/exploration.md', 'README.md']) {
-      const text = await readFile(join(root, page), 'utf8')
-      const target = join(folder, 'typed', page.replaceAll('/', '-'))
-      await mkdir(target, { recursive: true })
-      const named = [...text.matchAll(/^```ts file=(\S+)\n([\s\S]*?)^```$/gm)]
-      const blocks = page === 'README.md' ? [...text.matchAll(/^```(ts)\n([\s\S]*?)^```$/gm)] : named
-      expect(blocks.length).toBeGreaterThan(0)
-      for (const [, name = '', code = ''] of blocks)
-        await writeFile(join(target, name.replace(/^ts$/, 'main.ts')), code)
-    }
-    const config = {
-      extends: '../../tsconfig.json',
-      include: ['typed', '../../packages/kube/src/**/*.d.ts'],
-      exclude: [],
-    }
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const errors = await run(process.execPath, [tsc, '-p', folder], { cwd: root }).then(
-      () => '',
-      ({ stdout }: { readonly stdout: string }) => stdout,
-    )
-    expect(errors).toBe('')
-  })
-})
