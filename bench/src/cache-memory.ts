@@ -3,7 +3,7 @@ import { type KubeClient, type Pod, Pods } from '@reeve/kube'
 import { Cache } from '@reeve/runtime/cache'
 import type { Result } from './result.ts'
 
-/** Fills a cache with `count` pods and looks at the heap. */
+/** Fills a cache with `count` pods and measures the heap. */
 export async function cacheMemory(count: number): Promise<Result> {
   if (globalThis.gc === undefined) throw new Error('run with --expose-gc')
   const bytes = Buffer.byteLength(JSON.stringify(pod(0)))

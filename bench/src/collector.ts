@@ -183,7 +183,7 @@ function collector(name: string): Collector {
   }
 }
 
-/** A new operator looks at everything again and again. */
+/** A new operator reconciles everything several times. */
 async function steadyState(helm: HelmBinary, kubeconfig: string, count: number) {
   const { commands, counts, stop } = await startOperator(helm, kubeconfig, CHECK_INTERVAL_MS)
   while (counts.looks < count * LOOKS_EACH) await sleep(CHECK_INTERVAL_MS)

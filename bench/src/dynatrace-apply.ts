@@ -152,7 +152,7 @@ async function create(
   count: number,
 ): Promise<Stored<DynaKube>> {
   const tenant = tenants[index]
-  if (tenant === undefined) throw new Error(`there is no tenant ${index}`)
+  if (tenant === undefined) throw new Error(`tenant ${index} does not exist`)
   return client.create(DynaKubes, fullDynaKube(tenant, { namespace, name: nameOf(namespace, index) }, count === 1))
 }
 

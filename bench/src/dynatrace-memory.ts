@@ -31,7 +31,7 @@ export interface ClusterSize {
 export async function dynatraceMemory(kind: ClusterKind, size: ClusterSize): Promise<readonly Result[]> {
   await using stage = await startDynatraceStage(kind, [TENANT])
   const [tenant] = stage.tenants
-  if (tenant === undefined) throw new Error('there is no tenant')
+  if (tenant === undefined) throw new Error('the tenant does not exist')
   await stage.client.create(DynaKubes, fullDynaKube(tenant, { namespace: NAMESPACE, name: DYNAKUBE }, true))
   const empty = await memoryOfOperator(stage, 0)
   const bytes = await fill(stage, size)
@@ -90,7 +90,7 @@ async function fill({ cluster, client }: DynatraceStage, { nodes, pods }: Cluste
     const path = `/api/v1/namespaces/${namespace}/pods`
     const wanted = index < nodes ? agentPod(agents, index) : applicationPod(index)
     const created = JSON.parse(await write('POST', path, wanted))
-    // A server lets nobody create a pod with a status.
+    // A server ignores the status of a pod that is created.
     const status = { ...created.status, ...wanted.status }
     const text = await write('PUT', `${path}/${created.metadata.name}/status`, { ...created, status })
     bytes += text.length

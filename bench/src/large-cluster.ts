@@ -47,7 +47,7 @@ export function node(index: number): Node {
         sizeBytes: 100_000_000 + image,
       })),
     },
-  } as Node // the kubelet's own versions, which nobody reads here, are left out
+  } as Node // without the kubelet's own versions, which are not read here
 }
 
 /** The pod that a DaemonSet has on a node. */

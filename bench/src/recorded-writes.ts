@@ -41,7 +41,7 @@ export async function transportTo(kubeconfig: string): Promise<Transport> {
 
 /**
  * Works with a transport of its own. One that was idle meanwhile may find its connections closed by the server in the
- * middle of a write, which nobody can send again without knowing better.
+ * middle of a write, which cannot be repeated safely.
  */
 export async function withTransport<T>(kubeconfig: string, work: (transport: Transport) => Promise<T>): Promise<T> {
   const transport = await transportTo(kubeconfig)

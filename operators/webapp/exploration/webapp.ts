@@ -42,7 +42,7 @@ export const exploration: Exploration = {
       { resource: 'services', patch: { spec: { sessionAffinity: 'ClientIP' } } },
       { resource: 'ingresses.networking.k8s.io', patch: { spec: { ingressClassName: 'internal' } } },
     ],
-    // Without a tag nobody knows which version to run: the WebApp is degraded until that is said.
+    // Without a tag the version is unknown: the WebApp is degraded until there is one.
     errorSpecs: [{ image: 'nginx' }],
     // No cluster accepts resources and sources of variables that are made up; the example has real ones.
     complete: ({ resources: _, env: __, ...spec }) => ({ ...spec, image: `nginx:${spec.image}` }),

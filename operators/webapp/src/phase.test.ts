@@ -44,7 +44,7 @@ describe('the phase of a WebApp', () => {
     expect(phaseOf('Degraded', 2, deployment(2, { available: 2 }))).toBe('Ready')
   })
 
-  it('tells deletion before anything else', () => {
+  it('reports deletion before anything else', () => {
     const object = webapp({}, { deletionTimestamp: '2030-01-01T00:00:00Z' })
     expect(derivePhase({ webapp: object, deployment: undefined, failure: new Error('x') }).phase).toBe('Deleting')
   })

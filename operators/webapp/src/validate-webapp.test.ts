@@ -18,7 +18,7 @@ describe('validation of a WebApp', () => {
     ])
   })
 
-  it('refuses what is no image reference', () => {
+  it('rejects an invalid image reference', () => {
     expect(problemsOf(webapp({ image: 'Not An Image' }))[0]).toMatch(
       /^spec\.image: "Not An Image" is not an image reference/,
     )

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('talks to a cluster by a kubeconfig until it is told to stop', async () => {
+it('runs with a kubeconfig until it is stopped', async () => {
   await using cluster = await startEmbeddedCluster()
   const kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)

@@ -165,7 +165,7 @@ describe('a WebApp', () => {
 })
 
 describe('a WebApp without spec, stored before the schema required one', () => {
-  it('gets a status that says what is missing', async () => {
+  it('gets a status that names what is missing', async () => {
     const path = '/spec/versions/0/schema/openAPIV3Schema/required'
     const patch = [{ op: 'remove', path } as const]
     await stage.client.patch(CustomResourceDefinitions, { name: WebAppCrd.name }, { type: 'json', patch })

@@ -118,7 +118,7 @@ async function untilPhase(name: string, phase: Phase): Promise<WebApp> {
 describe('at the door', () => {
   it.each([
     ['an image without a tag', { image: 'nginx' }, /spec\.image: "nginx" has neither tag nor digest/],
-    ['what is no image', { image: 'Not An Image' }, /spec\.image: "Not An Image" is not an image reference/],
+    ['an invalid image', { image: 'Not An Image' }, /spec\.image: "Not An Image" is not an image reference/],
     ['too many replicas', { replicas: 1001 }, /spec\.replicas/],
     ['a port out of range', { port: 70000 }, /spec\.port/],
   ])('%s is refused with the field and the remedy', async (_, spec, message) => {
@@ -167,7 +167,7 @@ describe('in the cluster', () => {
     })
   })
 
-  it('does not take over a Service that somebody else made, and says so', async () => {
+  it('does not adopt a Service that it did not create, and reports the conflict', async () => {
     await client.create(Services, {
       apiVersion: 'v1',
       kind: 'Service',

@@ -1,4 +1,4 @@
-/** Fills a new folder with the entries of an archive that nobody trusts. */
+/** Writes the entries of an untrusted archive to a new folder. */
 import { chmod, type FileHandle, link, mkdir, open, symlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { ArchiveTooLargeError, ArchiveUnsafeError, shownName } from './archive-error.ts'
@@ -19,7 +19,7 @@ const DEFAULT_FILE_MODE = 0o644
 export interface PackedSource {
   /** Bytes of the archive that were read so far. */
   readonly packedBytes: () => number
-  /** Whether nobody else reads the chunks of files, so that their memory can be freed at once. @default false */
+  /** Whether the chunks of files are used nowhere else, so that their memory can be freed at once. @default false */
   readonly ownsChunks?: boolean
 }
 
@@ -32,7 +32,7 @@ export interface PackedSource {
  * - A name is written once; a second entry of the same name is refused, folders excepted.
  * - Links that would lead outside are left out and reported.
  *
- * *Assumption*: the folder is new, and nobody else writes into it meanwhile.
+ * *Assumption*: the folder is new, and nothing else writes into it.
  */
 export class FolderWriter {
   readonly #root: string
@@ -102,7 +102,7 @@ export class FolderWriter {
     for (const [path, target] of this.#hardLinks) {
       if (!this.#files.has(target)) {
         throw new ArchiveUnsafeError(
-          `the entry ${shownName(path)} links to ${shownName(target)}, which is no file of the archive`,
+          `the entry ${shownName(path)} links to ${shownName(target)}, which is not a file of the archive`,
         )
       }
       await this.#makeDirectories(posix.dirname(path))

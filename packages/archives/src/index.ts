@@ -1,4 +1,4 @@
-/** @module Unpack archives that nobody vouches for. */
+/** @module Unpack archives from untrusted sources. */
 export * from './archive-error.ts'
 export { type Batch, batches } from './batches.ts'
 export { type InstallFolderOptions, installFolder } from './install-folder.ts'

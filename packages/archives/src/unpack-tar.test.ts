@@ -103,7 +103,7 @@ describe('unpackTar', () => {
     await expect(unpacked([{ path: 'bomb', content: '\0'.repeat(17 * 1024 ** 2) }])).rejects.toThrow(/bomb/)
   })
 
-  it('refuses what is no archive, is cut off, or is packed in another way', async () => {
+  it('rejects content that is not an archive, is truncated, or has another compression', async () => {
     const whole = makeTar([{ path: 'a', content: 'x'.repeat(5_000) }])
     for (const [bytes, compression] of [
       [Buffer.from('no tar at all'.repeat(100)), 'none'],

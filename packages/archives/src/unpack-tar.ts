@@ -1,4 +1,4 @@
-/** Unpacks a tar archive, such as a layer of an image, that nobody trusts. */
+/** Unpacks an untrusted tar archive, such as a layer of an image. */
 import { once } from 'node:events'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -11,7 +11,7 @@ import type { UnpackOptions } from './unpack-options.ts'
 /** How a tar archive is packed. */
 export type TarCompression = 'gzip' | 'none'
 
-/** Headers beyond this are no headers: long names and attributes take a few kilobytes. */
+/** Larger headers are rejected: long names and attributes take a few kilobytes. */
 const MAX_HEADER_BYTES = 256 * 1024
 
 /**
@@ -33,7 +33,7 @@ export async function unpackTar(
   const packed = new PackedBytes()
   const writer = new FolderWriter(folder, options, { packedBytes: () => packed.bytes })
   const failure = Promise.withResolvers<never>()
-  failure.promise.catch(() => undefined) // raced against below; nobody else listens
+  failure.promise.catch(() => undefined) // raced against below; there is no other listener
   let unpacked = Promise.resolve()
   let current: ReadEntry | undefined
   let hasFailed = false
@@ -65,7 +65,7 @@ export async function unpackTar(
     await unpacked
     await writer.finish()
   } catch (error) {
-    // An entry that is cut off in the middle would keep its file open: nobody would ever end it.
+    // An entry that is cut off in the middle would keep its file open for ever.
     hasFailed = true
     current?.destroy()
     await unpacked.catch(() => undefined)
@@ -97,7 +97,7 @@ async function unpackEntry(entry: ReadEntry, writer: FolderWriter): Promise<void
   entry.resume()
 }
 
-/** An entry that was destroyed before anybody reads it would never end. */
+/** An entry that was destroyed before it is read would never end. */
 async function* contentOf(entry: ReadEntry): AsyncGenerator<Uint8Array> {
   if (entry.destroyed) throw new ArchiveInvalidError('not a usable tar archive: an entry is cut off')
   yield* entry

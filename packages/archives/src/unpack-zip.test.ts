@@ -141,7 +141,7 @@ it('refuses damaged archives and what is none', async () => {
   }
 })
 
-it('tells how far it is, and stops when asked to', async () => {
+it('reports its progress, and stops when aborted', async () => {
   const entries = Array.from({ length: 20 }, (_, index) => ({ name: `file-${index}`, content: 'x'.repeat(100) }))
   const seen: UnpackProgress[] = []
   await unpacked(entries, { onProgress: (progress) => seen.push(progress) })

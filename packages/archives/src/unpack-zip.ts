@@ -1,4 +1,4 @@
-/** Unpacks a ZIP that nobody trusts. */
+/** Unpacks an untrusted ZIP. */
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
@@ -11,7 +11,7 @@ const TYPE_BITS = 0o170000
 /** Methods of compression. */
 const STORED = 0
 const DEFLATED = 8
-/** Types of Unix files that a ZIP may name and that are no files to write: pipes, devices, sockets. */
+/** Types of Unix files that are skipped: pipes, devices, sockets. */
 const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000, 0o140000])
 
 /**
@@ -63,8 +63,8 @@ async function unpackEntry(zip: ZipFile, entry: Entry, writer: FolderWriter, pac
 }
 
 /**
- * What an entry holds. Nothing is opened before the first read: the writer may refuse the entry, and a stream that nobody
- * reads would end the process with its error.
+ * The content of an entry. Nothing is opened before the first read: the writer may reject the entry, and the error of a
+ * stream without a reader would end the process.
  */
 async function* contentOf(zip: ZipFile, entry: Entry, packed: PackedBytes): AsyncGenerator<Uint8Array> {
   // Inflated by us, so that what goes in is counted with what comes out.

@@ -8,7 +8,7 @@ const Schema = Type.Object({
 })
 const decode = (text: string) => decodeJson(Schema, Buffer.from(text))
 
-it('gives a value of the promised shape, whatever else is in it', () => {
+it('returns a value that matches the schema, with additional fields', () => {
   expect(decode('{"token":"t","more":1}')).toEqual({ value: { token: 't', more: 1 } })
 })
 
@@ -16,7 +16,7 @@ it('reads null as absent', () => {
   expect(decode('{"token":null,"items":[{"size":1,"other":null}]}')).toEqual({ value: { items: [{ size: 1 }] } })
 })
 
-it('gives numbers of some keys as they are written', () => {
+it('returns the numbers of some keys as text', () => {
   const Numbers = Type.Object({ large: Type.String(), small: Type.Integer() })
   const text = '{"large":18446744073709551615,"small":7}'
   expect(decodeJson(Numbers, Buffer.from(text), { numbersAsText: ['large'] })).toEqual({
@@ -34,6 +34,6 @@ it.each([
   ['null', /^the answer must be object$/],
   ['', /^the answer is empty$/],
   ['<html>secret</html>', /^the answer is not JSON$/],
-])('says what is wrong with %s and does not quote it', (text, problem) => {
+])('names the invalid field of %s without its value', (text, problem) => {
   expect(decode(text)).toEqual({ problem: expect.stringMatching(problem) })
 })

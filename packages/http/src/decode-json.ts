@@ -1,23 +1,23 @@
-/** Turns bytes of a server into a typed value, or into a sentence that says which field is wrong. */
+/** Decodes the response of a server into a typed value, or into a message that names the invalid field. */
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** A value of the promised shape, or what is wrong with it. */
+/** A value that matches the schema, or the problem with it. */
 export type Decoded<T> = { readonly value: T } | { readonly problem: string }
 
-/** Problems named at most; a wrong answer is usually wrong in one way, many times. */
+/** Problems listed at most; an invalid response usually has the same problem many times. */
 const MAX_PROBLEMS = 3
 
 /** Options of {@link decodeJson}. */
 export interface DecodeOptions {
   /**
-   * Keys whose numbers are given as text, as they are written: those beyond 2^53 would not survive as numbers.
+   * Keys whose numbers are returned as text: numbers beyond 2^53 would lose digits.
    * @default none
    */
   readonly numbersAsText?: readonly string[]
 }
 
-/** What the parser tells about the place of a value; the types of the platform do not know it yet. */
+/** The context that the parser passes to a reviver; TypeScript's library does not declare it yet. */
 interface ParseContext {
   /** As it is written; only for what is neither an object nor an array. */
   readonly source?: string

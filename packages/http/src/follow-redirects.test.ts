@@ -34,9 +34,9 @@ describe('followRedirects', () => {
     expect(sender.requests[1]?.headers.authorization !== undefined).toBe(keeps)
   })
 
-  it('does not take the token along to a subdomain when it is for nobody else', async () => {
+  it('does not send the token to a subdomain if it is for the host only', async () => {
     const sender = new ScriptedSender(to('https://sub.a.example/y'), to('https://a.example/z'), ok)
-    await followRedirects(sender, get('https://a.example/x'), { authorizationFor: 'nobody' })
+    await followRedirects(sender, get('https://a.example/x'), { authorizationFor: 'same-host' })
     expect(sender.requests.map(({ headers }) => headers.authorization !== undefined)).toEqual([true, false, false])
   })
 

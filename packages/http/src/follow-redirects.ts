@@ -11,14 +11,14 @@ const MAX_DRAINED_BYTES = 64 * 1024
 /** Options of {@link followRedirects}. */
 export interface RedirectOptions {
   /** Who may see `authorization` besides the host itself. @default 'subdomains' */
-  readonly authorizationFor?: 'subdomains' | 'nobody'
+  readonly authorizationFor?: 'subdomains' | 'same-host'
 }
 
 /**
  * Sends a request and follows redirects.
  *
  * *Guarantees*
- * - `authorization` goes on only to the same host or, unless `authorizationFor` is `nobody`, to a subdomain of it, and
+ * - `authorization` goes on only to the same host or, unless `authorizationFor` is `same-host`, to a subdomain of it, and
  *   never from `https` to `http`.
  * - 301, 302 and 303 turn a POST into a GET without body; 307 and 308 repeat it. A body is never repeated to a host
  *   that would not get `authorization`: it may hold the same secret.

@@ -41,7 +41,7 @@ export interface OutboundOptions {
   readonly trustedCertificates?: readonly string[]
   /** PEM bundle trusted instead of the process's own and of `trustedCertificates`. @default none */
   readonly certificateAuthority?: string
-  /** Who we are to every server that asks for a certificate. @default nobody */
+  /** The client certificate for servers that request one. @default none */
   readonly clientCertificate?: ClientCertificate
   /** Accept any certificate: whoever sits in between can read and change everything. @default false */
   readonly skipCertificateCheck?: boolean

@@ -50,7 +50,7 @@ export async function readBeginning(response: OutboundResponse, maxBytes: number
       if (bytes >= maxBytes) break
     }
   } catch (error) {
-    // The status already tells that the call failed; half of an explanation is better than another error.
+    // The status already says that the call failed; a truncated explanation is better than another error.
     if (!(error instanceof HttpConnectionError)) throw error
   }
   return Buffer.concat(chunks).subarray(0, maxBytes)

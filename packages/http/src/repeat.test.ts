@@ -78,7 +78,7 @@ describe('repeat', () => {
     }
   })
 
-  it('asks a proxy again that had trouble of its own, and not one that refused', async () => {
+  it('retries a proxy that failed, but not one that rejected the request', async () => {
     const through = async (status?: number) => {
       const { run, tries } = scenario()
       const proxy = { host: 'proxy:3128', ...(status !== undefined && { status }) }

@@ -1,4 +1,4 @@
-/** Tells metrics and logs what a client does, without ever handing out what it sends or receives. */
+/** Reports the requests of a client to metrics and logs, without their content. */
 import type { ClientLogger } from '@reeve/kube'
 
 /** One try of a call. Names and numbers only: no address, no header, no body. */
@@ -15,7 +15,7 @@ export interface RequestReport {
   readonly errorCode?: string
 }
 
-/** Wants to know of every try. */
+/** Is called for every attempt. */
 export type RequestHook = (report: RequestReport) => void
 
 /** Sends reports to the logger at `debug` and to the hook. */

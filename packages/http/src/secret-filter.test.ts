@@ -12,7 +12,7 @@ it('takes out the longer of two secrets that overlap', () => {
   expect(new SecretFilter('abcd', 'abcdefgh').clean('abcdefgh')).toBe('[redacted]')
 })
 
-it('leaves ordinary words alone when there is no secret worth the name', () => {
+it('leaves ordinary words unchanged when a secret is too short', () => {
   expect(new SecretFilter('', undefined, 'a').clean('a plain text')).toBe('a plain text')
 })
 

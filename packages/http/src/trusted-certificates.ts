@@ -26,7 +26,7 @@ function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).subject !== undefined
   } catch {
-    // What cannot be parsed is no certificate; that is the answer, not a failure.
+    // A certificate that cannot be parsed is a result, not a failure.
     return false
   }
 }

@@ -45,7 +45,7 @@ export interface YamlOptions
 }
 
 /**
- * Parses all documents of a text. As with the parser itself, whoever gets a document looks at its `errors` first.
+ * Parses all documents of a text. As with the parser itself, callers must check the `errors` of a document first.
  *
  * *Guarantees*: a document with a key given twice, with a map or list as a key, or with an alias inside what it stands
  * for, has an error that says so.
@@ -141,7 +141,7 @@ function visit(node: unknown, open: ReadonlySet<string>, uniqueKeys: boolean, re
     visit(value, anchors, uniqueKeys, report)
     // The parser would use the whole map as the name of the field.
     if (isCollection(key)) report(key, 'NON_STRING_KEY', 'a key must be text')
-    // Keys that are symbols are merge keys, of which a map may have several.
+    // Keys that are symbols are merge keys; a map may have several.
     if (!isScalar(key) || typeof key.value === 'symbol') continue
     const name = String(key.value)
     if (uniqueKeys && names.has(name)) report(key, 'DUPLICATE_KEY', `duplicate key ${JSON.stringify(name)}`)

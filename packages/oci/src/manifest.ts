@@ -89,7 +89,7 @@ export function selectPlatform(what: string, { manifests }: ImageIndex, wanted: 
   if (found !== undefined) return found
   const offered = manifests.flatMap(({ platform }) => (platform ? [`${platform.os}/${platform.architecture}`] : []))
   throw new NoPlatformError(
-    `${what}: there is no image for ${wanted.os}/${wanted.architecture}, only ${offered.join(', ') || 'for none'}`,
+    `${what}: no image for ${wanted.os}/${wanted.architecture}; available: ${offered.join(', ') || 'none'}`,
   )
 }
 

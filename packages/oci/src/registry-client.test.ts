@@ -97,7 +97,7 @@ describe('an image', () => {
     registry.addIndex('team/web', '1', [{ digest: `sha256:${'0'.repeat(64)}`, platform: AMD64 }])
     await expect(client(registry).image('registry.example/team/web:1', { platform: ARM64 })).rejects.toMatchObject({
       code: 'REGISTRY_NO_PLATFORM',
-      message: 'registry.example/team/web:1: there is no image for linux/arm64, only linux/amd64',
+      message: 'registry.example/team/web:1: no image for linux/arm64; available: linux/amd64',
     })
   })
 

@@ -64,7 +64,7 @@ export class RegistryExecutor {
         ...(form && { body: new URLSearchParams(form).toString() }),
       }
       // Registries redirect to storage that has its own proof in the URL.
-      const response = await followRedirects(sender, request, { authorizationFor: 'nobody' })
+      const response = await followRedirects(sender, request, { authorizationFor: 'same-host' })
       report({ status: response.status })
       return response
     } catch (error) {

@@ -24,7 +24,7 @@ describe('compilePattern', () => {
     ['(a{100}){100}', 'too-large', expect.stringMatching(/^is of size \d+ with its repeats written out; at most 1000/)],
     ['a(', 'invalid', expect.stringContaining('missing closing )')],
     ['(?=a)', 'invalid', expect.any(String)],
-  ])('says what is wrong with %s', (pattern, problem, message) => {
+  ])('explains why %s is rejected', (pattern, problem, message) => {
     expect(compilePattern(pattern, LIMITS)).toEqual({ problem, message })
   })
 

@@ -17,7 +17,7 @@ export interface CompiledPattern {
    * and memory grow with it.
    */
   readonly size: number
-  /** Tells whether the text contains a match. Takes time in proportion to the size and the length of the text. */
+  /** Whether the text contains a match. Takes time in proportion to the size and the length of the text. */
   readonly isIn: (text: string) => boolean
   /** The matches from left to right, each searched for when it is asked for: each may take as long as `isIn`. */
   readonly matchesIn: (text: string) => Iterable<string>

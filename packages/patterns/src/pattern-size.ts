@@ -23,7 +23,7 @@ const GROUP = /\((?:\?[A-Za-z-]*:?)?/y
  * At least as many instructions as RE2 compiles the expression to: `a{1000}` is seven characters and a thousand
  * instructions, and repeats inside repeats multiply. Takes time in proportion to the length of the text only.
  *
- * Of texts that are no regular expression the size means nothing.
+ * The size of an invalid regular expression is meaningless.
  *
  * @example
  * patternSize('(ab){3}') // 23: three times two characters, a group and the ways around it
@@ -53,7 +53,7 @@ class SizeScanner {
 
   scan(): number {
     while (this.#at < this.#text.length) this.#next()
-    // Those that are open at the end belong to a text that is no expression.
+    // Groups that are still open at the end belong to an invalid expression.
     while (this.#outer.length > 0) this.#close()
     // What every program begins and ends with.
     return this.#group.before + this.#group.last + GROUP_SIZE
@@ -118,7 +118,7 @@ class SizeScanner {
     this.#at = end + 2
   }
 
-  /** Goes past an escape and tells its size. */
+  /** Skips an escape and returns its size. */
   #skipEscape(): number {
     const kind = this.#text[this.#at + 1]
     const isTable = kind === 'p' || kind === 'P'

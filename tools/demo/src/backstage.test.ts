@@ -15,7 +15,7 @@ describe('Backstage', () => {
     expect(backstage.failure).toBeUndefined()
   })
 
-  it('ends everything when one part fails, and says what failed first', async () => {
+  it('stops everything when one part fails, and reports the first failure', async () => {
     const backstage = new Backstage(new AbortController().signal)
     const first = new Error('the operator broke down')
     backstage.start(async () => {

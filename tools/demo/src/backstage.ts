@@ -6,8 +6,8 @@ class Curtain extends Error {}
 /**
  * Supervises work that goes on in the background.
  *
- * *Guarantees*: after {@link Backstage.close} nothing of it runs any more, and `failure` says what went wrong first.
- * What fails because the user stopped the demo is no failure.
+ * *Guarantees*: after {@link Backstage.close} nothing of it runs any more, and `failure` is the first failure.
+ * A failure that results from stopping the demo does not count.
  */
 export class Backstage {
   /** Aborts when the user stops the demo, when it is over and when something fails. */

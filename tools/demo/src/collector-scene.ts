@@ -17,7 +17,7 @@ const NAMESPACE = 'default'
 const SAMPLE = new URL('../../../operators/collector/samples/acme.yaml', import.meta.url)
 const CHARTS = fileURLToPath(new URL('../../../operators/collector/charts', import.meta.url))
 
-/** What is said first when it holds: trouble before work before peace. */
+/** The conditions in the order in which they are shown: failures, then progress, then success. */
 const CONDITIONS = ['Degraded', 'Progressing', 'Available'] as const
 
 const COLLECTOR: Told = {

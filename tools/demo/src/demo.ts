@@ -46,10 +46,10 @@ export async function demo(flags: DemoFlags): Promise<number> {
   return code
 }
 
-/** Aborts when nobody reads on, as after `| head`: there is nobody left to tell the story to. */
+/** Aborts when the output is closed, as by `| head`. */
 function endOf(stream: NodeJS.WriteStream): AbortSignal {
   const end = new AbortController()
-  stream.on('error', () => end.abort(new DOMException('nobody reads on', 'AbortError')))
+  stream.on('error', () => end.abort(new DOMException('the output was closed', 'AbortError')))
   return end.signal
 }
 

@@ -1,8 +1,8 @@
-/** Tells what happens in the cluster, one line per change that a person would notice. */
+/** Prints what happens in the cluster, one line per change that a user would notice. */
 import { isRetryable, type KubeClient, type KubeObject, type Resource, type Stored, sleep } from '@reeve/kube'
 import { type Colour, type Screen, storyLine } from './terminal.ts'
 
-/** How a kind is told. */
+/** How the changes of a kind are shown. */
 export interface Told {
   readonly resource: Resource<Narrated>
   /** What there is to say about an object; `undefined` says nothing. Said again only when it changes. */
@@ -89,7 +89,7 @@ async function follow(
     } catch (error) {
       if (signal.aborted) return
       if (!isRetryable(error)) throw error
-      // The story goes on as soon as the server is back; what happened meanwhile is told from the new state.
+      // Continues as soon as the server is back; changes in between are shown from the new state.
       await sleep(RETRY_MS, { signal })
     }
   }

@@ -9,7 +9,7 @@ export interface SceneStage {
   readonly logger: Logger
   /** For programs that read a kubeconfig, such as helm; `undefined` means the current context. */
   readonly kubeconfigPath: string | undefined
-  /** Whether pods only pretend to run: images need not exist, and privileges harm nobody. */
+  /** Whether pods are only simulated: images need not exist, and privileged pods are harmless. */
   readonly hasSimulatedNodes: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Scene {
   readonly kubectlNames: string
   /** What to try once it is ready, as a command or a few words. */
   readonly hint: string
-  /** How its own kinds are told; pods, workloads and services are told anyway. */
+  /** How changes of its own kinds are shown; those of pods, workloads and services are always shown. */
   readonly told: readonly Told[]
   /** Why it cannot be shown here. @default it always can */
   obstacle?(stage: SceneStage): Promise<string | undefined>

@@ -24,7 +24,7 @@ describe('the story of common kinds', () => {
     expect(tell('DaemonSet', { metadata, status: { desiredNumberScheduled: 0 } })).toBeUndefined()
   })
 
-  it('tells pods one by one, unless their owner counts them', () => {
+  it('shows each pod, unless its owner shows the number', () => {
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
     expect(tell('Pod', { metadata, status })).toMatchObject({ word: 'ready' })
     expect(tell('Pod', { metadata, status: { phase: 'Running' } })).toMatchObject({ word: 'running' })

@@ -1,11 +1,11 @@
-/** How the kinds are told that every operator makes: workloads, their pods, services. */
+/** Describes the changes of kinds that every operator creates: workloads, their pods, services. */
 import { resource, type Stored } from '@reeve/kube'
 import type { Narrated, Sentence, Told } from './narrator.ts'
 
 const kind = (group: string, name: string, plural: string) =>
   resource<Narrated>({ group, version: 'v1', kind: name, plural, namespaced: true })
 
-/** Objects that every cluster has, and that are nobody's news. */
+/** Objects that exist in every cluster and are not shown. */
 const KUBERNETES_SERVICE = 'kubernetes'
 
 function replicas({ spec, status }: Stored<Narrated>): Sentence {

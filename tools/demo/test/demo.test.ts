@@ -1,4 +1,4 @@
-/** The demo as a user starts it: it shows every scene and ends well, or says what went wrong. */
+/** The demo as a user starts it: it shows every scene and succeeds, or reports the failure. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ interface Ended {
   readonly errors: string
 }
 
-/** Runs it to its end, by itself or by Ctrl-C after something was told. */
+/** Runs it until it exits by itself, or by Ctrl-C after a line was printed. */
 async function start(args: readonly string[], stopAfter?: string): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
   let story = ''
@@ -57,7 +57,7 @@ describe('npm start', () => {
     expect(story).toContain('the samples are ready')
   }, 120_000)
 
-  it('with too little time says what is not ready, and fails', async () => {
+  it('with too little time reports what is not ready, and fails', async () => {
     const { code, errors } = await start(['--once', '--timeout', '0.2'])
     expect(code).toBe(1)
     expect(errors).toMatch(/^not ready within 0\.2 s: \S+/)

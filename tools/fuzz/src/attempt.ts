@@ -1,9 +1,9 @@
-/** Calls a parser and tells its documented refusals from crashes. */
+/** Calls a parser and distinguishes its documented errors from crashes. */
 
 /** The result of a parser, or the outcome when it refused the input. */
 export type Attempt<T> = { readonly value: T } | { readonly refusal: string }
 
-/** Enough to tell the messages of one parser apart. */
+/** Long enough to distinguish the messages of one parser. */
 const MAX_OUTCOME_LENGTH = 120
 
 /**

@@ -3,7 +3,7 @@ import { readArguments } from './command-line.ts'
 import { progressText } from './progress-line.ts'
 
 describe('the command line of fuzz', () => {
-  it('takes targets and how long to run each', () => {
+  it('accepts targets and a duration', () => {
     expect(readArguments(['cel', 'protobuf', '--minutes', '0.5', '--seed', '7'])).toMatchObject({
       targets: ['cel', 'protobuf'],
       maxMs: 30_000,
@@ -11,11 +11,11 @@ describe('the command line of fuzz', () => {
     })
   })
 
-  it('refuses numbers that are none', () => {
+  it('rejects invalid numbers', () => {
     expect(() => readArguments(['--minutes', 'ten'])).toThrow('--minutes must be a number above 0, not "ten"')
   })
 
-  it('wants to know what to run a saved input with', () => {
+  it('requires a target for a saved input', () => {
     expect(() => readArguments(['--input', 'file'])).toThrow('--input needs exactly one target')
   })
 })

@@ -1,4 +1,4 @@
-/** The search itself: make inputs, run them, keep those that taught something. */
+/** The search loop: generates inputs, runs them, and keeps those with a new outcome. */
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { Corpus } from './corpus.ts'
@@ -7,13 +7,13 @@ import { inputsFor } from './generate.ts'
 import { type Bounds, collectGarbage, Judge, memoryBytes, type Problem } from './judge.ts'
 import type { FuzzTarget } from './target.ts'
 
-/** Inputs that are made at once; in between the corpus may have grown and others may speak. */
+/** Inputs generated at once; between batches, new corpus entries are used and messages are processed. */
 const BATCH = 40
 
-/** Before that, memory grows because code is compiled and data is loaded, not because something is kept. */
+/** Before that, memory grows because code is compiled and data is loaded, not because of a leak. */
 const WARM_UP_RUNS = 2_000
 
-/** How far a search is. */
+/** The progress of a search. */
 export interface Progress {
   readonly runs: number
   readonly corpusSize: number
@@ -40,7 +40,7 @@ export interface Search extends Bounds {
   readonly maxInputBytes?: number
 }
 
-/** Who is told what while it goes on. */
+/** Callbacks of a search. */
 export interface SearchObserver {
   /** Before each run: should it never end, this is what is known of it. */
   starts?(input: Uint8Array): void

@@ -117,7 +117,7 @@ function start(): { readonly worker: Worker; readonly current: CurrentInput } {
   return { worker, current }
 }
 
-/** Tells how long the current input has been worked on. The time before the first one is that of loading. */
+/** How long the current input has been running. Before the first input, this is the time of loading. */
 function watch(current: CurrentInput, look: (input: Uint8Array, waitedMs: number) => void): NodeJS.Timeout {
   let { number } = current
   let sinceMs = performance.now()

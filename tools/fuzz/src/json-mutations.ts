@@ -13,7 +13,7 @@ export type JsonMutation =
   | { readonly kind: 'bury'; readonly at: number; readonly depth: number; readonly isList: boolean }
   | { readonly kind: 'edit-text'; readonly at: number; readonly edit: ByteMutation }
 
-/** Stands for a value that is nested too deep to be written by recursion. */
+/** A placeholder for a value that is nested too deep to be written by recursion. */
 const BURIED = /"<buried (list|object) (\d{1,5})>"/g
 
 const at = fc.nat(0xffff)

@@ -44,7 +44,7 @@ export class Judge {
   readonly #starts: (input: Uint8Array) => void
   readonly #prototypes = new PrototypeGuard()
 
-  /** `starts` is called before each run, of which one input may need several. */
+  /** `starts` is called before each run; an input may need several runs. */
   constructor(target: FuzzTarget, bounds: Bounds = {}, starts: (input: Uint8Array) => void = () => undefined) {
     this.#target = target
     this.#bounds = bounds
@@ -98,7 +98,7 @@ export class Judge {
   }
 }
 
-/** Frees what nobody holds, so that the next measurement starts level. */
+/** Collects garbage, so that the next measurement is not affected by it. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -1,7 +1,7 @@
-/** The line that tells how far a run is: live on a terminal, a line now and then elsewhere. */
+/** The progress line of a run: updated in place on a terminal, printed from time to time elsewhere. */
 import type { Progress } from './fuzz-loop.ts'
 
-/** Between two lines where nobody watches. */
+/** Interval between two lines if the output is not a terminal. */
 const QUIET_MS = 10_000
 
 /** Options of {@link ProgressLine}. */

@@ -37,7 +37,7 @@ export class Workspace {
     return relative(this.#root, path)
   }
 
-  /** Keeps the slowest input of a run, for whoever wants to know what is slow about it. */
+  /** Keeps the slowest input of a run, for profiling. */
   keepSlowest(target: string, input: Uint8Array): void {
     const folder = join(this.#folder, 'slowest')
     mkdirSync(folder, { recursive: true })

@@ -13,7 +13,7 @@ export async function installHelm(
   { cache, signal }: { cache: string; signal?: AbortSignal },
 ): Promise<string> {
   const native = await findClientBinary('helm')
-  if (native === undefined) throw new ImageError('there is no helm: run npm ci, or put one on your PATH')
+  if (native === undefined) throw new ImageError('helm was not found: run npm ci, or add it to your PATH')
   const printed = await runProcess(native, ['version', '--template', '{{.Version}}'], {
     ...(signal && { signal }),
   })

@@ -50,7 +50,7 @@ describe('the command line', () => {
     expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'webapp-operator', namespace: 'webapp' } })
   })
 
-  it('ends with 1 and the reason when there is no cluster to run against', async () => {
+  it('exits with 1 and the reason if there is no cluster', async () => {
     const { code, stderr } = await runCaptured(main, ['run', '--kubeconfig', '/nowhere/config'])
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^webapp-operator: .*\/nowhere\/config/)])
   })
@@ -61,7 +61,7 @@ describe('validate', () => {
     expect(await validate(SHOP)).toEqual({ code: 0, stdout: '1 resource checked, 0 errors, 0 warnings\n', stderr: '' })
   })
 
-  it('tells what would be refused, and where it stands', async () => {
+  it('reports what would be rejected, with file and line', async () => {
     const { code, stdout } = await validate(SHOP.replace('nginx:1.29', 'nginx\n  replicas: -1'))
     expect(code).toBe(1)
     expect(stdout).toContain('<stdin>:7:3: error: WebApp shop: spec.replicas: ')
@@ -69,7 +69,7 @@ describe('validate', () => {
     expect(stdout).toContain('1 resource checked, 2 errors, 0 warnings\n')
   })
 
-  it('warns without failing, and tells it to machines', async () => {
+  it('reports warnings without failing, also in JSON', async () => {
     const { code, stdout } = await validate(SHOP.replace('1.29', 'latest'), '-o', 'json')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({

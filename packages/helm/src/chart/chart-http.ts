@@ -70,7 +70,7 @@ export async function download(sender: Sender, options: Download): Promise<Buffe
   try {
     const headers = { ...(authorization !== undefined && { authorization }) }
     const request: OutboundRequest = { method: 'GET', url, headers, signal }
-    const response = await followRedirects(sender, request, { authorizationFor: 'nobody' })
+    const response = await followRedirects(sender, request, { authorizationFor: 'same-host' })
     if (response.status === 200) return await readAnswer(response, maxBytes)
     throw refusal(what, response.url.host, response.status)
   } catch (error) {

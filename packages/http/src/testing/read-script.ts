@@ -13,7 +13,7 @@ const MAX_ANSWERS = 20
 
 /**
  * The script in a text such as `{"call": "tokens", "answers": [{"status": 200, "headers": {}, "body": {}}]}`;
- * `undefined` for any other text. A body that is not text stands for its JSON.
+ * `undefined` for any other text. A body that is not text is encoded as JSON.
  *
  * @example
  * const script = readScript(text)
