@@ -19,11 +19,21 @@ export function broken(law: string, ...evidence: readonly unknown[]): LawBrokenE
 }
 
 /**
- * Throws unless both values are the same.
+ * Throws unless both values are the same JSON: `-0` and `0` are the same number.
  *
  * @example
  * sameJson('a second apply changes nothing', apply(once), once)
  */
 export function sameJson(law: string, actual: unknown, expected: unknown): void {
-  if (!isDeepStrictEqual(actual, expected)) throw broken(law, actual, expected)
+  if (isDeepStrictEqual(actual, expected)) return
+  if (!isDeepStrictEqual(withoutNegativeZeros(actual), withoutNegativeZeros(expected))) {
+    throw broken(law, actual, expected)
+  }
+}
+
+function withoutNegativeZeros(value: unknown): unknown {
+  if (value === 0) return 0
+  if (Array.isArray(value)) return value.map(withoutNegativeZeros)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNegativeZeros(member)]))
 }
